@@ -1,0 +1,53 @@
+// The fields of a plain aggregate as a tuple, and how many it has, so that a field forgotten in CLIQUE_FIELDS does not
+// compile where the type is encoded.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+/// Lists the fields of an aggregate in their order on the wire.
+#define CLIQUE_FIELDS(Type, ...)                            \
+  auto fields() { return std::tie(__VA_ARGS__); }           \
+  auto fields() const { return std::tie(__VA_ARGS__); }
+
+/// CLIQUE_FIELDS for a message: adds its number.
+#define CLIQUE_MESSAGE(Type, ...)                           \
+  static constexpr Op op = Op::Type;                        \
+  auto fields() { return std::tie(__VA_ARGS__); }           \
+  auto fields() const { return std::tie(__VA_ARGS__); }
+
+namespace clique::protocol {
+
+namespace detail {
+struct AnyField {
+  template <typename T>
+  operator T() const;  // NOLINT(google-explicit-constructor): only for counting
+};
+
+template <typename T, std::size_t... I>
+constexpr bool takes(std::index_sequence<I...> /*count*/) {
+  return requires { T{(static_cast<void>(I), AnyField{})...}; };
+}
+}  // namespace detail
+
+/// Number of fields of aggregate T, by trying how many initialisers it takes.
+template <typename T, std::size_t N = 1>
+constexpr std::size_t arity() {
+  static_assert(std::is_aggregate_v<T>);
+  if constexpr (!detail::takes<T>(std::make_index_sequence<N>{})) {
+    return N - 1;
+  } else {
+    return arity<T, N + 1>();
+  }
+}
+
+/// T with CLIQUE_FIELDS or CLIQUE_MESSAGE.
+template <typename T>
+concept Fielded = requires(T value) { value.fields(); };
+
+template <Fielded T>
+inline constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(std::declval<T&>().fields())>;
+
+}  // namespace clique::protocol

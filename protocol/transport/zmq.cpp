@@ -1,0 +1,79 @@
+#include "protocol/transport/zmq.hpp"
+
+#include <cerrno>
+
+namespace clique::protocol {
+
+namespace {
+
+/// Largest frame that a socket takes; ZeroMQ cuts the connection of a sender of more.
+constexpr std::int64_t kMaxFrame = static_cast<std::int64_t>(Limits::kBatchBytes);
+
+zmq::message_t payload_frame(const Payload& payload) {
+  // The owner travels as ZeroMQ's hint, so that it lives exactly as long as the bytes are needed.
+  auto* owner = new std::shared_ptr<const void>(payload.owner);
+  return {const_cast<std::byte*>(payload.bytes.data()), payload.bytes.size(),
+          [](void* /*data*/, void* hint) { delete static_cast<std::shared_ptr<const void>*>(hint); }, owner};
+}
+
+bool is_router(zmq::socket_ref socket) { return socket.get(zmq::sockopt::type) == ZMQ_ROUTER; }
+
+}  // namespace
+
+void configure(zmq::socket_ref socket) {
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::sndhwm, 0);
+  socket.set(zmq::sockopt::rcvhwm, 0);
+  socket.set(zmq::sockopt::maxmsgsize, kMaxFrame);
+  socket.set(zmq::sockopt::heartbeat_ivl, kHeartbeatIntervalMs);
+  socket.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);
+  socket.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
+  socket.set(zmq::sockopt::ipv6, 1);
+}
+
+bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id) {
+  try {
+    if (!routing_id.empty()) {
+      zmq::message_t id(routing_id.data(), routing_id.size());
+      socket.send(id, zmq::send_flags::sndmore);
+    }
+    const auto& payloads = batch.payloads();
+    zmq::message_t records(batch.records().data(), batch.records().size());
+    socket.send(records, payloads.empty() ? zmq::send_flags::none : zmq::send_flags::sndmore);
+    for (std::size_t i = 0; i < payloads.size(); ++i) {
+      zmq::message_t frame = payload_frame(payloads[i]);
+      socket.send(frame, i + 1 == payloads.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
+    }
+  } catch (const zmq::error_t& error) {
+    if (error.num() != EHOSTUNREACH) throw;
+    batch.clear();
+    return false;
+  }
+  batch.clear();
+  return true;
+}
+
+bool receive(zmq::socket_ref socket, Incoming& incoming) {
+  incoming = {};
+  if (is_router(socket)) {
+    zmq::message_t id;
+    if (!socket.recv(id, zmq::recv_flags::dontwait)) return false;
+    incoming.routing_id.assign(id.data<char>(), id.size());
+    if (!id.more()) throw DecodeError("a message without records");
+  }
+  auto records = std::make_shared<zmq::message_t>();
+  if (!socket.recv(*records, zmq::recv_flags::dontwait)) return false;
+  incoming.records = std::as_bytes(std::span(records->data<char>(), records->size()));
+  incoming.owner = records;
+  bool more = records->more();
+  while (more) {
+    auto frame = std::make_shared<zmq::message_t>();
+    // Parts of one message arrive together: the rest is there.
+    if (!socket.recv(*frame, zmq::recv_flags::none)) throw zmq::error_t();
+    more = frame->more();
+    incoming.frames.push_back({std::as_bytes(std::span(frame->data<char>(), frame->size())), frame});
+  }
+  return true;
+}
+
+}  // namespace clique::protocol

@@ -1,0 +1,41 @@
+// Batches over ZeroMQ sockets. A ZeroMQ message is: [routing id, on ROUTER sockets] records, payload frames.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zmq.hpp>
+
+#include "protocol/codec.hpp"
+
+namespace clique::protocol {
+
+/// Time within which a dead connection is noticed: ZMTP heartbeats on every socket.
+inline constexpr int kHeartbeatIntervalMs = 1000;
+inline constexpr int kHeartbeatTimeoutMs = 4000;
+
+/// Settings of every Clique socket: no lingering, no dropping at a high-water mark, heartbeats, bounded messages.
+/// To be called before bind or connect.
+void configure(zmq::socket_ref socket);
+
+/// One received message. Everything it holds stays alive as long as a payload's owner does.
+struct Incoming {
+  std::string routing_id;  ///< of the sender, on ROUTER sockets
+  std::span<const std::byte> records;
+  std::vector<Payload> frames;
+  std::shared_ptr<const void> owner;
+};
+
+/// Sends the batch as one message and clears it. Payloads are sent without copying: their owner is let go, on a thread
+/// of ZeroMQ's, once the bytes are out.
+/// @param routing_id of the receiver, on ROUTER sockets; empty on others.
+/// @returns false where the receiver is gone (ROUTER sockets with ZMQ_ROUTER_MANDATORY).
+/// Throws zmq::error_t.
+bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {});
+
+/// Receives one message without waiting.
+/// @returns false where there is none.
+/// Throws zmq::error_t, and DecodeError for a message without records.
+bool receive(zmq::socket_ref socket, Incoming& incoming);
+
+}  // namespace clique::protocol
