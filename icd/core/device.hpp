@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,8 +26,8 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   const Ref<Device>& parent() const { return parent_; }
   const std::vector<cl_device_partition_property>& partition() const { return partition_; }
 
-  /// The node's answer to clGetDeviceInfo(name), changed where the truth of this platform is another; empty where the
-  /// device has no such property.
+  /// The node's answer to clGetDeviceInfo(name), changed where the truth of this platform is another; empty
+  /// where the device has no such property.
   std::optional<std::span<const std::byte>> property(cl_device_info name) const;
   /// The property as a T; T{} where the device has none.
   template <typename T>
@@ -38,7 +39,8 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   }
   std::string text(cl_device_info name) const;
   /// Formats for exactly one of the access flags and one image type, as channel order and type.
-  std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access, cl_mem_object_type type) const;
+  std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access,
+                                                              cl_mem_object_type type) const;
 
   /// clCreateSubDevices. Throws what the node's driver answers.
   std::vector<Ref<Device>> partition(std::span<const cl_device_partition_property> properties);
