@@ -1,6 +1,7 @@
 // Commands on memory objects: OpenCL 3.0, sections 5.2.2 to 5.2.4, 5.3.3 to 5.3.5, 5.5.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
@@ -33,8 +34,9 @@ Queue::Box box_of(const protocol::Triple& origin, const protocol::Triple& region
 
 /// The box lies within `size` bytes, computed without wrapping. Throws Error(CL_INVALID_VALUE).
 void require_within(const Queue::Box& box, const protocol::Triple& region, std::size_t size) {
-  const auto last = [&](int i) { return static_cast<unsigned __int128>(box.origin[i]) + region[i] - 1; };
-  const unsigned __int128 end = last(0) + last(1) * box.pitches.row + last(2) * box.pitches.slice + 1;
+  __extension__ using Wide = unsigned __int128;
+  const auto last = [&](int i) { return static_cast<Wide>(box.origin[i]) + region[i] - 1; };
+  const Wide end = last(0) + last(1) * box.pitches.row + last(2) * box.pitches.slice + 1;
   require(end <= size, CL_INVALID_VALUE, "the region leaves the buffer");
 }
 
@@ -86,25 +88,21 @@ bool same_content(const Memory& a, const Memory& b) {
 /// Whether two boxes with the same pitches in the same content meet. Begins are in bytes from the content's
 /// begin.
 bool boxes_meet(std::uint64_t a, std::uint64_t b, const protocol::Triple& region, const Pitches& pitches) {
-  const std::uint64_t length = (region[2] - 1) * pitches.slice + (region[1] - 1) * pitches.row + region[0];
-  if (!meet(a, b, length)) return false;
-  for (std::uint64_t z = 0; z < region[2]; ++z) {
-    for (std::uint64_t y = 0; y < region[1]; ++y) {
-      const std::uint64_t begin = a + z * pitches.slice + y * pitches.row;
-      const std::uint64_t end = begin + region[0];
-      if (end <= b || begin >= b + length) continue;
-      // The rows of the other box that can meet [begin, end).
-      for (std::uint64_t other = 0; other < region[2]; ++other) {
-        const std::uint64_t slice = b + other * pitches.slice;
-        if (end <= slice || begin >= slice + (region[1] - 1) * pitches.row + region[0]) continue;
-        const std::uint64_t first = begin > slice + region[0] ? (begin - slice - region[0]) / pitches.row : 0;
-        for (std::uint64_t row = first; row < region[1]; ++row) {
-          const std::uint64_t at = slice + row * pitches.row;
-          if (at >= end) break;
-          if (at + region[0] > begin) return true;
-        }
-      }
-    }
+  // They do where the distance of their begins is that of two bytes of one box: dx + dy * row + dz * slice.
+  // For each dz there are two dy that leave a dx shorter than a row.
+  const auto distance = static_cast<std::int64_t>(b - a);
+  const auto row = static_cast<std::int64_t>(pitches.row);
+  const auto inside = [&](std::int64_t delta, int i) {
+    return static_cast<std::uint64_t>(std::abs(delta)) < region[i];
+  };
+  const auto slices = static_cast<std::int64_t>(region[2]);
+  for (std::int64_t dz = 1 - slices; dz < slices; ++dz) {
+    const std::int64_t rest = distance - dz * static_cast<std::int64_t>(pitches.slice);
+    const std::int64_t dy = rest / row;
+    const std::int64_t dx = rest % row;
+    const std::int64_t sign = rest < 0 ? -1 : 1;
+    if (inside(dy, 1) && inside(dx, 0)) return true;
+    if (inside(dy + sign, 1) && inside(dx - sign * row, 0)) return true;
   }
   return false;
 }
