@@ -9,15 +9,15 @@
 
 namespace clique::icd {
 
-/// Devices of any nodes that share objects. On each worker that has some of its devices there is a native context with
-/// the same id.
+/// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
+/// context with the same id.
 class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTEXT> {
  public:
   using ErrorCallback = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
   using DestructorCallback = void(CL_CALLBACK*)(cl_context, void*);
 
-  Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties, ErrorCallback on_error,
-          void* user_data);
+  Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
+          ErrorCallback on_error, void* user_data);
   ~Context() override;
 
   protocol::ObjectId id() const { return id_; }
@@ -31,9 +31,12 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// The queue on `worker` that coherence transfers run on; made when first asked for.
   protocol::ObjectId transfer_queue(Worker& worker);
 
-  /// Guards the coherence state of all memory objects of the context: held from the decision what has to move until
-  /// the commands are in their outboxes, so that all workers see one order.
+  /// Guards the coherence state of all memory objects of the context: held from the decision what has to move
+  /// until the commands are in their outboxes, so that all workers see one order.
   std::mutex& coherence_mutex() { return coherence_mutex_; }
+
+  /// Sends to all workers of the context what was enqueued for them.
+  void flush() const;
 
   /// Tells the application's error callback, where there is one.
   void notify(const std::string& what) const;
