@@ -20,20 +20,23 @@
 
 namespace clique::icd::api {
 
+/// "CL_INVALID_VALUE" and the like; null for a status that OpenCL does not have.
+const char* status_name(cl_int status) noexcept;
+
 /// The status for the exception being handled: an Error's own, CL_OUT_OF_HOST_MEMORY for bad_alloc,
 /// CL_OUT_OF_RESOURCES for everything else. With CLIQUE_LOG=debug the reason goes to stderr.
 cl_int current_status(const char* entry_point) noexcept;
 
-#define CLIQUE_CATCH_STATUS \
-  catch (...) {             \
+#define CLIQUE_CATCH_STATUS                              \
+  catch (...) {                                          \
     return ::clique::icd::api::current_status(__func__); \
   }
 
-#define CLIQUE_CATCH_ERRCODE(errcode_ret)                                \
-  catch (...) {                                                          \
-    const cl_int status = ::clique::icd::api::current_status(__func__);  \
-    if ((errcode_ret) != nullptr) *(errcode_ret) = status;               \
-    return nullptr;                                                      \
+#define CLIQUE_CATCH_ERRCODE(errcode_ret)                               \
+  catch (...) {                                                         \
+    const cl_int status = ::clique::icd::api::current_status(__func__); \
+    if ((errcode_ret) != nullptr) *(errcode_ret) = status;              \
+    return nullptr;                                                     \
   }
 
 /// Gives a new object out to the application.
