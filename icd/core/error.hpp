@@ -7,7 +7,8 @@
 
 namespace clique::icd {
 
-/// A failed call: what the entry point returns, and for people, why. Thrown inside, caught at the API's boundary.
+/// A failed call: what the entry point returns, and for people, why. Thrown inside, caught at the API's
+/// boundary.
 class Error : public std::runtime_error {
  public:
   explicit Error(cl_int status, const std::string& why = {}) : std::runtime_error(why), status_(status) {}

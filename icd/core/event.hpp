@@ -15,8 +15,8 @@ class Context;
 class Queue;
 class Worker;
 
-/// A command's event, or a user event (no worker). Some events are never given out: coherence uses them to order
-/// transfers.
+/// A command's event, or a user event (no worker). Some events are never given out: coherence uses them to
+/// order transfers.
 class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
  public:
   using Callback = void(CL_CALLBACK*)(cl_event, cl_int, void*);
@@ -35,6 +35,9 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   Worker* worker() const { return worker_; }
   bool is_user() const { return worker_ == nullptr; }
 
+  /// The application's references, those not counted that callbacks yet to run stand for.
+  cl_uint api_references() const { return Object::api_references() - held_by_callbacks_.load(); }
+
   /// CL_QUEUED … CL_COMPLETE, or negative.
   cl_int status() const { return status_.load(std::memory_order_acquire); }
   bool ended() const { return status() <= CL_COMPLETE; }
@@ -43,15 +46,18 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
 
   /// The event has a new state. Later states only; runs the callbacks that wait for it.
   void advance(cl_int status, const Times& times = {});
+  /// The event ended, and nobody but the client knows: tells also the workers that wait for it.
+  void settle(cl_int status);
   /// clSetUserEventStatus. Throws Error(CL_INVALID_OPERATION) where it was set before.
   void set_user_status(cl_int status);
   /// Waits until the event has ended. The event's worker is flushed first.
   void wait();
+  /// clSetEventCallback. The handle stays alive until the callback has run.
   void add_callback(cl_int state, Callback callback, void* user_data);
   /// Somebody looks at the status: have the worker tell when the command runs.
   void watch();
-  /// Makes this event known on a worker that it does not belong to, so that commands there can wait for its id. Once
-  /// for each worker.
+  /// Makes this event known on a worker that it does not belong to, so that commands there can wait for its
+  /// id. Once for each worker.
   void announce(Worker& consumer);
 
  private:
@@ -60,7 +66,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
     Callback callback;
     void* user_data;
   };
-  void run(const std::vector<Registered>& callbacks, cl_int status);
+  void run(const Registered& registered, cl_int status);
 
   protocol::CommandId id_ = next_id();
   Ref<Context> context_;
@@ -73,7 +79,9 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool watched_ = false;
+  bool user_status_set_ = false;
   std::vector<Registered> callbacks_;
+  std::atomic<cl_uint> held_by_callbacks_{0};
   std::vector<Worker*> announced_;
 };
 

@@ -9,13 +9,10 @@
 #include "icd/core/coherence.hpp"
 #include "icd/core/context.hpp"
 #include "icd/core/object.hpp"
+#include "icd/core/transfer.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::icd {
-
-/// A block of host memory of this library: contents of COPY_HOST_PTR, and mapped regions.
-using HostBlock = std::shared_ptr<std::byte[]>;
-HostBlock allocate_host_block(std::size_t size);
 
 /// A region that clEnqueueMap* gave out.
 struct Mapping {
@@ -25,8 +22,7 @@ struct Mapping {
   /// Buffers: x = bytes, all else 0 and 1. Images: as in clEnqueueMapImage.
   protocol::Triple origin{};
   protocol::Triple region{};
-  std::size_t row_pitch = 0;
-  std::size_t slice_pitch = 0;
+  Pitches pitches{};
 };
 
 /// A buffer, sub-buffer or image.
@@ -67,8 +63,8 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
  protected:
   Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
          Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties);
-  /// Takes the content of COPY_HOST_PTR or USE_HOST_PTR in. @param block the content without gaps where that is not
-  /// host_ptr itself.
+  /// Takes the content of COPY_HOST_PTR or USE_HOST_PTR in. @param block the content without gaps where that
+  /// is not host_ptr itself.
   void set_host_content(HostBlock block);
 
  private:
@@ -115,8 +111,17 @@ class Image final : public Memory {
   const cl_image_format& format() const { return format_; }
   const cl_image_desc& desc() const { return desc_; }
   std::size_t element_size() const { return icd::element_size(format_); }
-  /// Extent as origin and region arguments address it: array layers are in the dimension after the image's own.
+  /// Dimensions that origin and region count, array layers included.
+  unsigned dimensions() const;
+  bool is_array() const {
+    return type() == CL_MEM_OBJECT_IMAGE1D_ARRAY || type() == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  }
+  /// Extent as origin and region arguments address it: array layers are in the dimension after the image's
+  /// own.
   protocol::Triple extent() const;
+  /// Distances in host_ptr of what the second and third coordinate count.
+  Pitches host_pitches() const;
+  /// Whether the region is all of the image.
   bool covers(const protocol::Triple& region) const { return region == extent(); }
 
  private:

@@ -8,8 +8,8 @@ namespace {
 
 using Registries = std::array<Registry, static_cast<std::size_t>(Kind::kCount)>;
 
-// Never destroyed: handles are used until the last instruction of the process. Replaced, not emptied, in a forked child,
-// since another thread of the parent may have held a lock at the time of the fork.
+// Never destroyed: handles are used until the last instruction of the process. Replaced, not emptied, in a
+// forked child, since another thread of the parent may have held a lock at the time of the fork.
 std::atomic<Registries*> registries{nullptr};
 
 Registries& current() {
@@ -41,6 +41,8 @@ void Registry::erase(const void* handle) {
   shard.handles.erase(handle);
 }
 
-Registry& registry(Kind kind) { return current()[static_cast<std::size_t>(kind)]; }
+Registry& registry(Kind kind) {
+  return current()[static_cast<std::size_t>(kind)];
+}
 
 }  // namespace clique::icd

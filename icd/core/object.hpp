@@ -19,7 +19,8 @@ namespace clique::icd {
 /// The table that every object begins with (icd/api/dispatch.cpp).
 extern const cl_icd_dispatch kDispatch;
 
-/// First words of every object, as loaders expect them: the dispatch table, and a word for the loader's own use.
+/// First words of every object, as loaders expect them: the dispatch table, and a word for the loader's own
+/// use.
 struct HandleHeader {
   const cl_icd_dispatch* dispatch = &kDispatch;
   void* loader_data = nullptr;
@@ -42,8 +43,8 @@ namespace clique::icd {
 /// Unique in this process over all kinds of objects and commands, never 0.
 std::uint64_t next_id();
 
-/// The live handles of one kind: those that the application holds at least one reference to. Looking a handle up never
-/// reads its memory, so a stale or foreign one is recognised.
+/// The live handles of one kind: those that the application holds at least one reference to. Looking a handle
+/// up never reads its memory, so a stale or foreign one is recognised.
 class Registry {
  public:
   void insert(const void* handle);
@@ -73,8 +74,8 @@ class Registry {
 /// Kinds of handles, as indices of their registries.
 enum class Kind : std::uint8_t { Device, Context, Queue, Memory, Program, Kernel, Event, Sampler, kCount };
 
-/// The registry of one kind in this process. After a fork the child has empty ones: its parent's handles are not its
-/// own.
+/// The registry of one kind in this process. After a fork the child has empty ones: its parent's handles are
+/// not its own.
 Registry& registry(Kind kind);
 
 /// Counts references from within the library. Objects are deleted when none is left.
@@ -84,6 +85,13 @@ class RefCounted {
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
   void add_ref() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// For holders of plain pointers: fails where the object is being deleted.
+  bool try_add_ref() const {
+    std::uint32_t count = references_.load(std::memory_order_relaxed);
+    while (count != 0)
+      if (references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
+    return false;
+  }
   void drop_ref() const {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
@@ -107,11 +115,17 @@ class Ref {
   Ref(const Ref& other) : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   template <typename U>
-    requires std::is_convertible_v<U*, T*>
-  Ref(const Ref<U>& other) : Ref(other.get()) {}  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
+      : Ref(other.get()) {}  // NOLINT(google-explicit-constructor)
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
+  }
+  /// Takes a reference over that was counted before.
+  static Ref adopt(T* object) {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
   }
   ~Ref() {
     if (object_ != nullptr) object_->drop_ref();
@@ -126,9 +140,9 @@ class Ref {
   T* object_ = nullptr;
 };
 
-/// A class behind a handle. It has the application's reference count, which the queries report, besides the library's
-/// own (RefCounted): an object lives on while a command or another object needs it, but its handle dies with the
-/// application's last reference.
+/// A class behind a handle. It has the application's reference count, which the queries report, besides the
+/// library's own (RefCounted): an object lives on while a command or another object needs it, but its handle
+/// dies with the application's last reference.
 template <typename Handle, Kind kKind, cl_int kInvalid>
 class Object : public Handle, public RefCounted {
  public:

@@ -9,6 +9,8 @@
 #include "icd/core/event.hpp"
 #include "icd/core/memory.hpp"
 #include "icd/core/object.hpp"
+#include "icd/core/transfer.hpp"
+#include "icd/core/worker.hpp"
 #include "protocol/codec.hpp"
 
 namespace clique::icd {
@@ -35,8 +37,10 @@ struct Submission {
   std::span<const Access> accesses;
   /// An event is wanted whose state the worker reports.
   bool report = false;
-  /// Called with the event before anything is posted.
-  std::function<void(const Ref<Event>&)> prepared = {};
+  /// Events that have ended are waited for, too: a marker or barrier without waits would mean another thing.
+  bool keep_ended = false;
+  /// Takes the data of a read; moved from.
+  DataSink sink = {};
 };
 
 class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
@@ -54,70 +58,71 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   bool profiling() const { return (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0; }
   const std::vector<cl_queue_properties>& property_list() const { return property_list_; }
 
-  /// Enqueues one command: brings to the worker what it reads, makes its wait list, and posts what post(outbox, header)
-  /// adds, all in one piece. Does not wait.
-  /// @returns the event where submission.report, or where coherence needs one; else empty. Where an awaited event has
-  /// failed, nothing is posted and the event has failed, too.
-  /// Throws Error(CL_OUT_OF_RESOURCES) where the node is gone, or content was lost with another one.
+  /// Enqueues one command: brings to the worker what it reads, makes its wait list, and posts what
+  /// post(outbox, header) adds, all in one piece. Does not wait.
+  /// @returns the event where submission.report, or where coherence needs one; else empty. Where an awaited
+  /// event has failed, nothing is posted and the event has failed, too. Throws Error(CL_OUT_OF_RESOURCES)
+  /// where the node is gone, or content was lost with another one.
   template <typename Post>
-  Ref<Event> submit(const Submission& submission, Post&& post) {
-    Prepared prepared = prepare(submission);
-    if (!prepared.doomed) {
-      worker().link().compose([&](protocol::Batch& outbox) { post(outbox, prepared.header); });
-      commit(submission, prepared);
-    }
-    return prepared.event;
+  Ref<Event> submit(Submission submission, Post&& post) {
+    return submit_parts(std::move(submission), [&](Link& link, protocol::Command& header) {
+      link.compose([&](protocol::Batch& outbox) { post(outbox, header); });
+    });
   }
 
   /// Sends what was enqueued, here and for the nodes that it depends on.
   void flush();
-  /// Waits until everything enqueued has ended. Throws Error with the status of a command without event that failed.
+  /// Waits until everything enqueued has ended. Throws Error with the status of a command without event that
+  /// failed.
   void finish();
 
-  // The commands of section 5 of the specification, arguments checked. All return the event where `report` is true.
-  // `waits` are the wait list's events. Reads with `blocking` return when the data is there.
+  // The commands of section 5 of the specification, arguments checked. All return the event where `report` is
+  // true. `waits` are the wait list's events. Reads with `blocking` return when the data is there.
 
-  Ref<Event> read(Memory& buffer, std::size_t offset, std::size_t size, void* to, std::span<const Ref<Event>> waits,
-                  bool report, cl_command_type type = CL_COMMAND_READ_BUFFER);
-  /// @param keep keeps `from` alive; where it is empty, `from` has to stay until the event has ended, unless `copy`.
-  Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const void* from,
-                   std::span<const Ref<Event>> waits, bool report, bool copy, std::shared_ptr<const void> keep = {},
+  Ref<Event> read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
+                  std::span<const Ref<Event>> waits, bool report,
+                  cl_command_type type = CL_COMMAND_READ_BUFFER);
+  Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
+                   std::span<const Ref<Event>> waits, bool report,
                    cl_command_type type = CL_COMMAND_WRITE_BUFFER);
-  /// A box in a buffer or in host memory; x in bytes.
+  /// Where a box lies in a buffer; x in bytes.
   struct Box {
     protocol::Triple origin{};
-    std::size_t row_pitch = 0;
-    std::size_t slice_pitch = 0;
-    /// Bytes from the beginning of the memory to the first byte after the box.
+    Pitches pitches{};
+    /// Bytes from the beginning of the buffer to the box's first byte, and to the one after its last.
+    std::size_t begin() const { return origin[0] + origin[1] * pitches.row + origin[2] * pitches.slice; }
     std::size_t end(const protocol::Triple& region) const;
-    std::size_t begin() const;
   };
-  Ref<Event> read_rect(Memory& buffer, const Box& in_buffer, const Box& in_host, const protocol::Triple& region, void* to,
-                       std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> write_rect(Memory& buffer, const Box& in_buffer, const Box& in_host, const protocol::Triple& region,
-                        const void* from, std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> copy(Memory& source, Memory& destination, std::size_t source_offset, std::size_t destination_offset,
-                  std::size_t size, std::span<const Ref<Event>> waits, bool report);
+  /// @param to the box's first byte in host memory.
+  Ref<Event> read_rect(Memory& buffer, const Box& box, const protocol::Triple& region, void* to,
+                       const Pitches& pitches, std::span<const Ref<Event>> waits, bool report);
+  /// @param from the box's first byte in host memory.
+  Ref<Event> write_rect(Memory& buffer, const Box& box, const protocol::Triple& region,
+                        const HostContent& from, std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> copy(Memory& source, Memory& destination, std::size_t source_offset,
+                  std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
+                  bool report);
   Ref<Event> copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
                        const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
   Ref<Event> fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset, std::size_t size,
                   std::span<const Ref<Event>> waits, bool report);
-  /// Pitches of the host memory in bytes, not 0.
+  /// @param pitches of the host memory; distances of what the second and third coordinate count, array layers
+  /// or not.
   Ref<Event> read_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
-                        std::size_t row_pitch, std::size_t slice_pitch, void* to, std::span<const Ref<Event>> waits,
-                        bool report, cl_command_type type = CL_COMMAND_READ_IMAGE);
+                        void* to, const Pitches& pitches, std::span<const Ref<Event>> waits, bool report,
+                        cl_command_type type = CL_COMMAND_READ_IMAGE);
   Ref<Event> write_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
-                         std::size_t row_pitch, std::size_t slice_pitch, const void* from,
-                         std::span<const Ref<Event>> waits, bool report, std::shared_ptr<const void> keep = {},
+                         const HostContent& from, std::span<const Ref<Event>> waits, bool report,
                          cl_command_type type = CL_COMMAND_WRITE_IMAGE);
   Ref<Event> copy_image(Image& source, Image& destination, const protocol::Triple& source_origin,
                         const protocol::Triple& destination_origin, const protocol::Triple& region,
                         std::span<const Ref<Event>> waits, bool report);
   Ref<Event> copy_image_to_buffer(Image& source, Memory& destination, const protocol::Triple& origin,
-                                  const protocol::Triple& region, std::size_t offset, std::span<const Ref<Event>> waits,
-                                  bool report);
-  Ref<Event> copy_buffer_to_image(Memory& source, Image& destination, std::size_t offset, const protocol::Triple& origin,
-                                  const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
+                                  const protocol::Triple& region, std::size_t offset,
+                                  std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> copy_buffer_to_image(Memory& source, Image& destination, std::size_t offset,
+                                  const protocol::Triple& origin, const protocol::Triple& region,
+                                  std::span<const Ref<Event>> waits, bool report);
   Ref<Event> fill_image(Image& image, std::span<const std::byte> color, const protocol::Triple& origin,
                         const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
   /// Maps a region; `mapping` says what, its pointer and pitches are filled in here.
@@ -127,7 +132,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> migrate(std::span<const Ref<Memory>> objects, cl_mem_migration_flags flags,
                      std::span<const Ref<Event>> waits, bool report);
   Ref<Event> marker(std::span<const Ref<Event>> waits, bool report, cl_command_type type = CL_COMMAND_MARKER);
-  Ref<Event> barrier(std::span<const Ref<Event>> waits, bool report, cl_command_type type = CL_COMMAND_BARRIER);
+  Ref<Event> barrier(std::span<const Ref<Event>> waits, bool report,
+                     cl_command_type type = CL_COMMAND_BARRIER);
 
  private:
   struct Prepared {
@@ -136,7 +142,17 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     std::unique_lock<std::mutex> coherence;
     bool doomed = false;
   };
-  Prepared prepare(const Submission& submission);
+  /// submit() for commands of several messages: post(link, header) posts them.
+  template <typename Post>
+  Ref<Event> submit_parts(Submission submission, Post&& post) {
+    Prepared prepared = prepare(submission);
+    if (!prepared.doomed) {
+      post(worker().link(), prepared.header);
+      commit(submission, prepared);
+    }
+    return prepared.event;
+  }
+  Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
   void abandoned() override { flush(); }
 
@@ -147,8 +163,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<cl_queue_properties> property_list_;
 };
 
-/// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) where list and count do not go together or an
-/// event is no live handle, and Error(CL_INVALID_CONTEXT) where one is of another context.
+/// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) where list and count do not go
+/// together or an event is no live handle, and Error(CL_INVALID_CONTEXT) where one is of another context.
 std::vector<Ref<Event>> wait_list(const Context& context, cl_uint count, const cl_event* events);
 
 }  // namespace clique::icd

@@ -12,9 +12,9 @@ namespace clique::icd {
 using Holder = unsigned;
 inline constexpr Holder kHost = ~0U;
 
-/// Which holders have the valid content of which ranges of a memory object, and from when on: each copy has tokens that
-/// stand for the commands after which it is valid. Ranges that were never written are not in the map. Pure bookkeeping;
-/// not thread-safe.
+/// Which holders have the valid content of which ranges of a memory object, and from when on: each copy has
+/// tokens that stand for the commands after which it is valid. Ranges that were never written are not in the
+/// map. Pure bookkeeping; not thread-safe.
 template <typename Token>
 class RangeMap {
  public:
@@ -30,29 +30,32 @@ class RangeMap {
     std::vector<Copy> copies;
 
     Copy* copy_of(Holder holder) {
-      const auto found = std::find_if(copies.begin(), copies.end(), [&](const Copy& c) { return c.holder == holder; });
+      const auto found =
+          std::find_if(copies.begin(), copies.end(), [&](const Copy& c) { return c.holder == holder; });
       return found == copies.end() ? nullptr : &*found;
     }
   };
 
   bool empty() const { return pieces_.empty(); }
 
-  /// Calls visit(Piece&) for all content within [begin, end), in order. Pieces are split so that each visited one lies within
-  /// the range; visit may change copies.
+  /// Calls visit(Piece&) for all content within [begin, end), in order. Pieces are split so that each visited
+  /// one lies within the range; visit may change copies.
   template <typename Visit>
   void visit(std::uint64_t begin, std::uint64_t end, Visit&& visit) {
     if (begin >= end) return;
     split(begin);
     split(end);
-    for (auto it = pieces_.lower_bound(begin); it != pieces_.end() && it->first < end; ++it) visit(it->second);
+    for (auto it = pieces_.lower_bound(begin); it != pieces_.end() && it->first < end; ++it)
+      visit(it->second);
     merge(begin, end);
   }
 
-  /// `holder` has new content in [begin, end), valid from `token` on; all other copies are stale. Where the holder was the
-  /// only one already, its earlier tokens stay, since unordered commands may write parts of one range, except those
-  /// that supersedes(old) tells to be ended whenever `token` is.
+  /// `holder` has new content in [begin, end), valid from `token` on; all other copies are stale. Where the
+  /// holder was the only one already, its earlier tokens stay, since unordered commands may write parts of
+  /// one range, except those that supersedes(old) tells to be ended whenever `token` is.
   template <typename Supersedes>
-  void write(std::uint64_t begin, std::uint64_t end, Holder holder, const Token& token, Supersedes&& supersedes) {
+  void write(std::uint64_t begin, std::uint64_t end, Holder holder, const Token& token,
+             Supersedes&& supersedes) {
     if (begin >= end) return;
     split(begin);
     split(end);
@@ -92,7 +95,8 @@ class RangeMap {
 
   /// Takes the holder's copies out. Pieces without any copy left stay, as lost content.
   void drop(Holder holder) {
-    for (auto& [begin, piece] : pieces_) std::erase_if(piece.copies, [&](const Copy& c) { return c.holder == holder; });
+    for (auto& [begin, piece] : pieces_)
+      std::erase_if(piece.copies, [&](const Copy& c) { return c.holder == holder; });
   }
 
   /// All pieces in order, for tests and queries.

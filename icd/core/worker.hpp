@@ -40,6 +40,9 @@ class Worker final : public Reports {
 
   /// Makes the other worker reachable for this one, once. Its index becomes the PeerId.
   void connect_peer(const Worker& peer);
+  /// This worker has been told to push what `arrival`, an event of another worker, waits for; it fails should
+  /// this worker be lost.
+  void expect_push(const Ref<Event>& arrival);
 
   /// Tells the worker that objects or events are needed no more.
   void release_object(protocol::ObjectId id);
@@ -63,6 +66,8 @@ class Worker final : public Reports {
   std::unordered_map<protocol::CommandId, Pending> pending_;
   std::vector<Context*> contexts_;
   std::vector<bool> peers_;
+  std::vector<Ref<Event>> pushes_;
+  bool lost_ = false;
 };
 
 }  // namespace clique::icd
