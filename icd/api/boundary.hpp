@@ -20,6 +20,9 @@
 
 namespace clique::icd::api {
 
+/// "CL_INVALID_VALUE" and the like; null for a status that OpenCL does not have.
+const char* status_name(cl_int status) noexcept;
+
 /// The status for the exception being handled: an Error's own, CL_OUT_OF_HOST_MEMORY for bad_alloc,
 /// CL_OUT_OF_RESOURCES for everything else. With CLIQUE_LOG=debug the reason goes to stderr.
 cl_int current_status(const char* entry_point) noexcept;

@@ -5,12 +5,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <variant>
+#include <vector>
 #include <zmq.hpp>
 
 #include "protocol/codec.hpp"
@@ -28,7 +27,7 @@ struct VariantOf<protocol::MessageList<M...>> {
 }  // namespace detail
 
 /// Any message of a worker.
-using Incoming = detail::VariantOf<protocol::WorkerMessages>::Type;
+using WorkerMessage = detail::VariantOf<protocol::WorkerMessages>::Type;
 
 /// Receives from a worker. One thread at a time does (the *leader*): one that waits for something, or the
 /// reactor. The others that wait sleep, look again after everything that came, and take over when the leader
@@ -41,8 +40,10 @@ class Inbox {
    public:
     virtual ~Handler() = default;
     /// Throws DecodeError where the message may not come now; the connection is given up then.
-    virtual void handle(Incoming&& message) = 0;
-    /// The connection was given up. Called once; the socket is closed.
+    virtual void handle(WorkerMessage&& message) = 0;
+    /// The socket is about to be closed.
+    virtual void closing(zmq::socket_ref reports) = 0;
+    /// The connection was given up. Called once, after closing().
     virtual void ended(const std::string& reason) = 0;
     /// An application's thread has begun or ceased to lead.
     virtual void attendance_changed() = 0;
@@ -71,45 +72,49 @@ class Inbox {
 
   /// How the inbox looks to the reactor.
   struct View {
-    bool led;      ///< a thread receives
-    bool settled;  ///< everything that came has been handled, so that what comes next shows at the descriptor
+    bool ended;            ///< and will never receive again
+    bool condemned;        ///< given up, which has to be carried out
+    bool led;              ///< a thread receives
+    bool settled;          ///< all that came has been handled: what comes next shows at the descriptor
     unsigned attendances;  ///< how often an application's thread has begun or ceased to lead
   };
   View view();
   int descriptor() const { return descriptor_; }
 
-  /// Gives the connection up. The first reason counts. What has arrived is handled before Handler::ended.
-  /// Returns at once where another thread leads; that one ends it then.
-  void condemn(const std::string& reason);
-  /// condemn(), and returns when Handler::ended has returned, or when called within.
+  /// Gives the connection up, which the leader, or serve(), then carries out. The first reason counts.
+  /// @returns false where it has been given up before.
+  bool condemn(const std::string& reason);
+  /// Carries it out: what has arrived is handled, the socket closed, Handler::ended called. Returns when that
+  /// is done, or at once where called from within it.
   void finish(const std::string& reason);
-  /// Has the socket, just before it is closed.
-  std::function<void(zmq::socket_ref)> before_close;
 
  private:
   bool leading() const { return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  bool try_lead(std::unique_lock<std::mutex>& lock);
   void leave(bool attended);
   bool lead(Done done);
   bool step();
   bool fetch();
+  void handle_fetched();
   void block();
-  void wake();
+  void wake() const;
   void end();
 
   Handler& handler_;
   const int wake_fd_;
-  int descriptor_ = -1;
+  const int descriptor_;
 
   // The leader's.
   zmq::socket_t reports_;
   protocol::BatchReader reader_;
   protocol::Incoming message_;
-  std::deque<Incoming> queue_;  // decoded, so that a wait() inside of a handler can go on with it
-  bool settled_ = false;        // written by the leader under mutex_
+  // Decoded, so that a wait() inside of a handler can go on where the handler's caller was.
+  std::vector<WorkerMessage> queue_;
+  std::size_t next_ = 0;
+  bool drained_ = false;   // the socket said that there is no more
+  bool poisoned_ = false;  // something came that cannot be understood
+  bool ending_ = false;
 
   std::atomic<bool> condemned_{false};
-  std::atomic<bool> ending_{false};
 
   std::mutex mutex_;
   std::condition_variable turn_;
@@ -117,6 +122,7 @@ class Inbox {
   unsigned followers_ = 0;
   unsigned attendances_ = 0;
   std::uint64_t batches_ = 0;  // handled so far
+  bool settled_ = false;       // drained_, when the last leader left
   bool ended_ = false;
   std::string reason_;
 };

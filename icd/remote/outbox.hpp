@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <zmq.hpp>
 
 #include "protocol/codec.hpp"
@@ -22,9 +23,18 @@ class Outbox {
   /// The same for payloads that wait in frames of their own.
   static constexpr std::size_t kLargePayloads = 256U << 10U;
 
-  /// @param first_pending called, under the outbox's lock's protection being over, when the outbox was empty
-  /// and is not any more: somebody has to flush in a while.
-  Outbox(zmq::socket_t commands, std::function<void()> first_pending);
+  /// What the outbox asks of its surroundings. Called on the thread that appends, without a lock of the
+  /// outbox.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    /// The outbox was empty and is not any more: try_flush() is expected before long.
+    virtual void appended() = 0;
+    /// ZeroMQ refused to send. Must not close the outbox from within.
+    virtual void failed(const std::string& reason) = 0;
+  };
+
+  Outbox(zmq::socket_t commands, Owner& owner);
 
   /// Calls compose(batch) under the lock. Dropped where the outbox is closed.
   template <typename F>
@@ -34,10 +44,9 @@ class Outbox {
     appended(lock);
   }
   /// Hands everything appended so far to ZeroMQ.
-  /// @returns false where ZeroMQ failed; the outbox is of no more use then.
-  bool flush();
+  void flush();
   /// flush(), unless another thread is sending at the moment.
-  bool try_flush();
+  void try_flush();
   bool pending();
 
   /// Drops what was not handed to ZeroMQ, closes the socket (which gets `linger_ms` to send the rest), and
@@ -46,9 +55,9 @@ class Outbox {
 
  private:
   void appended(std::unique_lock<std::mutex>& lock);
-  bool send_locked();
+  void send_taken();
 
-  const std::function<void()> first_pending_;
+  Owner& owner_;
   /// Payloads that ZeroMQ holds. Shared with them, since ZeroMQ's threads count down.
   std::shared_ptr<std::atomic<std::size_t>> lent_ = std::make_shared<std::atomic<std::size_t>>(0);
 

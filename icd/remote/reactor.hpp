@@ -1,6 +1,8 @@
 // The background thread of the client's side.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -61,10 +63,12 @@ class Reactor {
   Reactor();
   void wake();
   void run();
-  std::vector<Client*> clients();
+  /// Calls function(client) for all, each protected from remove().
   template <typename F>
-  void with(Client& client, F&& function);
-  void sleep(const std::vector<int>& fds, bool ticking);
+  void with_each(F&& function);
+  /// Asks all for descriptors. @returns whether to tick.
+  bool look(Clock::time_point now);
+  void sleep(bool ticking);
 
   Birthplace birthplace_;
   int event_fd_;
@@ -76,6 +80,11 @@ class Reactor {
   std::vector<Client*> clients_;
   Client* inside_ = nullptr;  // whose function is running
   bool running_ = false;
+
+  // The thread's own, kept for their memory.
+  std::vector<Client*> round_;
+  std::vector<int> fds_;
+  std::vector<pollfd> polled_;
 };
 
 }  // namespace clique::icd
