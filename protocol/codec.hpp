@@ -164,6 +164,8 @@ class Batch {
   std::size_t size() const { return records_.size(); }
   std::span<const std::byte> records() const { return std::as_bytes(std::span(records_.data(), records_.size())); }
   const std::vector<Payload>& payloads() const { return payloads_; }
+  /// To exchange payloads' owners; their bytes and number have to stay as they are.
+  std::vector<Payload>& payloads() { return payloads_; }
   void clear() {
     records_.clear();
     payloads_.clear();

@@ -16,6 +16,21 @@ zmq::message_t payload_frame(const Payload& payload) {
           [](void* /*data*/, void* hint) { delete static_cast<std::shared_ptr<const void>*>(hint); }, owner};
 }
 
+// A signal that arrives during the call (a profiler's, say) makes ZeroMQ give up before anything has happened.
+void send_frame(zmq::socket_ref socket, zmq::message_t& frame, zmq::send_flags flags) {
+  while (zmq_msg_send(frame.handle(), socket.handle(), static_cast<int>(flags)) < 0)
+    if (zmq_errno() != EINTR) throw zmq::error_t();
+}
+
+/// @returns false where there is nothing.
+bool receive_frame(zmq::socket_ref socket, zmq::message_t& frame) {
+  while (zmq_msg_recv(frame.handle(), socket.handle(), ZMQ_DONTWAIT) < 0) {
+    if (zmq_errno() == EAGAIN) return false;
+    if (zmq_errno() != EINTR) throw zmq::error_t();
+  }
+  return true;
+}
+
 bool is_router(zmq::socket_ref socket) { return socket.get(zmq::sockopt::type) == ZMQ_ROUTER; }
 
 }  // namespace
@@ -35,14 +50,14 @@ bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id) {
   try {
     if (!routing_id.empty()) {
       zmq::message_t id(routing_id.data(), routing_id.size());
-      socket.send(id, zmq::send_flags::sndmore);
+      send_frame(socket, id, zmq::send_flags::sndmore);
     }
     const auto& payloads = batch.payloads();
     zmq::message_t records(batch.records().data(), batch.records().size());
-    socket.send(records, payloads.empty() ? zmq::send_flags::none : zmq::send_flags::sndmore);
+    send_frame(socket, records, payloads.empty() ? zmq::send_flags::none : zmq::send_flags::sndmore);
     for (std::size_t i = 0; i < payloads.size(); ++i) {
       zmq::message_t frame = payload_frame(payloads[i]);
-      socket.send(frame, i + 1 == payloads.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
+      send_frame(socket, frame, i + 1 == payloads.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
     }
   } catch (const zmq::error_t& error) {
     if (error.num() != EHOSTUNREACH) throw;
@@ -57,19 +72,19 @@ bool receive(zmq::socket_ref socket, Incoming& incoming) {
   incoming = {};
   if (is_router(socket)) {
     zmq::message_t id;
-    if (!socket.recv(id, zmq::recv_flags::dontwait)) return false;
+    if (!receive_frame(socket, id)) return false;
     incoming.routing_id.assign(id.data<char>(), id.size());
     if (!id.more()) throw DecodeError("a message without records");
   }
   auto records = std::make_shared<zmq::message_t>();
-  if (!socket.recv(*records, zmq::recv_flags::dontwait)) return false;
+  if (!receive_frame(socket, *records)) return false;
   incoming.records = std::as_bytes(std::span(records->data<char>(), records->size()));
   incoming.owner = records;
   bool more = records->more();
   while (more) {
     auto frame = std::make_shared<zmq::message_t>();
     // Parts of one message arrive together: the rest is there.
-    if (!socket.recv(*frame, zmq::recv_flags::none)) throw zmq::error_t();
+    if (!receive_frame(socket, *frame)) throw DecodeError("a message that ends early");
     more = frame->more();
     incoming.frames.push_back({std::as_bytes(std::span(frame->data<char>(), frame->size())), frame});
   }

@@ -1,0 +1,56 @@
+// The border between C and the library: nothing thrown inside gets out.
+//
+// Every entry point is a function-try-block:
+//
+//   cl_int CL_API_CALL clFinish(cl_command_queue command_queue) try {
+//     get<Queue>(command_queue)->finish();
+//     return CL_SUCCESS;
+//   }
+//   CLIQUE_CATCH_STATUS
+//
+//   cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int* errcode_ret) try {
+//     return created(new Event(get<Context>(context)), errcode_ret);
+//   }
+//   CLIQUE_CATCH_ERRCODE(errcode_ret)
+#pragma once
+
+#include "icd/core/error.hpp"
+#include "icd/core/info.hpp"
+#include "icd/core/object.hpp"
+
+namespace clique::icd::api {
+
+/// "CL_INVALID_VALUE" and the like; null for a status that OpenCL does not have.
+const char* status_name(cl_int status) noexcept;
+
+/// The status for the exception being handled: an Error's own, CL_OUT_OF_HOST_MEMORY for bad_alloc,
+/// CL_OUT_OF_RESOURCES for everything else. With CLIQUE_LOG=debug the reason goes to stderr.
+cl_int current_status(const char* entry_point) noexcept;
+
+#define CLIQUE_CATCH_STATUS                              \
+  catch (...) {                                          \
+    return ::clique::icd::api::current_status(__func__); \
+  }
+
+#define CLIQUE_CATCH_ERRCODE(errcode_ret)                               \
+  catch (...) {                                                         \
+    const cl_int status = ::clique::icd::api::current_status(__func__); \
+    if ((errcode_ret) != nullptr) *(errcode_ret) = status;              \
+    return nullptr;                                                     \
+  }
+
+/// Gives a new object out to the application.
+template <typename T>
+typename T::HandleType* created(T* object, cl_int* errcode_ret) {
+  const Ref<T> keep(object);
+  if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
+  return keep->give_out();
+}
+
+/// Gives a command's event out where the application asked for it.
+template <typename EventRef>
+void give_event(const EventRef& event, cl_event* out) {
+  if (out != nullptr) *out = event->give_out();
+}
+
+}  // namespace clique::icd::api

@@ -1,0 +1,117 @@
+// Section 4.4: contexts.
+#include "icd/core/context.hpp"
+
+#include <algorithm>
+
+#include "icd/api/boundary.hpp"
+#include "icd/api/device_types.hpp"
+#include "icd/api/entry_points.hpp"
+#include "icd/api/properties.hpp"
+#include "icd/core/platform.hpp"
+
+namespace clique::icd::api {
+
+namespace {
+
+using Properties = std::vector<cl_context_properties>;
+using Callback = Context::ErrorCallback;
+
+/// The clauses that clCreateContext and clCreateContextFromType share.
+Properties checked_properties(const cl_context_properties* properties, Callback callback,
+                              const void* user_data) {
+  Properties list = property_list(properties);
+  for_each_property(list, CL_INVALID_PROPERTY, [](cl_context_properties name, cl_context_properties value) {
+    switch (name) {
+      case CL_CONTEXT_PLATFORM:
+        require(reinterpret_cast<cl_platform_id>(value) == Platform::handle(), CL_INVALID_PLATFORM,
+                "not the handle of this platform");
+        break;
+      case CL_CONTEXT_INTEROP_USER_SYNC:
+        require(value == CL_FALSE || value == CL_TRUE, CL_INVALID_PROPERTY, "not a boolean");
+        break;
+      default:
+        throw Error(CL_INVALID_PROPERTY, "no such context property");
+    }
+  });
+  require(callback != nullptr || user_data == nullptr, CL_INVALID_VALUE, "user data without a callback");
+  return list;
+}
+
+bool available(const Ref<Device>& device) {
+  return device->available();
+}
+
+}  // namespace
+
+cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, cl_uint num_devices,
+                                       const cl_device_id* devices, Callback pfn_notify, void* user_data,
+                                       cl_int* errcode_ret) try {
+  Properties list = checked_properties(properties, pfn_notify, user_data);
+  require(devices != nullptr && num_devices > 0, CL_INVALID_VALUE, "no devices");
+  std::vector<Ref<Device>> members = get_all<Device>(devices, num_devices);
+  require(std::all_of(members.begin(), members.end(), available), CL_DEVICE_NOT_AVAILABLE,
+          "the connection to a device's node is lost");
+  return created(new Context(std::move(members), std::move(list), pfn_notify, user_data), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* properties,
+                                               cl_device_type device_type, Callback pfn_notify,
+                                               void* user_data, cl_int* errcode_ret) try {
+  Properties list = checked_properties(properties, pfn_notify, user_data);
+  std::vector<Ref<Device>> members = devices_of_type(device_type);
+  std::erase_if(members, [](const Ref<Device>& device) { return !device->available(); });
+  require(!members.empty(), CL_DEVICE_NOT_AVAILABLE, "the connections to the devices' nodes are lost");
+  return created(new Context(std::move(members), std::move(list), pfn_notify, user_data), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_int CL_API_CALL clRetainContext(cl_context context) try {
+  get<Context>(context)->retain();
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clReleaseContext(cl_context context) try {
+  get<Context>(context)->release();
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info param_name, size_t param_value_size,
+                                    void* param_value, size_t* param_value_size_ret) try {
+  const Ref<Context> object = get<Context>(context);
+  const InfoWriter write(param_value_size, param_value, param_value_size_ret);
+  switch (param_name) {
+    case CL_CONTEXT_REFERENCE_COUNT:
+      write(object->api_references());
+      break;
+    case CL_CONTEXT_NUM_DEVICES:
+      write(static_cast<cl_uint>(object->devices().size()));
+      break;
+    case CL_CONTEXT_DEVICES: {
+      std::vector<cl_device_id> handles;
+      for (const Ref<Device>& device : object->devices()) handles.push_back(device.get());
+      write(handles);
+      break;
+    }
+    case CL_CONTEXT_PROPERTIES:
+      write(object->properties());
+      break;
+    default:
+      throw Error(CL_INVALID_VALUE, "no such context information");
+  }
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clSetContextDestructorCallback(cl_context context, Context::DestructorCallback pfn_notify,
+                                                  void* user_data) try {
+  const Ref<Context> object = get<Context>(context);
+  require(pfn_notify != nullptr, CL_INVALID_VALUE, "no callback");
+  object->add_destructor(pfn_notify, user_data);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+}  // namespace clique::icd::api

@@ -1,0 +1,125 @@
+// Sections 5.11, 5.12 and 5.14: events, waiting for them, and their times.
+#include "icd/core/event.hpp"
+
+#include "icd/api/boundary.hpp"
+#include "icd/api/entry_points.hpp"
+#include "icd/core/queue.hpp"
+
+namespace clique::icd::api {
+
+cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int* errcode_ret) try {
+  return created(new Event(get<Context>(context)), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int execution_status) try {
+  const Ref<Event> object = get<Event>(event);
+  require(object->is_user(), CL_INVALID_EVENT, "not a user event");
+  require(execution_status <= CL_COMPLETE, CL_INVALID_VALUE, "neither CL_COMPLETE nor negative");
+  object->set_user_status(execution_status);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event* event_list) try {
+  require(num_events > 0 && event_list != nullptr, CL_INVALID_VALUE, "no events");
+  const std::vector<Ref<Event>> events = get_all<Event>(event_list, num_events);
+  for (const Ref<Event>& event : events)
+    require(event->context() == events.front()->context(), CL_INVALID_CONTEXT,
+            "events of different contexts");
+  // All at once before the first wait, so that the nodes work at the same time.
+  events.front()->context()->flush();
+  bool failed = false;
+  for (const Ref<Event>& event : events) {
+    event->wait();
+    failed = failed || event->status() < 0;
+  }
+  require(!failed, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "a command failed");
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size_t param_value_size,
+                                  void* param_value, size_t* param_value_size_ret) try {
+  const Ref<Event> object = get<Event>(event);
+  const InfoWriter write(param_value_size, param_value, param_value_size_ret);
+  switch (param_name) {
+    case CL_EVENT_COMMAND_QUEUE:
+      write(static_cast<cl_command_queue>(object->queue().get()));
+      break;
+    case CL_EVENT_CONTEXT:
+      write(static_cast<cl_context>(object->context().get()));
+      break;
+    case CL_EVENT_COMMAND_TYPE:
+      write(object->type());
+      break;
+    case CL_EVENT_COMMAND_EXECUTION_STATUS:
+      object->watch();
+      write(object->status());
+      break;
+    case CL_EVENT_REFERENCE_COUNT:
+      write(object->api_references());
+      break;
+    default:
+      throw Error(CL_INVALID_VALUE, "no such event information");
+  }
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clRetainEvent(cl_event event) try {
+  get<Event>(event)->retain();
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clReleaseEvent(cl_event event) try {
+  get<Event>(event)->release();
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
+                                      Event::Callback pfn_notify, void* user_data) try {
+  const Ref<Event> object = get<Event>(event);
+  require(pfn_notify != nullptr, CL_INVALID_VALUE, "no callback");
+  require(command_exec_callback_type == CL_SUBMITTED || command_exec_callback_type == CL_RUNNING ||
+              command_exec_callback_type == CL_COMPLETE,
+          CL_INVALID_VALUE, "not a state to be called for");
+  object->add_callback(command_exec_callback_type, pfn_notify, user_data);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,
+                                           size_t param_value_size, void* param_value,
+                                           size_t* param_value_size_ret) try {
+  const Ref<Event> object = get<Event>(event);
+  require(!object->is_user(), CL_PROFILING_INFO_NOT_AVAILABLE, "a user event has no times");
+  require(object->queue() && object->queue()->profiling(), CL_PROFILING_INFO_NOT_AVAILABLE,
+          "the queue was created without CL_QUEUE_PROFILING_ENABLE");
+  require(object->status() == CL_COMPLETE, CL_PROFILING_INFO_NOT_AVAILABLE, "the command is not complete");
+  const InfoWriter write(param_value_size, param_value, param_value_size_ret);
+  switch (param_name) {
+    case CL_PROFILING_COMMAND_QUEUED:
+      write(cl_ulong{object->times()[0]});
+      break;
+    case CL_PROFILING_COMMAND_SUBMIT:
+      write(cl_ulong{object->times()[1]});
+      break;
+    case CL_PROFILING_COMMAND_START:
+      write(cl_ulong{object->times()[2]});
+      break;
+    // Commands have no children here, so they are complete when they end.
+    case CL_PROFILING_COMMAND_END:
+    case CL_PROFILING_COMMAND_COMPLETE:
+      write(cl_ulong{object->times()[3]});
+      break;
+    default:
+      throw Error(CL_INVALID_VALUE, "no such profiling information");
+  }
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+}  // namespace clique::icd::api

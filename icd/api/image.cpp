@@ -1,0 +1,309 @@
+// Images: OpenCL 3.0, section 5.3, but for the commands on them (transfer.cpp).
+#include <algorithm>
+#include <set>
+
+#include "icd/api/arguments.hpp"
+#include "icd/api/entry_points.hpp"
+
+namespace clique::icd::api {
+
+namespace {
+
+bool is_image_type(cl_mem_object_type type) {
+  return type >= CL_MEM_OBJECT_IMAGE2D && type <= CL_MEM_OBJECT_IMAGE1D_BUFFER && type != CL_MEM_OBJECT_PIPE;
+}
+
+bool has_images(const Device& device) {
+  return device.value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
+}
+
+/// The access that a list of formats is asked for with.
+cl_mem_flags format_access(cl_mem_flags flags) {
+  if ((flags & CL_MEM_KERNEL_READ_AND_WRITE) != 0) return CL_MEM_KERNEL_READ_AND_WRITE;
+  if ((flags & CL_MEM_READ_ONLY) != 0) return CL_MEM_READ_ONLY;
+  if ((flags & CL_MEM_WRITE_ONLY) != 0) return CL_MEM_WRITE_ONLY;
+  return CL_MEM_READ_WRITE;
+}
+
+/// Clauses on a format by itself. Throws Error(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR).
+void check_format(const cl_image_format* format) {
+  require(format != nullptr && element_size(*format) != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+          "no such channel order or data type");
+}
+
+/// Whether a device can have an image of this extent.
+bool fits(const Device& device, const cl_image_desc& desc) {
+  if (!has_images(device)) return false;
+  const auto limit = [&](cl_device_info name) { return device.value<size_t>(name); };
+  switch (desc.image_type) {
+    case CL_MEM_OBJECT_IMAGE1D:
+      return desc.image_width <= limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
+      return desc.image_width <= limit(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+      return desc.image_width <= limit(CL_DEVICE_IMAGE2D_MAX_WIDTH) &&
+             desc.image_array_size <= limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+      return desc.image_width <= limit(CL_DEVICE_IMAGE2D_MAX_WIDTH) &&
+             desc.image_height <= limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT) &&
+             desc.image_array_size <= limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+    case CL_MEM_OBJECT_IMAGE3D:
+      return desc.image_width <= limit(CL_DEVICE_IMAGE3D_MAX_WIDTH) &&
+             desc.image_height <= limit(CL_DEVICE_IMAGE3D_MAX_HEIGHT) &&
+             desc.image_depth <= limit(CL_DEVICE_IMAGE3D_MAX_DEPTH);
+    default:
+      return desc.image_width <= limit(CL_DEVICE_IMAGE2D_MAX_WIDTH) &&
+             desc.image_height <= limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+  }
+}
+
+bool supports(const Device& device, cl_mem_flags access, cl_mem_object_type type,
+              const cl_image_format& format) {
+  const auto formats = device.image_formats(access, type);
+  return std::any_of(formats.begin(), formats.end(), [&](const auto& candidate) {
+    return candidate[0] == format.image_channel_order && candidate[1] == format.image_channel_data_type;
+  });
+}
+
+/// Dimensions, pitches and the rest of a descriptor but for its buffer. Throws
+/// Error(CL_INVALID_IMAGE_DESCRIPTOR).
+void check_shape(const cl_image_desc& desc, std::size_t element, bool host_ptr) {
+  const auto valid = [](bool condition, const char* why) {
+    require(condition, CL_INVALID_IMAGE_DESCRIPTOR, why);
+  };
+  valid(is_image_type(desc.image_type), "no such image type");
+  valid(desc.image_width != 0, "the width is 0");
+  const bool planar = desc.image_type == CL_MEM_OBJECT_IMAGE2D ||
+                      desc.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
+                      desc.image_type == CL_MEM_OBJECT_IMAGE3D;
+  valid(!planar || desc.image_height != 0, "the height is 0");
+  valid(desc.image_type != CL_MEM_OBJECT_IMAGE3D || desc.image_depth != 0, "the depth is 0");
+  const bool array =
+      desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY || desc.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  valid(!array || desc.image_array_size != 0, "the array has no layers");
+  valid(desc.num_mip_levels == 0 && desc.num_samples == 0, "mip levels and samples have to be 0");
+
+  if (desc.buffer != nullptr) return;
+  valid(host_ptr || (desc.image_row_pitch == 0 && desc.image_slice_pitch == 0), "pitches without a host_ptr");
+  if (!host_ptr) return;
+  const std::size_t row = desc.image_width * element;
+  if (desc.image_row_pitch != 0)
+    valid(desc.image_row_pitch >= row && desc.image_row_pitch % element == 0,
+          "the row pitch is too small or uneven");
+  if (desc.image_slice_pitch == 0) return;
+  const std::size_t pitch = desc.image_row_pitch != 0 ? desc.image_row_pitch : row;
+  if (desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY)
+    valid(desc.image_slice_pitch >= pitch && desc.image_slice_pitch % pitch == 0,
+          "the slice pitch is too small or uneven");
+  if (desc.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY || desc.image_type == CL_MEM_OBJECT_IMAGE3D)
+    valid(desc.image_slice_pitch >= pitch * desc.image_height && desc.image_slice_pitch % pitch == 0,
+          "the slice pitch is too small or uneven");
+}
+
+/// The buffer below an image, or empty. Throws Error(CL_INVALID_IMAGE_DESCRIPTOR) and others of the buffer's
+/// clauses.
+Ref<Memory> buffer_below(const Context& context, const cl_image_desc& desc, std::size_t element) {
+  const auto valid = [](bool condition, const char* why) {
+    require(condition, CL_INVALID_IMAGE_DESCRIPTOR, why);
+  };
+  valid((desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER) <= (desc.buffer != nullptr),
+        "a buffer image needs a buffer");
+  if (desc.buffer == nullptr) return nullptr;
+  valid(desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER || desc.image_type == CL_MEM_OBJECT_IMAGE2D,
+        "only 1D buffer images and 2D images can be made from another memory object");
+  Ref<Memory> buffer;
+  try {
+    buffer = get<Memory>(desc.buffer);
+  } catch (const Error&) {
+    throw Error(CL_INVALID_IMAGE_DESCRIPTOR, "the buffer is no live handle");
+  }
+  valid(!buffer->is_image(), "images from images are not offered");
+  valid(buffer->context().get() == &context, "the buffer is of another context");
+  std::size_t row = desc.image_width * element;
+  if (desc.image_type == CL_MEM_OBJECT_IMAGE2D) {
+    const auto& devices = context.devices();
+    const bool offered = std::any_of(devices.begin(), devices.end(), [](const Ref<Device>& device) {
+      return device->text(CL_DEVICE_EXTENSIONS).find("cl_khr_image2d_from_buffer") != std::string::npos;
+    });
+    valid(offered, "no device of the context can make 2D images from buffers");
+    if (desc.image_row_pitch != 0) {
+      valid(desc.image_row_pitch >= row && desc.image_row_pitch % element == 0,
+            "the row pitch is too small or uneven");
+      row = desc.image_row_pitch;
+    }
+    row *= desc.image_height;
+  }
+  valid(row <= buffer->size(), "the image is larger than its buffer");
+  return buffer;
+}
+
+Ref<Image> create_image(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                        const cl_image_format* format, const cl_image_desc* desc, void* host_ptr) {
+  Ref<Context> owner = get<Context>(context);
+  auto list = memory_properties(properties);
+  check_flags(flags);
+  check_format(format);
+  require(desc != nullptr, CL_INVALID_IMAGE_DESCRIPTOR, "image_desc is NULL");
+  const auto& devices = owner->devices();
+  require(std::any_of(devices.begin(), devices.end(),
+                      [](const Ref<Device>& device) { return has_images(*device); }),
+          CL_INVALID_OPERATION, "no device of the context has images");
+  const std::size_t element = element_size(*format);
+  check_shape(*desc, element, host_ptr != nullptr);
+  Ref<Memory> buffer = buffer_below(*owner, *desc, element);
+  require(std::any_of(devices.begin(), devices.end(),
+                      [&](const Ref<Device>& device) { return fits(*device, *desc); }),
+          CL_INVALID_IMAGE_SIZE, "larger than any device of the context can have");
+  if (buffer) {
+    require(host_ptr == nullptr, CL_INVALID_HOST_PTR, "an image from a buffer has the buffer's content");
+    flags = inherit_flags(flags, *buffer);
+  } else {
+    check_host_ptr(flags, host_ptr);
+  }
+  const cl_mem_flags access = format_access(flags);
+  require(std::any_of(devices.begin(), devices.end(),
+                      [&](const Ref<Device>& device) {
+                        return supports(*device, access, desc->image_type, *format);
+                      }),
+          CL_IMAGE_FORMAT_NOT_SUPPORTED, "no device of the context has this format for this type and access");
+  if (flags == 0) flags = CL_MEM_READ_WRITE;
+  return Ref<Image>(
+      new Image(std::move(owner), flags, *format, *desc, host_ptr, std::move(buffer), std::move(list)));
+}
+
+cl_image_desc describe(cl_mem_object_type type, size_t width, size_t height, size_t depth, size_t row_pitch,
+                       size_t slice_pitch) {
+  cl_image_desc desc{};
+  desc.image_type = type;
+  desc.image_width = width;
+  desc.image_height = height;
+  desc.image_depth = depth;
+  desc.image_row_pitch = row_pitch;
+  desc.image_slice_pitch = slice_pitch;
+  return desc;
+}
+
+/// clCreateImage2D and 3D say CL_INVALID_IMAGE_SIZE of what clCreateImage calls a bad descriptor.
+template <typename Create>
+cl_mem create_plain(Create&& create, cl_int* errcode_ret) {
+  try {
+    return created(create().get(), errcode_ret);
+  } catch (const Error& error) {
+    if (error.status() == CL_INVALID_IMAGE_DESCRIPTOR) throw Error(CL_INVALID_IMAGE_SIZE, error.what());
+    throw;
+  }
+}
+
+}  // namespace
+
+cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* image_format,
+                                 const cl_image_desc* image_desc, void* host_ptr, cl_int* errcode_ret) try {
+  return created(create_image(context, nullptr, flags, image_format, image_desc, host_ptr).get(),
+                 errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties* properties,
+                                               cl_mem_flags flags, const cl_image_format* image_format,
+                                               const cl_image_desc* image_desc, void* host_ptr,
+                                               cl_int* errcode_ret) try {
+  return created(create_image(context, properties, flags, image_format, image_desc, host_ptr).get(),
+                 errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags,
+                                   const cl_image_format* image_format, size_t image_width,
+                                   size_t image_height, size_t image_row_pitch, void* host_ptr,
+                                   cl_int* errcode_ret) try {
+  const auto desc = describe(CL_MEM_OBJECT_IMAGE2D, image_width, image_height, 0, image_row_pitch, 0);
+  return create_plain([&] { return create_image(context, nullptr, flags, image_format, &desc, host_ptr); },
+                      errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
+                                   const cl_image_format* image_format, size_t image_width,
+                                   size_t image_height, size_t image_depth, size_t image_row_pitch,
+                                   size_t image_slice_pitch, void* host_ptr, cl_int* errcode_ret) try {
+  const auto desc = describe(CL_MEM_OBJECT_IMAGE3D, image_width, image_height, image_depth, image_row_pitch,
+                             image_slice_pitch);
+  return create_plain([&] { return create_image(context, nullptr, flags, image_format, &desc, host_ptr); },
+                      errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
+                                              cl_mem_object_type image_type, cl_uint num_entries,
+                                              cl_image_format* image_formats,
+                                              cl_uint* num_image_formats) try {
+  const Ref<Context> owner = get<Context>(context);
+  check_flags(flags & ~cl_mem_flags{CL_MEM_KERNEL_READ_AND_WRITE});
+  require(is_image_type(image_type), CL_INVALID_VALUE, "no such image type");
+  require(image_formats == nullptr || num_entries > 0, CL_INVALID_VALUE, "num_entries is 0");
+  // The union of what the devices have, in the order of the first that has it.
+  std::vector<cl_image_format> all;
+  std::set<std::pair<cl_uint, cl_uint>> seen;
+  for (const auto& device : owner->devices())
+    for (const auto& format : device->image_formats(format_access(flags), image_type))
+      if (seen.emplace(format[0], format[1]).second) all.push_back({format[0], format[1]});
+  if (image_formats != nullptr)
+    std::copy_n(all.begin(), std::min<std::size_t>(num_entries, all.size()), image_formats);
+  if (num_image_formats != nullptr) *num_image_formats = static_cast<cl_uint>(all.size());
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info param_name, size_t param_value_size,
+                                  void* param_value, size_t* param_value_size_ret) try {
+  const Ref<Memory> memory = get<Memory>(image);
+  const auto* object = dynamic_cast<const Image*>(memory.get());
+  require(object != nullptr, CL_INVALID_MEM_OBJECT, "a buffer where an image is expected");
+  const InfoWriter write(param_value_size, param_value, param_value_size_ret);
+  const cl_image_desc& desc = object->desc();
+  const bool planar = object->dimensions() > 1 && desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  const std::size_t row =
+      desc.image_row_pitch != 0 ? desc.image_row_pitch : desc.image_width * object->element_size();
+  const std::size_t slice =
+      desc.image_slice_pitch != 0 ? desc.image_slice_pitch : row * (planar ? desc.image_height : 1);
+  const bool layered = object->is_array() || desc.image_type == CL_MEM_OBJECT_IMAGE3D;
+  switch (param_name) {
+    case CL_IMAGE_FORMAT:
+      write(object->format());
+      break;
+    case CL_IMAGE_ELEMENT_SIZE:
+      write(object->element_size());
+      break;
+    case CL_IMAGE_ROW_PITCH:
+      write(row);
+      break;
+    case CL_IMAGE_SLICE_PITCH:
+      write(layered ? slice : size_t{0});
+      break;
+    case CL_IMAGE_WIDTH:
+      write(desc.image_width);
+      break;
+    case CL_IMAGE_HEIGHT:
+      write(planar ? desc.image_height : size_t{0});
+      break;
+    case CL_IMAGE_DEPTH:
+      write(desc.image_type == CL_MEM_OBJECT_IMAGE3D ? desc.image_depth : size_t{0});
+      break;
+    case CL_IMAGE_ARRAY_SIZE:
+      write(object->is_array() ? desc.image_array_size : size_t{0});
+      break;
+    case CL_IMAGE_BUFFER:
+      write(static_cast<cl_mem>(object->parent().get()));
+      break;
+    case CL_IMAGE_NUM_MIP_LEVELS:
+    case CL_IMAGE_NUM_SAMPLES:
+      write(cl_uint{0});
+      break;
+    default:
+      throw Error(CL_INVALID_VALUE, "unknown param_name");
+  }
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+}  // namespace clique::icd::api

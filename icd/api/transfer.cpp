@@ -1,0 +1,487 @@
+// Commands on memory objects: OpenCL 3.0, sections 5.2.2 to 5.2.4, 5.3.3 to 5.3.5, 5.5.
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "icd/api/arguments.hpp"
+#include "icd/api/entry_points.hpp"
+
+namespace clique::icd::api {
+
+namespace {
+
+/// What a blocking write of at most this much copies instead of waiting until it is done.
+constexpr std::size_t kCopiedWrite = 64U << 10U;
+
+/// Whether a blocking write may return before it is done: its bytes are copied, and nothing it waits for can
+/// fail.
+bool may_copy(bool blocking, std::size_t size, std::span<const Ref<Event>> waits) {
+  return blocking && size <= kCopiedWrite && waits.empty();
+}
+
+/// The box of a rect command. Throws Error(CL_INVALID_VALUE) for pitches that do not fit the region.
+Queue::Box box_of(const protocol::Triple& origin, const protocol::Triple& region, size_t row_pitch,
+                  size_t slice_pitch) {
+  require(region[0] != 0 && region[1] != 0 && region[2] != 0, CL_INVALID_VALUE, "the region is empty");
+  require(row_pitch == 0 || row_pitch >= region[0], CL_INVALID_VALUE, "the row pitch is smaller than a row");
+  const std::size_t row = row_pitch != 0 ? row_pitch : region[0];
+  std::size_t plane = 0;
+  require(!__builtin_mul_overflow(region[1], row, &plane), CL_INVALID_VALUE, "the region is too large");
+  require(slice_pitch == 0 || (slice_pitch >= plane && slice_pitch % row == 0), CL_INVALID_VALUE,
+          "the slice pitch is smaller than a slice, or no multiple of the row pitch");
+  return {origin, {row, slice_pitch != 0 ? slice_pitch : plane}};
+}
+
+/// The box lies within `size` bytes, computed without wrapping. Throws Error(CL_INVALID_VALUE).
+void require_within(const Queue::Box& box, const protocol::Triple& region, std::size_t size) {
+  __extension__ using Wide = unsigned __int128;
+  const auto last = [&](int i) { return static_cast<Wide>(box.origin[i]) + region[i] - 1; };
+  const Wide end = last(0) + last(1) * box.pitches.row + last(2) * box.pitches.slice + 1;
+  require(end <= size, CL_INVALID_VALUE, "the region leaves the buffer");
+}
+
+/// Origin and region of a command on an image (sections 5.3.3 and following). Throws Error(CL_INVALID_VALUE).
+void check_region(const Image& image, const protocol::Triple& origin, const protocol::Triple& region) {
+  const auto extent = image.extent();
+  for (unsigned i = 0; i < 3; ++i) {
+    require(region[i] != 0, CL_INVALID_VALUE, "the region is empty");
+    if (i < image.dimensions()) {
+      require(within(origin[i], region[i], extent[i]), CL_INVALID_VALUE, "the region leaves the image");
+    } else {
+      require(origin[i] == 0 && region[i] == 1, CL_INVALID_VALUE,
+              "origin and region of a dimension that the image lacks");
+    }
+  }
+}
+
+/// The layout of host memory for a region of an image. Throws Error(CL_INVALID_VALUE).
+Pitches host_layout(const Image& image, const protocol::Triple& region, size_t row_pitch,
+                    size_t slice_pitch) {
+  const std::size_t row = region[0] * image.element_size();
+  require(row_pitch == 0 || row_pitch >= row, CL_INVALID_VALUE, "the row pitch is smaller than a row");
+  const std::size_t pitch = row_pitch != 0 ? row_pitch : row;
+  if (image.type() == CL_MEM_OBJECT_IMAGE1D_ARRAY) {
+    require(slice_pitch == 0 || slice_pitch >= pitch, CL_INVALID_VALUE,
+            "the slice pitch is smaller than a layer");
+    const std::size_t layer = slice_pitch != 0 ? slice_pitch : pitch;
+    return {layer, layer * region[1]};
+  }
+  if (image.dimensions() < 3) {
+    require(slice_pitch == 0, CL_INVALID_VALUE, "a slice pitch for an image without slices");
+    return {pitch, pitch * region[1]};
+  }
+  require(slice_pitch == 0 || slice_pitch >= pitch * region[1], CL_INVALID_VALUE,
+          "the slice pitch is smaller than a slice");
+  return {pitch, slice_pitch != 0 ? slice_pitch : pitch * region[1]};
+}
+
+/// Whether two ranges of bytes in the same content meet.
+bool meet(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
+  return a < b ? b - a < size : a - b < size;
+}
+
+bool same_content(const Memory& a, const Memory& b) {
+  const auto root = [](const Memory& memory) { return memory.parent() ? memory.parent().get() : &memory; };
+  return root(a) == root(b);
+}
+
+/// Whether two boxes with the same pitches in the same content meet. Begins are in bytes from the content's
+/// begin.
+bool boxes_meet(std::uint64_t a, std::uint64_t b, const protocol::Triple& region, const Pitches& pitches) {
+  // They do where the distance of their begins is that of two bytes of one box: dx + dy * row + dz * slice.
+  // For each dz there are two dy that leave a dx shorter than a row.
+  const auto distance = static_cast<std::int64_t>(b - a);
+  const auto row = static_cast<std::int64_t>(pitches.row);
+  const auto inside = [&](std::int64_t delta, int i) {
+    return static_cast<std::uint64_t>(std::abs(delta)) < region[i];
+  };
+  const auto slices = static_cast<std::int64_t>(region[2]);
+  for (std::int64_t dz = 1 - slices; dz < slices; ++dz) {
+    const std::int64_t rest = distance - dz * static_cast<std::int64_t>(pitches.slice);
+    const std::int64_t dy = rest / row;
+    const std::int64_t dx = rest % row;
+    const std::int64_t sign = rest < 0 ? -1 : 1;
+    if (inside(dy, 1) && inside(dx, 0)) return true;
+    if (inside(dy + sign, 1) && inside(dx - sign * row, 0)) return true;
+  }
+  return false;
+}
+
+/// The mapped region's flags. Throws Error(CL_INVALID_VALUE), Error(CL_INVALID_OPERATION).
+void check_map_flags(cl_map_flags flags, const Memory& memory) {
+  require((flags & ~cl_map_flags{CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION}) == 0,
+          CL_INVALID_VALUE, "unknown map flags");
+  require((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0,
+          CL_INVALID_VALUE, "CL_MAP_WRITE_INVALIDATE_REGION excludes the other flags");
+  if ((flags & CL_MAP_READ) != 0) require_host_read(memory);
+  if ((flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0) require_host_write(memory);
+}
+
+}  // namespace
+
+cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,
+                                       size_t offset, size_t size, void* ptr, cl_uint num_events_in_wait_list,
+                                       const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = buffer_for(*queue, buffer);
+  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require_host_read(*memory);
+  const bool report = event != nullptr || blocking_read != CL_FALSE;
+  conclude(size == 0 ? queue->marker(waits, report, CL_COMMAND_READ_BUFFER)
+                     : queue->read(*memory, offset, size, ptr, waits, report),
+           blocking_read != CL_FALSE, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
+                                        size_t offset, size_t size, const void* ptr,
+                                        cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                        cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = buffer_for(*queue, buffer);
+  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require_host_write(*memory);
+  const bool copy = may_copy(blocking_write != CL_FALSE, size, waits);
+  const bool wait = blocking_write != CL_FALSE && !copy;
+  const bool report = event != nullptr || wait;
+  const HostContent content{static_cast<const std::byte*>(ptr), {}, {}, copy};
+  conclude(size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
+                     : queue->write(*memory, offset, size, content, waits, report),
+           wait, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
+                                           cl_bool blocking_read, const size_t* buffer_origin,
+                                           const size_t* host_origin, const size_t* region,
+                                           size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                           size_t host_row_pitch, size_t host_slice_pitch, void* ptr,
+                                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                           cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = buffer_for(*queue, buffer);
+  const auto extent = triple(region);
+  const Queue::Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
+  const Queue::Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
+  require_within(box, extent, memory->size());
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require_host_read(*memory);
+  conclude(queue->read_rect(*memory, box, extent, static_cast<std::byte*>(ptr) + host.begin(), host.pitches,
+                            waits, true),
+           blocking_read != CL_FALSE, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_mem buffer,
+                                            cl_bool blocking_write, const size_t* buffer_origin,
+                                            const size_t* host_origin, const size_t* region,
+                                            size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                            size_t host_row_pitch, size_t host_slice_pitch, const void* ptr,
+                                            cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                            cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = buffer_for(*queue, buffer);
+  const auto extent = triple(region);
+  const Queue::Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
+  const Queue::Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
+  require_within(box, extent, memory->size());
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require_host_write(*memory);
+  const bool blocking = blocking_write != CL_FALSE;
+  const HostContent content{static_cast<const std::byte*>(ptr) + host.begin(), host.pitches, {}};
+  conclude(queue->write_rect(*memory, box, extent, content, waits, blocking || event != nullptr), blocking,
+           waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
+                                       size_t src_offset, size_t dst_offset, size_t size,
+                                       cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                       cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> source = buffer_for(*queue, src_buffer);
+  const Ref<Memory> destination = buffer_for(*queue, dst_buffer);
+  require(within(src_offset, size, source->size()) && within(dst_offset, size, destination->size()),
+          CL_INVALID_VALUE, "a range leaves its buffer");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require(!same_content(*source, *destination) ||
+              !meet(source->origin() + src_offset, destination->origin() + dst_offset, size),
+          CL_MEM_COPY_OVERLAP, "source and destination overlap");
+  conclude(size == 0
+               ? queue->marker(waits, event != nullptr, CL_COMMAND_COPY_BUFFER)
+               : queue->copy(*source, *destination, src_offset, dst_offset, size, waits, event != nullptr),
+           false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_mem src_buffer,
+                                           cl_mem dst_buffer, const size_t* src_origin,
+                                           const size_t* dst_origin, const size_t* region,
+                                           size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
+                                           size_t dst_slice_pitch, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> source = buffer_for(*queue, src_buffer);
+  const Ref<Memory> destination = buffer_for(*queue, dst_buffer);
+  const auto extent = triple(region);
+  const Queue::Box from = box_of(triple(src_origin), extent, src_row_pitch, src_slice_pitch);
+  const Queue::Box to = box_of(triple(dst_origin), extent, dst_row_pitch, dst_slice_pitch);
+  require_within(from, extent, source->size());
+  require_within(to, extent, destination->size());
+  if (source == destination)
+    require(from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice, CL_INVALID_VALUE,
+            "different pitches within one buffer");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  if (same_content(*source, *destination)) {
+    const bool same_pitches = from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice;
+    const std::uint64_t a = source->origin() + from.begin();
+    const std::uint64_t b = destination->origin() + to.begin();
+    const bool overlap =
+        same_pitches ? boxes_meet(a, b, extent, from.pitches)
+                     : a < destination->origin() + to.end(extent) && b < source->origin() + from.end(extent);
+    require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
+  }
+  conclude(queue->copy_rect(*source, *destination, from, to, extent, waits, event != nullptr), false, waits,
+           event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const void* pattern,
+                                       size_t pattern_size, size_t offset, size_t size,
+                                       cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                       cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = buffer_for(*queue, buffer);
+  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require(pattern != nullptr && std::has_single_bit(pattern_size) && pattern_size <= 128, CL_INVALID_VALUE,
+          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+  require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
+          "offset and size are no multiples of the pattern's size");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
+  conclude(size == 0 ? queue->marker(waits, event != nullptr, CL_COMMAND_FILL_BUFFER)
+                     : queue->fill(*memory, bytes, offset, size, waits, event != nullptr),
+           false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_read,
+                                      const size_t* origin, const size_t* region, size_t row_pitch,
+                                      size_t slice_pitch, void* ptr, cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Image> object = image_for(*queue, image);
+  const auto from = triple(origin);
+  const auto extent = triple(region);
+  check_region(*object, from, extent);
+  const Pitches pitches = host_layout(*object, extent, row_pitch, slice_pitch);
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require_host_read(*object);
+  conclude(queue->read_image(*object, from, extent, ptr, pitches, waits, true), blocking_read != CL_FALSE,
+           waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_write,
+                                       const size_t* origin, const size_t* region, size_t input_row_pitch,
+                                       size_t input_slice_pitch, const void* ptr,
+                                       cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                       cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Image> object = image_for(*queue, image);
+  const auto to = triple(origin);
+  const auto extent = triple(region);
+  check_region(*object, to, extent);
+  const Pitches pitches = host_layout(*object, extent, input_row_pitch, input_slice_pitch);
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  require_host_write(*object);
+  const bool blocking = blocking_write != CL_FALSE;
+  const HostContent content{static_cast<const std::byte*>(ptr), pitches, {}};
+  conclude(queue->write_image(*object, to, extent, content, waits, blocking || event != nullptr), blocking,
+           waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
+                                      const size_t* src_origin, const size_t* dst_origin,
+                                      const size_t* region, cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Image> source = image_for(*queue, src_image);
+  const Ref<Image> destination = image_for(*queue, dst_image);
+  require(source->format().image_channel_order == destination->format().image_channel_order &&
+              source->format().image_channel_data_type == destination->format().image_channel_data_type,
+          CL_IMAGE_FORMAT_MISMATCH, "the images have different formats");
+  const auto from = triple(src_origin);
+  const auto to = triple(dst_origin);
+  const auto extent = triple(region);
+  check_region(*source, from, extent);
+  check_region(*destination, to, extent);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  if (source == destination) {
+    const bool overlap =
+        meet(from[0], to[0], extent[0]) && meet(from[1], to[1], extent[1]) && meet(from[2], to[2], extent[2]);
+    require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
+  }
+  conclude(queue->copy_image(*source, *destination, from, to, extent, waits, event != nullptr), false, waits,
+           event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl_mem src_image,
+                                              cl_mem dst_buffer, const size_t* src_origin,
+                                              const size_t* region, size_t dst_offset,
+                                              cl_uint num_events_in_wait_list,
+                                              const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Image> source = image_for(*queue, src_image);
+  const Ref<Memory> destination = buffer_for(*queue, dst_buffer);
+  require(source->parent() != destination, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
+  const auto from = triple(src_origin);
+  const auto extent = triple(region);
+  check_region(*source, from, extent);
+  require(within(dst_offset, extent[0] * extent[1] * extent[2] * source->element_size(), destination->size()),
+          CL_INVALID_VALUE, "the range leaves the buffer");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  conclude(
+      queue->copy_image_to_buffer(*source, *destination, from, extent, dst_offset, waits, event != nullptr),
+      false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
+                                              cl_mem dst_image, size_t src_offset, const size_t* dst_origin,
+                                              const size_t* region, cl_uint num_events_in_wait_list,
+                                              const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> source = buffer_for(*queue, src_buffer);
+  const Ref<Image> destination = image_for(*queue, dst_image);
+  require(destination->parent() != source, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
+  const auto to = triple(dst_origin);
+  const auto extent = triple(region);
+  check_region(*destination, to, extent);
+  require(within(src_offset, extent[0] * extent[1] * extent[2] * destination->element_size(), source->size()),
+          CL_INVALID_VALUE, "the range leaves the buffer");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  conclude(
+      queue->copy_buffer_to_image(*source, *destination, src_offset, to, extent, waits, event != nullptr),
+      false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void* fill_color,
+                                      const size_t* origin, const size_t* region,
+                                      cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                      cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Image> object = image_for(*queue, image);
+  require(fill_color != nullptr, CL_INVALID_VALUE, "fill_color is NULL");
+  const auto to = triple(origin);
+  const auto extent = triple(region);
+  check_region(*object, to, extent);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const std::size_t color_size = object->format().image_channel_order == CL_DEPTH ? 4 : 16;
+  const std::span<const std::byte> color(static_cast<const std::byte*>(fill_color), color_size);
+  conclude(queue->fill_image(*object, color, to, extent, waits, event != nullptr), false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
+                                     cl_map_flags map_flags, size_t offset, size_t size,
+                                     cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                     cl_event* event, cl_int* errcode_ret) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = buffer_for(*queue, buffer);
+  require(size != 0 && within(offset, size, memory->size()), CL_INVALID_VALUE,
+          "the range is empty or leaves the buffer");
+  check_map_flags(map_flags, *memory);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  Mapping mapping;
+  mapping.flags = map_flags;
+  mapping.origin = {offset, 0, 0};
+  mapping.region = {size, 1, 1};
+  conclude(queue->map(*memory, mapping, waits, true), blocking_map != CL_FALSE, waits, event);
+  if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
+  return mapping.pointer;
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+void* CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_map,
+                                    cl_map_flags map_flags, const size_t* origin, const size_t* region,
+                                    size_t* image_row_pitch, size_t* image_slice_pitch,
+                                    cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                    cl_event* event, cl_int* errcode_ret) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Image> object = image_for(*queue, image);
+  Mapping mapping;
+  mapping.flags = map_flags;
+  mapping.origin = triple(origin);
+  mapping.region = triple(region);
+  check_region(*object, mapping.origin, mapping.region);
+  require(image_row_pitch != nullptr, CL_INVALID_VALUE, "image_row_pitch is NULL");
+  const bool layered = object->is_array() || object->type() == CL_MEM_OBJECT_IMAGE3D;
+  require(!layered || image_slice_pitch != nullptr, CL_INVALID_VALUE, "image_slice_pitch is NULL");
+  check_map_flags(map_flags, *object);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  conclude(queue->map(*object, mapping, waits, true), blocking_map != CL_FALSE, waits, event);
+  const bool lines = object->type() == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  *image_row_pitch = mapping.pitches.row;
+  if (image_slice_pitch != nullptr)
+    *image_slice_pitch = !layered ? 0 : lines ? mapping.pitches.row : mapping.pitches.slice;
+  if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
+  return mapping.pointer;
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj, void* mapped_ptr,
+                                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                           cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Memory> memory = memory_for(*queue, memobj);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  auto mapping = memory->take_mapping(mapped_ptr);
+  require(mapping.has_value(), CL_INVALID_VALUE, "mapped_ptr is not mapped from this memory object");
+  conclude(queue->unmap(*memory, std::move(*mapping), waits, event != nullptr), false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl_uint num_mem_objects,
+                                              const cl_mem* mem_objects, cl_mem_migration_flags flags,
+                                              cl_uint num_events_in_wait_list,
+                                              const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  require(num_mem_objects != 0 && mem_objects != nullptr, CL_INVALID_VALUE, "no memory objects");
+  require((flags & ~cl_mem_migration_flags{CL_MIGRATE_MEM_OBJECT_HOST |
+                                           CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED}) == 0,
+          CL_INVALID_VALUE, "unknown migration flags");
+  std::vector<Ref<Memory>> objects;
+  for (cl_uint i = 0; i < num_mem_objects; ++i) objects.push_back(memory_for(*queue, mem_objects[i]));
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  conclude(queue->migrate(objects, flags, waits, event != nullptr), false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+}  // namespace clique::icd::api

@@ -1,0 +1,178 @@
+#include "icd/core/coherence.hpp"
+
+#include <algorithm>
+
+#include "icd/core/context.hpp"
+#include "icd/core/memory.hpp"
+#include "icd/core/platform.hpp"
+#include "icd/core/queue.hpp"
+#include "icd/core/transfer.hpp"
+#include "icd/core/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// A transfer of coherence's own: nobody but us knows of it, so whoever uses what it brings has to wait for
+/// it.
+bool is_arrival(const Event& event) {
+  return !event.queue();
+}
+
+/// The content did not arrive.
+bool broken(const RangeMap<Ref<Event>>::Copy& copy) {
+  return std::any_of(copy.ready.begin(), copy.ready.end(), [](const Ref<Event>& ready) {
+    return ready && is_arrival(*ready) && ready->status() < 0;
+  });
+}
+
+std::vector<protocol::CommandId> ids_of_pending(std::span<const Ref<Event>> events) {
+  std::vector<protocol::CommandId> ids;
+  for (const Ref<Event>& event : events)
+    if (event && !event->ended()) ids.push_back(event->id());
+  return ids;
+}
+
+}  // namespace
+
+void Coherence::set_host_content(const std::byte* data, std::shared_ptr<const void> owner) {
+  host_data_ = data;
+  host_owner_ = std::move(owner);
+  map_.write(0, object_.size(), kHost, {}, [](const Ref<Event>&) { return true; });
+}
+
+bool Coherence::trivial() const {
+  return host_data_ == nullptr && object_.context()->workers().size() == 1 &&
+         std::all_of(arrivals_.begin(), arrivals_.end(),
+                     [](const auto& entry) { return entry.second->ended(); });
+}
+
+void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits) {
+  for (const Ref<Event>& ready : copy.ready)
+    if (ready && is_arrival(*ready) && !ready->ended() &&
+        std::find(waits.begin(), waits.end(), ready) == waits.end())
+      waits.push_back(ready);
+}
+
+void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t end,
+                            std::vector<Ref<Event>>& waits) {
+  if (trivial()) return;
+  std::vector<Fetch> fetches;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    std::erase_if(piece.copies, broken);
+    if (const auto* own = piece.copy_of(worker.index())) {
+      wait_for_arrivals(*own, waits);
+      return;
+    }
+    const auto& copy = source(piece);
+    if (!fetches.empty() && fetches.back().end == piece.begin && fetches.back().source == copy.holder &&
+        fetches.back().ready == copy.ready) {
+      fetches.back().end = piece.end;
+    } else {
+      fetches.push_back({piece.begin, piece.end, copy.holder, copy.ready});
+    }
+  });
+  for (const Fetch& fetch : fetches) {
+    const Ref<Event> arrival =
+        fetch.source == kHost ? upload(worker, fetch.begin, fetch.end) : pull(worker, fetch);
+    arrivals_[worker.index()] = arrival;
+    map_.add_copy(fetch.begin, fetch.end, worker.index(), arrival);
+    waits.push_back(arrival);
+    if (fetch.source == kHost) forget_host(fetch.begin, fetch.end);
+  }
+}
+
+const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::Piece& piece) const {
+  const auto& workers = Platform::instance().workers();
+  const RangeMap<Ref<Event>>::Copy* found = nullptr;
+  for (const auto& copy : piece.copies) {
+    if (copy.holder != kHost && workers[copy.holder]->link().lost()) continue;
+    found = &copy;
+    if (copy.holder != kHost) break;
+  }
+  require(found != nullptr, CL_OUT_OF_RESOURCES,
+          "the content of a memory object was lost together with its node");
+  return *found;
+}
+
+void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
+                                 std::vector<Ref<Event>>& waits) {
+  if (trivial()) return;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    if (const auto* own = piece.copy_of(worker.index())) wait_for_arrivals(*own, waits);
+  });
+}
+
+void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event) {
+  if (trivial()) return;
+  map_.write(begin, end, worker.index(), event, [&](const Ref<Event>& earlier) {
+    if (!earlier || !event) return true;
+    // Whatever writes has waited for the arrivals. An in-order queue ends its commands in order.
+    return is_arrival(*earlier) || (earlier->queue() == event->queue() && event->queue()->in_order());
+  });
+  if (host_data_ != nullptr) forget_host(begin, begin);
+}
+
+void Coherence::forget_host(std::uint64_t begin, std::uint64_t end) {
+  map_.visit(begin, end, [](RangeMap<Ref<Event>>::Piece& piece) {
+    std::erase_if(piece.copies, [](const auto& copy) { return copy.holder == kHost; });
+  });
+  const bool holds = std::any_of(map_.pieces().begin(), map_.pieces().end(),
+                                 [](auto entry) { return entry.second.copy_of(kHost) != nullptr; });
+  if (holds) return;
+  host_data_ = nullptr;
+  host_owner_.reset();
+}
+
+std::vector<protocol::CommandId> Coherence::earlier_arrival(const Worker& worker) const {
+  const auto found = arrivals_.find(worker.index());
+  return found == arrivals_.end() ? std::vector<protocol::CommandId>{} : ids_of_pending({&found->second, 1});
+}
+
+Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  Context& context = *object_.context();
+  const protocol::ObjectId queue = context.transfer_queue(worker);
+  object_.ensure_on(worker);
+  Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_WRITE_BUFFER, true));
+  worker.expect_event(arrival);
+  using protocol::Command;
+  const Command header{arrival->id(), queue, Command::kEvent | Command::kReport, earlier_arrival(worker)};
+  if (const auto* image = dynamic_cast<const Image*>(&object_)) {
+    const auto extent = image->extent();
+    const std::size_t row = extent[0] * image->element_size();
+    post_image_write(worker.link(), header, false, object_.id(), image->element_size(), {}, extent,
+                     {host_data_, {row, row * extent[1]}, host_owner_});
+  } else {
+    post_buffer_write(worker.link(), header, false, object_.id(), begin, end - begin,
+                      {host_data_ + begin, {}, host_owner_});
+  }
+  return arrival;
+}
+
+Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
+  Context& context = *object_.context();
+  Worker& from = *Platform::instance().workers()[fetch.source];
+  const protocol::ObjectId to_queue = context.transfer_queue(worker);
+  const protocol::ObjectId from_queue = context.transfer_queue(from);
+  object_.ensure_on(worker);
+  Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_MIGRATE_MEM_OBJECTS, true));
+  worker.expect_event(arrival);
+  using protocol::Command;
+  const std::uint64_t size = fetch.end - fetch.begin;
+  worker.link().post(
+      protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport, earlier_arrival(worker)},
+                       object_.id(),
+                       fetch.begin,
+                       size});
+  from.connect_peer(worker);
+  from.link().post(protocol::Push{{next_id(), from_queue, 0, ids_of_pending(fetch.ready)},
+                                  object_.id(),
+                                  fetch.begin,
+                                  size,
+                                  worker.index(),
+                                  arrival->id()});
+  from.expect_push(arrival);
+  return arrival;
+}
+
+}  // namespace clique::icd

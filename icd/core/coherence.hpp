@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "icd/core/event.hpp"
+#include "icd/core/range_map.hpp"
+
+namespace clique::icd {
+
+class Memory;
+
+/// Where the content of one memory object is, and the transfers that bring it where it is used.
+/// docs/ARCHITECTURE.md, "Memory across nodes", has the invariants. All functions are called under
+/// Context::coherence_mutex().
+class Coherence {
+ public:
+  explicit Coherence(Memory& object) : object_(object) {}
+
+  /// The host has all of the content, at `data`; `owner` keeps it alive, or is empty where the application
+  /// does.
+  void set_host_content(const std::byte* data, std::shared_ptr<const void> owner);
+
+  /// Makes [begin, end) valid on the worker: posts the transfers that are needed, and adds to `waits` what a
+  /// command there has to wait for. Throws Error(CL_OUT_OF_RESOURCES) where content was lost with a node.
+  void before_read(Worker& worker, std::uint64_t begin, std::uint64_t end, std::vector<Ref<Event>>& waits);
+  /// The same for a command that overwrites all of [begin, end): nothing has to come, but nothing may come
+  /// later.
+  void before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
+                        std::vector<Ref<Event>>& waits);
+  /// A command whose end is `event` writes [begin, end) on the worker. `event` may be empty where the context
+  /// has only one worker.
+  void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event);
+
+ private:
+  struct Fetch {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Holder source;
+    std::vector<Ref<Event>> ready;
+  };
+  /// Nothing can be elsewhere or under way: one worker in the context, and no content waiting on the host.
+  bool trivial() const;
+  /// The copy to fetch a piece from: a worker's rather than the host's.
+  const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece) const;
+  Ref<Event> upload(Worker& worker, std::uint64_t begin, std::uint64_t end);
+  Ref<Event> pull(Worker& worker, const Fetch& fetch);
+  /// The host's copy of [begin, end) is needed no more.
+  void forget_host(std::uint64_t begin, std::uint64_t end);
+  /// What the next transfer to the worker has to come after.
+  std::vector<protocol::CommandId> earlier_arrival(const Worker& worker) const;
+  static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
+
+  Memory& object_;
+  RangeMap<Ref<Event>> map_;
+  /// The transfer to each worker that began last.
+  std::map<Holder, Ref<Event>> arrivals_;
+  const std::byte* host_data_ = nullptr;
+  std::shared_ptr<const void> host_owner_;
+};
+
+}  // namespace clique::icd

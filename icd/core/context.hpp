@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "icd/core/device.hpp"
+#include "icd/core/object.hpp"
+
+namespace clique::icd {
+
+/// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
+/// context with the same id.
+class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTEXT> {
+ public:
+  using ErrorCallback = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
+  using DestructorCallback = void(CL_CALLBACK*)(cl_context, void*);
+
+  Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
+          ErrorCallback on_error, void* user_data);
+  ~Context() override;
+
+  protocol::ObjectId id() const { return id_; }
+  const std::vector<Ref<Device>>& devices() const { return devices_; }
+  bool has(const Device& device) const;
+  const std::vector<cl_context_properties>& properties() const { return properties_; }
+  /// The workers that have devices of this context, each once, in the devices' order.
+  const std::vector<Worker*>& workers() const { return workers_; }
+  /// The devices that are on `worker`.
+  std::vector<protocol::DeviceId> devices_on(const Worker& worker) const;
+  /// The queue on `worker` that coherence transfers run on; made when first asked for.
+  protocol::ObjectId transfer_queue(Worker& worker);
+
+  /// Guards the coherence state of all memory objects of the context: held from the decision what has to move
+  /// until the commands are in their outboxes, so that all workers see one order.
+  std::mutex& coherence_mutex() { return coherence_mutex_; }
+
+  /// Sends to all workers of the context what was enqueued for them.
+  void flush() const;
+
+  /// Tells the application's error callback, where there is one.
+  void notify(const std::string& what) const;
+  void add_destructor(DestructorCallback callback, void* user_data);
+
+ private:
+  protocol::ObjectId id_ = next_id();
+  std::vector<Ref<Device>> devices_;
+  std::vector<Worker*> workers_;
+  std::vector<cl_context_properties> properties_;
+  ErrorCallback on_error_;
+  void* on_error_data_;
+  std::mutex coherence_mutex_;
+  std::mutex mutex_;
+  std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
+  std::vector<std::pair<DestructorCallback, void*>> destructors_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,124 @@
+#include "icd/core/event.hpp"
+
+#include <algorithm>
+
+#include "icd/core/context.hpp"
+#include "icd/core/queue.hpp"
+#include "icd/core/worker.hpp"
+
+namespace clique::icd {
+
+Event::Event(Ref<Context> context, Ref<Queue> queue, Worker& worker, cl_command_type type, bool reported)
+    : context_(std::move(context)),
+      queue_(std::move(queue)),
+      worker_(&worker),
+      type_(type),
+      reported_(reported),
+      status_(CL_QUEUED) {}
+
+Event::Event(Ref<Context> context) : context_(std::move(context)), status_(CL_SUBMITTED) {}
+
+Event::~Event() {
+  if (worker_ != nullptr) worker_->release_event(id_);
+  for (Worker* consumer : announced_) consumer->release_event(id_);
+}
+
+void Event::advance(cl_int status, const Times& times) {
+  std::vector<Registered> due;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended() || status >= this->status()) return;
+    times_ = times;
+    status_.store(status, std::memory_order_release);
+    const auto waiting =
+        std::stable_partition(callbacks_.begin(), callbacks_.end(),
+                              [&](const Registered& callback) { return callback.state < status; });
+    due.assign(waiting, callbacks_.end());
+    callbacks_.erase(waiting, callbacks_.end());
+    changed_.notify_all();
+  }
+  const Ref<Event> keep(this);
+  for (const Registered& registered : due) {
+    run(registered, status);
+    --held_by_callbacks_;
+    release();
+  }
+}
+
+void Event::run(const Registered& registered, cl_int status) {
+  registered.callback(this, status < 0 ? status : registered.state, registered.user_data);
+}
+
+void Event::settle(cl_int status) {
+  // The callbacks run before the lock is taken again, so the event must not go away in between.
+  const Ref<Event> keep(this);
+  advance(status);
+  const std::lock_guard lock(mutex_);
+  for (Worker* consumer : announced_) consumer->link().post(protocol::SetRemote{id_, this->status()});
+  // An Expect is known to its own worker by its id.
+  if (worker_ != nullptr && !worker_->link().lost())
+    worker_->link().post(protocol::SetRemote{id_, this->status()});
+}
+
+void Event::set_user_status(cl_int status) {
+  {
+    const std::lock_guard lock(mutex_);
+    require(!ended() && !user_status_set_, CL_INVALID_OPERATION,
+            "the status of this user event has been set before");
+    user_status_set_ = true;
+  }
+  settle(status);
+  context_->flush();
+}
+
+void Event::wait() {
+  context_->flush();
+  if (worker_ != nullptr) {
+    worker_->link().wait([this] { return ended(); });
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended(); });
+}
+
+void Event::add_callback(cl_int state, Callback callback, void* user_data) {
+  cl_int now = CL_QUEUED;
+  {
+    const std::lock_guard lock(mutex_);
+    now = status();
+    if (now > state) {
+      retain();
+      ++held_by_callbacks_;
+      callbacks_.push_back({state, callback, user_data});
+    }
+  }
+  if (now <= state) {
+    run({state, callback, user_data}, now);
+  } else if (state > CL_COMPLETE) {
+    watch();
+  }
+}
+
+void Event::watch() {
+  if (worker_ == nullptr || ended()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(watched_, true)) return;
+  }
+  worker_->link().post(protocol::WatchEvent{id_});
+}
+
+void Event::announce(Worker& consumer) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(announced_.begin(), announced_.end(), &consumer) != announced_.end()) return;
+  announced_.push_back(&consumer);
+  consumer.link().post(protocol::AwaitRemote{id_, context_->id()});
+  if (ended()) {
+    consumer.link().post(protocol::SetRemote{id_, status()});
+  } else if (worker_ != nullptr) {
+    worker_->connect_peer(consumer);
+    worker_->link().post(protocol::NotifyPeer{id_, consumer.index()});
+  }
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "icd/core/coherence.hpp"
+#include "icd/core/context.hpp"
+#include "icd/core/object.hpp"
+#include "icd/core/transfer.hpp"
+#include "protocol/messages.hpp"
+
+namespace clique::icd {
+
+/// A region that clEnqueueMap* gave out.
+struct Mapping {
+  void* pointer = nullptr;
+  cl_map_flags flags = 0;
+  HostBlock block;  ///< empty where the region is in the application's memory (USE_HOST_PTR)
+  /// Buffers: x = bytes, all else 0 and 1. Images: as in clEnqueueMapImage.
+  protocol::Triple origin{};
+  protocol::Triple region{};
+  Pitches pitches{};
+};
+
+/// A buffer, sub-buffer or image.
+class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
+ public:
+  using DestructorCallback = void(CL_CALLBACK*)(cl_mem, void*);
+
+  ~Memory() override;
+
+  const Ref<Context>& context() const { return context_; }
+  protocol::ObjectId id() const { return id_; }
+  cl_mem_object_type type() const { return type_; }
+  bool is_image() const { return type_ != CL_MEM_OBJECT_BUFFER; }
+  /// Access and host-pointer flags as the queries report them (inherited ones included).
+  cl_mem_flags flags() const { return flags_; }
+  /// Bytes; of an image, as the host sees it without gaps.
+  std::size_t size() const { return size_; }
+  void* host_ptr() const { return host_ptr_; }
+  /// The buffer that this is a part or another view of.
+  const Ref<Memory>& parent() const { return parent_; }
+  /// Byte offset in the parent.
+  std::size_t origin() const { return origin_; }
+  const std::vector<cl_mem_properties>& properties() const { return properties_; }
+
+  /// Where the content is tracked, and where this object's content begins there.
+  Coherence& coherence() { return parent_ ? parent_->coherence() : coherence_; }
+  std::uint64_t coherence_begin() const { return parent_ ? parent_->coherence_begin() + origin_ : 0; }
+
+  /// Makes the native object on the worker, and its parent's, where there is none yet.
+  void ensure_on(Worker& worker);
+
+  void add_mapping(Mapping mapping);
+  /// Takes one mapping that began at `pointer` out; the one mapped last, where there are several.
+  std::optional<Mapping> take_mapping(const void* pointer);
+  cl_uint map_count() const;
+  void add_destructor(DestructorCallback callback, void* user_data);
+
+ protected:
+  Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
+         Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties);
+  /// Takes the content of COPY_HOST_PTR or USE_HOST_PTR in. @param block the content without gaps where that
+  /// is not host_ptr itself.
+  void set_host_content(HostBlock block);
+
+ private:
+  virtual void post_create(Worker& worker) const = 0;
+
+  protocol::ObjectId id_ = next_id();
+  Ref<Context> context_;
+  cl_mem_object_type type_;
+  cl_mem_flags flags_;
+  std::size_t size_;
+  void* host_ptr_;
+  Ref<Memory> parent_;
+  std::size_t origin_;
+  std::vector<cl_mem_properties> properties_;
+  Coherence coherence_{*this};
+  mutable std::mutex mutex_;
+  std::vector<const Worker*> created_on_;
+  std::vector<Mapping> mappings_;
+  std::vector<std::pair<DestructorCallback, void*>> destructors_;
+};
+
+class Buffer final : public Memory {
+ public:
+  Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
+         std::vector<cl_mem_properties> properties);
+  /// A sub-buffer: its region shares the parent's content.
+  Buffer(Ref<Buffer> parent, cl_mem_flags flags, std::size_t origin, std::size_t size);
+
+ private:
+  void post_create(Worker& worker) const override;
+};
+
+/// Bytes of one element of an image format; 0 for a format that OpenCL does not have.
+std::size_t element_size(const cl_image_format& format);
+/// Channels of an order; 0 for one that OpenCL does not have.
+std::size_t channel_count(cl_channel_order order);
+
+class Image final : public Memory {
+ public:
+  /// @param desc checked, its pitches filled in for `host_ptr` where it is given.
+  Image(Ref<Context> context, cl_mem_flags flags, const cl_image_format& format, const cl_image_desc& desc,
+        void* host_ptr, Ref<Memory> buffer, std::vector<cl_mem_properties> properties);
+
+  const cl_image_format& format() const { return format_; }
+  const cl_image_desc& desc() const { return desc_; }
+  std::size_t element_size() const { return icd::element_size(format_); }
+  /// Dimensions that origin and region count, array layers included.
+  unsigned dimensions() const;
+  bool is_array() const {
+    return type() == CL_MEM_OBJECT_IMAGE1D_ARRAY || type() == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  }
+  /// Extent as origin and region arguments address it: array layers are in the dimension after the image's
+  /// own.
+  protocol::Triple extent() const;
+  /// Distances in host_ptr of what the second and third coordinate count.
+  Pitches host_pitches() const;
+  /// Whether the region is all of the image.
+  bool covers(const protocol::Triple& region) const { return region == extent(); }
+
+ private:
+  void post_create(Worker& worker) const override;
+
+  cl_image_format format_;
+  cl_image_desc desc_;
+};
+
+}  // namespace clique::icd

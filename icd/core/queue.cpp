@@ -1,0 +1,383 @@
+#include "icd/core/queue.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "icd/core/worker.hpp"
+
+namespace clique::icd {
+
+Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
+             std::vector<cl_queue_properties> property_list)
+    : context_(std::move(context)),
+      device_(std::move(device)),
+      properties_(properties),
+      property_list_(std::move(property_list)) {
+  worker().link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_});
+}
+
+Queue::~Queue() {
+  worker().release_object(id_);
+}
+
+Queue::Prepared Queue::prepare(Submission& submission) {
+  Worker& here = worker();
+  require(!here.link().lost(), CL_OUT_OF_RESOURCES, "the queue's node was lost");
+  Prepared prepared;
+  const bool elsewhere = context_->workers().size() > 1;
+  const bool writes = std::any_of(submission.accesses.begin(), submission.accesses.end(),
+                                  [](const Access& access) { return access.mode != Access::Read; });
+  if (submission.report || (elsewhere && writes))
+    prepared.event =
+        Ref<Event>(new Event(context_, Ref<Queue>(this), here, submission.type, submission.report));
+  prepared.header.id = prepared.event ? prepared.event->id() : next_id();
+  prepared.header.queue = id_;
+  if (prepared.event) prepared.header.flags = protocol::Command::kEvent;
+  if (submission.report) prepared.header.flags |= protocol::Command::kReport;
+
+  for (const Ref<Event>& wait : submission.waits) prepared.doomed = prepared.doomed || wait->status() < 0;
+  if (prepared.doomed) {
+    if (prepared.event) prepared.event->advance(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    return prepared;
+  }
+  std::vector<Ref<Event>> arrivals;
+  if (!submission.accesses.empty()) {
+    prepared.coherence = std::unique_lock(context_->coherence_mutex());
+    for (const Access& access : submission.accesses) {
+      access.memory->ensure_on(here);
+      Coherence& coherence = access.memory->coherence();
+      const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
+      if (access.mode == Access::Overwrite) {
+        coherence.before_overwrite(here, begin, begin + access.size, arrivals);
+      } else {
+        coherence.before_read(here, begin, begin + access.size, arrivals);
+      }
+    }
+  }
+  const auto wait_for = [&](const Ref<Event>& event) {
+    if (event->ended() && !submission.keep_ended) return;
+    if (event->worker() != &here) event->announce(here);
+    prepared.header.waits.push_back(event->id());
+  };
+  std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
+  std::for_each(arrivals.begin(), arrivals.end(), wait_for);
+  if (submission.report) {
+    here.expect_event(prepared.event);
+    if (submission.sink) here.expect_data(prepared.event->id(), std::move(submission.sink));
+  }
+  return prepared;
+}
+
+void Queue::commit(const Submission& submission, const Prepared& prepared) {
+  for (const Access& access : submission.accesses) {
+    if (access.mode == Access::Read) continue;
+    const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
+    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event);
+  }
+}
+
+void Queue::flush() {
+  context_->flush();
+}
+
+void Queue::finish() {
+  context_->flush();
+  const auto finished = worker().link().request<protocol::Finished>(protocol::Finish{0, id_});
+  // The driver may call back for a command after it has ended the marker behind it.
+  for (const Ref<Event>& event :
+       worker().pending([this](const Event& event) { return event.queue().get() == this; }))
+    event->wait();
+  if (finished.status < 0) throw Error(finished.status, "a command without event failed");
+}
+
+std::size_t Queue::Box::end(const protocol::Triple& region) const {
+  return begin() + (region[2] - 1) * pitches.slice + (region[1] - 1) * pitches.row + region[0];
+}
+
+Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
+                       std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type) {
+  const Access access{&buffer, offset, size, Access::Read};
+  const Ref<Memory> keep(&buffer);
+  DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {
+    const std::size_t begin = part * kPartSize;
+    if (begin <= size && data.size() <= size - begin)
+      std::memcpy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
+  };
+  return submit_parts(
+      {type, waits, {&access, 1}, true, false, std::move(sink)}, [&](Link& link, protocol::Command& header) {
+        const std::size_t count = (size + kPartSize - 1) / kPartSize;
+        post_parts(link, header, in_order(), count, [&](protocol::Command own, std::size_t i) {
+          const std::size_t begin = i * kPartSize;
+          return protocol::ReadBuffer{std::move(own), static_cast<std::uint32_t>(i), buffer.id(),
+                                      offset + begin, std::min(kPartSize, size - begin)};
+        });
+      });
+}
+
+Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
+                        std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
+  const Access access{&buffer, offset, size, Access::Overwrite};
+  return submit_parts({type, waits, {&access, 1}, report}, [&](Link& link, protocol::Command& header) {
+    post_buffer_write(link, header, in_order(), buffer.id(), offset, size, from);
+  });
+}
+
+namespace {
+
+/// Puts the parts of a box where they belong in host memory.
+DataSink scatter(std::vector<BoxPart> parts, std::size_t unit, void* to, const Pitches& pitches,
+                 Ref<Memory> keep) {
+  return [parts = std::move(parts), unit, to, pitches, keep = std::move(keep)](
+             std::uint32_t index, std::span<const std::byte> data) {
+    if (index >= parts.size()) return;
+    const BoxPart& part = parts[index];
+    const auto bytes = part.bytes(unit);
+    if (data.size() != bytes[0] * bytes[1] * bytes[2]) return;
+    copy_box(static_cast<std::byte*>(to) + part.offset(unit, pitches), pitches, data.data(), dense(bytes),
+             bytes);
+  };
+}
+
+protocol::Triple moved(const protocol::Triple& origin, const protocol::Triple& by) {
+  return {origin[0] + by[0], origin[1] + by[1], origin[2] + by[2]};
+}
+
+}  // namespace
+
+Ref<Event> Queue::read_rect(Memory& buffer, const Box& box, const protocol::Triple& region, void* to,
+                            const Pitches& pitches, std::span<const Ref<Event>> waits, bool /*report*/) {
+  const Access access{&buffer, box.begin(), box.end(region) - box.begin(), Access::Read};
+  const auto parts = split(region, 1);
+  DataSink sink = scatter(parts, 1, to, pitches, Ref<Memory>(&buffer));
+  return submit_parts(
+      {CL_COMMAND_READ_BUFFER_RECT, waits, {&access, 1}, true, false, std::move(sink)},
+      [&](Link& link, protocol::Command& header) {
+        post_parts(link, header, in_order(), parts.size(), [&](protocol::Command own, std::size_t i) {
+          return protocol::ReadBufferRect{std::move(own),   static_cast<std::uint32_t>(i),
+                                          buffer.id(),      moved(box.origin, parts[i].origin),
+                                          parts[i].region,  box.pitches.row,
+                                          box.pitches.slice};
+        });
+      });
+}
+
+Ref<Event> Queue::write_rect(Memory& buffer, const Box& box, const protocol::Triple& region,
+                             const HostContent& from, std::span<const Ref<Event>> waits, bool report) {
+  const Access access{&buffer, box.begin(), box.end(region) - box.begin(), Access::ReadWrite};
+  const auto parts = split(region, 1);
+  return submit_parts(
+      {CL_COMMAND_WRITE_BUFFER_RECT, waits, {&access, 1}, report},
+      [&](Link& link, protocol::Command& header) {
+        post_parts(link, header, in_order(), parts.size(), [&](protocol::Command own, std::size_t i) {
+          const BoxPart& part = parts[i];
+          return protocol::WriteBufferRect{
+              std::move(own),
+              buffer.id(),
+              moved(box.origin, part.origin),
+              part.region,
+              box.pitches.row,
+              box.pitches.slice,
+              payload(from, from.data + part.offset(1, from.pitches), part.region)};
+        });
+      });
+}
+
+Ref<Event> Queue::copy(Memory& source, Memory& destination, std::size_t source_offset,
+                       std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
+                       bool report) {
+  const std::array accesses{Access{&source, source_offset, size, Access::Read},
+                            Access{&destination, destination_offset, size, Access::Overwrite}};
+  return submit({CL_COMMAND_COPY_BUFFER, waits, accesses, report},
+                [&](protocol::Batch& outbox, protocol::Command& header) {
+                  outbox.add(protocol::CopyBuffer{std::move(header), source.id(), destination.id(),
+                                                  source_offset, destination_offset, size});
+                });
+}
+
+Ref<Event> Queue::copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
+                            const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report) {
+  const std::array accesses{Access{&source, from.begin(), from.end(region) - from.begin(), Access::Read},
+                            Access{&destination, to.begin(), to.end(region) - to.begin(), Access::ReadWrite}};
+  return submit({CL_COMMAND_COPY_BUFFER_RECT, waits, accesses, report},
+                [&](protocol::Batch& outbox, protocol::Command& header) {
+                  outbox.add(protocol::CopyBufferRect{std::move(header),
+                                                      source.id(),
+                                                      destination.id(),
+                                                      from.origin,
+                                                      to.origin,
+                                                      region,
+                                                      {from.pitches.row, from.pitches.slice},
+                                                      {to.pitches.row, to.pitches.slice}});
+                });
+}
+
+Ref<Event> Queue::fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset,
+                       std::size_t size, std::span<const Ref<Event>> waits, bool report) {
+  const Access access{&buffer, offset, size, Access::Overwrite};
+  return submit({CL_COMMAND_FILL_BUFFER, waits, {&access, 1}, report}, [&](protocol::Batch& outbox,
+                                                                           protocol::Command& header) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(pattern.data());
+    outbox.add(protocol::FillBuffer{std::move(header), buffer.id(),
+                                    protocol::Bytes(bytes, bytes + pattern.size()), offset, size});
+  });
+}
+
+Ref<Event> Queue::read_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
+                             void* to, const Pitches& pitches, std::span<const Ref<Event>> waits,
+                             bool /*report*/, cl_command_type type) {
+  const Access access = Access::all(image, Access::Read);
+  const std::size_t unit = image.element_size();
+  const auto parts = split(region, unit);
+  DataSink sink = scatter(parts, unit, to, pitches, Ref<Memory>(&image));
+  return submit_parts(
+      {type, waits, {&access, 1}, true, false, std::move(sink)}, [&](Link& link, protocol::Command& header) {
+        post_parts(link, header, in_order(), parts.size(), [&](protocol::Command own, std::size_t i) {
+          const auto bytes = parts[i].bytes(unit);
+          return protocol::ReadImage{std::move(own),  static_cast<std::uint32_t>(i),
+                                     image.id(),      moved(origin, parts[i].origin),
+                                     parts[i].region, bytes[0] * bytes[1] * bytes[2]};
+        });
+      });
+}
+
+Ref<Event> Queue::write_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
+                              const HostContent& from, std::span<const Ref<Event>> waits, bool report,
+                              cl_command_type type) {
+  const Access access = Access::all(image, image.covers(region) ? Access::Overwrite : Access::ReadWrite);
+  return submit_parts({type, waits, {&access, 1}, report}, [&](Link& link, protocol::Command& header) {
+    post_image_write(link, header, in_order(), image.id(), image.element_size(), origin, region, from);
+  });
+}
+
+Ref<Event> Queue::copy_image(Image& source, Image& destination, const protocol::Triple& source_origin,
+                             const protocol::Triple& destination_origin, const protocol::Triple& region,
+                             std::span<const Ref<Event>> waits, bool report) {
+  const std::array accesses{
+      Access::all(source, Access::Read),
+      Access::all(destination, destination.covers(region) ? Access::Overwrite : Access::ReadWrite)};
+  return submit({CL_COMMAND_COPY_IMAGE, waits, accesses, report},
+                [&](protocol::Batch& outbox, protocol::Command& header) {
+                  outbox.add(protocol::CopyImage{std::move(header), source.id(), destination.id(),
+                                                 source_origin, destination_origin, region});
+                });
+}
+
+Ref<Event> Queue::copy_image_to_buffer(Image& source, Memory& destination, const protocol::Triple& origin,
+                                       const protocol::Triple& region, std::size_t offset,
+                                       std::span<const Ref<Event>> waits, bool report) {
+  const std::size_t size = region[0] * region[1] * region[2] * source.element_size();
+  const std::array accesses{Access::all(source, Access::Read),
+                            Access{&destination, offset, size, Access::Overwrite}};
+  return submit({CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, accesses, report},
+                [&](protocol::Batch& outbox, protocol::Command& header) {
+                  outbox.add(protocol::CopyImageToBuffer{std::move(header), source.id(), destination.id(),
+                                                         origin, region, offset});
+                });
+}
+
+Ref<Event> Queue::copy_buffer_to_image(Memory& source, Image& destination, std::size_t offset,
+                                       const protocol::Triple& origin, const protocol::Triple& region,
+                                       std::span<const Ref<Event>> waits, bool report) {
+  const std::size_t size = region[0] * region[1] * region[2] * destination.element_size();
+  const std::array accesses{
+      Access{&source, offset, size, Access::Read},
+      Access::all(destination, destination.covers(region) ? Access::Overwrite : Access::ReadWrite)};
+  return submit({CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, accesses, report},
+                [&](protocol::Batch& outbox, protocol::Command& header) {
+                  outbox.add(protocol::CopyBufferToImage{std::move(header), source.id(), destination.id(),
+                                                         offset, origin, region});
+                });
+}
+
+Ref<Event> Queue::fill_image(Image& image, std::span<const std::byte> color, const protocol::Triple& origin,
+                             const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report) {
+  const Access access = Access::all(image, image.covers(region) ? Access::Overwrite : Access::ReadWrite);
+  return submit({CL_COMMAND_FILL_IMAGE, waits, {&access, 1}, report}, [&](protocol::Batch& outbox,
+                                                                          protocol::Command& header) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(color.data());
+    outbox.add(protocol::FillImage{std::move(header), image.id(),
+                                   protocol::Bytes(bytes, bytes + color.size()), origin, region});
+  });
+}
+
+Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report) {
+  auto* image = dynamic_cast<Image*>(&memory);
+  const std::size_t unit = image != nullptr ? image->element_size() : 1;
+  Pitches pitches = dense({mapping.region[0] * unit, mapping.region[1], mapping.region[2]});
+  if ((memory.flags() & CL_MEM_USE_HOST_PTR) != 0 && memory.host_ptr() != nullptr) {
+    if (image != nullptr) pitches = image->host_pitches();
+    mapping.pointer = static_cast<std::byte*>(memory.host_ptr()) + mapping.origin[0] * unit +
+                      mapping.origin[1] * pitches.row + mapping.origin[2] * pitches.slice;
+  } else {
+    mapping.block = allocate_host_block(mapping.region[0] * unit * mapping.region[1] * mapping.region[2]);
+    mapping.pointer = mapping.block.get();
+  }
+  mapping.pitches = pitches;
+  memory.add_mapping(mapping);
+  const cl_command_type type = image != nullptr ? CL_COMMAND_MAP_IMAGE : CL_COMMAND_MAP_BUFFER;
+  try {
+    if ((mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) return marker(waits, report, type);
+    if (image != nullptr)
+      return read_image(*image, mapping.origin, mapping.region, mapping.pointer, pitches, waits, true, type);
+    return read(memory, mapping.origin[0], mapping.region[0], mapping.pointer, waits, true, type);
+  } catch (...) {
+    memory.take_mapping(mapping.pointer);
+    throw;
+  }
+}
+
+Ref<Event> Queue::unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report) {
+  if ((mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) == 0)
+    return marker(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
+  const HostContent content{static_cast<const std::byte*>(mapping.pointer), mapping.pitches, mapping.block};
+  if (auto* image = dynamic_cast<Image*>(&memory))
+    return write_image(*image, mapping.origin, mapping.region, content, waits, report,
+                       CL_COMMAND_UNMAP_MEM_OBJECT);
+  return write(memory, mapping.origin[0], mapping.region[0], content, waits, report,
+               CL_COMMAND_UNMAP_MEM_OBJECT);
+}
+
+Ref<Event> Queue::migrate(std::span<const Ref<Memory>> objects, cl_mem_migration_flags flags,
+                          std::span<const Ref<Event>> waits, bool report) {
+  std::vector<Access> accesses;
+  // Content that goes to the host stays where it is: the host reads it from there.
+  if ((flags & CL_MIGRATE_MEM_OBJECT_HOST) == 0) {
+    const auto mode =
+        (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? Access::Overwrite : Access::Read;
+    for (const Ref<Memory>& object : objects) accesses.push_back(Access::all(*object, mode));
+  }
+  return submit({CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, accesses, report},
+                [&](protocol::Batch& outbox, protocol::Command& header) {
+                  outbox.add(protocol::Marker{std::move(header)});
+                });
+}
+
+Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
+  return submit({type, waits, {}, report, true}, [&](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::Marker{std::move(header)});
+  });
+}
+
+Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
+  return submit({type, waits, {}, report, true}, [&](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::Barrier{std::move(header)});
+  });
+}
+
+std::vector<Ref<Event>> wait_list(const Context& context, cl_uint count, const cl_event* events) {
+  require((count == 0) == (events == nullptr), CL_INVALID_EVENT_WAIT_LIST,
+          "event_wait_list and its count disagree");
+  std::vector<Ref<Event>> list;
+  list.reserve(count);
+  for (cl_uint i = 0; i < count; ++i) {
+    try {
+      list.push_back(get<Event>(events[i]));
+    } catch (const Error&) {
+      throw Error(CL_INVALID_EVENT_WAIT_LIST, "an event in event_wait_list is no live handle");
+    }
+    require(list.back()->context().get() == &context, CL_INVALID_CONTEXT, "an event of another context");
+  }
+  return list;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "icd/core/context.hpp"
+#include "icd/core/event.hpp"
+#include "icd/core/memory.hpp"
+#include "icd/core/object.hpp"
+#include "icd/core/transfer.hpp"
+#include "icd/core/worker.hpp"
+#include "protocol/codec.hpp"
+
+namespace clique::icd {
+
+/// A range of a memory object that a command uses, in bytes of the object itself.
+struct Access {
+  enum Mode : std::uint8_t {
+    Read = 1,
+    Overwrite = 2,  ///< all of the range gets new content
+    ReadWrite = 3,  ///< parts of the range may get new content
+  };
+  Memory* memory;
+  std::uint64_t begin;
+  std::uint64_t size;
+  Mode mode;
+
+  static Access all(Memory& memory, Mode mode) { return {&memory, 0, memory.size(), mode}; }
+};
+
+/// What all commands have in common.
+struct Submission {
+  cl_command_type type;
+  std::span<const Ref<Event>> waits;
+  std::span<const Access> accesses;
+  /// An event is wanted whose state the worker reports.
+  bool report = false;
+  /// Events that have ended are waited for, too: a marker or barrier without waits would mean another thing.
+  bool keep_ended = false;
+  /// Takes the data of a read; moved from.
+  DataSink sink = {};
+};
+
+class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
+ public:
+  Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
+        std::vector<cl_queue_properties> property_list);
+  ~Queue() override;
+
+  protocol::ObjectId id() const { return id_; }
+  const Ref<Context>& context() const { return context_; }
+  const Ref<Device>& device() const { return device_; }
+  Worker& worker() const { return device_->worker(); }
+  cl_command_queue_properties properties() const { return properties_; }
+  bool in_order() const { return (properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
+  bool profiling() const { return (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0; }
+  const std::vector<cl_queue_properties>& property_list() const { return property_list_; }
+
+  /// Enqueues one command: brings to the worker what it reads, makes its wait list, and posts what
+  /// post(outbox, header) adds, all in one piece. Does not wait.
+  /// @returns the event where submission.report, or where coherence needs one; else empty. Where an awaited
+  /// event has failed, nothing is posted and the event has failed, too. Throws Error(CL_OUT_OF_RESOURCES)
+  /// where the node is gone, or content was lost with another one.
+  template <typename Post>
+  Ref<Event> submit(Submission submission, Post&& post) {
+    return submit_parts(std::move(submission), [&](Link& link, protocol::Command& header) {
+      link.compose([&](protocol::Batch& outbox) { post(outbox, header); });
+    });
+  }
+
+  /// Sends what was enqueued, here and for the nodes that it depends on.
+  void flush();
+  /// Waits until everything enqueued has ended. Throws Error with the status of a command without event that
+  /// failed.
+  void finish();
+
+  // The commands of section 5 of the specification, arguments checked. All return the event where `report` is
+  // true. `waits` are the wait list's events. Reads with `blocking` return when the data is there.
+
+  Ref<Event> read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
+                  std::span<const Ref<Event>> waits, bool report,
+                  cl_command_type type = CL_COMMAND_READ_BUFFER);
+  Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
+                   std::span<const Ref<Event>> waits, bool report,
+                   cl_command_type type = CL_COMMAND_WRITE_BUFFER);
+  /// Where a box lies in a buffer; x in bytes.
+  struct Box {
+    protocol::Triple origin{};
+    Pitches pitches{};
+    /// Bytes from the beginning of the buffer to the box's first byte, and to the one after its last.
+    std::size_t begin() const { return origin[0] + origin[1] * pitches.row + origin[2] * pitches.slice; }
+    std::size_t end(const protocol::Triple& region) const;
+  };
+  /// @param to the box's first byte in host memory.
+  Ref<Event> read_rect(Memory& buffer, const Box& box, const protocol::Triple& region, void* to,
+                       const Pitches& pitches, std::span<const Ref<Event>> waits, bool report);
+  /// @param from the box's first byte in host memory.
+  Ref<Event> write_rect(Memory& buffer, const Box& box, const protocol::Triple& region,
+                        const HostContent& from, std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> copy(Memory& source, Memory& destination, std::size_t source_offset,
+                  std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
+                  bool report);
+  Ref<Event> copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
+                       const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset, std::size_t size,
+                  std::span<const Ref<Event>> waits, bool report);
+  /// @param pitches of the host memory; distances of what the second and third coordinate count, array layers
+  /// or not.
+  Ref<Event> read_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
+                        void* to, const Pitches& pitches, std::span<const Ref<Event>> waits, bool report,
+                        cl_command_type type = CL_COMMAND_READ_IMAGE);
+  Ref<Event> write_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
+                         const HostContent& from, std::span<const Ref<Event>> waits, bool report,
+                         cl_command_type type = CL_COMMAND_WRITE_IMAGE);
+  Ref<Event> copy_image(Image& source, Image& destination, const protocol::Triple& source_origin,
+                        const protocol::Triple& destination_origin, const protocol::Triple& region,
+                        std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> copy_image_to_buffer(Image& source, Memory& destination, const protocol::Triple& origin,
+                                  const protocol::Triple& region, std::size_t offset,
+                                  std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> copy_buffer_to_image(Memory& source, Image& destination, std::size_t offset,
+                                  const protocol::Triple& origin, const protocol::Triple& region,
+                                  std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> fill_image(Image& image, std::span<const std::byte> color, const protocol::Triple& origin,
+                        const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
+  /// Maps a region; `mapping` says what, its pointer and pitches are filled in here.
+  Ref<Event> map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report);
+  /// @param mapping taken from the memory.
+  Ref<Event> unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> migrate(std::span<const Ref<Memory>> objects, cl_mem_migration_flags flags,
+                     std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> marker(std::span<const Ref<Event>> waits, bool report, cl_command_type type = CL_COMMAND_MARKER);
+  Ref<Event> barrier(std::span<const Ref<Event>> waits, bool report,
+                     cl_command_type type = CL_COMMAND_BARRIER);
+
+ private:
+  struct Prepared {
+    Ref<Event> event;
+    protocol::Command header;
+    std::unique_lock<std::mutex> coherence;
+    bool doomed = false;
+  };
+  /// submit() for commands of several messages: post(link, header) posts them.
+  template <typename Post>
+  Ref<Event> submit_parts(Submission submission, Post&& post) {
+    Prepared prepared = prepare(submission);
+    if (!prepared.doomed) {
+      post(worker().link(), prepared.header);
+      commit(submission, prepared);
+    }
+    return prepared.event;
+  }
+  Prepared prepare(Submission& submission);
+  void commit(const Submission& submission, const Prepared& prepared);
+  void abandoned() override { flush(); }
+
+  protocol::ObjectId id_ = next_id();
+  Ref<Context> context_;
+  Ref<Device> device_;
+  cl_command_queue_properties properties_;
+  std::vector<cl_queue_properties> property_list_;
+};
+
+/// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) where list and count do not go
+/// together or an event is no live handle, and Error(CL_INVALID_CONTEXT) where one is of another context.
+std::vector<Ref<Event>> wait_list(const Context& context, cl_uint count, const cl_event* events);
+
+}  // namespace clique::icd

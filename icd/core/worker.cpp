@@ -1,0 +1,150 @@
+#include "icd/core/worker.hpp"
+
+#include <cstdio>
+
+#include <algorithm>
+
+#include "icd/core/context.hpp"
+#include "icd/core/event.hpp"
+
+namespace clique::icd {
+
+Worker::Worker(std::unique_ptr<Link> link, unsigned index) : link_(std::move(link)), index_(index) {
+  link_->start(*this);
+}
+
+Worker::~Worker() {
+  link_->close();
+}
+
+void Worker::expect_event(const Ref<Event>& event) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!lost_) {
+      pending_[event->id()].event = event;
+      return;
+    }
+  }
+  event->advance(CL_DEVICE_NOT_AVAILABLE);
+}
+
+void Worker::expect_data(protocol::CommandId command, DataSink sink) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(command);
+  if (found != pending_.end()) found->second.sink = std::move(sink);
+}
+
+std::vector<Ref<Event>> Worker::pending(const std::function<bool(const Event&)>& condition) const {
+  std::vector<Ref<Event>> found;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, pending] : pending_)
+    if (condition(*pending.event)) found.push_back(pending.event);
+  return found;
+}
+
+void Worker::add_context(Context& context) {
+  const std::lock_guard lock(mutex_);
+  contexts_.push_back(&context);
+}
+
+void Worker::remove_context(Context& context) {
+  const std::lock_guard lock(mutex_);
+  std::erase(contexts_, &context);
+}
+
+void Worker::connect_peer(const Worker& peer) {
+  const std::lock_guard lock(mutex_);
+  if (peers_.size() <= peer.index()) peers_.resize(peer.index() + 1);
+  if (peers_[peer.index()]) return;
+  peers_[peer.index()] = true;
+  link_->post(
+      protocol::ConnectPeer{peer.index(), peer.link().endpoint().peers, peer.link().endpoint().token});
+}
+
+void Worker::expect_push(const Ref<Event>& arrival) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!lost_) {
+      std::erase_if(pushes_, [](const Ref<Event>& push) { return push->ended(); });
+      pushes_.push_back(arrival);
+      return;
+    }
+  }
+  arrival->settle(CL_DEVICE_NOT_AVAILABLE);
+}
+
+void Worker::release_object(protocol::ObjectId id) {
+  link_->post(protocol::Release{{id}, {}});
+}
+
+void Worker::release_event(protocol::CommandId id) {
+  link_->post(protocol::Release{{}, {id}});
+}
+
+void Worker::event_state(protocol::EventState&& state) {
+  Pending pending;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(state.command);
+    if (found == pending_.end()) return;
+    if (state.status > CL_COMPLETE) {
+      pending.event = found->second.event;
+    } else {
+      pending = std::move(found->second);
+      pending_.erase(found);
+    }
+  }
+  Event::Times times{};
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (state.times[i] != 0)
+      times[i] =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link_->clock_offset());
+  pending.event->advance(state.status, times);
+}
+
+void Worker::data(protocol::Data&& data) {
+  DataSink sink;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(data.command);
+    if (found == pending_.end() || !found->second.sink) return;
+    // Only this thread erases from pending_ while it handles messages, but others may insert.
+    sink = found->second.sink;
+  }
+  sink(data.part, data.data.bytes);
+}
+
+void Worker::print(protocol::Print&& text) {
+  // The application's stdout may be the C library's or the descriptor; what it wrote before has to come
+  // before.
+  std::fflush(stdout);
+  std::fwrite(text.text.data(), 1, text.text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void Worker::failed(protocol::Failed&& failure) {
+  const std::string what = "node " + link_->endpoint().node + ": " + failure.what;
+  std::vector<Ref<Context>> contexts;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Context* context : contexts_)
+      if (context->try_add_ref()) contexts.push_back(Ref<Context>::adopt(context));
+  }
+  for (const Ref<Context>& context : contexts) context->notify(what);
+}
+
+void Worker::lost(const std::string& reason) {
+  std::unordered_map<protocol::CommandId, Pending> pending;
+  std::vector<Ref<Event>> pushes;
+  {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+    pending.swap(pending_);
+    pushes.swap(pushes_);
+  }
+  for (auto& [id, entry] : pending) entry.event->settle(CL_DEVICE_NOT_AVAILABLE);
+  for (const Ref<Event>& arrival : pushes) arrival->settle(CL_DEVICE_NOT_AVAILABLE);
+  failed({0, CL_DEVICE_NOT_AVAILABLE, "lost: " + reason});
+}
+
+}  // namespace clique::icd

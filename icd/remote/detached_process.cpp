@@ -1,0 +1,123 @@
+#include "icd/remote/detached_process.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include "icd/remote/threads.hpp"
+
+extern char** environ;
+
+namespace clique::icd {
+
+namespace {
+
+void check(int error, const char* what) {
+  if (error != 0) throw std::system_error(error, std::generic_category(), what);
+}
+
+/// posix_spawn's two sets of settings.
+class SpawnSettings {
+ public:
+  explicit SpawnSettings(int inherited) {
+    check(posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
+    check(posix_spawnattr_init(&attributes_), "posix_spawnattr_init");
+    check(posix_spawn_file_actions_adddup2(&actions_, inherited, kInheritedFd), "adddup2");
+    check(posix_spawn_file_actions_addclosefrom_np(&actions_, kInheritedFd + 1), "addclosefrom");
+    check(posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0), "addopen");
+    check(posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0), "addopen");
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    check(posix_spawnattr_setsigmask(&attributes_, &none), "setsigmask");
+    check(posix_spawnattr_setsigdefault(&attributes_, &all), "setsigdefault");
+    check(posix_spawnattr_setpgroup(&attributes_, 0), "setpgroup");
+    check(posix_spawnattr_setflags(&attributes_,
+                                   POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP),
+          "setflags");
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// A stack for the process between.
+class Stack {
+ public:
+  Stack()
+      : base_(
+            ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
+    if (base_ == MAP_FAILED) check(errno, "mmap");
+  }
+  ~Stack() { ::munmap(base_, kSize); }
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  void* top() const { return static_cast<char*>(base_) + kSize; }
+
+ private:
+  static constexpr std::size_t kSize = 256U << 10U;
+  void* base_;
+};
+
+struct Order {
+  const char* path;
+  char* const* arguments;
+  const SpawnSettings* settings;
+  int error = 0;
+};
+
+/// Runs in the process between, which shares our memory while this thread stands still.
+int carry_out(void* object) {
+  auto* order = static_cast<Order*>(object);
+  pid_t pid = 0;
+  order->error = ::posix_spawn(&pid, order->path, order->settings->actions(), order->settings->attributes(),
+                               order->arguments, environ);
+  ::_exit(0);
+}
+
+}  // namespace
+
+void start_detached(const std::string& path, std::vector<std::string> arguments, int inherited) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  // dup2 of a number onto itself, or onto one that an action opens, would go wrong.
+  const int safe = ::fcntl(inherited, F_DUPFD_CLOEXEC, kInheritedFd + 1);
+  if (safe < 0) check(errno, "fcntl");
+  struct Close {
+    int fd;
+    ~Close() { ::close(fd); }
+  } close{safe};
+
+  const SpawnSettings settings(safe);
+  const Stack stack;
+  Order order{path.c_str(), pointers.data(), &settings};
+  // A process between starts the program and ends, so that the program becomes init's child. Made without an
+  // end signal, it raises no SIGCHLD and is invisible to the application's wait().
+  const NoSignals quiet;
+  const pid_t between = ::clone(carry_out, stack.top(), CLONE_VM | CLONE_VFORK, &order);
+  if (between < 0) check(errno, "clone");
+  while (::waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  check(order.error, path.c_str());
+}
+
+}  // namespace clique::icd

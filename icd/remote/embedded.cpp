@@ -1,0 +1,153 @@
+#include "icd/remote/embedded.hpp"
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "icd/remote/detached_process.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxPacket = 64U << 10U;
+
+/// One worker in what `cliqued embedded` writes when its workers are ready.
+struct ReadyWorker {
+  std::string platform;
+  std::uint16_t commands = 0;
+  std::uint16_t reports = 0;
+  std::uint16_t peers = 0;
+  std::string token;
+  CLIQUE_FIELDS(ReadyWorker, platform, commands, reports, peers, token)
+};
+
+/// Our end of the socketpair. When it closes, the workers end.
+class Lifeline {
+ public:
+  explicit Lifeline(int fd) : fd_(fd) { close_in_children(fd_); }
+  ~Lifeline() {
+    if (birthplace_.foreign()) return;  // closed when this process was forked
+    forget_in_children(fd_);
+    ::close(fd_);
+  }
+  Lifeline(const Lifeline&) = delete;
+  Lifeline& operator=(const Lifeline&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  Birthplace birthplace_;
+  int fd_;
+};
+
+bool executable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// The folder that this library (or the program it is linked into) is in.
+fs::path own_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&start_embedded), &info) == 0 || !info.dli_fname) return {};
+  std::error_code error;
+  return fs::canonical(info.dli_fname, error).parent_path();
+}
+
+std::string find_daemon() {
+  if (const char* named = std::getenv("CLIQUE_DAEMON"); named && *named) {
+    if (executable(named)) return named;
+    throw std::runtime_error(std::string("CLIQUE_DAEMON names '") + named +
+                             "', which is not an executable file");
+  }
+  if (const fs::path folder = own_folder(); !folder.empty()) {
+    // As built; in one folder; PREFIX/lib; PREFIX/lib/ARCHITECTURE.
+    for (const char* relative : {"../daemon/cliqued", "cliqued", "../bin/cliqued", "../../bin/cliqued"})
+      if (const fs::path path = folder / relative; executable(path)) return path.lexically_normal();
+  }
+  const char* search = std::getenv("PATH");
+  std::istringstream folders(search ? search : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const fs::path path = fs::path(folder) / "cliqued"; !folder.empty() && executable(path)) return path;
+  throw std::runtime_error(
+      "cliqued is neither beside libclique.so nor in PATH. Install it, name it in CLIQUE_DAEMON, or name "
+      "nodes in "
+      "CLIQUE_NODES");
+}
+
+std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point deadline) {
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd ready{fd, POLLIN, 0};
+    const int news = ::poll(&ready, 1, static_cast<int>(std::max<long long>(left.count(), 0)));
+    if (news < 0 && errno == EINTR) continue;
+    if (news == 0) throw std::runtime_error("cliqued did not get its workers ready in time");
+    std::vector<char> packet(kMaxPacket);
+    const ssize_t size = ::recv(fd, packet.data(), packet.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0)
+      throw std::runtime_error("cliqued ended before its workers were ready. Is it of the same release?");
+    packet.resize(static_cast<std::size_t>(size));
+    return packet;
+  }
+}
+
+/// Throws std::runtime_error with cliqued's reason, msgpack's errors, and DecodeError.
+std::vector<ReadyWorker> parse(const std::vector<char>& packet) {
+  using protocol::detail::Decoder;
+  const msgpack::object_handle handle = msgpack::unpack(packet.data(), packet.size(), nullptr, nullptr,
+                                                        msgpack::unpack_limit(1024, 0, kMaxPacket, 0, 0, 4));
+  const auto elements = Decoder::array(handle.get());
+  if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
+    throw std::runtime_error(elements[0].as<std::string>());
+  std::span<const protocol::Payload> no_frames;
+  const std::shared_ptr<const void> no_owner;
+  std::vector<ReadyWorker> workers;
+  Decoder{no_frames, no_owner}(handle.get(), workers);
+  return workers;
+}
+
+}  // namespace
+
+std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point deadline) {
+  const std::string daemon = find_daemon();
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    throw std::system_error(errno, std::generic_category(), "socketpair");
+  const auto lifeline = std::make_shared<Lifeline>(ends[0]);
+  try {
+    start_detached(daemon, {"cliqued", "embedded", "--control-fd", std::to_string(kInheritedFd)}, ends[1]);
+  } catch (...) {
+    ::close(ends[1]);
+    throw;
+  }
+  ::close(ends[1]);
+
+  char host[256] = "localhost";
+  ::gethostname(host, sizeof host - 1);
+  const auto local = [](std::uint16_t port) { return "tcp://127.0.0.1:" + std::to_string(port); };
+  std::vector<WorkerEndpoint> endpoints;
+  try {
+    for (const ReadyWorker& worker : parse(receive_packet(lifeline->fd(), deadline)))
+      endpoints.push_back(
+          {host, local(worker.commands), local(worker.reports), local(worker.peers), worker.token, lifeline});
+  } catch (const msgpack::unpack_error&) {
+    throw std::runtime_error(daemon + " does not speak this library's language. Is it of the same release?");
+  } catch (const protocol::DecodeError&) {
+    throw std::runtime_error(daemon + " does not speak this library's language. Is it of the same release?");
+  }
+  return endpoints;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,243 @@
+#include "icd/remote/inbox.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace clique::icd {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Of what a dying worker has sent, as much is handled as fits in this time.
+constexpr std::chrono::milliseconds kLastMessages{200};
+
+std::chrono::microseconds spin_time() {
+  // Where there is one processor, who is waited for needs it.
+  static const auto time =
+      std::thread::hardware_concurrency() > 1 ? Inbox::kSpin : std::chrono::microseconds::zero();
+  return time;
+}
+
+int make_event_fd() {
+  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return fd;
+}
+
+}  // namespace
+
+Inbox::Inbox(zmq::socket_t reports, Handler& handler)
+    : handler_(handler),
+      wake_fd_(make_event_fd()),
+      descriptor_(reports.get(zmq::sockopt::fd)),
+      reports_(std::move(reports)) {}
+
+Inbox::~Inbox() {
+  ::close(wake_fd_);
+}
+
+bool Inbox::wait(Done done) {
+  if (leading()) return lead(done);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto seen = batches_;
+    const bool over = ended_;
+    lock.unlock();
+    const bool yes = done();
+    lock.lock();
+    if (yes || over) {
+      // The turn may have been offered to this thread.
+      if (leader_.load() == std::thread::id() && followers_ > 0) turn_.notify_one();
+      return yes;
+    }
+    if (leader_.load() == std::thread::id() && !ended_) {
+      leader_.store(std::this_thread::get_id());
+      ++attendances_;
+      lock.unlock();
+      struct Leave {
+        Inbox& inbox;
+        ~Leave() { inbox.leave(true); }
+      } leave{*this};
+      return lead(done);
+    }
+    ++followers_;
+    turn_.wait_for(lock, kLookAgain,
+                   [&] { return leader_.load() == std::thread::id() || batches_ != seen || ended_; });
+    --followers_;
+  }
+}
+
+void Inbox::leave(bool attended) {
+  {
+    std::lock_guard lock(mutex_);
+    leader_.store(std::thread::id());
+    settled_ = drained_ && next_ == queue_.size();
+    if (attended) ++attendances_;
+    if (followers_ > 0) turn_.notify_one();
+  }
+  if (attended) handler_.attendance_changed();
+}
+
+bool Inbox::lead(Done done) {
+  bool spinning = false;
+  Clock::time_point spun;
+  for (;;) {
+    if (done()) return true;
+    if (condemned_.load(std::memory_order_acquire)) {
+      end();
+      return done();
+    }
+    if (step()) {
+      spinning = false;
+      continue;
+    }
+    const auto now = Clock::now();
+    if (!spinning) {
+      spinning = true;
+      spun = now + spin_time();
+    }
+    if (now >= spun) block();
+  }
+}
+
+bool Inbox::step() {
+  try {
+    if (next_ == queue_.size() && !fetch()) return false;
+    handle_fetched();
+  } catch (const std::exception& error) {
+    poisoned_ = true;
+    condemn(std::string("the worker sent what cannot be understood: ") + error.what());
+  }
+  std::lock_guard lock(mutex_);
+  ++batches_;
+  if (followers_ > 0) turn_.notify_all();
+  return true;
+}
+
+bool Inbox::fetch() {
+  queue_.clear();
+  next_ = 0;
+  drained_ = !protocol::receive(reports_, message_);
+  if (drained_) return false;
+  // Whatever is good in a batch is handled even if its end is bad.
+  struct Forget {
+    protocol::Incoming& message;
+    ~Forget() { message = {}; }
+  } forget{message_};
+  try {
+    reader_.read(protocol::WorkerMessages{}, message_.records, message_.frames, message_.owner,
+                 [this](auto&& message) { queue_.emplace_back(std::forward<decltype(message)>(message)); });
+  } catch (...) {
+    handle_fetched();
+    throw;
+  }
+  return true;
+}
+
+void Inbox::handle_fetched() {
+  while (next_ < queue_.size()) {
+    // Out of the queue first: the handler may get here again.
+    WorkerMessage message = std::move(queue_[next_++]);
+    handler_.handle(std::move(message));
+  }
+}
+
+void Inbox::block() {
+  pollfd fds[] = {{descriptor_, POLLIN, 0}, {wake_fd_, POLLIN, 0}};
+  ::poll(fds, 2, static_cast<int>(kLookAgain.count()));
+  if (fds[1].revents != 0) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(wake_fd_, &count, sizeof count);
+  }
+}
+
+void Inbox::wake() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
+}
+
+void Inbox::serve() {
+  {
+    std::lock_guard lock(mutex_);
+    // Where others wait, one of them is about to lead.
+    if (leader_.load() != std::thread::id() || ended_) return;
+    if (followers_ > 0 && !condemned_.load()) return;
+    leader_.store(std::this_thread::get_id());
+  }
+  struct Leave {
+    Inbox& inbox;
+    ~Leave() { inbox.leave(false); }
+  } leave{*this};
+  for (;;) {
+    if (condemned_.load(std::memory_order_acquire)) {
+      end();
+      return;
+    }
+    if (!step()) return;
+    std::lock_guard lock(mutex_);
+    if (followers_ > 0) return;
+  }
+}
+
+Inbox::View Inbox::view() {
+  std::lock_guard lock(mutex_);
+  return {ended_, condemned_.load(), leader_.load() != std::thread::id(), settled_, attendances_};
+}
+
+bool Inbox::condemn(const std::string& reason) {
+  {
+    std::lock_guard lock(mutex_);
+    if (condemned_.load()) return false;
+    reason_ = reason;
+    condemned_.store(true, std::memory_order_release);
+  }
+  wake();
+  return true;
+}
+
+void Inbox::finish(const std::string& reason) {
+  condemn(reason);
+  if (leading()) {
+    end();
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  while (!ended_) {
+    if (leader_.load() == std::thread::id()) {
+      leader_.store(std::this_thread::get_id());
+      lock.unlock();
+      end();
+      leave(false);
+      return;
+    }
+    ++followers_;
+    turn_.wait_for(lock, kLookAgain);
+    --followers_;
+  }
+}
+
+void Inbox::end() {
+  if (std::exchange(ending_, true)) return;
+  const auto give_up = Clock::now() + kLastMessages;
+  while (!poisoned_ && Clock::now() < give_up && step()) {
+  }
+  handler_.closing(reports_);
+  reports_.close();
+  std::string reason;
+  {
+    std::lock_guard lock(mutex_);
+    reason = reason_;
+  }
+  handler_.ended(reason);
+  std::lock_guard lock(mutex_);
+  ended_ = true;
+  turn_.notify_all();
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,130 @@
+// The receiving side of a link.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+#include <zmq.hpp>
+
+#include "protocol/codec.hpp"
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::icd {
+
+namespace detail {
+template <typename List>
+struct VariantOf;
+template <typename... M>
+struct VariantOf<protocol::MessageList<M...>> {
+  using Type = std::variant<M...>;
+};
+}  // namespace detail
+
+/// Any message of a worker.
+using WorkerMessage = detail::VariantOf<protocol::WorkerMessages>::Type;
+
+/// Receives from a worker. One thread at a time does (the *leader*): one that waits for something, or the
+/// reactor. The others that wait sleep, look again after everything that came, and take over when the leader
+/// leaves.
+class Inbox {
+ public:
+  /// Whom the messages are for. Called by the leader, without a lock, in the order of arrival; may call
+  /// wait(), which then goes on receiving on this thread.
+  class Handler {
+   public:
+    virtual ~Handler() = default;
+    /// Throws DecodeError where the message may not come now; the connection is given up then.
+    virtual void handle(WorkerMessage&& message) = 0;
+    /// The socket is about to be closed.
+    virtual void closing(zmq::socket_ref reports) = 0;
+    /// The connection was given up. Called once, after closing().
+    virtual void ended(const std::string& reason) = 0;
+    /// An application's thread has begun or ceased to lead.
+    virtual void attendance_changed() = 0;
+  };
+
+  /// How long a leader looks without sleeping, before it sleeps.
+  static constexpr std::chrono::microseconds kSpin{20};
+  /// After this time at the latest, done() is looked at again.
+  static constexpr std::chrono::milliseconds kLookAgain{100};
+
+  /// A predicate of the caller's, without a copy.
+  struct Done {
+    bool (*function)(void*);
+    void* object;
+    bool operator()() const { return function(object); }
+  };
+
+  Inbox(zmq::socket_t reports, Handler& handler);
+  ~Inbox();
+
+  /// Receives until done() or the end. done() is called on this thread only, without a lock.
+  /// @returns what done() said last.
+  bool wait(Done done);
+  /// For the reactor: receives what there is, if nobody leads.
+  void serve();
+
+  /// How the inbox looks to the reactor.
+  struct View {
+    bool ended;            ///< and will never receive again
+    bool condemned;        ///< given up, which has to be carried out
+    bool led;              ///< a thread receives
+    bool settled;          ///< all that came has been handled: what comes next shows at the descriptor
+    unsigned attendances;  ///< how often an application's thread has begun or ceased to lead
+  };
+  View view();
+  int descriptor() const { return descriptor_; }
+
+  /// Gives the connection up, which the leader, or serve(), then carries out. The first reason counts.
+  /// @returns false where it has been given up before.
+  bool condemn(const std::string& reason);
+  /// Carries it out: what has arrived is handled, the socket closed, Handler::ended called. Returns when that
+  /// is done, or at once where called from within it.
+  void finish(const std::string& reason);
+
+ private:
+  bool leading() const { return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  void leave(bool attended);
+  bool lead(Done done);
+  bool step();
+  bool fetch();
+  void handle_fetched();
+  void block();
+  void wake() const;
+  void end();
+
+  Handler& handler_;
+  const int wake_fd_;
+  const int descriptor_;
+
+  // The leader's.
+  zmq::socket_t reports_;
+  protocol::BatchReader reader_;
+  protocol::Incoming message_;
+  // Decoded, so that a wait() inside of a handler can go on where the handler's caller was.
+  std::vector<WorkerMessage> queue_;
+  std::size_t next_ = 0;
+  bool drained_ = false;   // the socket said that there is no more
+  bool poisoned_ = false;  // something came that cannot be understood
+  bool ending_ = false;
+
+  std::atomic<bool> condemned_{false};
+
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::atomic<std::thread::id> leader_{};  // written under mutex_
+  unsigned followers_ = 0;
+  unsigned attendances_ = 0;
+  std::uint64_t batches_ = 0;  // handled so far
+  bool settled_ = false;       // drained_, when the last leader left
+  bool ended_ = false;
+  std::string reason_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,347 @@
+#include "icd/remote/link.hpp"
+
+#include <thread>
+
+#include "icd/remote/answers.hpp"
+#include "icd/remote/clock.hpp"
+#include "icd/remote/monitor.hpp"
+#include "icd/remote/reactor.hpp"
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After an application's thread has received, the reactor leaves the descriptor to such threads for this
+/// long.
+constexpr auto kAttended = 5ms;
+/// When one of the two connections has ended, the other may still bring why.
+constexpr auto kLastWords = 100ms;
+/// For a Goodbye to leave.
+constexpr int kGoodbyeMs = 100;
+
+/// Clock exchanges at the start: so many, unless they take too long.
+constexpr int kClockExchanges = 5;
+constexpr auto kClockTime = 20ms;
+/// While the link is used, the clock is looked at this often.
+constexpr auto kClockPeriod = 2s;
+
+constexpr const char* kForeign = "the session belongs to the process that this one was forked from";
+
+}  // namespace
+
+/// What a link is while it lives: the two sockets and all that belongs to them. In a forked child it is
+/// leaked.
+class Link::Session final : public Reactor::Client, public Inbox::Handler, public Outbox::Owner {
+ public:
+  Session(Link& link, zmq::context_t& zmq)
+      : Reactor::Client(Reactor::instance()),
+        link_(link),
+        commands_(zmq, zmq::socket_type::dealer),
+        reports_(zmq, zmq::socket_type::dealer),
+        commands_monitor_(zmq, commands_),
+        reports_monitor_(zmq, reports_),
+        outbox((attach(), std::move(commands_)), *this),
+        inbox(std::move(reports_), *this) {
+    Reactor::instance().add(*this);
+  }
+  ~Session() override {
+    inbox.finish("the session was closed");
+    Reactor::instance().remove(*this);
+  }
+
+  void open(std::chrono::milliseconds timeout);
+  void start(Reports& reports);
+  void close();
+  std::string loss() {
+    std::lock_guard lock(mutex_);
+    return loss_;
+  }
+
+  // Reactor::Client
+  void serve(Reactor::Clock::time_point now) override;
+  bool watch(Reactor::Clock::time_point now, std::vector<int>& fds) override;
+  // Inbox::Handler
+  void handle(WorkerMessage&& message) override {
+    std::visit([this](auto&& one) { take(std::move(one)); }, std::move(message));
+  }
+  void closing(zmq::socket_ref reports) override;
+  void ended(const std::string& reason) override;
+  void attendance_changed() override { stir(); }
+  // Outbox::Owner
+  void appended() override { stir(); }
+  void failed(const std::string& reason) override { condemn(reason); }
+
+ private:
+  void attach();
+  void condemn(const std::string& reason) {
+    if (inbox.condemn(reason)) stir();
+  }
+  bool check_connections(Reactor::Clock::time_point now);
+  void ask_clock();
+  Reports& reports();
+
+  /// Replies have the number of their request; reports have not.
+  template <typename M>
+  void take(M&& message) {
+    if constexpr (requires { message.request; }) {
+      answers.deliver(message.request, std::remove_cvref_t<M>::op, &message);
+    } else {
+      take_report(std::move(message));
+    }
+  }
+  void take_report(protocol::Attached&& attached);
+  void take_report(protocol::SessionEnded&& end) {
+    last_words_ = end.reason.empty() ? "no reason given" : end.reason;
+    condemn(last_words_);
+  }
+  void take_report(protocol::EventState&& state) { reports().event_state(std::move(state)); }
+  void take_report(protocol::Data&& data) { reports().data(std::move(data)); }
+  void take_report(protocol::Print&& text) { reports().print(std::move(text)); }
+  void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }
+
+  Link& link_;
+  // Until they move into the boxes.
+  zmq::socket_t commands_;
+  zmq::socket_t reports_;
+  Monitor commands_monitor_;
+  Monitor reports_monitor_;
+
+ public:
+  Answers answers;
+  Outbox outbox;
+  Inbox inbox;
+
+ private:
+  std::atomic<bool> described_{false};  // Attached has come
+  std::atomic<bool> closing_{false};    // by ourselves
+  std::mutex mutex_;
+  std::string loss_;
+  Reports* receiver_ = nullptr;  // under mutex_ for start(); then constant
+  std::atomic<bool> started_{false};
+  std::atomic<bool> over_{false};
+
+  // The receiving thread's.
+  std::string last_words_;
+  ClockEstimate clock_;
+
+  // The reactor's.
+  Reactor::Clock::time_point first_end_;
+  Reactor::Clock::time_point attended_at_;
+  Reactor::Clock::time_point clock_asked_;
+  unsigned attendances_ = 0;
+};
+
+void Link::Session::attach() {
+  const auto attach_one = [this](zmq::socket_t& socket, const std::string& endpoint) {
+    protocol::configure(socket);
+    socket.connect(endpoint);
+    protocol::Batch batch;
+    batch.add(protocol::Attach{link_.endpoint_.token});
+    protocol::send(socket, batch);
+  };
+  try {
+    attach_one(commands_, link_.endpoint_.commands);
+    attach_one(reports_, link_.endpoint_.reports);
+  } catch (...) {
+    commands_monitor_.stop(commands_);
+    reports_monitor_.stop(reports_);
+    throw;
+  }
+}
+
+void Link::Session::open(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  link_.wait([&] { return described_.load(std::memory_order_acquire) || now() >= deadline; });
+  if (link_.lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
+  if (!described_.load(std::memory_order_acquire))
+    throw Error(CL_DEVICE_NOT_AVAILABLE, "no answer within " + std::to_string(timeout.count()) + " ms");
+
+  const auto enough = std::min(now() + kClockTime, deadline);
+  for (int i = 0; i < kClockExchanges && now() < enough; ++i) {
+    std::atomic<bool> answered{false};
+    // The answer comes while we wait, or the link is lost; both end the use of `answered`.
+    const auto asked = now_ns();
+    const auto id =
+        answers.expect(protocol::Op::ClockSynced, [&, asked](void* reply, const std::string& /*failure*/) {
+          const auto arrived = now_ns();
+          if (reply && clock_.add(asked, static_cast<protocol::ClockSynced*>(reply)->clock, arrived))
+            link_.clock_offset_.store(clock_.offset(), std::memory_order_relaxed);
+          answered.store(true, std::memory_order_release);
+        });
+    if (id == 0) break;
+    link_.post(protocol::SyncClock{id});
+    link_.wait([&] { return answered.load(std::memory_order_acquire); });
+  }
+  if (link_.lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
+}
+
+void Link::Session::start(Reports& reports) {
+  bool late = false;
+  {
+    std::lock_guard lock(mutex_);
+    receiver_ = &reports;
+    started_.store(true, std::memory_order_release);
+    late = over_.load();
+  }
+  if (late) reports.lost(loss());
+}
+
+Reports& Link::Session::reports() {
+  if (!started_.load(std::memory_order_acquire))
+    throw protocol::DecodeError("a report before there was a command");
+  return *receiver_;
+}
+
+void Link::Session::take_report(protocol::Attached&& attached) {
+  if (described_.load()) throw protocol::DecodeError("Attached came twice");
+  link_.attached_ = std::move(attached);
+  described_.store(true, std::memory_order_release);
+}
+
+void Link::Session::close() {
+  if (!closing_.exchange(true)) {
+    outbox.compose([](protocol::Batch& batch) { batch.add(protocol::Goodbye{}); });
+    outbox.flush();
+  }
+  inbox.finish("the session was closed");
+}
+
+void Link::Session::closing(zmq::socket_ref reports) {
+  reports_monitor_.stop(reports);
+}
+
+void Link::Session::ended(const std::string& reason) {
+  const bool by_ourselves = closing_.load();
+  outbox.close(by_ourselves ? kGoodbyeMs : 0,
+               [this](zmq::socket_ref commands) { commands_monitor_.stop(commands); });
+  const std::string why = last_words_.empty() ? reason : "the worker ended the session: " + last_words_;
+  Reports* receiver = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    loss_ = "node " + link_.endpoint_.node + ": " + why;
+    receiver = receiver_;
+    over_.store(true);
+  }
+  link_.lost_.store(true, std::memory_order_release);
+  if (receiver && !by_ourselves) receiver->lost(loss_);
+  answers.fail_all(loss_);
+}
+
+bool Link::Session::check_connections(Reactor::Clock::time_point now) {
+  const Monitor::End ends[] = {commands_monitor_.end(), reports_monitor_.end()};
+  if (ends[0] == Monitor::End::None && ends[1] == Monitor::End::None) return true;
+  if (first_end_ == Reactor::Clock::time_point{}) first_end_ = now;
+  const Monitor::End end = ends[0] != Monitor::End::None ? ends[0] : ends[1];
+  const bool both = ends[0] != Monitor::End::None && ends[1] != Monitor::End::None;
+  if (end == Monitor::End::Closed && !both && now - first_end_ < kLastWords) return false;
+  switch (end) {
+    case Monitor::End::Refused:
+      condemn(
+          "the worker's port refused the connection. Is a firewall between, or a limit on the worker's "
+          "ports?");
+      break;
+    case Monitor::End::Handshake:
+      condemn("the worker's port does not speak Clique's protocol");
+      break;
+    default:
+      condemn("the connection was closed or fell silent. The node's log may tell more");
+      break;
+  }
+  return true;
+}
+
+void Link::Session::serve(Reactor::Clock::time_point now) {
+  if (over_.load()) return;
+  outbox.try_flush();
+  inbox.serve();
+  if (started_.load() && now - clock_asked_ > kClockPeriod) {
+    if (clock_asked_ != Reactor::Clock::time_point{}) ask_clock();
+    clock_asked_ = now;
+  }
+}
+
+void Link::Session::ask_clock() {
+  const auto asked = now_ns();
+  const auto id =
+      answers.expect(protocol::Op::ClockSynced, [this, asked](void* reply, const std::string& /*failure*/) {
+        if (reply && clock_.add(asked, static_cast<protocol::ClockSynced*>(reply)->clock, now_ns()))
+          link_.clock_offset_.store(clock_.offset(), std::memory_order_relaxed);
+      });
+  if (id == 0) return;
+  outbox.compose([&](protocol::Batch& batch) { batch.add(protocol::SyncClock{id}); });
+  outbox.try_flush();
+}
+
+bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds) {
+  const Inbox::View view = inbox.view();
+  if (view.ended) return true;
+  for (Monitor* monitor : {&commands_monitor_, &reports_monitor_})
+    if (const int fd = monitor->descriptor(); fd >= 0) fds.push_back(fd);
+  const bool connections_clear = check_connections(now);
+  if (view.attendances != attendances_) {
+    attendances_ = view.attendances;
+    attended_at_ = now;
+  }
+  if (view.condemned || !connections_clear || outbox.pending()) return false;
+  // Who leads sees everything itself, and tells when it leaves.
+  if (view.led) return true;
+  if (!view.settled || now - attended_at_ < kAttended) return false;
+  fds.push_back(inbox.descriptor());
+  return true;
+}
+
+Link::Link(zmq::context_t& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout)
+    : endpoint_(std::move(endpoint)) {
+  try {
+    session_ = std::make_unique<Session>(*this, zmq);
+    outbox_ = &session_->outbox;
+    session_->open(timeout);
+  } catch (const zmq::error_t& error) {
+    throw Error(CL_DEVICE_NOT_AVAILABLE, endpoint_.commands + ": " + error.what());
+  }
+}
+
+Link::~Link() {
+  if (birthplace_.foreign()) {
+    [[maybe_unused]] auto* const leaked = session_.release();
+    return;
+  }
+  close();
+}
+
+void Link::start(Reports& reports) {
+  if (birthplace_.foreign())
+    reports.lost(kForeign);
+  else
+    session_->start(reports);
+}
+
+void Link::flush() {
+  if (!birthplace_.foreign()) outbox_->flush();
+}
+
+std::string Link::loss() const {
+  return birthplace_.foreign() ? kForeign : session_->loss();
+}
+
+void Link::close() {
+  if (!birthplace_.foreign()) session_->close();
+}
+
+protocol::RequestId Link::expect(protocol::Op reply, std::function<void(void*, const std::string&)> answer) {
+  if (!birthplace_.foreign()) return session_->answers.expect(reply, std::move(answer));
+  answer(nullptr, kForeign);
+  return 0;
+}
+
+bool Link::wait_for(Inbox::Done done) {
+  if (birthplace_.foreign()) return done();
+  outbox_->flush();
+  return session_->inbox.wait(done);
+}
+
+}  // namespace clique::icd

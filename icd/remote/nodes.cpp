@@ -1,0 +1,210 @@
+#include "icd/remote/nodes.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "icd/remote/config.hpp"
+#include "icd/remote/embedded.hpp"
+#include "icd/remote/monitor.hpp"
+#include "icd/remote/resolve.hpp"
+#include "icd/remote/threads.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::chrono::milliseconds left_until(Clock::time_point deadline) {
+  return std::max(std::chrono::milliseconds(1),
+                  std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()));
+}
+
+/// Tells people, once per process and text. A forked child has said what its parent had.
+void say_once(const std::string& line) {
+  static auto* const mutex = new std::mutex;
+  static auto* const said = new std::set<std::string>;
+  std::unique_lock lock(*mutex, std::try_to_lock);
+  // Not had in the rare child of a fork during this; saying it twice does no harm.
+  if (lock && !said->insert(line).second) return;
+  std::fprintf(stderr, "clique: %s\n", line.c_str());
+}
+
+/// Program, process and host, for the nodes' logs.
+std::string self_description() {
+  char host[256] = "?";
+  ::gethostname(host, sizeof host - 1);
+  return std::string(program_invocation_short_name) + "[" + std::to_string(::getpid()) + "]@" + host;
+}
+
+/// Waits for something at one of the sockets' descriptors.
+void wait_for_news(zmq::socket_ref socket, Monitor& monitor, Clock::time_point deadline) {
+  pollfd fds[] = {{socket.get(zmq::sockopt::fd), POLLIN, 0}, {monitor.descriptor(), POLLIN, 0}};
+  ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
+}
+
+/// The daemon's answer as it decodes it.
+std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming) {
+  std::optional<protocol::Welcome> welcome;
+  struct Handler {
+    std::optional<protocol::Welcome>& welcome;
+    void operator()(protocol::Welcome&& answer) const { welcome = std::move(answer); }
+    void operator()(protocol::Refused&& answer) const {
+      throw Unreachable("cliqued refused: " + answer.reason);
+    }
+  };
+  protocol::BatchReader().read(protocol::MessageList<protocol::Welcome, protocol::Refused>{},
+                               incoming.records, incoming.frames, incoming.owner, Handler{welcome});
+  return welcome;
+}
+
+[[noreturn]] void refuse_version(std::uint32_t theirs) {
+  throw Unreachable("its cliqued speaks version " + std::to_string(theirs) +
+                    " of the protocol, this library version " + std::to_string(protocol::kVersion) +
+                    ". Install the same release of Clique on both");
+}
+
+/// Asks the daemon at a numeric address for a session. Throws Unreachable.
+protocol::Welcome say_hello(zmq::context_t& zmq, const std::string& address, std::uint16_t port,
+                            Clock::time_point deadline) {
+  zmq::socket_t daemon(zmq, zmq::socket_type::dealer);
+  protocol::configure(daemon);
+  Monitor monitor(zmq, daemon);
+  struct Stop {
+    Monitor& monitor;
+    zmq::socket_t& socket;
+    ~Stop() { monitor.stop(socket); }
+  } stop{monitor, daemon};
+  daemon.connect("tcp://" + address + ":" + std::to_string(port));
+  protocol::Batch hello;
+  hello.add(protocol::Hello{protocol::kVersion, 0, self_description()});
+  protocol::send(daemon, hello);
+  const std::string somebody =
+      "what answers there is not cliqued, or one of another release. Is the port right?";
+  for (;;) {
+    const Monitor::End end = monitor.end();
+    protocol::Incoming incoming;
+    try {
+      if (protocol::receive(daemon, incoming)) {
+        auto welcome = read_answer(incoming);
+        if (!welcome) throw Unreachable("cliqued gave an empty answer");
+        if (welcome->version != protocol::kVersion) refuse_version(welcome->version);
+        return std::move(*welcome);
+      }
+    } catch (const protocol::DecodeError&) {
+      throw Unreachable(somebody);
+    }
+    switch (end) {
+      case Monitor::End::None:
+        break;
+      case Monitor::End::Refused:
+        throw Unreachable(diagnose(address, port, deadline) + ". Is cliqued running there?");
+      case Monitor::End::Handshake:
+        throw Unreachable(somebody);
+      case Monitor::End::Closed:
+        throw Unreachable("the connection was closed. The log of cliqued there may tell why");
+    }
+    if (Clock::now() >= deadline) {
+      const std::string cause = diagnose(address, port, Clock::now());
+      if (cause == "connection closed")
+        throw Unreachable(
+            "something listens there but did not answer in time. Is it cliqued, and not overloaded?");
+      throw Unreachable("no answer in time. Is the host up, and does its firewall let port " +
+                        std::to_string(port) + " through?");
+    }
+    wait_for_news(daemon, monitor, deadline);
+  }
+}
+
+/// A host as a part of an endpoint.
+std::string bracketed(const std::string& host) {
+  return host.find(':') == std::string::npos || host.starts_with('[') ? host : "[" + host + "]";
+}
+
+std::string tcp(const std::string& host, std::uint16_t port) {
+  return "tcp://" + bracketed(host) + ":" + std::to_string(port);
+}
+
+/// Opens links to all of a node's workers; says which could not be.
+std::vector<std::unique_ptr<Link>> open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers,
+                                              Clock::time_point deadline, const std::string& label) {
+  std::vector<std::unique_ptr<Link>> links(workers.size());
+  in_parallel(workers.size(), [&](std::size_t i) {
+    try {
+      links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
+    } catch (const std::exception& error) {
+      say_once(label + ": worker " + std::to_string(i + 1) + " cannot be used: " + error.what());
+    }
+  });
+  std::erase(links, nullptr);
+  return links;
+}
+
+std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddress& node,
+                                             std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  const std::string label = "node '" + node.text() + "'";
+  std::string why;
+  try {
+    for (const std::string& address : resolve(node.host, deadline)) {
+      try {
+        const protocol::Welcome welcome = say_hello(zmq, address, node.port, deadline);
+        std::vector<WorkerEndpoint> workers;
+        for (const auto& worker : welcome.workers) {
+          const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
+          workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
+                             tcp(peers_host, worker.peers), worker.token, nullptr});
+        }
+        if (workers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
+        return open_links(zmq, std::move(workers), deadline, label);
+      } catch (const Unreachable& error) {
+        // The first address is what people mean; the others are tried for the hosts that listen on some only.
+        if (why.empty()) why = error.what();
+        if (Clock::now() >= deadline) break;
+      }
+    }
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  say_once(label + " cannot be reached: " + why);
+  return {};
+}
+
+std::vector<std::unique_ptr<Link>> open_embedded(zmq::context_t& zmq, std::chrono::milliseconds timeout) {
+  try {
+    const auto deadline = Clock::now() + timeout;
+    return open_links(zmq, start_embedded(deadline), deadline, "this host");
+  } catch (const std::exception& error) {
+    say_once(std::string("no node is configured, and no worker could be started on this host: ") +
+             error.what());
+    return {};
+  }
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Link>> open_nodes(zmq::context_t& zmq) {
+  Config config;
+  try {
+    config = Config::read();
+  } catch (const ConfigError& error) {
+    say_once(error.what());
+    return {};
+  }
+  if (config.nodes.empty()) return open_embedded(zmq, std::max(config.connect_timeout, kEmbeddedTimeout));
+
+  std::vector<std::vector<std::unique_ptr<Link>>> opened(config.nodes.size());
+  in_parallel(config.nodes.size(),
+              [&](std::size_t i) { opened[i] = open_node(zmq, config.nodes[i], config.connect_timeout); });
+  std::vector<std::unique_ptr<Link>> links;
+  for (auto& node : opened) std::move(node.begin(), node.end(), std::back_inserter(links));
+  return links;
+}
+
+}  // namespace clique::icd

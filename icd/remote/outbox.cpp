@@ -1,0 +1,110 @@
+#include "icd/remote/outbox.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// A payload's owner while ZeroMQ has it.
+class Loan {
+ public:
+  Loan(std::shared_ptr<std::atomic<std::size_t>> lent, std::shared_ptr<const void> owner)
+      : lent_(std::move(lent)), owner_(std::move(owner)) {
+    lent_->fetch_add(1);
+  }
+  ~Loan() {
+    owner_.reset();
+    lent_->fetch_sub(1);
+  }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+
+ private:
+  std::shared_ptr<std::atomic<std::size_t>> lent_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
+constexpr std::chrono::seconds kLetGo{2};
+
+}  // namespace
+
+Outbox::Outbox(zmq::socket_t commands, Owner& owner) : owner_(owner), commands_(std::move(commands)) {}
+
+void Outbox::appended(std::unique_lock<std::mutex>& lock) {
+  if (closed_) {
+    batch_.clear();
+    return;
+  }
+  const auto& payloads = std::as_const(batch_).payloads();
+  for (; payloads_counted_ < payloads.size(); ++payloads_counted_)
+    payload_bytes_ += payloads[payloads_counted_].bytes.size();
+  const bool large = batch_.size() > kLargeRecords || payload_bytes_ > kLargePayloads;
+  const bool first = !pending_ && !batch_.empty();
+  pending_ = pending_ || first;
+  lock.unlock();
+  if (large) {
+    flush();
+  } else if (first) {
+    owner_.appended();
+  }
+}
+
+void Outbox::flush() {
+  std::lock_guard sending(sending_mutex_);
+  send_taken();
+}
+
+void Outbox::try_flush() {
+  std::unique_lock sending(sending_mutex_, std::try_to_lock);
+  if (sending) send_taken();
+}
+
+void Outbox::send_taken() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!pending_) return;
+    std::swap(batch_, sending_);
+    payloads_counted_ = 0;
+    payload_bytes_ = 0;
+    pending_ = false;
+  }
+  for (auto& payload : sending_.payloads())
+    payload.owner = std::make_shared<Loan>(lent_, std::move(payload.owner));
+  try {
+    protocol::send(commands_, sending_);
+  } catch (const zmq::error_t& error) {
+    sending_.clear();
+    owner_.failed(std::string("sending failed: ") + error.what());
+  }
+}
+
+bool Outbox::pending() {
+  std::lock_guard lock(mutex_);
+  return pending_;
+}
+
+void Outbox::close(int linger_ms, const std::function<void(zmq::socket_ref)>& before_close) {
+  std::lock_guard sending(sending_mutex_);
+  protocol::Batch dropped;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    pending_ = false;
+    std::swap(batch_, dropped);
+  }
+  if (!commands_) return;
+  before_close(commands_);
+  commands_.set(zmq::sockopt::linger, linger_ms);
+  commands_.close();
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(linger_ms) + kLetGo;
+  while (lent_->load() != 0 && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,78 @@
+// The sending side of a link.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <zmq.hpp>
+
+#include "protocol/codec.hpp"
+
+namespace clique::icd {
+
+/// Messages on their way to a worker. Appending is a lock and a copy; the system calls are made by whoever
+/// finds it large enough, flushes, or by the reactor. The order on the wire is the order of compose(). Any
+/// thread.
+class Outbox {
+ public:
+  /// Records beyond this many bytes are sent by the thread that added the last one.
+  static constexpr std::size_t kLargeRecords = 16U << 10U;
+  /// The same for payloads that wait in frames of their own.
+  static constexpr std::size_t kLargePayloads = 256U << 10U;
+
+  /// What the outbox asks of its surroundings. Called on the thread that appends, without a lock of the
+  /// outbox.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    /// The outbox was empty and is not any more: try_flush() is expected before long.
+    virtual void appended() = 0;
+    /// ZeroMQ refused to send. Must not close the outbox from within.
+    virtual void failed(const std::string& reason) = 0;
+  };
+
+  Outbox(zmq::socket_t commands, Owner& owner);
+
+  /// Calls compose(batch) under the lock. Dropped where the outbox is closed.
+  template <typename F>
+  void compose(F&& compose) {
+    std::unique_lock lock(mutex_);
+    compose(batch_);
+    appended(lock);
+  }
+  /// Hands everything appended so far to ZeroMQ.
+  void flush();
+  /// flush(), unless another thread is sending at the moment.
+  void try_flush();
+  bool pending();
+
+  /// Drops what was not handed to ZeroMQ, closes the socket (which gets `linger_ms` to send the rest), and
+  /// returns once ZeroMQ has let go of all payloads. `before_close` gets the socket before.
+  void close(int linger_ms, const std::function<void(zmq::socket_ref)>& before_close);
+
+ private:
+  void appended(std::unique_lock<std::mutex>& lock);
+  void send_taken();
+
+  Owner& owner_;
+  /// Payloads that ZeroMQ holds. Shared with them, since ZeroMQ's threads count down.
+  std::shared_ptr<std::atomic<std::size_t>> lent_ = std::make_shared<std::atomic<std::size_t>>(0);
+
+  // Taken before mutex_ and held until ZeroMQ has the batch, so that batches leave in the order in which they
+  // were taken, while others go on appending.
+  std::mutex sending_mutex_;
+  zmq::socket_t commands_;
+  protocol::Batch sending_;
+
+  std::mutex mutex_;
+  protocol::Batch batch_;
+  std::size_t payloads_counted_ = 0;  // of batch_.payloads(), in payload_bytes_
+  std::size_t payload_bytes_ = 0;
+  bool pending_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,145 @@
+#include "icd/remote/reactor.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <thread>
+
+namespace clique::icd {
+
+namespace {
+
+/// While somebody stirs.
+constexpr timespec kTick{0, 500'000};
+/// For how long after it.
+constexpr std::chrono::milliseconds kRestless{5};
+
+thread_local bool on_reactor = false;
+
+}  // namespace
+
+Reactor& Reactor::instance() {
+  // Without a lock, which a forked child might find taken for ever.
+  static constinit std::atomic<Reactor*> current{nullptr};
+  Reactor* known = current.load(std::memory_order_acquire);
+  while (!known || known->birthplace_.foreign()) {
+    auto* fresh = new Reactor;
+    if (current.compare_exchange_strong(known, fresh)) return *fresh;
+    ::close(fresh->event_fd_);
+    delete fresh;
+  }
+  return *known;
+}
+
+Reactor::Reactor() : event_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (event_fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+void Reactor::add(Client& client) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!running_) {
+      // Signals belong to the application's threads; a new thread inherits the mask.
+      sigset_t all;
+      sigset_t before;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      try {
+        std::thread([this] { run(); }).detach();
+      } catch (...) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        throw;
+      }
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      running_ = true;
+    }
+    clients_.push_back(&client);
+  }
+  client.stir();
+}
+
+void Reactor::remove(Client& client) {
+  std::unique_lock lock(mutex_);
+  std::erase(clients_, &client);
+  if (!on_reactor) left_.wait(lock, [&] { return inside_ != &client; });
+}
+
+void Reactor::wake() {
+  if (ticking_.load(std::memory_order_relaxed) || ticking_.exchange(true)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event_fd_, &one, sizeof one);
+}
+
+template <typename F>
+void Reactor::with_each(F&& function) {
+  {
+    std::lock_guard lock(mutex_);
+    round_ = clients_;
+  }
+  for (Client* client : round_) {
+    {
+      std::lock_guard lock(mutex_);
+      if (std::find(clients_.begin(), clients_.end(), client) == clients_.end()) continue;
+      inside_ = client;
+    }
+    function(*client);
+    {
+      std::lock_guard lock(mutex_);
+      inside_ = nullptr;
+    }
+    left_.notify_all();
+  }
+}
+
+bool Reactor::look(Clock::time_point now) {
+  bool restless = false;
+  fds_.clear();
+  with_each([&](Client& client) {
+    const unsigned stirs = client.stirs_.load(std::memory_order_relaxed);
+    if (stirs != client.stirs_seen_) {
+      client.stirs_seen_ = stirs;
+      client.stirred_at_ = now;
+    }
+    if (now - client.stirred_at_ < kRestless) restless = true;
+    if (!client.watch(now, fds_)) restless = true;
+  });
+  return restless;
+}
+
+void Reactor::run() {
+  on_reactor = true;
+  pthread_setname_np(pthread_self(), "clique-reactor");
+  for (;;) {
+    ticking_.store(true);
+    wakeups_.fetch_add(1, std::memory_order_relaxed);
+    const auto now = Clock::now();
+    with_each([&](Client& client) { client.serve(now); });
+    bool restless = look(now);
+    if (!restless) {
+      // Who changes something after the second look finds that we do not tick, and wakes us.
+      ticking_.store(false);
+      restless = look(now);
+      if (restless) ticking_.store(true);
+    }
+    sleep(restless);
+  }
+}
+
+void Reactor::sleep(bool ticking) {
+  polled_.clear();
+  polled_.push_back({event_fd_, POLLIN, 0});
+  for (const int fd : fds_) polled_.push_back({fd, POLLIN, 0});
+  ::ppoll(polled_.data(), polled_.size(), ticking ? &kTick : nullptr, nullptr);
+  if (polled_[0].revents != 0) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(event_fd_, &count, sizeof count);
+  }
+}
+
+}  // namespace clique::icd

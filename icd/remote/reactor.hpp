@@ -1,0 +1,90 @@
+// The background thread of the client's side.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "icd/remote/process.hpp"
+
+namespace clique::icd {
+
+/// One thread per process that serves all links: sends what waits in outboxes, receives where no application
+/// thread does, notices lost connections. It *ticks* (looks at every link twice a millisecond) while somebody
+/// stirs, and else sleeps until a descriptor of a link becomes readable. All signals are blocked in it; it is
+/// never joined.
+class Reactor {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// What the reactor serves. The calls come on the reactor's thread, one at a time.
+  class Client {
+   public:
+    virtual ~Client() = default;
+    /// Does what there is to do, without waiting.
+    virtual void serve(Clock::time_point now) = 0;
+    /// Adds the descriptors that the reactor shall watch.
+    /// @returns false where there is something to do that no descriptor will tell, so that the reactor must
+    /// not sleep.
+    virtual bool watch(Clock::time_point now, std::vector<int>& fds) = 0;
+
+   protected:
+    /// To be called, from any thread, after something changed that serve() or watch() look at under a lock.
+    /// Costs a system call only where the reactor sleeps.
+    void stir() {
+      stirs_.fetch_add(1, std::memory_order_relaxed);
+      reactor_.wake();
+    }
+    explicit Client(Reactor& reactor) : reactor_(reactor) {}
+
+   private:
+    friend class Reactor;
+    Reactor& reactor_;
+    std::atomic<unsigned> stirs_{0};
+    unsigned stirs_seen_ = 0;       // the reactor's
+    Clock::time_point stirred_at_;  // the reactor's
+  };
+
+  /// The process's reactor; a forked child gets one of its own.
+  static Reactor& instance();
+
+  void add(Client& client);
+  /// Returns when the reactor is not in, and will not enter, any of the client's functions (except where
+  /// called from one of them).
+  void remove(Client& client);
+  /// How often the thread has woken up since the process began; for tests.
+  unsigned long wakeups() const { return wakeups_.load(std::memory_order_relaxed); }
+
+ private:
+  Reactor();
+  void wake();
+  void run();
+  /// Calls function(client) for all, each protected from remove().
+  template <typename F>
+  void with_each(F&& function);
+  /// Asks all for descriptors. @returns whether to tick.
+  bool look(Clock::time_point now);
+  void sleep(bool ticking);
+
+  Birthplace birthplace_;
+  int event_fd_;
+  std::atomic<bool> ticking_{false};
+  std::atomic<unsigned long> wakeups_{0};
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::vector<Client*> clients_;
+  Client* inside_ = nullptr;  // whose function is running
+  bool running_ = false;
+
+  // The thread's own, kept for their memory.
+  std::vector<Client*> round_;
+  std::vector<int> fds_;
+  std::vector<pollfd> polled_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,94 @@
+#include "icd/remote/resolve.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <future>
+#include <memory>
+#include <thread>
+
+namespace clique::icd {
+
+namespace {
+
+struct Lookup {
+  int error = 0;
+  std::vector<std::string> addresses;
+};
+
+Lookup look_up(const std::string& host, int flags) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags;
+  addrinfo* found = nullptr;
+  Lookup result;
+  result.error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (result.error != 0) return result;
+  for (const addrinfo* one = found; one; one = one->ai_next) {
+    char text[NI_MAXHOST];
+    if (::getnameinfo(one->ai_addr, one->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
+      continue;
+    std::string address = one->ai_family == AF_INET6 ? "[" + std::string(text) + "]" : text;
+    if (std::find(result.addresses.begin(), result.addresses.end(), address) == result.addresses.end())
+      result.addresses.push_back(std::move(address));
+  }
+  ::freeaddrinfo(found);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> resolve(const std::string& host, std::chrono::steady_clock::time_point deadline) {
+  if (auto numeric = look_up(host, AI_NUMERICHOST); numeric.error == 0) return numeric.addresses;
+  // A name server that does not answer cannot be given up on, only be left to a thread of its own.
+  auto promise = std::make_shared<std::promise<Lookup>>();
+  auto answer = promise->get_future();
+  std::thread([promise, host] { promise->set_value(look_up(host, AI_ADDRCONFIG)); }).detach();
+  if (answer.wait_until(deadline) != std::future_status::ready)
+    throw Unreachable("its name was not resolved in time. Does the name server work?");
+  Lookup found = answer.get();
+  if (found.error != 0 || found.addresses.empty())
+    throw Unreachable(std::string("its name cannot be resolved: ") + ::gai_strerror(found.error) +
+                      ". Is it spelt right?");
+  return found.addresses;
+}
+
+std::string diagnose(const std::string& address, std::uint16_t port,
+                     std::chrono::steady_clock::time_point deadline) {
+  std::string bare = address;
+  if (bare.starts_with('[')) bare = bare.substr(1, bare.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(bare.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
+    return "no such address";
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
+  const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return std::strerror(errno);
+  int error = ::connect(fd, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) {
+    pollfd ready{fd, POLLOUT, 0};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
+            .count();
+    error = ETIMEDOUT;
+    socklen_t size = sizeof error;
+    if (::poll(&ready, 1, static_cast<int>(std::max<long long>(left, 1))) > 0)
+      ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+  }
+  ::close(fd);
+  if (error == ECONNREFUSED) return "connection refused";
+  std::string text = error == 0 ? "connection closed" : std::strerror(error);
+  text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+}  // namespace clique::icd

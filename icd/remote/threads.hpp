@@ -1,0 +1,45 @@
+// Threads that an application does not notice.
+#pragma once
+
+#include <pthread.h>
+
+#include <csignal>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace clique::icd {
+
+/// While it lives, the calling thread gets no signals, and neither do the threads that it starts: signals
+/// belong to the application's threads.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Calls task(0) ... task(count - 1), each on a thread of its own, and returns when all have. task must not
+/// throw.
+template <typename F>
+void in_parallel(std::size_t count, F&& task) {
+  if (count == 1) {
+    task(std::size_t{0});
+    return;
+  }
+  const NoSignals quiet;
+  std::vector<std::jthread> threads;
+  threads.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&task, i] { task(i); });
+}
+
+}  // namespace clique::icd
