@@ -1,15 +1,6 @@
 #include "daemon/reporter.hpp"
 
-#include <chrono>
-#include <thread>
-
-#include "daemon/log.hpp"
-
 namespace clique::daemon {
-
-namespace {
-constexpr std::chrono::milliseconds kGoodbyeTime{500};
-}  // namespace
 
 void Reporter::open(std::string client, const protocol::Attached& first) {
   client_ = std::move(client);
@@ -58,22 +49,9 @@ void Reporter::add_prints() {
 }
 
 void Reporter::close(const std::string& reason) {
-  add(protocol::SessionEnded{reason});
-  flush();
-  std::unique_lock lock(mutex_);
-  const auto deadline = std::chrono::steady_clock::now() + kGoodbyeTime;
-  while (sending_ && std::chrono::steady_clock::now() < deadline) {
-    lock.unlock();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    lock.lock();
-  }
-  if (sending_) return;
-  // From here on nobody sends any more.
-  const bool was_open = std::exchange(open_, false);
-  lock.unlock();
-  if (!was_open) return;
-  socket_.set(zmq::sockopt::linger, static_cast<int>(kGoodbyeTime.count()));
-  socket_.close();
+  report(protocol::SessionEnded{reason});
+  const std::lock_guard lock(mutex_);
+  open_ = false;
 }
 
 }  // namespace clique::daemon

@@ -43,7 +43,7 @@ class Reporter {
   /// Drops what strangers send to this socket. Any thread; to be called now and then.
   void drain();
 
-  /// Sends `reason` as the last message and waits, at most half a second, until it is out. Main thread.
+  /// Reports the end of the session, after which nothing is reported any more.
   void close(const std::string& reason);
 
  private:

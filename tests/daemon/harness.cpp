@@ -12,8 +12,6 @@
 #include <sstream>
 #include <thread>
 
-#include "protocol/version.hpp"
-
 namespace clique::test {
 
 namespace {
@@ -110,6 +108,14 @@ bool Node::logged(const std::string& text) const {
   return log().find(text) != std::string::npos;
 }
 
+pid_t Node::worker_of(const std::string& client) const {
+  const std::string mark = "session of " + client + " open";
+  EXPECT_TRUE(eventually([&] { return logged(mark); }));
+  const std::string text = log();
+  const std::string before = text.substr(0, text.find(mark));
+  return std::stoi(before.substr(before.rfind("worker[") + 7));
+}
+
 std::vector<pid_t> Node::workers() const {
   std::vector<pid_t> result;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -154,9 +160,9 @@ void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames) 
                 i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
 }
 
-Welcome hello(const std::string& endpoint, std::uint32_t version) {
+Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {
   zmq::socket_t socket = dealer(endpoint);
-  send(socket, Hello{version, 0, "a test"});
+  send(socket, Hello{version, 0, name});
   Receiver<HandshakeMessages> answers(socket);
   while (true) {
     if (answers.comes<Welcome>(std::chrono::milliseconds(100))) return answers.next<Welcome>();
@@ -165,11 +171,8 @@ Welcome hello(const std::string& endpoint, std::uint32_t version) {
   }
 }
 
-Welcome hello(const std::string& endpoint) {
-  return hello(endpoint, kVersion);
-}
-
-Client::Client(const Node& node) : Client(hello(node.endpoint()).workers.at(0)) {}
+Client::Client(const Node& node, const std::string& name)
+    : Client(hello(node.endpoint(), name).workers.at(0)) {}
 
 Client::Client(const WorkerAddress& worker)
     : address(worker),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "protocol/transport/zmq.hpp"
+#include "protocol/version.hpp"
 
 namespace clique::test {
 
@@ -38,6 +39,8 @@ class Node {
   /// What it and its workers wrote to standard error.
   std::string log() const;
   bool logged(const std::string& text) const;
+  /// The process that serves the client of this name (see hello), whose session is open.
+  pid_t worker_of(const std::string& client) const;
   /// Processes whose parent it is, those that have ended left out.
   std::vector<pid_t> workers() const;
   void signal(int number) const;
@@ -133,13 +136,13 @@ void send(zmq::socket_t& socket, const M&... messages) {
 void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames);
 
 /// Says Hello. Throws std::runtime_error with the reason where it is refused.
-Welcome hello(const std::string& endpoint, std::uint32_t version);
-Welcome hello(const std::string& endpoint);
+Welcome hello(const std::string& endpoint, const std::string& name = "a test",
+              std::uint32_t version = kVersion);
 
 /// A client's session with the first worker of a node.
 class Client {
  public:
-  explicit Client(const Node& node);
+  explicit Client(const Node& node, const std::string& name = "a test");
   explicit Client(const WorkerAddress& address);
 
   template <typename... M>

@@ -20,17 +20,12 @@ void occupy(Client& client) {
   client.ended(99);
 }
 
-/// The worker that serves the client: the one that was there before it.
-pid_t only_worker(const Node& node) {
-  EXPECT_TRUE(eventually([&] { return node.workers().size() == 1; }));
-  return node.workers().at(0);
-}
-
 TEST(Processes, GivenBusyKernelWhenTheClientVanishesThenItsWorkerEnds) {
   const Node node;
-  const pid_t worker = only_worker(node);
+  pid_t worker = -1;
   {
-    Client client(node);
+    Client client(node, "vanisher");
+    worker = node.worker_of("vanisher");
     occupy(client);
   }
   EXPECT_TRUE(eventually([&] { return !alive(worker); }));
@@ -39,8 +34,8 @@ TEST(Processes, GivenBusyKernelWhenTheClientVanishesThenItsWorkerEnds) {
 
 TEST(Processes, GivenBusyKernelWhenTheClientSaysGoodbyeThenItsWorkerEnds) {
   const Node node;
-  const pid_t worker = only_worker(node);
-  Client client(node);
+  Client client(node, "leaver");
+  const pid_t worker = node.worker_of("leaver");
   occupy(client);
   client.send(Goodbye{});
   EXPECT_TRUE(eventually([&] { return !alive(worker); }));
@@ -48,11 +43,10 @@ TEST(Processes, GivenBusyKernelWhenTheClientSaysGoodbyeThenItsWorkerEnds) {
 
 TEST(Processes, GivenClientProcessKilledThenItsWorkerEnds) {
   const Node node;
-  const pid_t worker = only_worker(node);
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   // ZeroMQ does not survive a fork, so the child starts from its own beginning.
-  const WorkerAddress address = hello(node.endpoint()).workers.at(0);
+  const WorkerAddress address = hello(node.endpoint(), "child").workers.at(0);
   const pid_t child = ::fork();
   if (child == 0) {
     zmq::context_t context;
@@ -70,6 +64,7 @@ TEST(Processes, GivenClientProcessKilledThenItsWorkerEnds) {
   }
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  const pid_t worker = node.worker_of("child");
   EXPECT_TRUE(alive(worker));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
@@ -96,13 +91,12 @@ TEST(Processes, GivenDaemonKilledThenNoWorkerIsLeft) {
 
 TEST(Processes, GivenWorkerKilledThenOnlyItsSessionEnds) {
   const Node node;
-  const pid_t worker = only_worker(node);
-  Client client(node);
+  Client client(node, "victim");
   client.set_up();
   EXPECT_EQ(client.finish().status, 0);
   Client other(node);
   other.set_up();
-  ::kill(worker, SIGKILL);
+  ::kill(node.worker_of("victim"), SIGKILL);
   EXPECT_TRUE(eventually([&] { return node.logged("killed by signal"); }));
   EXPECT_EQ(other.finish().status, 0);
   Client later(node);
@@ -112,12 +106,12 @@ TEST(Processes, GivenWorkerKilledThenOnlyItsSessionEnds) {
 
 TEST(Processes, GivenWarmWorkerKilledThenItIsReplaced) {
   const Node node;
-  const pid_t worker = only_worker(node);
-  // It is ready when a session can be opened; this one takes it, and the next is warm.
-  Client client(node);
+  Client client(node, "user");
+  const pid_t worker = node.worker_of("user");
   ASSERT_TRUE(eventually([&] { return node.workers().size() == 2; }));
   for (const pid_t warm : node.workers())
     if (warm != worker) ::kill(warm, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return node.logged("killed by signal"); }));
   Client later(node);
   later.set_up();
   EXPECT_EQ(later.finish().status, 0);

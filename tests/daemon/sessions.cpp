@@ -4,7 +4,6 @@
 #include <fstream>
 
 #include "harness.hpp"
-#include "protocol/version.hpp"
 
 namespace clique::test {
 namespace {
@@ -51,7 +50,7 @@ TEST(Sessions, GivenGoodbyeThenTheWorkerEnds) {
 TEST(Sessions, GivenAnotherVersionThenItIsRefusedWithTheReason) {
   const Node node;
   try {
-    hello(node.endpoint(), kVersion + 1);
+    hello(node.endpoint(), "a test", kVersion + 1);
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("version"), std::string::npos);
