@@ -16,7 +16,8 @@ struct Function {
   void (*address)();
 };
 
-#define CLIQUE_FUNCTION(name) {#name, reinterpret_cast<void (*)()>(&api::name)}
+#define CLIQUE_FUNCTION(name) \
+  { #name, reinterpret_cast < void (*)()>(&api::name) }
 
 // The core ones, and those of extensions that Clique offers.
 const Function kFunctions[] = {
@@ -151,7 +152,9 @@ void* address_of(const char* name) {
 
 }  // namespace
 
-void* CL_API_CALL clGetExtensionFunctionAddress(const char* func_name) { return address_of(func_name); }
+void* CL_API_CALL clGetExtensionFunctionAddress(const char* func_name) {
+  return address_of(func_name);
+}
 
 void* CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char* func_name) {
   return platform == Platform::handle() ? address_of(func_name) : nullptr;

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
+#include "icd/core/device_choice.hpp"
 #include "icd/core/extensions.hpp"
 #include "icd/remote/nodes.hpp"
 
@@ -39,48 +38,20 @@ Slot& current_slot() {
   return *slot.load(std::memory_order_acquire);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// CLIQUE_DEVICES.
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
-bool matches(const Device& device, std::size_t position, std::string_view entry) {
-  std::size_t wanted = 0;
-  const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), wanted);
-  if (end == entry.data() + entry.size()) return error == std::errc{} && wanted == position;
-  const std::string part = lower(entry);
-  return lower(device.text(CL_DEVICE_NAME)).find(part) != std::string::npos ||
-         lower(device.worker().link().endpoint().node).find(part) != std::string::npos;
-}
-
-std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all, std::string_view choice) {
+/// The devices that CLIQUE_DEVICES stands for.
+std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
+  const char* choice = std::getenv("CLIQUE_DEVICES");
+  if (choice == nullptr || *choice == '\0') return all;
+  std::vector<DeviceNames> names;
+  names.reserve(all.size());
+  for (const Ref<Device>& device : all)
+    names.push_back({device->text(CL_DEVICE_NAME), device->worker().link().endpoint().node});
+  const DeviceChoice choice_made = choose_devices(names, choice);
+  for (const std::string& entry : choice_made.unmatched)
+    std::fprintf(stderr, "clique: CLIQUE_DEVICES: none of the %zu devices matches \"%s\"\n", all.size(),
+                 entry.c_str());
   std::vector<Ref<Device>> result;
-  while (!choice.empty()) {
-    const auto comma = choice.find(',');
-    const std::string_view entry = trimmed(choice.substr(0, comma));
-    choice = comma == std::string_view::npos ? std::string_view{} : choice.substr(comma + 1);
-    if (entry.empty()) continue;
-    bool any = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!matches(*all[i], i, entry)) continue;
-      any = true;
-      if (std::find(result.begin(), result.end(), all[i]) == result.end()) result.push_back(all[i]);
-    }
-    if (!any)
-      std::fprintf(stderr, "clique: CLIQUE_DEVICES: no device matches \"%.*s\" (%zu devices are there)\n",
-                   static_cast<int>(entry.size()), entry.data(), all.size());
-  }
+  for (const std::size_t position : choice_made.positions) result.push_back(all[position]);
   return result;
 }
 
@@ -116,8 +87,7 @@ Platform::Platform() : zmq_(std::make_unique<zmq::context_t>()) {
       devices_.emplace_back(new Device(*worker, id++, description, {}, {}));
     }
   }
-  const char* choice = std::getenv("CLIQUE_DEVICES");
-  if (choice != nullptr && *choice != '\0') devices_ = chosen(devices_, choice);
+  devices_ = chosen(devices_);
   for (const Ref<Device>& device : devices_) device->give_out();
 }
 
