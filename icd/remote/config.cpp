@@ -56,10 +56,11 @@ class TomlReader {
 
   Config read() {
     Config config;
+    // Tables come after the top's keys in a file, while file_ is sorted by name.
+    if (const toml::node* nodes = file_.get("nodes")) read_nodes(*nodes, config);
     for (const auto& [key, value] : file_) {
-      if (key == "nodes") {
-        read_nodes(value, config);
-      } else if (key == "node") {
+      if (key == "nodes") continue;
+      if (key == "node") {
         read_node_tables(value, config);
       } else if (key == "connect_timeout_ms") {
         const auto number = value.value_exact<std::int64_t>();
@@ -155,6 +156,9 @@ NodeAddress parse_node(std::string_view text) {
   const std::string_view node = trimmed(text);
   NodeAddress address;
   std::string_view rest;
+  if (const auto scheme = node.find("://"); scheme != std::string_view::npos)
+    throw ConfigError("node " + quoted(node) + " is not a host; write it without " +
+                      quoted(node.substr(0, scheme + 3)));
   if (node.starts_with('[')) {
     const auto close = node.find(']');
     if (close == std::string_view::npos)

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "icd/remote/config.hpp"
+
+namespace clique::icd {
+namespace {
+
+std::string failure(const std::string& toml) {
+  try {
+    parse_toml(toml, "nodes.toml");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no failure";
+}
+
+std::string list_failure(const std::string& list) {
+  try {
+    parse_node_list(list);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no failure";
+}
+
+TEST(NodeList, TakesNamesPortsAndBracketedAddresses) {
+  const auto nodes = parse_node_list("a, b:7890,[::1]:7891 ,,10.0.0.1:1,fe80::1,");
+  const std::vector<NodeAddress> expected{
+      {"a", 7890}, {"b", 7890}, {"::1", 7891}, {"10.0.0.1", 1}, {"fe80::1", 7890}};
+  EXPECT_EQ(nodes, expected);
+  EXPECT_EQ(nodes[2].text(), "[::1]:7891");
+  EXPECT_EQ(nodes[0].text(), "a:7890");
+}
+
+TEST(NodeList, IsEmptyForBlanks) {
+  EXPECT_TRUE(parse_node_list("").empty());
+  EXPECT_TRUE(parse_node_list(" , ").empty());
+}
+
+TEST(NodeList, ExplainsWhatIsWrong) {
+  EXPECT_EQ(list_failure("b:x"),
+            "node 'b:x': 'x' is not a port; write a number from 1 to 65535 after the colon");
+  EXPECT_EQ(list_failure("b:65536"),
+            "node 'b:65536': '65536' is not a port; write a number from 1 to 65535 after the colon");
+  EXPECT_EQ(list_failure(":7890"), "node ':7890' has no host; write host or host:port");
+  EXPECT_EQ(list_failure("[::1"), "node '[::1': the bracket is not closed; write [address]:port");
+  EXPECT_EQ(list_failure("[::1]7"), "node '[::1]7': '7' after the address; write [address]:port");
+  EXPECT_NE(list_failure("a b").find("is not a host"), std::string::npos);
+  EXPECT_NE(list_failure("tcp://a").find("is not a host"), std::string::npos);
+}
+
+TEST(NodesToml, TakesListsAndTables) {
+  const auto config = parse_toml(R"(
+nodes = ["a", "b:1"]
+connect_timeout_ms = 250
+[[node]]
+host = "c"
+[[node]]
+host = "::1"
+port = 2
+)",
+                                 "nodes.toml");
+  const std::vector<NodeAddress> expected{{"a", 7890}, {"b", 1}, {"c", 7890}, {"::1", 2}};
+  EXPECT_EQ(config.nodes, expected);
+  EXPECT_EQ(config.connect_timeout, std::chrono::milliseconds(250));
+}
+
+TEST(NodesToml, NamesThePlaceOfAnError) {
+  EXPECT_EQ(failure("\nnods = []"),
+            "nodes.toml:2:1: unknown key 'nods'; known are nodes, [[node]] and connect_timeout_ms");
+  EXPECT_EQ(failure("nodes = [\"a\", 7]"),
+            "nodes.toml:1:15: a node is written as a string, such as \"b:7890\"");
+  EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes takes a list of strings", 0), 0U);
+  EXPECT_EQ(failure("nodes = [\"a:0\"]").rfind("nodes.toml:1:10: node 'a:0': '0' is not a port", 0), 0U);
+  EXPECT_EQ(failure("[[node]]\nport = 1").rfind("nodes.toml:1:1: a [[node]] needs host", 0), 0U);
+  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\nprot = 1"),
+            "nodes.toml:3:1: unknown key 'prot' of a [[node]]; known are host and port");
+  EXPECT_EQ(failure("[node]\nhost = \"a\"").rfind("nodes.toml:1:1: node is a list of tables", 0), 0U);
+  EXPECT_EQ(failure("connect_timeout_ms = 0").rfind("nodes.toml:1:22: connect_timeout_ms is 0", 0), 0U);
+  EXPECT_EQ(failure("nodes = [").rfind("nodes.toml:1:", 0), 0U);
+}
+
+class Sources : public testing::Test {
+ protected:
+  Sources() {
+    char pattern[] = "/tmp/clique-config-XXXXXX";
+    folder = ::mkdtemp(pattern);
+  }
+  ~Sources() override { std::filesystem::remove_all(folder); }
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(folder / path).parent_path());
+    std::ofstream(folder / path) << text;
+  }
+  Config read() const {
+    return Config::read(
+        [this](const char* name) -> std::optional<std::string> {
+          const auto found = environment.find(name);
+          return found == environment.end() ? std::nullopt : std::optional(found->second);
+        },
+        folder / "etc/nodes.toml");
+  }
+  std::string first() const {
+    const auto config = read();
+    return config.nodes.empty() ? "embedded" : config.nodes.front().host;
+  }
+  std::filesystem::path folder;
+  std::map<std::string, std::string> environment;
+};
+
+TEST_F(Sources, GoFromTheEnvironmentToTheSystemsFile) {
+  EXPECT_EQ(first(), "embedded");
+  write("etc/nodes.toml", "nodes = [\"system\"]");
+  EXPECT_EQ(first(), "system");
+  environment["HOME"] = folder / "home";
+  EXPECT_EQ(first(), "system");
+  write("home/.config/clique/nodes.toml", "nodes = [\"home\"]");
+  EXPECT_EQ(first(), "home");
+  environment["XDG_CONFIG_HOME"] = folder / "xdg";
+  EXPECT_EQ(first(), "system");
+  write("xdg/clique/nodes.toml", "nodes = [\"xdg\"]");
+  EXPECT_EQ(first(), "xdg");
+  environment["CLIQUE_NODES"] = "environment";
+  EXPECT_EQ(first(), "environment");
+  environment["CLIQUE_NODES"] = "";
+  EXPECT_EQ(first(), "embedded");
+}
+
+TEST_F(Sources, TimeoutOfTheEnvironmentGoesFirst) {
+  write("etc/nodes.toml", "connect_timeout_ms = 10");
+  EXPECT_EQ(read().connect_timeout.count(), 10);
+  environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "20";
+  EXPECT_EQ(read().connect_timeout.count(), 20);
+  environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "soon";
+  EXPECT_THROW(read(), ConfigError);
+  environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "-1";
+  EXPECT_THROW(read(), ConfigError);
+}
+
+TEST_F(Sources, AnUnreadableFileIsAnError) {
+  std::filesystem::create_directories(folder / "etc/nodes.toml");
+  EXPECT_THROW(read(), ConfigError);
+}
+
+}  // namespace
+}  // namespace clique::icd

@@ -1,0 +1,174 @@
+// The other side of a link, played by the tests.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "icd/remote/link.hpp"
+
+namespace clique::icd::test {
+
+/// A worker without devices. Its functions may be set before a client attaches; they run on its thread, and
+/// may use reply().
+class FakeWorker {
+ public:
+  explicit FakeWorker(std::int64_t clock_ahead = 0);
+  ~FakeWorker();
+
+  /// By default answered at once.
+  std::function<void(const protocol::Finish&)> on_finish;
+  /// Ignored by default.
+  std::function<void(const protocol::Marker&)> on_marker;
+  std::function<void(const protocol::WriteBuffer&)> on_write;
+  std::function<void()> on_goodbye;
+
+  /// Sends a message to the client. The worker's thread only.
+  template <typename M>
+  void reply(const M& message) {
+    batch_.add(message);
+    send();
+  }
+  /// Several messages in one batch.
+  void reply(protocol::Batch& batch);
+  /// Any bytes as records.
+  void reply_raw(const std::string& records);
+
+  /// Has task() run on the worker's thread, and waits until it has.
+  void run(std::function<void()> task);
+  /// Closes both sockets. On the worker's thread or from outside.
+  void hang_up();
+
+  std::uint16_t commands_port() const { return commands_port_; }
+  std::uint16_t reports_port() const { return reports_port_; }
+  WorkerEndpoint endpoint() const;
+
+ private:
+  template <typename M>
+  void take(M&& message);
+  void serve();
+  void receive(zmq::socket_t& socket, bool commands);
+  void send();
+
+  const std::int64_t clock_ahead_;
+  zmq::context_t zmq_{1};
+  zmq::socket_t commands_;
+  zmq::socket_t reports_;
+  std::uint16_t commands_port_ = 0;
+  std::uint16_t reports_port_ = 0;
+  bool commands_attached_ = false;
+  std::string client_;  // its routing id at reports_
+  protocol::Batch batch_;
+  protocol::BatchReader reader_;
+
+  int wake_fd_;
+  std::mutex mutex_;
+  std::condition_variable ran_;
+  std::vector<std::function<void()>*> tasks_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+/// Remembers what a link reports.
+class Recorder : public Reports {
+ public:
+  void event_state(protocol::EventState&& state) override {
+    states.fetch_add(1);
+    last_state.store(state.command);
+    if (on_state) on_state(state);
+  }
+  void data(protocol::Data&& /*data*/) override {}
+  void print(protocol::Print&& /*text*/) override {}
+  void failed(protocol::Failed&& /*failure*/) override {}
+  void lost(const std::string& why) override {
+    {
+      std::lock_guard lock(mutex);
+      reason = why;
+    }
+    if (on_lost) on_lost();
+    losses.fetch_add(1);
+  }
+  std::string why() {
+    std::lock_guard lock(mutex);
+    return reason;
+  }
+
+  std::function<void(const protocol::EventState&)> on_state;
+  std::function<void()> on_lost;
+  std::atomic<int> states{0};
+  std::atomic<std::uint64_t> last_state{0};
+  std::atomic<int> losses{0};
+
+ private:
+  std::mutex mutex;
+  std::string reason;
+};
+
+/// Forwards TCP connections byte by byte, until it is told to stand still.
+class Proxy {
+ public:
+  explicit Proxy(std::uint16_t target);
+  ~Proxy();
+  std::uint16_t port() const { return port_; }
+  /// From now on nothing is forwarded, and nothing closed.
+  void freeze() { frozen_.store(true); }
+
+ private:
+  void serve();
+
+  std::uint16_t target_;
+  std::uint16_t port_ = 0;
+  int listener_;
+  std::map<int, int> partners_;
+  std::atomic<bool> frozen_{false};
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+/// A daemon that answers every Hello with what `answer` puts into the batch.
+class FakeDaemon {
+ public:
+  explicit FakeDaemon(std::function<void(const protocol::Hello&, protocol::Batch&)> answer);
+  ~FakeDaemon();
+  std::uint16_t port() const { return port_; }
+
+ private:
+  zmq::context_t zmq_{1};
+  zmq::socket_t socket_;
+  std::uint16_t port_ = 0;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+/// Waits up to `timeout` for something that another thread brings about.
+template <typename F>
+bool eventually(F&& condition, std::chrono::milliseconds timeout = std::chrono::seconds(2)) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// What a test of a link needs. The order of members is that of their lives.
+struct Connection {
+  explicit Connection(std::int64_t clock_ahead = 0) : worker(clock_ahead) {}
+  void open() {
+    link = std::make_unique<Link>(zmq, worker.endpoint(), std::chrono::seconds(5));
+    link->start(recorder);
+  }
+  zmq::context_t zmq{1};
+  FakeWorker worker;
+  Recorder recorder;
+  std::unique_ptr<Link> link;
+};
+
+}  // namespace clique::icd::test
