@@ -334,6 +334,10 @@ struct GetProgramBinary {
 /// clGetKernelWorkGroupInfo, clGetKernelSubGroupInfo or clGetKernelSuggestedLocalWorkSizeKHR where the answer depends on
 /// what only the node knows (arguments set, local size). Answered by WorkGroupAnswer.
 struct QueryWorkGroup {
+  /// `name` of clGetKernelSuggestedLocalWorkSizeKHR. `input` is the offset and then the size of each dimension, the
+  /// answer a local size for each; 8 bytes a number.
+  static constexpr std::uint32_t kSuggestedLocalSize = 0;
+
   RequestId request = 0;
   ObjectId kernel = 0;
   DeviceId device = 0;
