@@ -83,7 +83,8 @@ class Link {
   }
   /// Calls compose(outbox) under the outbox's lock: what it adds stays together, and what it reads and
   /// changes of state that goes with the order of messages (arguments sent last, for one) is consistent with
-  /// that order. Must not call functions of this link. Not called at all in a forked child.
+  /// that order. Must not call functions of this link, nor take locks under which somebody posts. Not
+  /// called at all in a forked child.
   template <typename F>
   void compose(F&& compose) {
     if (birthplace_.foreign()) return;
