@@ -53,7 +53,8 @@ struct WorkerEndpoint {
 ///
 /// Memory of payloads: `Payload::bytes` must stay valid until the payload's owner is let go of, or the worker
 /// has answered for the command, or the link is lost (Reports::lost, wait() returning false, a failed
-/// request) or closed: ZeroMQ reads none of it from then on.
+/// request) or closed: ZeroMQ reads none of it from then on. Owners are let go of on any thread, ZeroMQ's
+/// too; their destructors must not call links.
 class Link {
  public:
   /// The answer to a request: the message, or why none will come.
