@@ -162,15 +162,17 @@ TEST_F(clCompileProgram, GivenAttachedKernelThenInvalidOperation) {
 
 TEST_F(clCompileProgram, GivenProgramWithoutSourceThenInvalidOperation) {
   const Program built = build(good);
-  const auto sizes = info<std::vector<size_t>>(clGetProgramInfo, built.get(), CL_PROGRAM_BINARY_SIZES);
-  std::vector<unsigned char> binary(sizes.front());
-  std::vector<unsigned char*> pointers(sizes.size());
-  pointers.front() = binary.data();
+  std::vector<std::vector<unsigned char>> binaries;
+  std::vector<unsigned char*> pointers;
+  for (size_t size : info<std::vector<size_t>>(clGetProgramInfo, built.get(), CL_PROGRAM_BINARY_SIZES)) {
+    binaries.emplace_back(size);
+    pointers.push_back(binaries.back().data());
+  }
   ASSERT_CL(clGetProgramInfo(built, CL_PROGRAM_BINARIES, pointers.size() * sizeof pointers[0],
                              pointers.data(), nullptr));
-  const unsigned char* data = binary.data();
-  const Program from_binary(
-      clCreateProgramWithBinary(context, 1, &device, &sizes.front(), &data, nullptr, nullptr));
+  const unsigned char* data = binaries.front().data();
+  const size_t size = binaries.front().size();
+  const Program from_binary(clCreateProgramWithBinary(context, 1, &device, &size, &data, nullptr, nullptr));
   ASSERT_NE(nullptr, from_binary.get());
   EXPECT_EQ(CL_INVALID_OPERATION, compile(from_binary));
 }
