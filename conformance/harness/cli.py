@@ -18,7 +18,8 @@ EXPECTED = ROOT / 'conformance' / 'expected'
 
 def _arguments(argv):
     parser = argparse.ArgumentParser(
-        prog='conformance/run', description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        prog='conformance/run', description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument('suite', choices=sorted(SUITES), help='the suite to run')
     parser.add_argument('--vendor', metavar='ICD_FILE', default=ROOT / 'build/release/icd/clique.icd',
                         help='ICD file of the driver under test')
@@ -30,8 +31,9 @@ def _arguments(argv):
                         help='run N times; tests that do not end alike are flaky and are not compared')
     parser.add_argument('--filter', type=re.compile, default=re.compile(''), metavar='REGEX',
                         help='only the cases whose name contains it')
-    parser.add_argument('--jobs', type=int, default=1, metavar='N', help='cases that run at the same time')
-    parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case; default: the suite's")
+    parser.add_argument('--jobs', type=int, default=1, metavar='N',
+                        help='cases that run at the same time')
+    parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case, if not the suite's")
     parser.add_argument('--source', metavar='DIR', help='where the suite lies, if not where it is installed')
     parser.add_argument('--logs', metavar='DIR', help='keep what every case prints')
     parser.add_argument('--list', action='store_true', help='print the names of the cases and run nothing')

@@ -46,7 +46,8 @@ class Driver:
         except ValueError as error:
             raise DriverError(f'clinfo gave no JSON ({error}):\n{finished.output}') from None
         if len(info['platforms']) != 1 or not info['devices'][0].get('online'):
-            raise DriverError(f'{self.icd_file} must give one platform with devices:\n{finished.output[:2000]}')
+            raise DriverError(
+                f'{self.icd_file} must give one platform with devices:\n{finished.output[:2000]}')
         return info['platforms'][0], info['devices'][0]['online']
 
     @property

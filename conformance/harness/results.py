@@ -26,7 +26,8 @@ class Results:
 
     def store(self, path):
         """One test a line, sorted: a changed outcome is one changed line."""
-        data = {'suite': self.suite, 'device': self.device, 'driver': self.driver, 'flaky': sorted(self.flaky),
+        data = {'suite': self.suite, 'device': self.device, 'driver': self.driver,
+                'flaky': sorted(self.flaky),
                 'results': {test: str(self.results[test]) for test in sorted(self.results)}}
         path = pathlib.Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ class SuiteError(Exception):
 
 
 class Suite(abc.ABC):
-    """A third-party suite, cut into cases: each is executed by itself and yields the outcomes of its tests."""
+    """A third-party suite, cut into cases: each is executed by itself and yields its tests' outcomes."""
 
     #: The name on the command line and in the files of expected results.
     name = None

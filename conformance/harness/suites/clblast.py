@@ -49,7 +49,8 @@ def _outcomes(case, finished):
             group = f'{case}::{routine} {match[1]}, {match[2]}'
         elif (match := _RATE.search(line)) and group:
             passed, skipped, failed = map(int, match.groups())
-            results[group] = Outcome.FAIL if failed else Outcome.SKIP if skipped and not passed else Outcome.PASS
+            nothing_ran = skipped and not passed
+            results[group] = Outcome.FAIL if failed else Outcome.SKIP if nothing_ran else Outcome.PASS
             group = None
     if finished.fault:
         results[case] = finished.fault

@@ -12,7 +12,7 @@ _LISTS = ('CL_PLATFORM_EXTENSIONS', 'CL_DEVICE_EXTENSIONS')
 
 
 class Clinfo(Suite):
-    """`properties` are queries that must succeed; `null platform` is how the driver takes a missing handle."""
+    """`properties` are queries that must succeed; `null platform` is how a driver takes a missing handle."""
 
     name = 'clinfo'
 

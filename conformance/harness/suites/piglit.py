@@ -48,7 +48,8 @@ class Piglit(Suite):
         return sorted(self._commands)
 
     def execute(self, case):
-        finished = process.run(self._commands[case], env=self.driver.env, timeout=self.timeout, cwd=self.source)
+        finished = process.run(self._commands[case], env=self.driver.env, timeout=self.timeout,
+                               cwd=self.source)
         self.log(case, finished.output)
         return outcomes(case, finished)
 

@@ -16,7 +16,7 @@ FILES = ('test_wrapper.py', 'test_array.py', 'test_algorithm.py', 'test_clmath.p
          'test_enqueue_copy.py')
 
 _PYTEST = ('-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'no:randomly', '-W', 'ignore')
-_DEVICE = re.compile(r"<context factory for <pyopencl\.Device '.*?' on '.*?'>>|<pyopencl\.Device '.*?' on '.*?'>")
+_DEVICE = re.compile(r"(<context factory for )?<pyopencl\.Device '.*?' on '.*?'>(?(1)>)")
 
 
 class PyOpenCL(Suite):
