@@ -18,13 +18,12 @@ EXPECTED = ROOT / 'conformance' / 'expected'
 
 def _arguments(argv):
     parser = argparse.ArgumentParser(
-        prog='conformance/run', description=__doc__,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        prog='conformance/run', description='Runs a third-party suite on one driver and compares its outcomes.')
     parser.add_argument('suite', choices=sorted(SUITES), help='the suite to run')
     parser.add_argument('--vendor', metavar='ICD_FILE', default=ROOT / 'build/release/icd/clique.icd',
-                        help='ICD file of the driver under test')
+                        help="ICD file of the driver under test; default: the release build's")
     parser.add_argument('--expected', metavar='FILE',
-                        help='outcomes to compare with; without it conformance/expected/SUITE-DEVICE.json')
+                        help='outcomes to compare with; default: conformance/expected/SUITE-DEVICE.json')
     parser.add_argument('--record', metavar='FILE',
                         help='write the outcomes there, and compare with nothing unless --expected is given')
     parser.add_argument('--repeat', type=int, default=1, metavar='N',
@@ -32,7 +31,7 @@ def _arguments(argv):
     parser.add_argument('--filter', type=re.compile, default=re.compile(''), metavar='REGEX',
                         help='only the cases whose name contains it')
     parser.add_argument('--jobs', type=int, default=1, metavar='N',
-                        help='cases that run at the same time')
+                        help='cases that run at the same time; default: 1')
     parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case, if not the suite's")
     parser.add_argument('--source', metavar='DIR', help='where the suite lies, if not where it is installed')
     parser.add_argument('--logs', metavar='DIR', help='keep what every case prints')
