@@ -34,7 +34,7 @@ void measure_arguments(cl_kernel kernel, cl_mem buffer, int repeats) {
   const double time = median(repeats, [&] {
     return seconds([&] {
       for (cl_int i = 0; i < arguments; i += 2) {
-        check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
+        check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer), "clSetKernelArg");
         check(clSetKernelArg(kernel, 1, sizeof i, &i), "clSetKernelArg");
       }
     });

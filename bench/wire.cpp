@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -36,8 +37,7 @@ constexpr size_t chunk = mib;
 /// A process that runs `body` and is ended with this object.
 class Peer {
  public:
-  template <typename Body>
-  explicit Peer(Body&& body) : pid_(fork()) {
+  explicit Peer(const std::function<void()>& body) : pid_(fork()) {
     if (pid_ < 0) fail("fork");
     if (pid_ > 0) return;
     try {

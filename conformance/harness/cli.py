@@ -19,7 +19,7 @@ EXPECTED = ROOT / 'conformance' / 'expected'
 def _arguments(argv):
     parser = argparse.ArgumentParser(
         prog='conformance/run',
-        description='Runs a third-party suite on one driver and compares its outcomes with the expected ones.')
+        description='Runs a third-party suite on one driver and compares outcomes with those expected.')
     parser.add_argument('suite', choices=sorted(SUITES), help='the suite to run')
     parser.add_argument('--vendor', metavar='ICD_FILE', default=ROOT / 'build/release/icd/clique.icd',
                         help="ICD file of the driver under test; default: the release build's")
