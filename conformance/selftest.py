@@ -52,7 +52,7 @@ class Differences(unittest.TestCase):
         self.assertEqual({'a': Outcome.FAIL, 'b': Outcome.PASS}, outcomes)
 
     def test_a_file_holds_what_was_stored(self):
-        stored = results(['z'], b=Outcome.TIMEOUT, a=Outcome.PASS)
+        stored = results(['z'], **{'b': Outcome.TIMEOUT, 'a::x': Outcome.PASS, 'a': Outcome.CRASH})
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, 'new', 'file.json')
             stored.store(path)

@@ -29,3 +29,8 @@ def merge(results, more):
 def case_of(test):
     """The unit of execution that a test belongs to: tests are named CASE or CASE::SUBTEST."""
     return test.partition('::')[0]
+
+
+def test_name(case, subtest):
+    """The name of a subtest, or of the case itself where `subtest` is empty."""
+    return f'{case}::{subtest}' if subtest else case

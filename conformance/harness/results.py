@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 
-from .outcome import Outcome, case_of
+from .outcome import Outcome, case_of, test_name
 
 
 @dataclasses.dataclass
@@ -20,18 +20,28 @@ class Results:
     @classmethod
     def load(cls, path):
         data = json.loads(pathlib.Path(path).read_text(encoding='utf-8'))
-        return cls(data['suite'], data['device'], data['driver'],
-                   {test: Outcome.parse(text) for test, text in data['results'].items()},
-                   set(data.get('flaky', ())))
+        results = {}
+        for case, outcomes in data['results'].items():
+            if isinstance(outcomes, str):
+                outcomes = {'': outcomes}
+            for subtest, text in outcomes.items():
+                results[test_name(case, subtest)] = Outcome.parse(text)
+        return cls(data['suite'], data['device'], data['driver'], results, set(data['flaky']))
 
     def store(self, path):
-        """One test a line, sorted: a changed outcome is one changed line."""
+        """Sorted, and one test a line: a changed outcome is one changed line. Subtests are under their case."""
+        cases = {}
+        for test, outcome in sorted(self.results.items()):
+            case, _, subtest = test.partition('::')
+            cases.setdefault(case, {})[subtest] = str(outcome)
+        for case, outcomes in cases.items():
+            if outcomes.keys() == {''}:
+                cases[case] = outcomes['']
         data = {'suite': self.suite, 'device': self.device, 'driver': self.driver,
-                'flaky': sorted(self.flaky),
-                'results': {test: str(self.results[test]) for test in sorted(self.results)}}
+                'flaky': sorted(self.flaky), 'results': cases}
         path = pathlib.Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data, indent=0, ensure_ascii=False) + '\n', encoding='utf-8')
+        path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + '\n', encoding='utf-8')
 
     def summary(self):
         counts = {outcome: 0 for outcome in Outcome}
