@@ -29,7 +29,7 @@ class Results:
         return cls(data['suite'], data['device'], data['driver'], results, set(data['flaky']))
 
     def store(self, path):
-        """Sorted, and one test a line: a changed outcome is one changed line. Subtests are under their case."""
+        """Sorted, and one test a line: a changed outcome is one changed line. Subtests follow their case."""
         cases = {}
         for test, outcome in sorted(self.results.items()):
             case, _, subtest = test.partition('::')
