@@ -56,6 +56,8 @@ def _run_cases(suite, cases, jobs):
 
 def _execute(suite, driver, options):
     cases = [case for case in suite.cases() if options.filter.search(case)]
+    if not cases:
+        raise SuiteError(f'no case of {suite.name} matches {options.filter.pattern!r}')
     if options.list:
         print('\n'.join(cases))
         return 0
