@@ -91,4 +91,10 @@ bool receive(zmq::socket_ref socket, Incoming& incoming) {
   return true;
 }
 
+int connection_of(const Incoming& incoming) {
+  // The owner of an Incoming is the frame of its records.
+  auto* frame = const_cast<zmq::message_t*>(static_cast<const zmq::message_t*>(incoming.owner.get()));
+  return zmq_msg_get(frame->handle(), ZMQ_SRCFD);
+}
+
 }  // namespace clique::protocol

@@ -38,4 +38,7 @@ bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {}
 /// Throws zmq::error_t, and DecodeError for a message without records.
 bool receive(zmq::socket_ref socket, Incoming& incoming);
 
+/// The file descriptor of the connection that brought a message, as socket monitors name it; -1 where unknown.
+int connection_of(const Incoming& incoming);
+
 }  // namespace clique::protocol

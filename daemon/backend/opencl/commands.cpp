@@ -1,0 +1,203 @@
+// Kernels, buffers, and the queue's order.
+#include "daemon/backend/opencl/opencl_backend.hpp"
+
+namespace clique::daemon::opencl {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+/// Rule: a rectangle lies within a buffer, whose rows and slices have the given pitches (0: without gaps).
+void check_rect(const protocol::Triple& origin, const protocol::Triple& region, std::uint64_t row_pitch,
+                std::uint64_t slice_pitch, const Memory& memory) {
+  const Wide row = row_pitch != 0 ? row_pitch : region[0];
+  const Wide slice = slice_pitch != 0 ? Wide{slice_pitch} : row * region[1];
+  constexpr std::uint64_t kLarge = 1ULL << 40U;
+  for (int i = 0; i < 3; ++i)
+    if (origin[i] > kLarge || region[i] > kLarge) throw RuleBroken("a rectangle of impossible size");
+  if (row > kLarge || slice > kLarge) throw RuleBroken("a rectangle with an impossible pitch");
+  if (region[0] == 0 || region[1] == 0 || region[2] == 0) return;
+  const Wide end =
+      slice * (origin[2] + region[2] - 1) + row * (origin[1] + region[1] - 1) + origin[0] + region[0];
+  if (end > memory.size) throw RuleBroken("a rectangle that goes beyond its buffer");
+}
+
+}  // namespace
+
+void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
+  if (arg.index >= kernel.args.size())
+    throw RuleBroken("argument " + std::to_string(arg.index) + " of a kernel with " +
+                     std::to_string(kernel.args.size()));
+  Kernel::Arg& kept = kernel.args[arg.index];
+  const cl_kernel native = kernel.native.get();
+  // Until it is set, there is nothing that may be used.
+  kept = {true, {}};
+  switch (arg.kind) {
+    case protocol::KernelArg::Value:
+      check(clSetKernelArg(native, arg.index, arg.value.size(), arg.value.data()), "clSetKernelArg");
+      kept = {};
+      break;
+    case protocol::KernelArg::Local:
+      check(clSetKernelArg(native, arg.index, arg.number, nullptr), "clSetKernelArg");
+      kept = {};
+      break;
+    case protocol::KernelArg::NullObject: {
+      const cl_mem null = nullptr;
+      check(clSetKernelArg(native, arg.index, sizeof null, &null), "clSetKernelArg");
+      kept = {};
+      break;
+    }
+    case protocol::KernelArg::Object:
+      if (samplers_.contains(arg.number)) {
+        const auto& sampler = samplers_.get(arg.number);
+        const cl_sampler object = sampler->native.get();
+        check(clSetKernelArg(native, arg.index, sizeof object, &object), "clSetKernelArg");
+        kept.target = sampler;
+      } else {
+        const auto& memory = memory_.get(arg.number);
+        const cl_mem object = memory->native.get();
+        check(clSetKernelArg(native, arg.index, sizeof object, &object), "clSetKernelArg");
+        kept.target = memory;
+      }
+      break;
+    default:
+      throw RuleBroken("an argument of an unknown kind");
+  }
+}
+
+void OpenClBackend::handle(protocol::RunKernel&& message) {
+  const std::size_t dimensions = message.global.size();
+  if (dimensions > 3 || (!message.offset.empty() && message.offset.size() != dimensions) ||
+      (!message.local.empty() && message.local.size() != dimensions))
+    throw RuleBroken("a kernel's range with dimensions that do not fit together");
+  // Arguments stay set for later launches, so they are set even where this one fails.
+  std::optional<ClError> wrong;
+  std::shared_ptr<Kernel> kernel;
+  try {
+    kernel = kernels_.get(message.kernel);
+    for (const protocol::KernelArg& arg : message.args) {
+      try {
+        set_arg(*kernel, arg);
+      } catch (const ClError& error) {
+        if (!wrong) wrong = error;
+      }
+    }
+  } catch (const ClError& error) {
+    wrong = error;
+  }
+  submit(message.command, {}, [&](const Submission& to) {
+    if (wrong) throw ClError(*wrong);
+    for (const Kernel::Arg& arg : kernel->args)
+      if (arg.object && arg.target.expired())
+        throw ClError(CL_INVALID_KERNEL_ARGS, "an argument's object is gone");
+    if (dimensions == 0) {
+      const std::size_t one = 1;
+      return clEnqueueNDRangeKernel(to.queue, kernel->native.get(), 1, nullptr, &one, &one, to.count,
+                                    to.waits, to.event);
+    }
+    return clEnqueueNDRangeKernel(
+        to.queue, kernel->native.get(), static_cast<cl_uint>(dimensions),
+        message.offset.empty() ? nullptr : message.offset.data(), message.global.data(),
+        message.local.empty() ? nullptr : message.local.data(), to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::ReadBuffer&& message) {
+  check_part(message.size);
+  const auto block = staging_.take(message.size);
+  submit(message.command, Aftermath::sending(block, message.size, message.part), [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_range(message.offset, message.size, memory.size, "a read");
+    return clEnqueueReadBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, message.size,
+                               block.get(), to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::WriteBuffer&& message) {
+  const auto bytes = message.data.bytes;
+  check_part(bytes.size());
+  submit(message.command, Aftermath::keeping(message.data.owner), [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_range(message.offset, bytes.size(), memory.size, "a write");
+    return clEnqueueWriteBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, bytes.size(),
+                                bytes.data(), to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::ReadBufferRect&& message) {
+  const std::uint64_t size = volume(message.region);
+  check_part(size);
+  const auto block = staging_.take(size);
+  submit(message.command, Aftermath::sending(block, size, message.part), [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory);
+    const std::array<std::size_t, 3> begin{};
+    return clEnqueueReadBufferRect(to.queue, memory.native.get(), CL_FALSE, native(message.origin).data(),
+                                   begin.data(), native(message.region).data(), message.row_pitch,
+                                   message.slice_pitch, 0, 0, block.get(), to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::WriteBufferRect&& message) {
+  const auto bytes = message.data.bytes;
+  check_part(bytes.size());
+  if (volume(message.region) != bytes.size()) throw RuleBroken("a rectangle and data of another size");
+  submit(message.command, Aftermath::keeping(message.data.owner), [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory);
+    const std::array<std::size_t, 3> begin{};
+    return clEnqueueWriteBufferRect(to.queue, memory.native.get(), CL_FALSE, native(message.origin).data(),
+                                    begin.data(), native(message.region).data(), message.row_pitch,
+                                    message.slice_pitch, 0, 0, bytes.data(), to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::CopyBuffer&& message) {
+  submit(message.command, {}, [&](const Submission& to) {
+    const Memory& source = buffer(message.source);
+    const Memory& destination = buffer(message.destination);
+    check_range(message.source_offset, message.size, source.size, "a copy's source");
+    check_range(message.destination_offset, message.size, destination.size, "a copy's destination");
+    return clEnqueueCopyBuffer(to.queue, source.native.get(), destination.native.get(), message.source_offset,
+                               message.destination_offset, message.size, to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::CopyBufferRect&& message) {
+  submit(message.command, {}, [&](const Submission& to) {
+    const Memory& source = buffer(message.source);
+    const Memory& destination = buffer(message.destination);
+    check_rect(message.source_origin, message.region, message.source_pitch[0], message.source_pitch[1],
+               source);
+    check_rect(message.destination_origin, message.region, message.destination_pitch[0],
+               message.destination_pitch[1], destination);
+    return clEnqueueCopyBufferRect(
+        to.queue, source.native.get(), destination.native.get(), native(message.source_origin).data(),
+        native(message.destination_origin).data(), native(message.region).data(), message.source_pitch[0],
+        message.source_pitch[1], message.destination_pitch[0], message.destination_pitch[1], to.count,
+        to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::FillBuffer&& message) {
+  submit(message.command, {}, [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_range(message.offset, message.size, memory.size, "a fill");
+    return clEnqueueFillBuffer(to.queue, memory.native.get(), message.pattern.data(), message.pattern.size(),
+                               message.offset, message.size, to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::Marker&& message) {
+  submit(message.command, Aftermath::ordering(message.command.waits.empty()), [](const Submission& to) {
+    return clEnqueueMarkerWithWaitList(to.queue, to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::Barrier&& message) {
+  submit(message.command, Aftermath::ordering(message.command.waits.empty()), [](const Submission& to) {
+    return clEnqueueBarrierWithWaitList(to.queue, to.count, to.waits, to.event);
+  });
+}
+
+}  // namespace clique::daemon::opencl

@@ -1,0 +1,134 @@
+// Events, and what waits for them: finishing queues, other workers, whoever looks.
+#include "daemon/backend/opencl/opencl_backend.hpp"
+
+namespace clique::daemon::opencl {
+
+OpenClBackend::Event& OpenClBackend::event(CommandId id) {
+  const auto found = events_.find(id);
+  if (found == events_.end()) throw RuleBroken("event " + std::to_string(id) + " does not exist");
+  return found->second;
+}
+
+void OpenClBackend::add_event(CommandId id, Event event) {
+  if (id == 0 || !events_.emplace(id, std::move(event)).second)
+    throw RuleBroken("event " + std::to_string(id) + " exists already");
+}
+
+void OpenClBackend::resolve(const std::vector<CommandId>& waits, std::vector<cl_event>& natives,
+                            std::vector<ReportOrder::EntryRef>& after) {
+  bool failed = false;
+  for (const CommandId id : waits) {
+    Event& awaited = event(id);
+    if (awaited.failed == CL_SUCCESS && failures_seen_)
+      awaited.failed = std::min(status_of(awaited.native.get()), 0);
+    failed = failed || awaited.failed != CL_SUCCESS;
+    natives.push_back(awaited.native.get());
+    if (awaited.order) after.push_back(awaited.order);
+  }
+  if (failed)
+    throw ClError(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "a command that is waited for failed");
+}
+
+OpenClBackend::Event& OpenClBackend::add_user_event(CommandId id, cl_context context, bool report,
+                                                    std::vector<ReportOrder::EntryRef> after) {
+  cl_int status = CL_SUCCESS;
+  Handle<cl_event> native(clCreateUserEvent(context, &status));
+  check(status, "clCreateUserEvent");
+  add_event(id, {std::move(native), CL_SUCCESS, report ? surroundings_.order.expect(after) : nullptr, true});
+  return events_.at(id);
+}
+
+void OpenClBackend::end_user_event(CommandId id, const Handle<cl_event>& native,
+                                   const ReportOrder::EntryRef& report, cl_int status) {
+  if (status < 0) {
+    surroundings_.tasks.post([this, id, native, report, status] {
+      failures_seen_ = true;
+      clSetUserEventStatus(native.get(), status);
+      watcher_.sweep();
+      if (report)
+        surroundings_.order.due(report, [this, id, status] {
+          surroundings_.reporter.add(protocol::EventState{id, status, {}});
+        });
+    });
+    return;
+  }
+  clSetUserEventStatus(native.get(), CL_COMPLETE);
+  if (report)
+    surroundings_.order.due(report, [this, id] {
+      surroundings_.reporter.add(protocol::EventState{id, CL_COMPLETE, {}});
+    });
+}
+
+void OpenClBackend::handle(protocol::AwaitRemote&& message) {
+  try {
+    add_user_event(message.command, contexts_.get(message.context)->native.get(), false, {});
+  } catch (const ClError& error) {
+    add_event(message.command, {{}, error.status(), nullptr, true});
+    failures_seen_ = true;
+  }
+}
+
+void OpenClBackend::set_remote(CommandId command, std::int32_t status) {
+  const auto found = events_.find(command);
+  // Nobody waits for one that was released meanwhile.
+  if (found == events_.end() || !found->second.native) return;
+  if (status < 0) {
+    failures_seen_ = true;
+    found->second.failed = status;
+  }
+  clSetUserEventStatus(found->second.native.get(), status);
+  if (status < 0) watcher_.sweep();
+}
+
+void OpenClBackend::when_ended(CommandId command, std::function<void(std::int32_t)> action) {
+  const Event& awaited = event(command);
+  if (awaited.failed != CL_SUCCESS) {
+    action(awaited.failed);
+  } else if (const cl_int status = status_of(awaited.native.get()); status <= CL_COMPLETE) {
+    action(status);
+  } else {
+    watcher_.watch(awaited.native, std::move(action));
+  }
+}
+
+void OpenClBackend::handle(protocol::WatchEvent&& message) {
+  const auto found = events_.find(message.command);
+  if (found == events_.end() || found->second.user || !found->second.native) return;
+  struct Watch {
+    OpenClBackend& backend;
+    CommandId command;
+  };
+  for (const cl_int state : {CL_SUBMITTED, CL_RUNNING}) {
+    auto* watch = new Watch{*this, message.command};
+    const auto called = [](cl_event event, cl_int status, void* data) {
+      const std::unique_ptr<Watch> owner(static_cast<Watch*>(data));
+      // Told late, it would come after the end.
+      if (status > CL_COMPLETE && status_of(event) > CL_COMPLETE)
+        owner->backend.surroundings_.reporter.report(protocol::EventState{owner->command, status, {}});
+    };
+    if (clSetEventCallback(found->second.native.get(), state, called, watch) != CL_SUCCESS) delete watch;
+  }
+}
+
+void OpenClBackend::handle(protocol::Finish&& message) {
+  std::shared_ptr<Queue> queue;
+  Handle<cl_event> end;
+  try {
+    queue = queues_.get(message.queue);
+    check(clEnqueueMarkerWithWaitList(queue->native.get(), 0, nullptr, end.put()),
+          "clEnqueueMarkerWithWaitList");
+  } catch (const ClError& error) {
+    surroundings_.reporter.report(protocol::Finished{message.request, error.status()});
+    return;
+  }
+  touch(*queue);
+  const auto entry = surroundings_.order.expect(before(*queue, true));
+  // The marker of a queue whose last command failed may fail, too; that is no failure of the queue.
+  watcher_.watch(end, [this, queue, entry, request = message.request](cl_int /*status*/) {
+    surroundings_.order.due(entry, [this, queue, request] {
+      surroundings_.reporter.add(protocol::Finished{request, queue->deferred.exchange(CL_SUCCESS)});
+    });
+  });
+}
+
+}  // namespace clique::daemon::opencl

@@ -1,0 +1,126 @@
+// The driver's handles with owners, and its statuses as exceptions.
+#pragma once
+
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/messages.hpp"
+
+namespace clique::daemon::opencl {
+
+/// The driver refused something. what() names the call.
+class ClError : public std::runtime_error {
+ public:
+  ClError(cl_int status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  cl_int status() const { return status_; }
+
+ private:
+  cl_int status_;
+};
+
+inline void check(cl_int status, const char* call) {
+  if (status != CL_SUCCESS) throw ClError(status, std::string(call) + " returned " + std::to_string(status));
+}
+
+template <typename T>
+struct Counting;
+template <>
+struct Counting<cl_device_id> {
+  static constexpr auto retain = clRetainDevice;
+  static constexpr auto release = clReleaseDevice;
+};
+template <>
+struct Counting<cl_context> {
+  static constexpr auto retain = clRetainContext;
+  static constexpr auto release = clReleaseContext;
+};
+template <>
+struct Counting<cl_command_queue> {
+  static constexpr auto retain = clRetainCommandQueue;
+  static constexpr auto release = clReleaseCommandQueue;
+};
+template <>
+struct Counting<cl_mem> {
+  static constexpr auto retain = clRetainMemObject;
+  static constexpr auto release = clReleaseMemObject;
+};
+template <>
+struct Counting<cl_sampler> {
+  static constexpr auto retain = clRetainSampler;
+  static constexpr auto release = clReleaseSampler;
+};
+template <>
+struct Counting<cl_program> {
+  static constexpr auto retain = clRetainProgram;
+  static constexpr auto release = clReleaseProgram;
+};
+template <>
+struct Counting<cl_kernel> {
+  static constexpr auto retain = clRetainKernel;
+  static constexpr auto release = clReleaseKernel;
+};
+template <>
+struct Counting<cl_event> {
+  static constexpr auto retain = clRetainEvent;
+  static constexpr auto release = clReleaseEvent;
+};
+
+/// Owns one reference to a native object.
+template <typename T>
+class Handle {
+ public:
+  Handle() = default;
+  /// Takes the caller's reference over.
+  explicit Handle(T native) : native_(native) {}
+  Handle(const Handle& other) : native_(other.native_) {
+    if (native_ != nullptr) Counting<T>::retain(native_);
+  }
+  Handle(Handle&& other) noexcept : native_(std::exchange(other.native_, nullptr)) {}
+  Handle& operator=(Handle other) noexcept {
+    std::swap(native_, other.native_);
+    return *this;
+  }
+  ~Handle() {
+    if (native_ != nullptr) Counting<T>::release(native_);
+  }
+  T get() const { return native_; }
+  explicit operator bool() const { return native_ != nullptr; }
+  /// Where a call puts a new object. Only while empty.
+  T* put() { return &native_; }
+
+ private:
+  T native_ = nullptr;
+};
+
+/// clGet*Info into bytes. `query(size, value, size_ret)` calls it. @returns false where the driver does not
+/// answer.
+template <typename Query>
+bool get_bytes(Query&& query, protocol::Bytes& value) {
+  std::size_t size = 0;
+  if (query(std::size_t{0}, nullptr, &size) != CL_SUCCESS) return false;
+  value.resize(size);
+  return size == 0 || query(size, static_cast<void*>(value.data()), nullptr) == CL_SUCCESS;
+}
+
+/// clGet*Info of one value; `fallback` where the driver does not answer.
+template <typename T, typename Query>
+T get_value(Query&& query, T fallback = {}) {
+  T value = fallback;
+  return query(sizeof value, static_cast<void*>(&value), nullptr) == CL_SUCCESS ? value : fallback;
+}
+
+/// clGet*Info of a text.
+template <typename Query>
+std::string get_text(Query&& query) {
+  protocol::Bytes bytes;
+  if (!get_bytes(query, bytes)) return {};
+  while (!bytes.empty() && bytes.back() == 0) bytes.pop_back();
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace clique::daemon::opencl

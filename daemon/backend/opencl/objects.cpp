@@ -1,0 +1,196 @@
+// Creating and releasing objects.
+#include <algorithm>
+
+#include "daemon/backend/opencl/describe.hpp"
+#include "daemon/backend/opencl/opencl_backend.hpp"
+
+namespace clique::daemon::opencl {
+
+namespace {
+
+/// Where a context's errors go. Lives as long as the process: drivers may call late.
+struct ContextErrors {
+  Reporter& reporter;
+  ObjectId context;
+
+  static void CL_CALLBACK called(const char* what, const void* /*info*/, std::size_t /*size*/, void* data) {
+    const auto* errors = static_cast<ContextErrors*>(data);
+    errors->reporter.report(protocol::Failed{errors->context, CL_SUCCESS, what});
+  }
+};
+
+/// Fills in what the transfers have to know of an image.
+void measure(Memory& image) {
+  const auto info = [&image](cl_image_info name) {
+    return get_value<std::size_t>([&image, name](std::size_t size, void* value, std::size_t* size_ret) {
+      return clGetImageInfo(image.native.get(), name, size, value, size_ret);
+    });
+  };
+  const auto type =
+      get_value<cl_mem_object_type>([&image](std::size_t size, void* value, std::size_t* size_ret) {
+        return clGetMemObjectInfo(image.native.get(), CL_MEM_TYPE, size, value, size_ret);
+      });
+  const std::size_t layers = info(CL_IMAGE_ARRAY_SIZE);
+  image.image = true;
+  image.element_size = info(CL_IMAGE_ELEMENT_SIZE);
+  image.extent = {info(CL_IMAGE_WIDTH), std::max<std::size_t>(info(CL_IMAGE_HEIGHT), 1),
+                  std::max<std::size_t>(info(CL_IMAGE_DEPTH), 1)};
+  if (type == CL_MEM_OBJECT_IMAGE1D_ARRAY) image.extent[1] = layers;
+  if (type == CL_MEM_OBJECT_IMAGE2D_ARRAY) image.extent[2] = layers;
+  image.size = image.element_size * volume({image.extent[0], image.extent[1], image.extent[2]});
+}
+
+}  // namespace
+
+void OpenClBackend::handle(protocol::CreateContext&& message) {
+  create(contexts_, message.id, [&] {
+    auto context = std::make_shared<Context>();
+    context->devices = natives(message.devices);
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                reinterpret_cast<cl_context_properties>(platform_), 0};
+    cl_int status = CL_SUCCESS;
+    context->native = Handle(clCreateContext(properties, static_cast<cl_uint>(context->devices.size()),
+                                             context->devices.data(), ContextErrors::called,
+                                             new ContextErrors{surroundings_.reporter, message.id}, &status));
+    check(status, "clCreateContext");
+    return context;
+  });
+}
+
+void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
+  if (message.properties.empty() || message.properties.back() != 0 || message.properties.size() > 1024)
+    throw RuleBroken("a list of partition properties without its end");
+  if (message.first < protocol::kFirstSubDevice) throw RuleBroken("an id that no sub-device can have");
+  const Device parent = device(message.parent);
+  const std::vector<cl_device_partition_property> properties(message.properties.begin(),
+                                                             message.properties.end());
+  protocol::SubDevicesCreated answer{message.request, CL_SUCCESS, {}};
+  cl_uint count = 0;
+  answer.status = clCreateSubDevices(parent.native, properties.data(), 0, nullptr, &count);
+  std::vector<cl_device_id> created(count);
+  if (answer.status == CL_SUCCESS)
+    answer.status = clCreateSubDevices(parent.native, properties.data(), count, created.data(), nullptr);
+  if (answer.status == CL_SUCCESS) {
+    for (cl_uint i = 0; i < count; ++i) {
+      Handle<cl_device_id> owner(created[i]);
+      if (!devices_.emplace(message.first + i, Device{created[i], std::move(owner), parent.clock_offset})
+               .second)
+        throw RuleBroken("device " + std::to_string(message.first + i) + " exists already");
+      answer.devices.push_back(describe_device(created[i]));
+    }
+  }
+  surroundings_.reporter.report(answer);
+}
+
+void OpenClBackend::handle(protocol::CreateQueue&& message) {
+  create(queues_, message.id, [&] {
+    auto queue = std::make_shared<Queue>();
+    queue->id = message.id;
+    queue->context = contexts_.get(message.context);
+    queue->device = device(message.device).native;
+    queue->clock_offset = device(message.device).clock_offset;
+    queue->profiling = (message.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    const auto create_queue = [&](cl_command_queue_properties properties) {
+      cl_int status = CL_SUCCESS;
+      queue->native =
+          Handle(clCreateCommandQueue(queue->context->native.get(), queue->device, properties, &status));
+      queue->in_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+      return status;
+    };
+    cl_int status = create_queue(message.properties);
+    // Keeping more order than was asked for is allowed.
+    if (status == CL_INVALID_QUEUE_PROPERTIES)
+      status = create_queue(message.properties &
+                            ~cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
+    check(status, "clCreateCommandQueue");
+    return queue;
+  });
+}
+
+void OpenClBackend::handle(protocol::CreateBuffer&& message) {
+  create(memory_, message.id, [&] {
+    auto memory = std::make_shared<Memory>();
+    memory->context = contexts_.get(message.context);
+    memory->size = message.size;
+    cl_int status = CL_SUCCESS;
+    memory->native =
+        Handle(clCreateBuffer(memory->context->native.get(), message.flags, message.size, nullptr, &status));
+    check(status, "clCreateBuffer");
+    return memory;
+  });
+}
+
+void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
+  create(memory_, message.id, [&] {
+    const auto& parent = memory_.get(message.parent);
+    if (parent->image) throw RuleBroken("a sub-buffer of an image");
+    check_range(message.origin, message.size, parent->size, "a sub-buffer");
+    auto memory = std::make_shared<Memory>();
+    memory->context = parent->context;
+    memory->size = message.size;
+    const cl_buffer_region region{message.origin, message.size};
+    cl_int status = CL_SUCCESS;
+    memory->native = Handle(clCreateSubBuffer(parent->native.get(), message.flags,
+                                              CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    check(status, "clCreateSubBuffer");
+    return memory;
+  });
+}
+
+void OpenClBackend::handle(protocol::CreateImage&& message) {
+  create(memory_, message.id, [&] {
+    auto memory = std::make_shared<Memory>();
+    memory->context = contexts_.get(message.context);
+    cl_image_format format{message.channel_order, message.channel_type};
+    cl_image_desc description{};
+    description.image_type = message.image_type;
+    description.image_width = message.extent[0];
+    description.image_height = message.extent[1];
+    description.image_depth = message.extent[2];
+    description.image_array_size = message.array_size;
+    description.image_row_pitch = message.row_pitch;
+    if (message.buffer != 0) description.buffer = buffer(message.buffer).native.get();
+    cl_int status = CL_SUCCESS;
+    memory->native = Handle(
+        clCreateImage(memory->context->native.get(), message.flags, &format, &description, nullptr, &status));
+    check(status, "clCreateImage");
+    measure(*memory);
+    return memory;
+  });
+}
+
+void OpenClBackend::handle(protocol::CreateSampler&& message) {
+  create(samplers_, message.id, [&] {
+    auto sampler = std::make_shared<Sampler>();
+    cl_int status = CL_SUCCESS;
+    sampler->native = Handle(clCreateSampler(contexts_.get(message.context)->native.get(),
+                                             message.normalized ? CL_TRUE : CL_FALSE, message.addressing,
+                                             message.filter, &status));
+    check(status, "clCreateSampler");
+    return sampler;
+  });
+}
+
+void OpenClBackend::handle(protocol::Release&& message) {
+  for (const ObjectId id : message.objects) {
+    const bool found = memory_.erase(id) || kernels_.erase(id) || programs_.erase(id) || queues_.erase(id) ||
+                       samplers_.erase(id) || contexts_.erase(id) ||
+                       (id >= protocol::kFirstSubDevice && devices_.erase(id) > 0);
+    if (!found) throw RuleBroken("object " + std::to_string(id) + " was released but does not exist");
+  }
+  for (const CommandId id : message.events) events_.erase(id);
+}
+
+Memory& OpenClBackend::buffer(ObjectId id) {
+  Memory& memory = *memory_.get(id);
+  if (memory.image) throw RuleBroken("image " + std::to_string(id) + " was used as a buffer");
+  return memory;
+}
+
+Memory& OpenClBackend::image(ObjectId id) {
+  Memory& memory = *memory_.get(id);
+  if (!memory.image) throw RuleBroken("buffer " + std::to_string(id) + " was used as an image");
+  return memory;
+}
+
+}  // namespace clique::daemon::opencl

@@ -1,0 +1,314 @@
+// Programs and kernels. All that may take long is done on the build thread.
+#include <algorithm>
+
+#include "daemon/backend/opencl/describe.hpp"
+#include "daemon/backend/opencl/opencl_backend.hpp"
+
+namespace clique::daemon::opencl {
+
+namespace {
+
+using DeviceList = std::vector<std::pair<DeviceId, cl_device_id>>;
+
+auto program_info(cl_program program, cl_program_info name) {
+  return [program, name](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetProgramInfo(program, name, size, value, size_ret);
+  };
+}
+
+auto build_info(cl_program program, cl_device_id device, cl_program_build_info name) {
+  return [program, device, name](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetProgramBuildInfo(program, device, name, size, value, size_ret);
+  };
+}
+
+/// The program's own devices and the sizes of its binaries for them, in the driver's order.
+struct Binaries {
+  std::vector<cl_device_id> devices;
+  std::vector<std::size_t> sizes;
+
+  explicit Binaries(cl_program program) {
+    devices.resize(get_value<cl_uint>(program_info(program, CL_PROGRAM_NUM_DEVICES)));
+    sizes.resize(devices.size());
+    if (clGetProgramInfo(program, CL_PROGRAM_DEVICES, devices.size() * sizeof(cl_device_id), devices.data(),
+                         nullptr) != CL_SUCCESS)
+      devices.clear();
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(std::size_t), sizes.data(),
+                         nullptr) != CL_SUCCESS)
+      std::fill(sizes.begin(), sizes.end(), 0);
+  }
+  std::size_t index_of(cl_device_id device) const {
+    return static_cast<std::size_t>(std::find(devices.begin(), devices.end(), device) - devices.begin());
+  }
+};
+
+Handle<cl_program> create_program(const protocol::CreateProgram& message, cl_context context,
+                                  const std::vector<cl_device_id>& devices,
+                                  std::vector<cl_int>& binary_status, cl_int& status) {
+  std::vector<const unsigned char*> pointers;
+  std::vector<std::size_t> sizes;
+  for (const protocol::Bytes& code : message.code) {
+    pointers.push_back(code.data());
+    sizes.push_back(code.size());
+  }
+  const auto count = static_cast<cl_uint>(devices.size());
+  switch (message.kind) {
+    case protocol::ProgramKind::Source: {
+      const auto* text = reinterpret_cast<const char*>(pointers[0]);
+      return Handle(clCreateProgramWithSource(context, 1, &text, sizes.data(), &status));
+    }
+    case protocol::ProgramKind::Binary:
+      binary_status.assign(count, CL_INVALID_BINARY);
+      return Handle(clCreateProgramWithBinary(context, count, devices.data(), sizes.data(), pointers.data(),
+                                              binary_status.data(), &status));
+    case protocol::ProgramKind::Il:
+      return Handle(clCreateProgramWithIL(context, pointers[0], sizes[0], &status));
+    case protocol::ProgramKind::BuiltInKernels: {
+      const std::string names(message.code[0].begin(), message.code[0].end());
+      return Handle(
+          clCreateProgramWithBuiltInKernels(context, count, devices.data(), names.c_str(), &status));
+    }
+  }
+  throw RuleBroken("a program of an unknown kind");
+}
+
+/// Without it, drivers that follow the letter have no argument information.
+std::string with_arg_info(const std::string& options) {
+  return options + " -cl-kernel-arg-info";
+}
+
+}  // namespace
+
+void OpenClBackend::report_program(protocol::RequestId request, const Program& program, cl_int status,
+                                   const std::vector<DeviceId>& devices,
+                                   const std::vector<cl_int>& binary_status) {
+  protocol::ProgramBuilt answer{request, status, {}, {}};
+  DeviceList executables;
+  const cl_program native = program.native.get();
+  if (native != nullptr) {
+    const Binaries binaries(native);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const cl_device_id device = this->device(devices[i]).native;
+      protocol::BuildResult result;
+      result.device = devices[i];
+      result.build_status =
+          get_value<cl_build_status>(build_info(native, device, CL_PROGRAM_BUILD_STATUS), CL_BUILD_NONE);
+      result.binary_status = i < binary_status.size() ? binary_status[i] : CL_SUCCESS;
+      result.binary_type =
+          get_value<cl_program_binary_type>(build_info(native, device, CL_PROGRAM_BINARY_TYPE));
+      const std::size_t index = binaries.index_of(device);
+      result.binary_size = index < binaries.sizes.size() ? binaries.sizes[index] : 0;
+      result.global_variables =
+          get_value<std::size_t>(build_info(native, device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE));
+      result.log = get_text(build_info(native, device, CL_PROGRAM_BUILD_LOG));
+      if (result.build_status == CL_BUILD_SUCCESS && result.binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+        executables.emplace_back(devices[i], device);
+      answer.devices.push_back(std::move(result));
+    }
+    if (!executables.empty()) answer.kernels = describe_kernels(native, executables);
+  } else {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      protocol::BuildResult result;
+      result.device = devices[i];
+      result.build_status = CL_BUILD_ERROR;
+      result.binary_status = i < binary_status.size() ? binary_status[i] : status;
+      answer.devices.push_back(std::move(result));
+    }
+  }
+  surroundings_.reporter.report(answer);
+}
+
+template <typename Work>
+void OpenClBackend::post_build(protocol::RequestId request, std::shared_ptr<Program> program,
+                               std::vector<DeviceId> devices, Work&& work) {
+  auto* raw = program.get();
+  builds_.post(std::move(program),
+               [this, request, raw, devices = std::move(devices), work = std::forward<Work>(work)] {
+                 const cl_int status = raw->native ? work(raw->native.get()) : raw->status;
+                 report_program(request, *raw, status, devices, {});
+               });
+}
+
+void OpenClBackend::handle(protocol::CreateProgram&& message) {
+  const auto devices = natives(message.devices);
+  const std::size_t codes = message.kind == protocol::ProgramKind::Binary ? devices.size() : 1;
+  if (message.code.size() != codes || codes == 0) throw RuleBroken("a program with a wrong number of codes");
+  if (message.kind > protocol::ProgramKind::BuiltInKernels) throw RuleBroken("a program of an unknown kind");
+  auto program = std::make_shared<Program>();
+  std::shared_ptr<Context> context;
+  cl_int context_status = CL_SUCCESS;
+  try {
+    context = contexts_.get(message.context);
+  } catch (const ClError& error) {
+    context_status = error.status();
+  }
+  program->context = context;
+  programs_.add(message.id, program);
+  builds_.post(program, [this, message = std::move(message), devices, program = program.get(), context,
+                         context_status] {
+    std::vector<cl_int> binary_status;
+    program->status = context_status;
+    if (context)
+      program->native =
+          create_program(message, context->native.get(), devices, binary_status, program->status);
+    if (program->status != CL_SUCCESS) program->native = {};
+    if (message.kind != protocol::ProgramKind::Source) {
+      report_program(message.request, *program, program->status, message.devices, binary_status);
+    } else if (program->status != CL_SUCCESS) {
+      surroundings_.reporter.report(
+          protocol::Failed{message.id, program->status, "clCreateProgramWithSource"});
+    }
+  });
+}
+
+void OpenClBackend::handle(protocol::BuildProgram&& message) {
+  post_build(
+      message.request, programs_.get(message.program), message.devices,
+      [devices = natives(message.devices), options = with_arg_info(message.options)](cl_program program) {
+        return clBuildProgram(program, static_cast<cl_uint>(devices.size()),
+                              devices.empty() ? nullptr : devices.data(), options.c_str(), nullptr, nullptr);
+      });
+}
+
+void OpenClBackend::handle(protocol::CompileProgram&& message) {
+  if (message.headers.size() != message.header_names.size()) throw RuleBroken("headers without names");
+  std::vector<std::shared_ptr<Program>> headers;
+  for (const ObjectId id : message.headers) headers.push_back(programs_.get(id));
+  post_build(message.request, programs_.get(message.program), message.devices,
+             [devices = natives(message.devices), options = with_arg_info(message.options), headers,
+              names = message.header_names](cl_program program) {
+               std::vector<cl_program> natives;
+               std::vector<const char*> texts;
+               for (std::size_t i = 0; i < headers.size(); ++i) {
+                 if (!headers[i]->native) return headers[i]->status;
+                 natives.push_back(headers[i]->native.get());
+                 texts.push_back(names[i].c_str());
+               }
+               return clCompileProgram(program, static_cast<cl_uint>(devices.size()),
+                                       devices.empty() ? nullptr : devices.data(), options.c_str(),
+                                       static_cast<cl_uint>(natives.size()),
+                                       natives.empty() ? nullptr : natives.data(),
+                                       texts.empty() ? nullptr : texts.data(), nullptr, nullptr);
+             });
+}
+
+void OpenClBackend::handle(protocol::LinkProgram&& message) {
+  auto program = std::make_shared<Program>();
+  std::vector<std::shared_ptr<Program>> inputs;
+  for (const ObjectId id : message.inputs) inputs.push_back(programs_.get(id));
+  cl_int status = CL_SUCCESS;
+  try {
+    program->context = contexts_.get(message.context);
+  } catch (const ClError& error) {
+    status = error.status();
+  }
+  programs_.add(message.id, program);
+  builds_.post(program, [this, message = std::move(message), devices = natives(message.devices), inputs,
+                         program = program.get(), status] {
+    program->status = status;
+    std::vector<cl_program> natives;
+    for (const auto& input : inputs) {
+      if (!input->native) program->status = input->status;
+      natives.push_back(input->native.get());
+    }
+    if (program->status == CL_SUCCESS)
+      // A program that failed to link still has a log.
+      program->native = Handle(clLinkProgram(
+          program->context->native.get(), static_cast<cl_uint>(devices.size()),
+          devices.empty() ? nullptr : devices.data(), message.options.c_str(),
+          static_cast<cl_uint>(natives.size()), natives.data(), nullptr, nullptr, &program->status));
+    report_program(message.request, *program, program->status, message.devices, {});
+  });
+}
+
+void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
+  const cl_device_id device = this->device(message.device).native;
+  const auto& program = programs_.get(message.program);
+  builds_.post(program, [this, request = message.request, device, program = program.get()] {
+    protocol::ProgramBinary answer{request, CL_INVALID_PROGRAM, {}};
+    if (program->native) {
+      const Binaries binaries(program->native.get());
+      const std::size_t index = binaries.index_of(device);
+      if (index < binaries.devices.size()) {
+        answer.binary.resize(binaries.sizes[index]);
+        // The driver leaves those out whose pointers are null.
+        std::vector<unsigned char*> pointers(binaries.devices.size());
+        if (!answer.binary.empty()) pointers[index] = answer.binary.data();
+        answer.status = clGetProgramInfo(program->native.get(), CL_PROGRAM_BINARIES,
+                                         pointers.size() * sizeof(unsigned char*), pointers.data(), nullptr);
+      } else {
+        answer.status = CL_INVALID_DEVICE;
+      }
+    }
+    surroundings_.reporter.report(answer);
+  });
+}
+
+void OpenClBackend::handle(protocol::CreateKernel&& message) {
+  create(kernels_, message.id, [&] {
+    auto kernel = std::make_shared<Kernel>();
+    kernel->program = programs_.get(message.program);
+    builds_.wait(*kernel->program);
+    if (!kernel->program->native)
+      throw ClError(kernel->program->status, "the kernel's program could not be created");
+    cl_int status = CL_SUCCESS;
+    kernel->native = Handle(clCreateKernel(kernel->program->native.get(), message.name.c_str(), &status));
+    check(status, "clCreateKernel");
+    kernel->args.resize(get_value<cl_uint>([&](std::size_t size, void* value, std::size_t* size_ret) {
+      return clGetKernelInfo(kernel->native.get(), CL_KERNEL_NUM_ARGS, size, value, size_ret);
+    }));
+    return kernel;
+  });
+}
+
+void OpenClBackend::handle(protocol::QueryWorkGroup&& message) {
+  protocol::WorkGroupAnswer answer{message.request, CL_SUCCESS, {}};
+  constexpr std::uint64_t kMaxAnswer = 64 << 10;
+  if (message.answer_size > kMaxAnswer) throw RuleBroken("a query with an impossible size");
+  const cl_device_id device = this->device(message.device).native;
+  try {
+    const Kernel& kernel = *kernels_.get(message.kernel);
+    answer.value.resize(message.answer_size);
+    std::size_t size = answer.value.size();
+    if (message.name == 0) {
+      answer.status = suggest_local_size(message, kernel, answer.value);
+      size = answer.value.size();
+    } else if (message.name >= CL_KERNEL_WORK_GROUP_SIZE && message.name <= CL_KERNEL_GLOBAL_WORK_SIZE) {
+      answer.status = clGetKernelWorkGroupInfo(kernel.native.get(), device, message.name, answer.value.size(),
+                                               answer.value.data(), &size);
+    } else {
+      answer.status =
+          clGetKernelSubGroupInfo(kernel.native.get(), device, message.name, message.input.size(),
+                                  message.input.data(), answer.value.size(), answer.value.data(), &size);
+    }
+    answer.value.resize(answer.status == CL_SUCCESS ? std::min<std::size_t>(size, answer.value.size()) : 0);
+  } catch (const ClError& error) {
+    answer.status = error.status();
+    answer.value.clear();
+  }
+  surroundings_.reporter.report(answer);
+}
+
+cl_int OpenClBackend::suggest_local_size(const protocol::QueryWorkGroup& message, const Kernel& kernel,
+                                         protocol::Bytes& answer) {
+  const std::size_t dimensions = message.input.size() / (2 * sizeof(std::uint64_t));
+  if (dimensions < 1 || dimensions > 3 || message.input.size() != dimensions * 2 * sizeof(std::uint64_t))
+    throw RuleBroken("a query for a local size with a wrong input");
+  std::array<std::size_t, 6> range{};
+  std::copy(message.input.begin(), message.input.end(), reinterpret_cast<std::uint8_t*>(range.data()));
+  auto* suggest = reinterpret_cast<clGetKernelSuggestedLocalWorkSizeKHR_fn>(
+      clGetExtensionFunctionAddressForPlatform(platform_, "clGetKernelSuggestedLocalWorkSizeKHR"));
+  if (suggest == nullptr) return CL_INVALID_OPERATION;
+  cl_int status = CL_SUCCESS;
+  const Handle<cl_command_queue> queue(
+      clCreateCommandQueue(kernel.program->context->native.get(), device(message.device).native, 0, &status));
+  if (status != CL_SUCCESS) return status;
+  std::array<std::size_t, 3> local{};
+  status = suggest(queue.get(), kernel.native.get(), static_cast<cl_uint>(dimensions), range.data(),
+                   range.data() + dimensions, local.data());
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(local.data());
+  answer.assign(bytes, bytes + dimensions * sizeof(std::size_t));
+  return status;
+}
+
+}  // namespace clique::daemon::opencl

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "daemon/worker.hpp"
+
+namespace clique::daemon {
+
+/// What was configured cannot be used. what() says what, where, and the remedy.
+class ConfigError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The daemon's settings. The configuration file has the same keys as the command line.
+struct Config {
+  std::string listen = "127.0.0.1:7890";
+  std::string devices;  ///< empty: all
+  std::string log_level = "info";
+  std::string advertise;  ///< host that other nodes reach this one by; empty: the one that the client used
+  std::string name;       ///< the node's name; empty: its host name
+  std::string worker_ports;
+  bool insecure = false;
+};
+
+inline constexpr const char* kDefaultConfigFile = "/etc/clique/cliqued.toml";
+
+/// Sets what the TOML file at `path` holds. Throws ConfigError naming file and line.
+void read_config(const std::string& path, Config& config);
+
+/// Where to listen.
+struct ListenAddress {
+  std::string address;  ///< numeric; IPv6 without brackets
+  std::uint16_t port = 0;
+  bool loopback = false;
+  /// As a ZeroMQ endpoint.
+  std::string endpoint() const;
+};
+
+/// HOST, HOST:PORT or :PORT, where HOST is a name, an IPv4 address or an [IPv6 address]. Without a port,
+/// kDefaultPort. Names are looked up. Throws ConfigError.
+ListenAddress parse_listen(std::string_view text);
+
+/// "FIRST-LAST", or nothing: any. Throws ConfigError.
+PortRange parse_ports(std::string_view text);
+
+/// Throws ConfigError unless it is a level's name.
+void check_log_level(const std::string& level);
+
+}  // namespace clique::daemon

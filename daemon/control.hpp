@@ -1,0 +1,80 @@
+// The channel between the process that starts a worker and the worker: a SOCK_SEQPACKET socketpair, whose
+// worker end is inherited. Every packet is one msgpack array.
+//
+//   process                          packet (to the starter)                                 then
+//   cliqued worker --control-fd N    [platform, commands, reports, peers, token]            lives until the
+//   session's end cliqued embedded --control-fd N  [[platform, commands, reports, peers, token], ...] lives
+//   until end of file cliqued probe --control-fd N     [[index, platform, [[device, type], ...]], ...] ends
+//
+// `platform`, `token`, `device`: STR; the three ports, `index` and `type` (cl_device_type): integers. A
+// process that cannot do its work writes [reason] (STR) instead, and ends. The ports are on 127.0.0.1, or on
+// the address that `cliqued worker --bind` names. The starter writes nothing but one packet [client] (STR,
+// for logs) to a worker when it gives its address away; from then on the client has kAttachSeconds to attach.
+// End of file on the channel, in any phase, ends the process that inherited it and everything that it
+// started.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/fd.hpp"
+#include "protocol/codec.hpp"
+
+namespace clique::daemon {
+
+/// What a worker says when its driver is loaded and its sockets are bound.
+struct WorkerReady {
+  std::string platform;  ///< the driver's platform name
+  protocol::WorkerAddress address;
+};
+
+/// A device as the node's driver lists it.
+struct ListedDevice {
+  std::string name;
+  std::uint64_t type = 0;  ///< cl_device_type
+  CLIQUE_FIELDS(ListedDevice, name, type)
+};
+
+/// A driver of the node with its devices.
+struct ListedPlatform {
+  std::uint32_t index = 0;  ///< in clGetPlatformIDs
+  std::string name;
+  std::vector<ListedDevice> devices;
+  CLIQUE_FIELDS(ListedPlatform, index, name, devices)
+};
+
+/// Time that a client has to attach to a worker whose address it was given.
+inline constexpr int kAttachSeconds = 30;
+
+/// One end of the channel. Not thread-safe.
+class ControlChannel {
+ public:
+  explicit ControlChannel(Fd fd) : fd_(std::move(fd)) {}
+
+  int fd() const { return fd_.get(); }
+
+  void send(const WorkerReady& ready) const;
+  void send(const std::vector<WorkerReady>& workers) const;
+  void send(const std::vector<ListedPlatform>& platforms) const;
+  /// The reason why there is nothing better to send, or the client's name.
+  void send(const std::string& text) const;
+
+  /// One packet, waiting for it.
+  /// @returns nothing at end of file.
+  /// Throws std::system_error.
+  std::optional<std::vector<std::byte>> receive() const;
+
+ private:
+  void send_packet(const msgpack::sbuffer& packet) const;
+
+  Fd fd_;
+};
+
+/// What a packet from a worker or a probe holds. Throws std::runtime_error with the reason that the process
+/// gave, and DecodeError.
+WorkerReady parse_worker_ready(std::span<const std::byte> packet);
+std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
+
+}  // namespace clique::daemon

@@ -1,0 +1,34 @@
+// The log goes to standard error, through spdlog's default logger.
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace clique::daemon {
+
+/// Sets up the default logger. @param role e.g. "cliqued", "worker"; @param level a name that spdlog knows.
+void init_log(const std::string& role, const std::string& level);
+
+/// For lines that a stranger can cause: lets a few through each second and counts the others. Thread-safe.
+class LogLimit {
+ public:
+  /// @returns whether the caller may log now; *skipped is then the number of lines held back since the last
+  /// one.
+  bool admit(std::uint64_t* skipped);
+
+ private:
+  static constexpr int kLinesPerSecond = 5;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point second_;
+  int lines_ = 0;
+  std::uint64_t skipped_ = 0;
+};
+
+/// Logs a warning unless `limit` has had enough.
+void warn_limited(LogLimit& limit, const std::string& line);
+
+}  // namespace clique::daemon

@@ -1,0 +1,174 @@
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "daemon/config.hpp"
+#include "daemon/device_filter.hpp"
+#include "daemon/log.hpp"
+#include "daemon/server.hpp"
+#include "daemon/worker.hpp"
+
+namespace {
+
+using namespace clique::daemon;
+
+/// Tells systemd about our state, where it started us (Type=notify).
+void notify_systemd(const std::string& state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path == nullptr || std::strlen(path) >= sizeof address.sun_path) return;
+  std::strcpy(address.sun_path, path);
+  // A name in the abstract namespace is written with '@' and has a leading 0.
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
+  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(path));
+  static_cast<void>(::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
+                             reinterpret_cast<const sockaddr*>(&address), length));
+}
+
+/// From here on SIGINT and SIGTERM are read from the descriptor.
+Fd block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return Fd(::signalfd(-1, &signals, SFD_CLOEXEC));
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
+}
+
+int run_daemon(const Config& config) {
+  const ListenAddress listen = parse_listen(config.listen);
+  if (!listen.loopback && !config.insecure)
+    throw ConfigError("listening on " + config.listen +
+                      " lets everybody who reaches this address run programs on this node: connections are "
+                      "neither encrypted nor "
+                      "authenticated yet. In a network that you trust, add --insecure (insecure = true in "
+                      "the configuration file); "
+                      "otherwise listen on 127.0.0.1 and let clients come through an SSH tunnel");
+  Server::Options options;
+  options.listen = listen;
+  options.advertise = config.advertise;
+  options.node = config.name.empty() ? host_name() : config.name;
+  options.worker_ports = parse_ports(config.worker_ports);
+  const Fd signals = block_signals();
+  const auto platforms = probe_platforms();
+  options.platforms = select_devices(config.devices, platforms);
+  spdlog::info("the node's devices:\n{}", device_table(platforms));
+
+  std::optional<Server> server;
+  try {
+    server.emplace(options);
+  } catch (const zmq::error_t& error) {
+    throw ConfigError("cannot listen on " + config.listen + ": " + error.what() +
+                      "; is another cliqued running, or is the address another host's?");
+  }
+  spdlog::info("node {} listens on {}", options.node, server->listen().endpoint());
+  if (listen.loopback) {
+    spdlog::info(
+        "only programs on this host can use it; to change that, start it with --listen HOST:PORT --insecure");
+  } else {
+    spdlog::warn("--insecure: whoever reaches this address can run programs on this node");
+  }
+  notify_systemd("READY=1");
+  server->run(signals.get());
+  notify_systemd("STOPPING=1");
+  spdlog::info("ended by a signal");
+  return EXIT_SUCCESS;
+}
+
+/// What this program starts of itself: `cliqued worker`, `embedded`, `probe`.
+int run_internal(const std::string& command, int argc, char** argv) {
+  WorkerOptions worker;
+  std::string ports;
+  std::string log_level = "warning";
+  CLI::App app;
+  app.add_option("--control-fd", worker.control_fd)->required();
+  app.add_option("--log-level", log_level);
+  app.add_option("--platform", worker.platform);
+  app.add_option("--devices", worker.devices)->delimiter(',');
+  app.add_option("--bind", worker.bind);
+  app.add_option("--worker-ports", ports);
+  CLI11_PARSE(app, argc, argv);
+  init_log(command, log_level);
+  worker.ports = parse_ports(ports);
+  if (command == "worker") run_worker(worker);
+  return command == "embedded" ? run_embedded(worker.control_fd) : run_probe(worker.control_fd);
+}
+
+int run(int argc, char** argv) {
+  for (const char* command : {"worker", "embedded", "probe"})
+    if (argc > 1 && std::string_view(argv[1]) == command) return run_internal(command, argc - 1, argv + 1);
+  Config flags;
+  std::string config_file;
+  CLI::App app(
+      "cliqued offers this node's OpenCL devices to Clique clients.\n"
+      "It runs in the foreground until SIGINT or SIGTERM.",
+      "cliqued");
+  app.set_version_flag("--version", "cliqued " CLIQUE_VERSION);
+  app.add_option("--listen", flags.listen, "HOST:PORT; HOST is a name, an IPv4 address or an [IPv6 address]")
+      ->capture_default_str();
+  app.add_option(
+      "--devices", flags.devices,
+      "Devices to offer: comma-separated indices, types (cpu, gpu, accelerator) or parts of names; all by "
+      "default");
+  app.add_option(
+      "--config", config_file,
+      std::string("TOML file with the same keys; ") + kDefaultConfigFile + " by default, if there is one");
+  app.add_option("--log-level", flags.log_level, "trace, debug, info, warning, error, critical or off");
+  app.add_option("--advertise", flags.advertise,
+                 "Host by which other nodes reach this one, if not the clients' name for it");
+  app.add_option("--name", flags.name, "The node's name; its host name by default");
+  app.add_option("--worker-ports", flags.worker_ports,
+                 "FIRST-LAST: ports for sessions, three each; any by default");
+  app.add_flag("--insecure", flags.insecure,
+               "Allow listening on an address that other hosts reach, without encryption");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+
+  Config config;
+  if (!config_file.empty() || std::filesystem::exists(kDefaultConfigFile))
+    read_config(config_file.empty() ? kDefaultConfigFile : config_file, config);
+  // The command line comes before the file.
+  for (auto [option, field] : {std::pair{"--listen", &Config::listen},
+                               {"--devices", &Config::devices},
+                               {"--log-level", &Config::log_level},
+                               {"--advertise", &Config::advertise},
+                               {"--name", &Config::name},
+                               {"--worker-ports", &Config::worker_ports}})
+    if (app.count(option) > 0) config.*field = flags.*field;
+  config.insecure = config.insecure || flags.insecure;
+  check_log_level(config.log_level);
+  init_log("cliqued", config.log_level);
+  return run_daemon(config);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cliqued: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "daemon/control.hpp"
+
+namespace clique::daemon {
+
+/// A process of this program's own, connected by a control channel, that dies with its owner at the latest.
+class ChildProcess {
+ public:
+  /// Starts `cliqued <arguments> --control-fd N` in a process group of its own, with an environment in which
+  /// OpenCL's loader finds the node's drivers but not Clique. Throws std::system_error.
+  static ChildProcess start(std::vector<std::string> arguments);
+
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  /// Kills it if it still runs.
+  ~ChildProcess();
+
+  pid_t pid() const { return pid_; }
+  const ControlChannel& control() const { return control_; }
+
+  /// Ends the process for good and waits for it. @returns how it ended, for logs; empty for exit status 0.
+  std::string stop();
+
+ private:
+  ChildProcess(pid_t pid, ControlChannel control) : pid_(pid), control_(std::move(control)) {}
+
+  pid_t pid_ = -1;
+  ControlChannel control_;
+};
+
+/// To be called first in a child: it is to die with its parent, even where it does not look at the channel.
+void die_with_parent();
+
+/// What the node's drivers offer, looked up by a process of its own, so that a driver that crashes does not
+/// crash the caller. Throws std::runtime_error with a reason.
+/// @param owner a control channel whose end of file gives the matter up; -1: none.
+std::vector<ListedPlatform> probe_platforms(int owner = -1);
+
+/// The child's next packet, for which it has a minute. Throws std::runtime_error where it ends, takes too
+/// long, or `owner` (see probe_platforms) has come to its end.
+std::vector<std::byte> receive_from(ChildProcess& child, int owner = -1);
+
+}  // namespace clique::daemon

@@ -1,0 +1,79 @@
+#include "daemon/reporter.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "daemon/log.hpp"
+
+namespace clique::daemon {
+
+namespace {
+constexpr std::chrono::milliseconds kGoodbyeTime{500};
+}  // namespace
+
+void Reporter::open(std::string client, const protocol::Attached& first) {
+  client_ = std::move(client);
+  outgoing_.add(first);
+  protocol::send(socket_, outgoing_, client_);
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+  }
+  flush();
+}
+
+void Reporter::flush() {
+  std::unique_lock lock(mutex_);
+  if (sending_ || !open_) return;
+  sending_ = true;
+  while (!pending_.empty()) {
+    std::swap(pending_, outgoing_);
+    lock.unlock();
+    // A client that is gone is noticed by the session; until then there is nothing to be done about it here.
+    protocol::send(socket_, outgoing_, client_);
+    lock.lock();
+  }
+  sending_ = false;
+}
+
+void Reporter::drain() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (sending_ || !open_) return;
+    sending_ = true;
+  }
+  zmq::message_t dropped;
+  while (socket_.recv(dropped, zmq::recv_flags::dontwait)) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    sending_ = false;
+  }
+  flush();
+}
+
+void Reporter::add_prints() {
+  for (protocol::Print print{prints_.take()}; !print.text.empty(); print.text = prints_.take())
+    pending_.add(print);
+}
+
+void Reporter::close(const std::string& reason) {
+  add(protocol::SessionEnded{reason});
+  flush();
+  std::unique_lock lock(mutex_);
+  const auto deadline = std::chrono::steady_clock::now() + kGoodbyeTime;
+  while (sending_ && std::chrono::steady_clock::now() < deadline) {
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.lock();
+  }
+  if (sending_) return;
+  // From here on nobody sends any more.
+  const bool was_open = std::exchange(open_, false);
+  lock.unlock();
+  if (!was_open) return;
+  socket_.set(zmq::sockopt::linger, static_cast<int>(kGoodbyeTime.count()));
+  socket_.close();
+}
+
+}  // namespace clique::daemon

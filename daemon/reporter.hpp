@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "daemon/print_capture.hpp"
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::daemon {
+
+/// Sends replies and reports to the client, from any thread. What comes while another thread is sending goes
+/// out with that thread's next batch, so nobody waits for anybody else's system call.
+class Reporter {
+ public:
+  /// @param socket the ROUTER of the reports. Only the Reporter uses it from open() on.
+  Reporter(zmq::socket_t socket, PrintCapture& prints) : socket_(std::move(socket)), prints_(prints) {}
+
+  /// The socket, to be used by the main thread before open().
+  zmq::socket_ref socket() { return socket_; }
+
+  /// Whom to report to; what was reported before follows `first`.
+  void open(std::string client, const protocol::Attached& first);
+
+  /// Reports one message. What kernels printed goes before the end of a command. Any thread.
+  template <typename M>
+  void report(const M& message) {
+    add(message);
+    flush();
+  }
+
+  /// report() without sending: flush() has to follow. Any thread.
+  template <typename M>
+  void add(const M& message) {
+    const std::lock_guard lock(mutex_);
+    if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) add_prints();
+    pending_.add(message);
+  }
+  void flush();
+
+  /// Drops what strangers send to this socket. Any thread; to be called now and then.
+  void drain();
+
+  /// Sends `reason` as the last message and waits, at most half a second, until it is out. Main thread.
+  void close(const std::string& reason);
+
+ private:
+  void add_prints();
+
+  zmq::socket_t socket_;
+  std::string client_;
+  std::mutex mutex_;  // guards what follows
+  PrintCapture& prints_;
+  protocol::Batch pending_;
+  bool open_ = false;
+  bool sending_ = false;  // somebody uses socket_ and outgoing_, and will look at pending_ again
+  protocol::Batch outgoing_;
+};
+
+}  // namespace clique::daemon

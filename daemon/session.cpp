@@ -1,0 +1,297 @@
+#include "daemon/session.hpp"
+
+#include <poll.h>
+
+#include <array>
+#include <cstring>
+
+namespace clique::daemon {
+
+namespace {
+
+using protocol::Incoming;
+
+/// How long the main thread looks for more work before it sleeps: a wake-up costs a round trip more than
+/// this.
+constexpr std::chrono::microseconds kSpin{50};
+/// Messages of one socket before the others get their turn.
+constexpr int kTurn = 64;
+/// Sleeping ends now and then, for what has no file descriptor.
+constexpr long kSleepMs = 1000;
+
+/// Without a hint of how many characters are right.
+bool same_secret(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+zmq::socket_t monitor(zmq::context_t& context, zmq::socket_ref socket, const std::string& name) {
+  const std::string endpoint = "inproc://monitor-" + name;
+  if (zmq_socket_monitor(socket.handle(), endpoint.c_str(), ZMQ_EVENT_DISCONNECTED) != 0)
+    throw zmq::error_t();
+  zmq::socket_t events(context, zmq::socket_type::pair);
+  events.set(zmq::sockopt::linger, 0);
+  events.connect(endpoint);
+  return events;
+}
+
+}  // namespace
+
+struct Session::Dispatch {
+  Session& session;
+
+  template <typename M>
+  void operator()(M&& message) const {
+    session.backend_.handle(std::forward<M>(message));
+  }
+  void operator()(protocol::Goodbye&& /*message*/) const { throw Ended{}; }
+  void operator()(protocol::SyncClock&& message) const {
+    session.surroundings_.reporter.report(protocol::ClockSynced{message.request, session.backend_.clock()});
+  }
+  void operator()(protocol::ConnectPeer&& message) const {
+    try {
+      session.surroundings_.peers.connect(message);
+    } catch (const zmq::error_t& error) {
+      throw RuleBroken("endpoint " + message.endpoint + " of a peer: " + error.what());
+    }
+  }
+  void operator()(protocol::NotifyPeer&& message) const {
+    PeerLinks& peers = session.surroundings_.peers;
+    if (!peers.known(message.peer))
+      throw RuleBroken("peer " + std::to_string(message.peer) + " is not connected");
+    session.backend_.when_ended(message.command, [&peers, message](std::int32_t status) {
+      peers.send(message.peer, protocol::PeerDone{message.command, status});
+    });
+  }
+  void operator()(protocol::Expect&& message) const {
+    const auto id = message.command.id;
+    const auto size = message.size;
+    session.transfers_.expect(id, size, session.backend_.expect(std::move(message)));
+  }
+  void operator()(protocol::AwaitRemote&& message) const {
+    const auto command = message.command;
+    session.backend_.handle(std::move(message));
+    if (const auto early = session.early_ends_.extract(command)) {
+      session.backend_.set_remote(command, early.mapped());
+    } else {
+      session.awaited_.insert(command);
+    }
+  }
+  void operator()(protocol::SetRemote&& message) const { remote_end(message.command, message.status); }
+
+  // From other workers.
+  void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
+  void operator()(protocol::PeerData&& message) const { session.transfers_.receive(std::move(message)); }
+  void operator()(protocol::PeerDone&& message) const { remote_end(message.command, message.status); }
+
+  void remote_end(protocol::CommandId command, std::int32_t status) const {
+    if (status > 0)
+      throw RuleBroken("the end of command " + std::to_string(command) + " with a status that is none");
+    if (session.awaited_.erase(command) > 0) {
+      session.backend_.set_remote(command, status);
+    } else {
+      session.early_ends_.emplace(command, status);
+    }
+  }
+};
+
+Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
+                 Surroundings surroundings, Backend& backend)
+    : sockets_(std::move(sockets)),
+      control_(control),
+      token_(std::move(token)),
+      surroundings_(surroundings),
+      backend_(backend),
+      commands_monitor_(monitor(context, sockets_.commands, "commands")),
+      reports_monitor_(monitor(context, surroundings.reporter.socket(), "reports")) {}
+
+Session::~Session() = default;
+
+void Session::run() {
+  std::string reason;
+  try {
+    loop();
+  } catch (const Ended& ended) {
+    if (ended.reason.empty()) {
+      spdlog::info("session of {} ended", client_);
+    } else {
+      spdlog::warn("session of {} ended: {}", client_, ended.reason);
+    }
+    return;
+  } catch (const protocol::DecodeError& error) {
+    reason = std::string("malformed message: ") + error.what();
+  } catch (const RuleBroken& error) {
+    reason = std::string("the protocol's rules were broken: ") + error.what();
+  } catch (const std::exception& error) {
+    reason = std::string("internal error: ") + error.what();
+  }
+  spdlog::error("session of {} ended: {}", client_, reason);
+  surroundings_.reporter.close(reason);
+}
+
+void Session::loop() {
+  auto last_work = std::chrono::steady_clock::now();
+  while (true) {
+    bool busy = surroundings_.tasks.run();
+    if (!open_) busy = take_reports() || busy;
+    busy = take_commands() || busy;
+    busy = take_peers() || busy;
+    if (busy) {
+      backend_.flush();
+      last_work = std::chrono::steady_clock::now();
+    } else if (std::chrono::steady_clock::now() - last_work > kSpin) {
+      sleep();
+    }
+  }
+}
+
+bool Session::take_commands() {
+  // What the client says before both of its connections are attached waits here.
+  if (!commands_id_.empty() && !open_) return false;
+  Incoming incoming;
+  int count = 0;
+  for (; count < kTurn && protocol::receive(sockets_.commands, incoming); ++count) {
+    if (incoming.routing_id == commands_id_) {
+      Dispatch dispatch{*this};
+      reader_.read(protocol::ClientMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+    } else {
+      attach(incoming, commands_id_, "commands");
+      if (!commands_id_.empty() && commands_connection_ < 0) {
+        commands_connection_ = protocol::connection_of(incoming);
+        open();
+        return true;
+      }
+    }
+  }
+  return count > 0;
+}
+
+bool Session::take_reports() {
+  Incoming incoming;
+  int count = 0;
+  for (; count < kTurn && !open_; ++count) {
+    if (!protocol::receive(surroundings_.reporter.socket(), incoming)) break;
+    attach(incoming, reports_id_, "reports");
+    if (!reports_id_.empty() && reports_connection_ < 0) {
+      reports_connection_ = protocol::connection_of(incoming);
+      open();
+    }
+  }
+  return count > 0;
+}
+
+void Session::attach(const Incoming& incoming, std::string& identity, const char* socket) {
+  const bool taken = !identity.empty();
+  try {
+    reader_.read(protocol::MessageList<protocol::Attach>{}, incoming.records, incoming.frames, incoming.owner,
+                 [&](protocol::Attach&& message) {
+                   if (!identity.empty()) throw protocol::DecodeError("the session has its client already");
+                   if (!same_secret(message.token, token_)) throw protocol::DecodeError("wrong token");
+                   identity = incoming.routing_id;
+                 });
+  } catch (const protocol::DecodeError& error) {
+    if (!taken && !identity.empty()) throw;
+    warn_limited(strangers_,
+                 fmt::format("dropped a stranger's message on the {} socket: {}", socket, error.what()));
+  }
+}
+
+bool Session::take_peers() {
+  Incoming incoming;
+  int count = 0;
+  for (; count < kTurn && protocol::receive(sockets_.peers, incoming); ++count) {
+    if (peer_ids_.contains(incoming.routing_id)) {
+      Dispatch dispatch{*this};
+      reader_.read(protocol::PeerMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+      continue;
+    }
+    std::string identity;
+    try {
+      reader_.read(protocol::MessageList<protocol::PeerAttach>{}, incoming.records, incoming.frames,
+                   incoming.owner, [&](protocol::PeerAttach&& message) {
+                     if (!same_secret(message.token, token_)) throw protocol::DecodeError("wrong token");
+                     identity = incoming.routing_id;
+                   });
+      if (!identity.empty()) peer_ids_.insert(identity);
+    } catch (const protocol::DecodeError& error) {
+      warn_limited(strangers_,
+                   fmt::format("dropped a stranger's message on the peers socket: {}", error.what()));
+    }
+  }
+  return count > 0;
+}
+
+void Session::open() {
+  if (commands_id_.empty() || reports_id_.empty()) return;
+  protocol::Attached attached = backend_.description();
+  attached.clock = backend_.clock();
+  surroundings_.reporter.open(reports_id_, attached);
+  open_ = true;
+  spdlog::info("session of {} open", client_);
+}
+
+void Session::watch_control() {
+  const auto packet = control_.receive();
+  if (!packet) throw Ended{"whoever started this worker is gone"};
+  try {
+    msgpack::object_handle name =
+        msgpack::unpack(reinterpret_cast<const char*>(packet->data()), packet->size());
+    client_ = name.get().as<std::array<std::string, 1>>()[0];
+  } catch (const std::exception&) {
+    // Only a name for logs.
+  }
+  if (!open_) attach_deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(kAttachSeconds);
+}
+
+bool Session::lost(zmq::socket_ref monitor, int connection) {
+  bool found = false;
+  zmq::message_t event;
+  zmq::message_t endpoint;
+  while (monitor.recv(event, zmq::recv_flags::dontwait)) {
+    static_cast<void>(monitor.recv(endpoint, zmq::recv_flags::none));
+    std::uint32_t value = 0;
+    if (event.size() >= 6) std::memcpy(&value, event.data<char>() + 2, sizeof value);
+    found = found || (connection >= 0 && static_cast<int>(value) == connection);
+  }
+  return found;
+}
+
+void Session::sleep() {
+  std::array<zmq::pollitem_t, 7> items{{
+      {nullptr, control_.fd(), ZMQ_POLLIN, 0},
+      {nullptr, surroundings_.tasks.fd(), ZMQ_POLLIN, 0},
+      {commands_monitor_.handle(), 0, ZMQ_POLLIN, 0},
+      {reports_monitor_.handle(), 0, ZMQ_POLLIN, 0},
+      {sockets_.peers.handle(), 0, ZMQ_POLLIN, 0},
+      {sockets_.commands.handle(), 0, ZMQ_POLLIN, 0},
+      {surroundings_.reporter.socket().handle(), 0, ZMQ_POLLIN, 0},
+  }};
+  // An open session's reports socket is the Reporter's alone; commands wait while the client attaches its
+  // second connection.
+  std::size_t count = items.size();
+  if (open_) {
+    --count;
+  } else if (!commands_id_.empty()) {
+    std::swap(items[5], items[6]);
+    --count;
+  }
+  const int ready = zmq_poll(items.data(), static_cast<int>(count), kSleepMs);
+  if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
+
+  if (items[0].revents != 0) watch_control();
+  if ((items[2].revents != 0 && lost(commands_monitor_, commands_connection_)) ||
+      (items[3].revents != 0 && lost(reports_monitor_, reports_connection_))) {
+    // What came before the end of the connection may hold a Goodbye.
+    while (open_ && take_commands()) {
+    }
+    throw Ended{"the client is gone"};
+  }
+  if (ready > 0) return;
+  if (open_) surroundings_.reporter.drain();
+  if (!open_ && std::chrono::steady_clock::now() > attach_deadline_)
+    throw Ended{fmt::format("the client did not attach within {} seconds", kAttachSeconds)};
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "daemon/backend.hpp"
+#include "daemon/control.hpp"
+#include "daemon/transfers.hpp"
+
+namespace clique::daemon {
+
+/// One client's session in a worker: admits the client and the client's other workers, hands their messages
+/// to the backend, and notices the end. Everything runs on the thread that calls run().
+class Session {
+ public:
+  /// A worker's sockets; see protocol/README.md. The Reporter has the third.
+  struct Sockets {
+    zmq::socket_t commands;
+    zmq::socket_t peers;
+  };
+
+  Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
+          Surroundings surroundings, Backend& backend);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Serves the session until its end, and logs why it ended. The process is to be left at once afterwards.
+  void run();
+
+ private:
+  /// A message's way to its handler. handle() of the backend, except for what the session knows itself.
+  struct Dispatch;
+  friend struct Dispatch;
+
+  /// Why the session is over; empty for an end in good order.
+  struct Ended {
+    std::string reason;
+  };
+
+  void loop();
+  bool take_commands();
+  bool take_peers();
+  bool take_reports();
+  void attach(const protocol::Incoming& incoming, std::string& identity, const char* socket);
+  void open();
+  void watch_control();
+  /// @returns whether one of the client's own connections was lost.
+  static bool lost(zmq::socket_ref monitor, int connection);
+  void sleep();
+
+  Sockets sockets_;
+  const ControlChannel& control_;
+  const std::string token_;
+  Surroundings surroundings_;
+  Backend& backend_;
+  Transfers transfers_;
+  zmq::socket_t commands_monitor_;
+  zmq::socket_t reports_monitor_;
+
+  protocol::BatchReader reader_;
+  std::string client_ = "a client";  // for logs
+  std::string commands_id_;          // routing ids of the attached client; empty before
+  std::string reports_id_;
+  int commands_connection_ = -1;  // file descriptors of its connections
+  int reports_connection_ = -1;
+  std::set<std::string> peer_ids_;
+  bool open_ = false;
+  std::chrono::steady_clock::time_point attach_deadline_ = std::chrono::steady_clock::time_point::max();
+  /// Ends that were told before AwaitRemote announced their commands.
+  std::map<protocol::CommandId, std::int32_t> early_ends_;
+  std::set<protocol::CommandId> awaited_;
+  LogLimit strangers_;
+};
+
+}  // namespace clique::daemon
