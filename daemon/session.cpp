@@ -79,7 +79,11 @@ struct Session::Dispatch {
       session.awaited_.insert(command);
     }
   }
-  void operator()(protocol::SetRemote&& message) const { remote_end(message.command, message.status); }
+  void operator()(protocol::SetRemote&& message) const {
+    // Whoever should have pushed is gone: the client tells it in the pusher's stead.
+    if (message.status < 0 && session.transfers_.fail(message.command, message.status)) return;
+    remote_end(message.command, message.status);
+  }
 
   // From other workers.
   void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
