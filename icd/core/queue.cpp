@@ -27,9 +27,14 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   const bool elsewhere = context_->workers().size() > 1;
   const bool writes = std::any_of(submission.accesses.begin(), submission.accesses.end(),
                                   [](const Access& access) { return access.mode != Access::Read; });
+  for (const Ref<Event>& wait : submission.waits) {
+    prepared.doomed = prepared.doomed || wait->status() < 0;
+    prepared.may_fail = prepared.may_fail || !wait->ended();
+  }
   const bool keeps = std::any_of(submission.accesses.begin(), submission.accesses.end(),
                                  [](const Access& access) { return access.memory->outlives_commands(); });
-  submission.report = submission.report || keeps;
+  // Whether a write that may fail has failed is to be known.
+  submission.report = submission.report || keeps || (elsewhere && writes && prepared.may_fail);
   if (submission.report || (elsewhere && writes))
     prepared.event =
         Ref<Event>(new Event(context_, Ref<Queue>(this), here, submission.type, submission.report));
@@ -38,11 +43,6 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (prepared.event) prepared.header.flags = protocol::Command::kEvent;
   if (submission.report) prepared.header.flags |= protocol::Command::kReport;
 
-  bool may_fail = false;
-  for (const Ref<Event>& wait : submission.waits) {
-    prepared.doomed = prepared.doomed || wait->status() < 0;
-    may_fail = may_fail || !wait->ended();
-  }
   if (prepared.doomed) {
     if (prepared.event) prepared.event->advance(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     return prepared;
@@ -55,8 +55,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
       Coherence& coherence = access.memory->coherence();
       const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
       if (keeps) prepared.event->keep(Ref<RefCounted>(access.memory));
-      // Should what is awaited fail, the old content has to be there still.
-      if (access.mode == Access::Overwrite && !may_fail) {
+      if (access.mode == Access::Overwrite) {
         coherence.before_overwrite(here, begin, begin + access.size, arrivals);
       } else {
         coherence.before_read(here, begin, begin + access.size, arrivals);
@@ -83,7 +82,8 @@ void Queue::commit(const Submission& submission, const Prepared& prepared) {
   for (const Access& access : submission.accesses) {
     if (access.mode == Access::Read) continue;
     const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
-    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event);
+    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event,
+                                       prepared.may_fail);
   }
 }
 

@@ -150,7 +150,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     Ref<Event> event;
     protocol::Command header;
     std::unique_lock<std::mutex> coherence;
-    bool doomed = false;
+    bool doomed = false;    ///< an awaited event has failed
+    bool may_fail = false;  ///< an awaited event has not ended
   };
   /// submit() for commands of several messages: post(link, header) posts them.
   template <typename Post>
