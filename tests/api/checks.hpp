@@ -50,7 +50,7 @@ void expect_info_rules(Getter getter, Object object, Name valid) {
   }
 }
 
-inline cl_int status_of(cl_event event) {
+inline cl_int execution_status(cl_event event) {
   return info<cl_int>(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
 }
 
@@ -88,15 +88,15 @@ void expect_enqueue_rules(cl_context context, cl_device_id device, cl_command_ty
   EXPECT_EQ(queue.get(), info<cl_command_queue>(clGetEventInfo, plain.get(), CL_EVENT_COMMAND_QUEUE));
   EXPECT_EQ(context, info<cl_context>(clGetEventInfo, plain.get(), CL_EVENT_CONTEXT));
   EXPECT_CL(clWaitForEvents(1, plain.ptr()));
-  EXPECT_EQ(CL_COMPLETE, status_of(plain));
+  EXPECT_EQ(CL_COMPLETE, execution_status(plain));
 
   Event gated;
   ASSERT_CL(enqueue(queue.get(), 1U, gate.ptr(), gated.out()));
   EXPECT_CL(clFlush(queue));
-  EXPECT_GT(status_of(gated), CL_RUNNING) << "ran before the event that it waits for";
+  EXPECT_GT(execution_status(gated), CL_RUNNING) << "ran before the event that it waits for";
   EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
   EXPECT_CL(clWaitForEvents(1, gated.ptr()));
-  EXPECT_EQ(CL_COMPLETE, status_of(gated));
+  EXPECT_EQ(CL_COMPLETE, execution_status(gated));
   EXPECT_CL(clFinish(queue));
 }
 
@@ -112,7 +112,7 @@ void expect_failed_event_ends_command(cl_context context, cl_device_id device, E
   ASSERT_CL(enqueue(queue.get(), 1U, gate.ptr(), event.out()));
   ASSERT_CL(clSetUserEventStatus(gate, -1));
   EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
-  EXPECT_LT(status_of(event), 0);
+  EXPECT_LT(execution_status(event), 0);
 }
 
 /// A blocking call whose wait list has a failed event reports that. `enqueue` makes a blocking call.

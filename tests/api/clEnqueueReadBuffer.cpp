@@ -41,7 +41,7 @@ TEST_F(clEnqueueReadBuffer, GivenNonBlockingReadThenDataIsThereWhenTheEventCompl
 TEST_F(clEnqueueReadBuffer, GivenBlockingReadThenItsEventIsComplete) {
   Event event;
   EXPECT_CL(::clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, out.data(), 0, nullptr, event.out()));
-  EXPECT_EQ(CL_COMPLETE, status_of(event));
+  EXPECT_EQ(CL_COMPLETE, execution_status(event));
 }
 
 TEST_F(clEnqueueReadBuffer, GivenPartThenOnlyThatPartIsWritten) {

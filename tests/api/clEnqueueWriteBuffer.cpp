@@ -42,19 +42,29 @@ TEST_F(clEnqueueWriteBuffer, GivenNonBlockingWriteThenDataIsThereWhenTheEventCom
   EXPECT_EQ(data, read<cl_int>(mem, data.size()));
 }
 
-TEST_F(clEnqueueWriteBuffer, GivenWriteThatWaitsThenItTakesTheDataOfWhenItRuns) {
-  std::vector<cl_int> source(data.size(), -1);
-  const Event gate = user_event();
-  Event event;
-  EXPECT_CL(
-      ::clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, bytes, source.data(), 1, gate.ptr(), event.out()));
-  ASSERT_CL(clFlush(queue));
-  // Allowed: the command that the write waits for may be what produces the data, as after a map or a
-  // callback on the host.
-  source = data;
-  ASSERT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
-  ASSERT_CL(clWaitForEvents(1, event.ptr()));
-  EXPECT_EQ(data, read<cl_int>(mem, data.size()));
+// The pointer belongs to the commands until they end, and what one of them reads into it the next may write.
+TEST_F(clEnqueueWriteBuffer, GivenReadIntoThePointerBeforeItThenTheWriteTakesWhatWasRead) {
+  const Mem source = buffer(data.size(), data.data());
+  for (const cl_device_id reader : devices()) {
+    for (const cl_device_id writer : devices()) {
+      const Queue read_queue = make_queue(0, reader);
+      const Queue write_queue = make_queue(0, writer);
+      const Mem target = buffer<cl_int>(data.size());
+      std::vector<cl_int> between(data.size(), -1);
+      const Event gate = user_event();
+      Event was_read;
+      Event was_written;
+      ASSERT_CL(clEnqueueReadBuffer(read_queue, source, CL_FALSE, 0, bytes, between.data(), 1, gate.ptr(),
+                                    was_read.out()));
+      ASSERT_CL(::clEnqueueWriteBuffer(write_queue, target, CL_FALSE, 0, bytes, between.data(), 1,
+                                       was_read.ptr(), was_written.out()));
+      ASSERT_CL(clFlush(read_queue));
+      ASSERT_CL(clFlush(write_queue));
+      ASSERT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
+      ASSERT_CL(clWaitForEvents(1, was_written.ptr()));
+      EXPECT_EQ(data, read<cl_int>(target, data.size()));
+    }
+  }
 }
 
 TEST_F(clEnqueueWriteBuffer, GivenPartThenTheRestStays) {
