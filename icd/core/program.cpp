@@ -196,18 +196,4 @@ std::vector<Ref<Kernel>> Program::create_kernels() {
   return kernels;
 }
 
-void Program::attach() {
-  retain();
-  ++attached_;
-}
-
-void Program::detach() {
-  --attached_;
-  release();
-}
-
-cl_uint Program::api_references() const {
-  return Object::api_references() - static_cast<cl_uint>(attached_.load());
-}
-
 }  // namespace clique::icd

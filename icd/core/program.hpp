@@ -102,13 +102,10 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   /// One kernel for each function that is the same on all devices. Throws
   /// Error(CL_INVALID_PROGRAM_EXECUTABLE).
   std::vector<Ref<Kernel>> create_kernels();
-  /// A kernel object has come into being. While there are any the program cannot be built again, and its
-  /// handle lives, since the application can ask a kernel for it.
-  void attach();
+  /// A kernel object has come into being. While there are any the program cannot be built again.
+  void attach() { ++attached_; }
   /// The application let a kernel object go.
-  void detach();
-  /// The application's references, those not counted that kernels stand for.
-  cl_uint api_references() const;
+  void detach() { --attached_; }
 
  private:
   using Built = Replies<protocol::ProgramBuilt>;
