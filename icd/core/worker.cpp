@@ -6,7 +6,6 @@
 
 #include "icd/core/context.hpp"
 #include "icd/core/event.hpp"
-#include "icd/core/platform.hpp"
 
 namespace clique::icd {
 
@@ -63,15 +62,16 @@ void Worker::connect_peer(const Worker& peer) {
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
+  // Let go of after the lock: an event may be the last to hold its context, which says goodbye to its
+  // workers.
+  std::vector<Ref<Event>> ended;
   {
-    // Let go without the lock: an event may be the last to hold its context, which says goodbye here.
-    std::vector<Ref<Event>> over;
     const std::lock_guard lock(mutex_);
     if (!lost_) {
-      const auto ended = std::partition(pushes_.begin(), pushes_.end(),
-                                        [](const Ref<Event>& push) { return !push->ended(); });
-      over.assign(std::make_move_iterator(ended), std::make_move_iterator(pushes_.end()));
-      pushes_.erase(ended, pushes_.end());
+      const auto first = std::stable_partition(pushes_.begin(), pushes_.end(),
+                                               [](const Ref<Event>& push) { return !push->ended(); });
+      ended.assign(first, pushes_.end());
+      pushes_.erase(first, pushes_.end());
       pushes_.push_back(arrival);
       return;
     }
@@ -121,9 +121,6 @@ void Worker::data(protocol::Data&& data) {
 }
 
 void Worker::print(protocol::Print&& text) {
-  // What other nodes printed before is here by now, but may not have been looked at.
-  for (const auto& worker : Platform::instance().workers())
-    if (worker.get() != this) worker->link().serve();
   // The application's stdout may be the C library's or the descriptor; what it wrote before has to come
   // before.
   std::fflush(stdout);
