@@ -85,6 +85,16 @@ struct Session::Dispatch {
     remote_end(message.command, message.status);
   }
 
+  void operator()(protocol::Release&& message) const {
+    // The client may let go of an event of elsewhere while commands here still wait for it.
+    std::erase_if(message.events, [this](protocol::CommandId id) {
+      const bool pending = session.awaited_.contains(id);
+      if (pending) session.released_.insert(id);
+      return pending;
+    });
+    session.backend_.handle(std::move(message));
+  }
+
   // From other workers.
   void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
   void operator()(protocol::PeerData&& message) const { session.transfers_.receive(std::move(message)); }
@@ -95,6 +105,7 @@ struct Session::Dispatch {
       throw RuleBroken("the end of command " + std::to_string(command) + " with a status that is none");
     if (session.awaited_.erase(command) > 0) {
       session.backend_.set_remote(command, status);
+      if (session.released_.erase(command) > 0) session.backend_.handle(protocol::Release{{}, {command}});
     } else {
       session.early_ends_.emplace(command, status);
     }

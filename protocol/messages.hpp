@@ -571,7 +571,7 @@ struct AwaitRemote {
   CLIQUE_MESSAGE(AwaitRemote, command, context)
 };
 
-/// The client tells how a command of elsewhere ended.
+/// The client tells how a command of elsewhere ended. Also fails an Expect whose pushing worker is lost.
 struct SetRemote {
   CommandId command = 0;
   std::int32_t status = 0;  ///< CL_COMPLETE or a negative status

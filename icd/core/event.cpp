@@ -24,7 +24,10 @@ Event::~Event() {
 }
 
 void Event::advance(cl_int status, const Times& times) {
+  const Ref<Event> keep(this);
   std::vector<Registered> due;
+  std::vector<std::function<void(cl_int)>> actions;
+  std::vector<Ref<RefCounted>> kept;
   {
     const std::lock_guard lock(mutex_);
     if (ended() || status >= this->status()) return;
@@ -35,9 +38,13 @@ void Event::advance(cl_int status, const Times& times) {
                               [&](const Registered& callback) { return callback.state < status; });
     due.assign(waiting, callbacks_.end());
     callbacks_.erase(waiting, callbacks_.end());
+    if (status <= CL_COMPLETE) {
+      actions.swap(actions_);
+      kept.swap(kept_);
+    }
     changed_.notify_all();
   }
-  const Ref<Event> keep(this);
+  for (const auto& action : actions) action(status);
   for (const Registered& registered : due) {
     run(registered, status);
     --held_by_callbacks_;
@@ -97,6 +104,22 @@ void Event::add_callback(cl_int state, Callback callback, void* user_data) {
   } else if (state > CL_COMPLETE) {
     watch();
   }
+}
+
+void Event::then(std::function<void(cl_int)> action) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended()) {
+      actions_.push_back(std::move(action));
+      return;
+    }
+  }
+  action(status());
+}
+
+void Event::keep(Ref<RefCounted> object) {
+  const std::lock_guard lock(mutex_);
+  if (!ended()) kept_.push_back(std::move(object));
 }
 
 void Event::watch() {

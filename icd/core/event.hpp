@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -54,6 +55,11 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void wait();
   /// clSetEventCallback. The handle stays alive until the callback has run.
   void add_callback(cl_int state, Callback callback, void* user_data);
+  /// For the library itself: calls action(status) once the event has ended, on the thread that learns of it,
+  /// or now.
+  void then(std::function<void(cl_int)> action);
+  /// Keeps an object alive until the event has ended.
+  void keep(Ref<RefCounted> object);
   /// Somebody looks at the status: have the worker tell when the command runs.
   void watch();
   /// Makes this event known on a worker that it does not belong to, so that commands there can wait for its
@@ -82,6 +88,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   bool user_status_set_ = false;
   std::vector<Registered> callbacks_;
   std::atomic<cl_uint> held_by_callbacks_{0};
+  std::vector<std::function<void(cl_int)>> actions_;
+  std::vector<Ref<RefCounted>> kept_;
   std::vector<Worker*> announced_;
 };
 

@@ -18,14 +18,6 @@ Handle handle_at(const void* value) {
   return handle;
 }
 
-/// The object behind a handle that may be none: empty then.
-template <typename T>
-Ref<T> find(typename T::HandleType* handle) {
-  Ref<T> object;
-  registry(T::kind).with(handle, [&] { object = Ref<T>(static_cast<T*>(handle)); });
-  return object;
-}
-
 void assign(std::vector<std::uint64_t>& to, const std::array<std::size_t, 3>& from, cl_uint dimensions) {
   const bool given =
       std::any_of(from.begin(), from.begin() + dimensions, [](std::size_t x) { return x != 0; });

@@ -46,8 +46,20 @@ void Memory::ensure_on(Worker& worker) {
   post_create(worker);
 }
 
+bool Mapping::overlaps(const Mapping& other) const {
+  for (std::size_t i = 0; i < origin.size(); ++i)
+    if (origin[i] >= other.origin[i] + other.region[i] || other.origin[i] >= origin[i] + region[i])
+      return false;
+  return true;
+}
+
 void Memory::add_mapping(Mapping mapping) {
   const std::lock_guard lock(mutex_);
+  const bool clashes =
+      mapping.writes() && std::any_of(mappings_.begin(), mappings_.end(), [&](const Mapping& other) {
+        return other.writes() && other.overlaps(mapping);
+      });
+  require(!clashes, CL_INVALID_OPERATION, "part of the region is mapped for writing already");
   mappings_.push_back(std::move(mapping));
 }
 
@@ -70,6 +82,11 @@ cl_uint Memory::map_count() const {
 void Memory::add_destructor(DestructorCallback callback, void* user_data) {
   const std::lock_guard lock(mutex_);
   destructors_.emplace_back(callback, user_data);
+  has_destructors_ = true;
+}
+
+bool Memory::outlives_commands() const {
+  return has_destructors_ || (flags_ & CL_MEM_USE_HOST_PTR) != 0 || (parent_ && parent_->outlives_commands());
 }
 
 Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,

@@ -41,6 +41,8 @@ struct Submission {
   bool keep_ended = false;
   /// Takes the data of a read; moved from.
   DataSink sink = {};
+  /// Host memory that the read fills.
+  std::span<const std::byte> fills = {};
 };
 
 class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
@@ -136,11 +138,20 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
                      cl_command_type type = CL_COMMAND_BARRIER);
 
  private:
+  /// Posts the messages of a write for a command header; told whether the header's queue is in order.
+  using PostWrite = std::function<void(Link&, const protocol::Command&, bool in_order)>;
+  /// A write from host memory: at once, or, where commands under way are yet to fill that memory, after them.
+  Ref<Event> write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
+                        std::span<const Ref<Event>> waits, bool report, PostWrite post);
+  Ref<Event> write_later(std::vector<Ref<Event>> reads, cl_command_type type, const Access& access,
+                         std::span<const Ref<Event>> waits, PostWrite post);
+
   struct Prepared {
     Ref<Event> event;
     protocol::Command header;
     std::unique_lock<std::mutex> coherence;
-    bool doomed = false;
+    bool doomed = false;    ///< an awaited event has failed
+    bool may_fail = false;  ///< an awaited event has not ended
   };
   /// submit() for commands of several messages: post(link, header) posts them.
   template <typename Post>

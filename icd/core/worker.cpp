@@ -62,10 +62,16 @@ void Worker::connect_peer(const Worker& peer) {
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
+  // Let go of after the lock: an event may be the last to hold its context, which says goodbye to its
+  // workers.
+  std::vector<Ref<Event>> ended;
   {
     const std::lock_guard lock(mutex_);
     if (!lost_) {
-      std::erase_if(pushes_, [](const Ref<Event>& push) { return push->ended(); });
+      const auto first = std::stable_partition(pushes_.begin(), pushes_.end(),
+                                               [](const Ref<Event>& push) { return !push->ended(); });
+      ended.assign(first, pushes_.end());
+      pushes_.erase(first, pushes_.end());
       pushes_.push_back(arrival);
       return;
     }
