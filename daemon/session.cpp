@@ -98,7 +98,10 @@ struct Session::Dispatch {
   // From other workers.
   void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
   void operator()(protocol::PeerData&& message) const { session.transfers_.receive(std::move(message)); }
-  void operator()(protocol::PeerDone&& message) const { remote_end(message.command, message.status); }
+  void operator()(protocol::PeerDone&& message) const {
+    session.surroundings_.reporter.ended_elsewhere(message.command);
+    remote_end(message.command, message.status);
+  }
 
   void remote_end(protocol::CommandId command, std::int32_t status) const {
     if (status > 0)

@@ -707,7 +707,9 @@ struct ClockSynced {
 /// What kernels printed; sent before the EventState or Finished of the command that printed it.
 struct Print {
   Bytes text;
-  CLIQUE_MESSAGE(Print, text)
+  /// Commands of other workers whose end this one was told before: what they printed comes first.
+  std::vector<CommandId> after;
+  CLIQUE_MESSAGE(Print, text, after)
 };
 
 /// Something that nobody waits for went wrong: for the context's error callback.

@@ -62,13 +62,19 @@ Queue::Prepared Queue::prepare(Submission& submission) {
       }
     }
   }
+  std::vector<Ref<Event>> foreign;
   const auto wait_for = [&](const Ref<Event>& event) {
     if (event->ended() && !submission.keep_ended) return;
-    if (event->worker() != &here) event->announce(here);
+    if (event->worker() != &here) {
+      event->announce(here);
+      if (!event->is_user() && !event->ended()) foreign.push_back(event);
+    }
     prepared.header.waits.push_back(event->id());
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
+  if (elsewhere) foreign = note_foreign(std::move(foreign));
+  if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
     if (!submission.fills.empty())
@@ -76,6 +82,18 @@ Queue::Prepared Queue::prepare(Submission& submission) {
     if (submission.sink) here.expect_data(prepared.event->id(), std::move(submission.sink));
   }
   return prepared;
+}
+
+std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits) {
+  if (!in_order()) return waits;
+  std::vector<Ref<Event>> ended;  // let go of after the lock
+  const std::lock_guard lock(foreign_mutex_);
+  const auto first = std::stable_partition(foreign_.begin(), foreign_.end(),
+                                           [](const Ref<Event>& event) { return !event->ended(); });
+  ended.assign(first, foreign_.end());
+  foreign_.erase(first, foreign_.end());
+  foreign_.insert(foreign_.end(), waits.begin(), waits.end());
+  return foreign_;
 }
 
 void Queue::commit(const Submission& submission, const Prepared& prepared) {
@@ -98,6 +116,7 @@ void Queue::finish() {
   for (const Ref<Event>& event :
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
+  for (const Ref<Event>& event : note_foreign({})) event->wait();
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 

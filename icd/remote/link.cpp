@@ -324,10 +324,6 @@ void Link::flush() {
   if (!birthplace_.foreign()) outbox_->flush();
 }
 
-void Link::serve() {
-  if (!birthplace_.foreign()) session_->inbox.serve();
-}
-
 std::string Link::loss() const {
   return birthplace_.foreign() ? kForeign : session_->loss();
 }

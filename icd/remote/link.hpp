@@ -141,9 +141,6 @@ class Link {
                      const_cast<void*>(static_cast<const void*>(std::addressof(done)))});
   }
 
-  /// Handles what has come, unless another thread is about it. Does not wait.
-  void serve();
-
   bool lost() const { return birthplace_.foreign() || lost_.load(std::memory_order_acquire); }
   /// Why the link is lost, for messages to people; empty where it is not.
   std::string loss() const;
