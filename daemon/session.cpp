@@ -135,7 +135,7 @@ void Session::run() {
     if (ended.reason.empty()) {
       spdlog::info("session of {} ended", client_);
     } else {
-      spdlog::warn("session of {} ended: {}", client_, ended.reason);
+      spdlog::info("session of {} ended: {}", client_, ended.reason);
     }
     return;
   } catch (const protocol::DecodeError& error) {

@@ -226,7 +226,7 @@ struct CreateQueue {
 struct CreateBuffer {
   ObjectId id = 0;
   ObjectId context = 0;
-  std::uint64_t flags = 0;  ///< cl_mem_flags without the host-pointer flags
+  std::uint64_t flags = 0;  ///< cl_mem_flags, only those on the access of kernels
   std::uint64_t size = 0;
   CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size)
 };
