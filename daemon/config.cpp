@@ -17,7 +17,7 @@ namespace clique::daemon {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
@@ -46,7 +46,7 @@ std::uint16_t parse_port(std::string_view text, const char* what) {
   unsigned port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port > 65535)
-    throw ConfigError(quoted(text) + " is no " + what + "; a number from 0 to 65535 is");
+    throw ConfigError(in_quotes(text) + " is no " + what + "; a number from 0 to 65535 is");
   return static_cast<std::uint16_t>(port);
 }
 
@@ -76,12 +76,12 @@ void read_config(const std::string& path, Config& config) {
       config.devices = device_list(*node.as_array(), wrong);
     } else if (const auto field = strings.find(key.str()); field != strings.end()) {
       const auto value = node.value_exact<std::string>();
-      if (!value) wrong(quoted(key.str()) + " is a text: put it between quotation marks");
+      if (!value) wrong(in_quotes(key.str()) + " is a text: put it between quotation marks");
       config.*(field->second) = *value;
     } else {
       std::string known = "insecure";
       for (const auto& [name, member] : strings) known += ", " + name;
-      fail(path, key.source(), "unknown key " + quoted(key.str()) + "; the keys are " + known);
+      fail(path, key.source(), "unknown key " + in_quotes(key.str()) + "; the keys are " + known);
     }
   }
 }
@@ -97,20 +97,20 @@ ListenAddress parse_listen(std::string_view text) {
   if (text.starts_with('[')) {
     const auto end = text.find(']');
     if (end == std::string_view::npos)
-      throw ConfigError(quoted(whole) + " lacks the ']' after the IPv6 address");
+      throw ConfigError(in_quotes(whole) + " lacks the ']' after the IPv6 address");
     host = text.substr(1, end - 1);
     text.remove_prefix(end + 1);
   } else {
     const auto colon = text.find(':');
     if (colon != std::string_view::npos && text.find(':', colon + 1) != std::string_view::npos)
-      throw ConfigError(quoted(whole) + ": write an IPv6 address in brackets, like [::1]:7890");
+      throw ConfigError(in_quotes(whole) + ": write an IPv6 address in brackets, like [::1]:7890");
     host = text.substr(0, colon);
     text.remove_prefix(colon == std::string_view::npos ? text.size() : colon);
   }
   ListenAddress result;
   result.port = protocol::kDefaultPort;
   if (!text.empty()) {
-    if (text[0] != ':') throw ConfigError(quoted(whole) + " is not HOST:PORT");
+    if (text[0] != ':') throw ConfigError(in_quotes(whole) + " is not HOST:PORT");
     result.port = parse_port(text.substr(1), "port");
   }
 
@@ -121,13 +121,13 @@ ListenAddress parse_listen(std::string_view text) {
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); error != 0)
-    throw ConfigError("host " + quoted(host) + " in " + quoted(whole) + ": " + ::gai_strerror(error) +
+    throw ConfigError("host " + in_quotes(host) + " in " + in_quotes(whole) + ": " + ::gai_strerror(error) +
                       "; name an address or a host name of this node");
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   char numeric[NI_MAXHOST];
   if (::getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, nullptr, 0, NI_NUMERICHOST) !=
       0)
-    throw ConfigError("host " + quoted(host) + " has no numeric address");
+    throw ConfigError("host " + in_quotes(host) + " has no numeric address");
   result.address = numeric;
   result.loopback = found->ai_family == AF_INET6
                         ? IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6*>(found->ai_addr)->sin6_addr)
@@ -139,17 +139,17 @@ PortRange parse_ports(std::string_view text) {
   if (text.empty()) return {0, 0};
   const auto dash = text.find('-');
   if (dash == std::string_view::npos)
-    throw ConfigError(quoted(text) + " is no range of ports; write FIRST-LAST, like 7900-7999");
+    throw ConfigError(in_quotes(text) + " is no range of ports; write FIRST-LAST, like 7900-7999");
   const PortRange range{parse_port(text.substr(0, dash), "port"), parse_port(text.substr(dash + 1), "port")};
   if (range.first == 0 || range.second < range.first)
-    throw ConfigError(quoted(text) + " is an empty range of ports; write FIRST-LAST, like 7900-7999");
+    throw ConfigError(in_quotes(text) + " is an empty range of ports; write FIRST-LAST, like 7900-7999");
   return range;
 }
 
 void check_log_level(const std::string& level) {
   for (const char* known : {"trace", "debug", "info", "warning", "warn", "error", "critical", "off"})
     if (level == known) return;
-  throw ConfigError("unknown log level " + quoted(level) +
+  throw ConfigError("unknown log level " + in_quotes(level) +
                     "; the levels are trace, debug, info, warning, error, critical, off");
 }
 

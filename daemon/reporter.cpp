@@ -43,9 +43,19 @@ void Reporter::drain() {
   flush();
 }
 
+void Reporter::ended_elsewhere(protocol::CommandId command) {
+  // Sessions that never print must not collect these for ever; the client has long heard of older ones.
+  constexpr std::size_t kRemembered = 256;
+  const std::lock_guard lock(mutex_);
+  ended_elsewhere_.push_back(command);
+  if (ended_elsewhere_.size() > kRemembered) ended_elsewhere_.pop_front();
+}
+
 void Reporter::add_prints() {
-  for (protocol::Print print{prints_.take()}; !print.text.empty(); print.text = prints_.take())
-    pending_.add(print);
+  for (auto text = prints_.take(); !text.empty(); text = prints_.take()) {
+    pending_.add(protocol::Print{std::move(text), {ended_elsewhere_.begin(), ended_elsewhere_.end()}});
+    ended_elsewhere_.clear();
+  }
 }
 
 void Reporter::close(const std::string& reason) {

@@ -84,18 +84,36 @@ struct Session::Dispatch {
       session.awaited_.insert(command);
     }
   }
-  void operator()(protocol::SetRemote&& message) const { remote_end(message.command, message.status); }
+  void operator()(protocol::SetRemote&& message) const {
+    // Whoever should have pushed is gone: the client tells it in the pusher's stead.
+    if (message.status < 0 && session.transfers_.fail(message.command, message.status)) return;
+    remote_end(message.command, message.status);
+  }
+
+  void operator()(protocol::Release&& message) const {
+    // The client may let go of an event of elsewhere while commands here still wait for it.
+    std::erase_if(message.events, [this](protocol::CommandId id) {
+      const bool pending = session.awaited_.contains(id);
+      if (pending) session.released_.insert(id);
+      return pending;
+    });
+    session.backend_.handle(std::move(message));
+  }
 
   // From other workers.
   void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
   void operator()(protocol::PeerData&& message) const { session.transfers_.receive(std::move(message)); }
-  void operator()(protocol::PeerDone&& message) const { remote_end(message.command, message.status); }
+  void operator()(protocol::PeerDone&& message) const {
+    session.surroundings_.reporter.ended_elsewhere(message.command);
+    remote_end(message.command, message.status);
+  }
 
   void remote_end(protocol::CommandId command, std::int32_t status) const {
     if (status > 0)
       throw RuleBroken("the end of command " + std::to_string(command) + " with a status that is none");
     if (session.awaited_.erase(command) > 0) {
       session.backend_.set_remote(command, status);
+      if (session.released_.erase(command) > 0) session.backend_.handle(protocol::Release{{}, {command}});
     } else {
       session.early_ends_.emplace(command, status);
     }
@@ -122,7 +140,7 @@ void Session::run() {
     if (ended.reason.empty()) {
       spdlog::info("session of {} ended", client_);
     } else {
-      spdlog::warn("session of {} ended: {}", client_, ended.reason);
+      spdlog::info("session of {} ended: {}", client_, ended.reason);
     }
     return;
   } catch (const protocol::DecodeError& error) {

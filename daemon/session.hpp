@@ -71,6 +71,7 @@ class Session {
   /// Ends that were told before AwaitRemote announced their commands.
   std::map<protocol::CommandId, std::int32_t> early_ends_;
   std::set<protocol::CommandId> awaited_;
+  std::set<protocol::CommandId> released_;  // of the awaited ones, those to be forgotten at their end
   LogLimit strangers_;
 };
 

@@ -38,6 +38,15 @@ void Transfers::receive(protocol::PeerData&& part) {
   if (place(transfer, std::move(part))) transfers_.erase(id);
 }
 
+bool Transfers::fail(protocol::CommandId id, std::int32_t status) {
+  const auto found = transfers_.find(id);
+  if (found == transfers_.end() || !found->second.expected) return false;
+  if (found->second.sink) found->second.sink->fail(status);
+  // The transfer stays, for parts that come all the same to be dropped.
+  found->second.sink.reset();
+  return true;
+}
+
 bool Transfers::place(Transfer& transfer, protocol::PeerData&& part) {
   const std::uint64_t size = part.data.bytes.size();
   std::int32_t status = part.status;

@@ -15,6 +15,8 @@ class Transfers {
   /// @param sink null: the data is dropped.
   void expect(protocol::CommandId id, std::uint64_t size, std::unique_ptr<TransferSink> sink);
   void receive(protocol::PeerData&& part);
+  /// What an Expect waits for is not coming. @returns false where no such Expect waits.
+  bool fail(protocol::CommandId id, std::int32_t status);
 
  private:
   struct Transfer {

@@ -226,7 +226,7 @@ struct CreateQueue {
 struct CreateBuffer {
   ObjectId id = 0;
   ObjectId context = 0;
-  std::uint64_t flags = 0;  ///< cl_mem_flags without the host-pointer flags
+  std::uint64_t flags = 0;  ///< cl_mem_flags, only those on the access of kernels
   std::uint64_t size = 0;
   CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size)
 };
@@ -334,6 +334,10 @@ struct GetProgramBinary {
 /// clGetKernelWorkGroupInfo, clGetKernelSubGroupInfo or clGetKernelSuggestedLocalWorkSizeKHR where the answer depends on
 /// what only the node knows (arguments set, local size). Answered by WorkGroupAnswer.
 struct QueryWorkGroup {
+  /// `name` of clGetKernelSuggestedLocalWorkSizeKHR. `input` is the offset and then the size of each dimension, the
+  /// answer a local size for each; 8 bytes a number.
+  static constexpr std::uint32_t kSuggestedLocalSize = 0;
+
   RequestId request = 0;
   ObjectId kernel = 0;
   DeviceId device = 0;
@@ -567,7 +571,7 @@ struct AwaitRemote {
   CLIQUE_MESSAGE(AwaitRemote, command, context)
 };
 
-/// The client tells how a command of elsewhere ended.
+/// The client tells how a command of elsewhere ended. Also fails an Expect whose pushing worker is lost.
 struct SetRemote {
   CommandId command = 0;
   std::int32_t status = 0;  ///< CL_COMPLETE or a negative status
@@ -703,7 +707,9 @@ struct ClockSynced {
 /// What kernels printed; sent before the EventState or Finished of the command that printed it.
 struct Print {
   Bytes text;
-  CLIQUE_MESSAGE(Print, text)
+  /// Commands of other workers whose end this one was told before: what they printed comes first.
+  std::vector<CommandId> after;
+  CLIQUE_MESSAGE(Print, text, after)
 };
 
 /// Something that nobody waits for went wrong: for the context's error callback.

@@ -125,7 +125,7 @@ Ref<Memory> buffer_below(const Context& context, const cl_image_desc& desc, std:
     const bool offered = std::any_of(devices.begin(), devices.end(), [](const Ref<Device>& device) {
       return device->text(CL_DEVICE_EXTENSIONS).find("cl_khr_image2d_from_buffer") != std::string::npos;
     });
-    valid(offered, "no device of the context can make 2D images from buffers");
+    require(offered, CL_INVALID_OPERATION, "no device of the context can make 2D images from buffers");
     if (desc.image_row_pitch != 0) {
       valid(desc.image_row_pitch >= row && desc.image_row_pitch % element == 0,
             "the row pitch is too small or uneven");
@@ -156,6 +156,8 @@ Ref<Image> create_image(cl_context context, const cl_mem_properties* properties,
           CL_INVALID_IMAGE_SIZE, "larger than any device of the context can have");
   if (buffer) {
     require(host_ptr == nullptr, CL_INVALID_HOST_PTR, "an image from a buffer has the buffer's content");
+    require((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0,
+            CL_INVALID_VALUE, "an image from a buffer inherits the host pointer");
     flags = inherit_flags(flags, *buffer);
   } else {
     check_host_ptr(flags, host_ptr);
@@ -226,6 +228,7 @@ cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
                                    const cl_image_format* image_format, size_t image_width,
                                    size_t image_height, size_t image_depth, size_t image_row_pitch,
                                    size_t image_slice_pitch, void* host_ptr, cl_int* errcode_ret) try {
+  require(image_depth > 1, CL_INVALID_IMAGE_SIZE, "a 3D image of this call has more than one slice");
   const auto desc = describe(CL_MEM_OBJECT_IMAGE3D, image_width, image_height, image_depth, image_row_pitch,
                              image_slice_pitch);
   return create_plain([&] { return create_image(context, nullptr, flags, image_format, &desc, host_ptr); },

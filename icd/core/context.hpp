@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "icd/core/device.hpp"
+#include "icd/core/host_reads.hpp"
 #include "icd/core/object.hpp"
 
 namespace clique::icd {
@@ -35,6 +36,8 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// until the commands are in their outboxes, so that all workers see one order.
   std::mutex& coherence_mutex() { return coherence_mutex_; }
 
+  HostReads& host_reads() { return host_reads_; }
+
   /// Sends to all workers of the context what was enqueued for them.
   void flush() const;
 
@@ -50,6 +53,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   ErrorCallback on_error_;
   void* on_error_data_;
   std::mutex coherence_mutex_;
+  HostReads host_reads_;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;

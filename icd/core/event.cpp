@@ -20,11 +20,17 @@ Event::Event(Ref<Context> context) : context_(std::move(context)), status_(CL_SU
 
 Event::~Event() {
   if (worker_ != nullptr) worker_->release_event(id_);
-  for (Worker* consumer : announced_) consumer->release_event(id_);
+  for (Worker* consumer : announced_) {
+    consumer->forget_awaited(*this);
+    consumer->release_event(id_);
+  }
 }
 
 void Event::advance(cl_int status, const Times& times) {
+  const Ref<Event> keep(this);
   std::vector<Registered> due;
+  std::vector<std::function<void(cl_int)>> actions;
+  std::vector<Ref<RefCounted>> kept;
   {
     const std::lock_guard lock(mutex_);
     if (ended() || status >= this->status()) return;
@@ -35,9 +41,13 @@ void Event::advance(cl_int status, const Times& times) {
                               [&](const Registered& callback) { return callback.state < status; });
     due.assign(waiting, callbacks_.end());
     callbacks_.erase(waiting, callbacks_.end());
+    if (status <= CL_COMPLETE) {
+      actions.swap(actions_);
+      kept.swap(kept_);
+    }
     changed_.notify_all();
   }
-  const Ref<Event> keep(this);
+  for (const auto& action : actions) action(status);
   for (const Registered& registered : due) {
     run(registered, status);
     --held_by_callbacks_;
@@ -99,6 +109,37 @@ void Event::add_callback(cl_int state, Callback callback, void* user_data) {
   }
 }
 
+void Event::then(std::function<void(cl_int)> action) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended()) {
+      actions_.push_back(std::move(action));
+      return;
+    }
+  }
+  action(status());
+}
+
+void Event::follows(std::vector<Ref<Event>> earlier) {
+  const std::lock_guard lock(mutex_);
+  earlier_ = std::move(earlier);
+}
+
+void Event::wait_for_earlier() {
+  std::vector<Ref<Event>> earlier;
+  {
+    const std::lock_guard lock(mutex_);
+    earlier.swap(earlier_);
+  }
+  // Their nodes have told their ends before this one's node could, so this does not take long.
+  for (const Ref<Event>& event : earlier) event->wait();
+}
+
+void Event::keep(Ref<RefCounted> object) {
+  const std::lock_guard lock(mutex_);
+  if (!ended()) kept_.push_back(std::move(object));
+}
+
 void Event::watch() {
   if (worker_ == nullptr || ended()) return;
   {
@@ -112,6 +153,7 @@ void Event::announce(Worker& consumer) {
   const std::lock_guard lock(mutex_);
   if (std::find(announced_.begin(), announced_.end(), &consumer) != announced_.end()) return;
   announced_.push_back(&consumer);
+  consumer.note_awaited(*this);
   consumer.link().post(protocol::AwaitRemote{id_, context_->id()});
   if (ended()) {
     consumer.link().post(protocol::SetRemote{id_, status()});

@@ -9,7 +9,10 @@ namespace clique::icd {
 
 namespace {
 
-constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+/// What the node's object is not told: its host is the worker, which has to read and write whatever the
+/// application may not.
+constexpr cl_mem_flags kHostFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR |
+                                    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 
 }  // namespace
 
@@ -46,8 +49,20 @@ void Memory::ensure_on(Worker& worker) {
   post_create(worker);
 }
 
+bool Mapping::overlaps(const Mapping& other) const {
+  for (std::size_t i = 0; i < origin.size(); ++i)
+    if (origin[i] >= other.origin[i] + other.region[i] || other.origin[i] >= origin[i] + region[i])
+      return false;
+  return true;
+}
+
 void Memory::add_mapping(Mapping mapping) {
   const std::lock_guard lock(mutex_);
+  const bool clashes =
+      mapping.writes() && std::any_of(mappings_.begin(), mappings_.end(), [&](const Mapping& other) {
+        return other.writes() && other.overlaps(mapping);
+      });
+  require(!clashes, CL_INVALID_OPERATION, "part of the region is mapped for writing already");
   mappings_.push_back(std::move(mapping));
 }
 
@@ -70,6 +85,11 @@ cl_uint Memory::map_count() const {
 void Memory::add_destructor(DestructorCallback callback, void* user_data) {
   const std::lock_guard lock(mutex_);
   destructors_.emplace_back(callback, user_data);
+  has_destructors_ = true;
+}
+
+bool Memory::outlives_commands() const {
+  return has_destructors_ || (flags_ & CL_MEM_USE_HOST_PTR) != 0 || (parent_ && parent_->outlives_commands());
 }
 
 Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
@@ -91,7 +111,7 @@ Buffer::Buffer(Ref<Buffer> parent, cl_mem_flags flags, std::size_t origin, std::
              parent, origin, {}) {}
 
 void Buffer::post_create(Worker& worker) const {
-  const cl_mem_flags flags = this->flags() & ~kHostPointerFlags;
+  const cl_mem_flags flags = this->flags() & ~kHostFlags;
   if (parent()) {
     worker.link().post(protocol::CreateSubBuffer{id(), parent()->id(), flags, origin(), size()});
   } else {
@@ -235,7 +255,7 @@ void Image::post_create(Worker& worker) const {
   const protocol::Triple extent{desc_.image_width, std::max<std::size_t>(1, desc_.image_height),
                                 std::max<std::size_t>(1, desc_.image_depth)};
   worker.link().post(
-      protocol::CreateImage{id(), context()->id(), flags() & ~kHostPointerFlags, format_.image_channel_order,
+      protocol::CreateImage{id(), context()->id(), flags() & ~kHostFlags, format_.image_channel_order,
                             format_.image_channel_data_type, type(), extent, desc_.image_array_size,
                             parent() ? desc_.image_row_pitch : 0, parent() ? parent()->id() : 0});
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,9 @@ struct Mapping {
   protocol::Triple origin{};
   protocol::Triple region{};
   Pitches pitches{};
+
+  bool writes() const { return (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0; }
+  bool overlaps(const Mapping& other) const;
 };
 
 /// A buffer, sub-buffer or image.
@@ -54,11 +58,15 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   /// Makes the native object on the worker, and its parent's, where there is none yet.
   void ensure_on(Worker& worker);
 
+  /// Throws Error(CL_INVALID_OPERATION) where it overlaps another and both are for writing.
   void add_mapping(Mapping mapping);
   /// Takes one mapping that began at `pointer` out; the one mapped last, where there are several.
   std::optional<Mapping> take_mapping(const void* pointer);
   cl_uint map_count() const;
   void add_destructor(DestructorCallback callback, void* user_data);
+  /// Whether the application can tell when the object goes away, so that it must not before the commands that
+  /// use it.
+  bool outlives_commands() const;
 
  protected:
   Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
@@ -84,6 +92,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   std::vector<const Worker*> created_on_;
   std::vector<Mapping> mappings_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
+  std::atomic<bool> has_destructors_{false};
 };
 
 class Buffer final : public Memory {

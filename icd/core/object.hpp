@@ -4,6 +4,7 @@
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -49,14 +50,12 @@ class Registry {
  public:
   void insert(const void* handle);
   void erase(const void* handle);
-  /// Calls found() while the handle cannot go away. @returns whether it is alive.
+  /// Calls found() where the handle is alive; its memory stays until found() returns.
   template <typename F>
-  bool with(const void* handle, F&& found) const {
+  void with(const void* handle, F&& found) const {
     const Shard& shard = shard_of(handle);
     const std::shared_lock lock(shard.mutex);
-    if (!shard.handles.contains(handle)) return false;
-    found();
-    return true;
+    if (shard.handles.contains(handle)) found();
   }
 
  private:
@@ -140,9 +139,15 @@ class Ref {
   T* object_ = nullptr;
 };
 
+/// Whether objects of this kind can be asked for through others (a queue's context, a kernel's program):
+/// their handles live as long as they do. The others' handles die with the application's last reference.
+constexpr bool found_through_others(Kind kind) {
+  return kind == Kind::Device || kind == Kind::Context || kind == Kind::Queue || kind == Kind::Memory ||
+         kind == Kind::Program;
+}
+
 /// A class behind a handle. It has the application's reference count, which the queries report, besides the
-/// library's own (RefCounted): an object lives on while a command or another object needs it, but its handle
-/// dies with the application's last reference.
+/// library's own (RefCounted): an object lives on while a command or another object needs it.
 template <typename Handle, Kind kKind, cl_int kInvalid>
 class Object : public Handle, public RefCounted {
  public:
@@ -157,16 +162,29 @@ class Object : public Handle, public RefCounted {
     registry(kKind).insert(static_cast<Handle*>(this));
     return this;
   }
-  void retain() { api_references_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() {
+    if (api_references_.fetch_add(1, std::memory_order_relaxed) == 0) add_ref();
+  }
+  /// Throws Error(kInvalid) where the application holds no reference.
   void release() {
-    if (api_references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    registry(kKind).erase(static_cast<Handle*>(this));
+    cl_uint count = api_references_.load(std::memory_order_relaxed);
+    do {
+      require(count != 0, kInvalid, "released more often than retained");
+    } while (!api_references_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel));
+    if (count != 1) return;
+    if (!found_through_others(kKind)) registry(kKind).erase(static_cast<Handle*>(this));
     abandoned();
     drop_ref();
   }
-  cl_uint api_references() const { return api_references_.load(std::memory_order_relaxed); }
+  /// What the queries report: at least 1, since whoever can ask holds the object in some way.
+  cl_uint api_references() const {
+    return std::max<cl_uint>(1, api_references_.load(std::memory_order_relaxed));
+  }
 
  protected:
+  ~Object() override {
+    if (found_through_others(kKind)) registry(kKind).erase(static_cast<Handle*>(this));
+  }
   /// The application let its last reference go.
   virtual void abandoned() {}
 
@@ -174,12 +192,22 @@ class Object : public Handle, public RefCounted {
   std::atomic<cl_uint> api_references_{0};
 };
 
-/// The object behind a handle. Throws Error(T::invalid) for anything that is not a live handle of ours.
+/// The object behind a handle; empty for anything that is not a live handle of ours.
+template <typename T>
+Ref<T> find(typename T::HandleType* handle) {
+  Ref<T> object;
+  registry(T::kind).with(handle, [&] {
+    // Fails for one that is being deleted by another thread.
+    if (auto* found = static_cast<T*>(handle); found->try_add_ref()) object = Ref<T>::adopt(found);
+  });
+  return object;
+}
+
+/// The same for a handle that has to be right. Throws Error(T::invalid).
 template <typename T>
 Ref<T> get(typename T::HandleType* handle) {
-  Ref<T> object;
-  if (!registry(T::kind).with(handle, [&] { object = Ref<T>(static_cast<T*>(handle)); }))
-    throw Error(T::invalid, "not a live handle of this platform");
+  Ref<T> object = find<T>(handle);
+  if (!object) throw Error(T::invalid, "not a live handle of this platform");
   return object;
 }
 

@@ -27,6 +27,14 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   const bool elsewhere = context_->workers().size() > 1;
   const bool writes = std::any_of(submission.accesses.begin(), submission.accesses.end(),
                                   [](const Access& access) { return access.mode != Access::Read; });
+  for (const Ref<Event>& wait : submission.waits) {
+    prepared.doomed = prepared.doomed || wait->status() < 0;
+    prepared.may_fail = prepared.may_fail || !wait->ended();
+  }
+  const bool keeps = std::any_of(submission.accesses.begin(), submission.accesses.end(),
+                                 [](const Access& access) { return access.memory->outlives_commands(); });
+  // Whether a write that may fail has failed is to be known.
+  submission.report = submission.report || keeps || (elsewhere && writes && prepared.may_fail);
   if (submission.report || (elsewhere && writes))
     prepared.event =
         Ref<Event>(new Event(context_, Ref<Queue>(this), here, submission.type, submission.report));
@@ -35,7 +43,6 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (prepared.event) prepared.header.flags = protocol::Command::kEvent;
   if (submission.report) prepared.header.flags |= protocol::Command::kReport;
 
-  for (const Ref<Event>& wait : submission.waits) prepared.doomed = prepared.doomed || wait->status() < 0;
   if (prepared.doomed) {
     if (prepared.event) prepared.event->advance(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     return prepared;
@@ -47,6 +54,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
       access.memory->ensure_on(here);
       Coherence& coherence = access.memory->coherence();
       const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
+      if (keeps) prepared.event->keep(Ref<RefCounted>(access.memory));
       if (access.mode == Access::Overwrite) {
         coherence.before_overwrite(here, begin, begin + access.size, arrivals);
       } else {
@@ -54,25 +62,46 @@ Queue::Prepared Queue::prepare(Submission& submission) {
       }
     }
   }
+  std::vector<Ref<Event>> foreign;
   const auto wait_for = [&](const Ref<Event>& event) {
     if (event->ended() && !submission.keep_ended) return;
-    if (event->worker() != &here) event->announce(here);
+    if (event->worker() != &here) {
+      event->announce(here);
+      if (!event->is_user() && !event->ended()) foreign.push_back(event);
+    }
     prepared.header.waits.push_back(event->id());
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
+  if (elsewhere) foreign = note_foreign(std::move(foreign));
+  if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
+    if (!submission.fills.empty())
+      context_->host_reads().add(submission.fills.data(), submission.fills.size(), prepared.event);
     if (submission.sink) here.expect_data(prepared.event->id(), std::move(submission.sink));
   }
   return prepared;
+}
+
+std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits) {
+  if (!in_order()) return waits;
+  std::vector<Ref<Event>> ended;  // let go of after the lock
+  const std::lock_guard lock(foreign_mutex_);
+  const auto first = std::stable_partition(foreign_.begin(), foreign_.end(),
+                                           [](const Ref<Event>& event) { return !event->ended(); });
+  ended.assign(first, foreign_.end());
+  foreign_.erase(first, foreign_.end());
+  foreign_.insert(foreign_.end(), waits.begin(), waits.end());
+  return foreign_;
 }
 
 void Queue::commit(const Submission& submission, const Prepared& prepared) {
   for (const Access& access : submission.accesses) {
     if (access.mode == Access::Read) continue;
     const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
-    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event);
+    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event,
+                                       prepared.may_fail);
   }
 }
 
@@ -87,11 +116,12 @@ void Queue::finish() {
   for (const Ref<Event>& event :
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
+  for (const Ref<Event>& event : note_foreign({})) event->wait();
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 
 std::size_t Queue::Box::end(const protocol::Triple& region) const {
-  return begin() + (region[2] - 1) * pitches.slice + (region[1] - 1) * pitches.row + region[0];
+  return begin() + extent(region, pitches);
 }
 
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
@@ -103,8 +133,10 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
     if (begin <= size && data.size() <= size - begin)
       std::memcpy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
   };
+  const std::span fills(static_cast<const std::byte*>(to), size);
   return submit_parts(
-      {type, waits, {&access, 1}, true, false, std::move(sink)}, [&](Link& link, protocol::Command& header) {
+      {type, waits, {&access, 1}, true, false, std::move(sink), fills},
+      [&](Link& link, protocol::Command& header) {
         const std::size_t count = (size + kPartSize - 1) / kPartSize;
         post_parts(link, header, in_order(), count, [&](protocol::Command own, std::size_t i) {
           const std::size_t begin = i * kPartSize;
@@ -114,12 +146,72 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
       });
 }
 
+Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
+                             std::span<const Ref<Event>> waits, bool report, PostWrite post) {
+  auto reads = context_->host_reads().pending(memory.data(), memory.size());
+  if (!reads.empty()) return write_later(std::move(reads), type, access, waits, std::move(post));
+  return submit_parts({type, waits, {&access, 1}, report},
+                      [&](Link& link, const protocol::Command& header) { post(link, header, in_order()); });
+}
+
+Ref<Event> Queue::write_later(std::vector<Ref<Event>> reads, cl_command_type type, const Access& access,
+                              std::span<const Ref<Event>> waits, PostWrite post) {
+  const auto mark = [](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::Marker{std::move(header)});
+  };
+  // In the queue, the write is two markers: one ends when it is its turn, the other when a gate opens, which
+  // it does when the write has been done on the transfer queue, in between.
+  const Access before{access.memory, access.begin, access.size, Access::Read};
+  const Ref<Event> turn = submit({CL_COMMAND_MARKER, waits, {&before, 1}, true}, mark);
+  const Ref<Event> gate(new Event(context_));
+  Ref<Event> result = submit({type, {&gate, 1}, {&access, 1}, true, true}, mark);
+
+  struct Later {
+    Ref<Queue> queue;
+    Ref<Memory> memory;
+    Ref<Event> turn;
+    Ref<Event> gate;
+    PostWrite post;
+    std::atomic<std::size_t> reads_left;
+    std::atomic<cl_int> failure{CL_SUCCESS};
+
+    void write() {
+      Context& context = *queue->context();
+      if (failure < 0) {
+        gate->settle(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+      } else {
+        Worker& worker = queue->worker();
+        const Ref<Event> written(new Event(queue->context(), nullptr, worker, CL_COMMAND_WRITE_BUFFER, true));
+        worker.expect_event(written);
+        post(worker.link(),
+             {written->id(),
+              context.transfer_queue(worker),
+              protocol::Command::kEvent | protocol::Command::kReport,
+              {turn->id()}},
+             false);
+        written->then([gate = gate](cl_int status) { gate->settle(status); });
+      }
+      context.flush();
+    }
+  };
+  const auto later = std::make_shared<Later>(Ref<Queue>(this), Ref<Memory>(access.memory), turn, gate,
+                                             std::move(post), reads.size());
+  for (const Ref<Event>& read : reads)
+    read->then([later](cl_int status) {
+      if (status < 0) later->failure = status;
+      if (--later->reads_left == 0) later->write();
+    });
+  return result;
+}
+
 Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                         std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
   const Access access{&buffer, offset, size, Access::Overwrite};
-  return submit_parts({type, waits, {&access, 1}, report}, [&](Link& link, protocol::Command& header) {
-    post_buffer_write(link, header, in_order(), buffer.id(), offset, size, from);
-  });
+  return write_from(
+      {from.data, size}, type, access, waits, report,
+      [id = buffer.id(), offset, size, from](Link& link, const protocol::Command& header, bool in_order) {
+        post_buffer_write(link, header, in_order, id, offset, size, from);
+      });
 }
 
 namespace {
@@ -149,8 +241,9 @@ Ref<Event> Queue::read_rect(Memory& buffer, const Box& box, const protocol::Trip
   const Access access{&buffer, box.begin(), box.end(region) - box.begin(), Access::Read};
   const auto parts = split(region, 1);
   DataSink sink = scatter(parts, 1, to, pitches, Ref<Memory>(&buffer));
+  const std::span fills(static_cast<const std::byte*>(to), extent(region, pitches));
   return submit_parts(
-      {CL_COMMAND_READ_BUFFER_RECT, waits, {&access, 1}, true, false, std::move(sink)},
+      {CL_COMMAND_READ_BUFFER_RECT, waits, {&access, 1}, true, false, std::move(sink), fills},
       [&](Link& link, protocol::Command& header) {
         post_parts(link, header, in_order(), parts.size(), [&](protocol::Command own, std::size_t i) {
           return protocol::ReadBufferRect{std::move(own),   static_cast<std::uint32_t>(i),
@@ -164,15 +257,15 @@ Ref<Event> Queue::read_rect(Memory& buffer, const Box& box, const protocol::Trip
 Ref<Event> Queue::write_rect(Memory& buffer, const Box& box, const protocol::Triple& region,
                              const HostContent& from, std::span<const Ref<Event>> waits, bool report) {
   const Access access{&buffer, box.begin(), box.end(region) - box.begin(), Access::ReadWrite};
-  const auto parts = split(region, 1);
-  return submit_parts(
-      {CL_COMMAND_WRITE_BUFFER_RECT, waits, {&access, 1}, report},
-      [&](Link& link, protocol::Command& header) {
-        post_parts(link, header, in_order(), parts.size(), [&](protocol::Command own, std::size_t i) {
+  return write_from(
+      {from.data, extent(region, from.pitches)}, CL_COMMAND_WRITE_BUFFER_RECT, access, waits, report,
+      [id = buffer.id(), box, region, from](Link& link, const protocol::Command& header, bool in_order) {
+        const auto parts = split(region, 1);
+        post_parts(link, header, in_order, parts.size(), [&](protocol::Command own, std::size_t i) {
           const BoxPart& part = parts[i];
           return protocol::WriteBufferRect{
               std::move(own),
-              buffer.id(),
+              id,
               moved(box.origin, part.origin),
               part.region,
               box.pitches.row,
@@ -229,8 +322,11 @@ Ref<Event> Queue::read_image(Image& image, const protocol::Triple& origin, const
   const std::size_t unit = image.element_size();
   const auto parts = split(region, unit);
   DataSink sink = scatter(parts, unit, to, pitches, Ref<Memory>(&image));
+  const std::span fills(static_cast<const std::byte*>(to),
+                        extent({region[0] * unit, region[1], region[2]}, pitches));
   return submit_parts(
-      {type, waits, {&access, 1}, true, false, std::move(sink)}, [&](Link& link, protocol::Command& header) {
+      {type, waits, {&access, 1}, true, false, std::move(sink), fills},
+      [&](Link& link, protocol::Command& header) {
         post_parts(link, header, in_order(), parts.size(), [&](protocol::Command own, std::size_t i) {
           const auto bytes = parts[i].bytes(unit);
           return protocol::ReadImage{std::move(own),  static_cast<std::uint32_t>(i),
@@ -244,9 +340,13 @@ Ref<Event> Queue::write_image(Image& image, const protocol::Triple& origin, cons
                               const HostContent& from, std::span<const Ref<Event>> waits, bool report,
                               cl_command_type type) {
   const Access access = Access::all(image, image.covers(region) ? Access::Overwrite : Access::ReadWrite);
-  return submit_parts({type, waits, {&access, 1}, report}, [&](Link& link, protocol::Command& header) {
-    post_image_write(link, header, in_order(), image.id(), image.element_size(), origin, region, from);
-  });
+  const std::size_t unit = image.element_size();
+  return write_from({from.data, extent({region[0] * unit, region[1], region[2]}, from.pitches)}, type, access,
+                    waits, report,
+                    [id = image.id(), unit, origin, region, from](Link& link, const protocol::Command& header,
+                                                                  bool in_order) {
+                      post_image_write(link, header, in_order, id, unit, origin, region, from);
+                    });
 }
 
 Ref<Event> Queue::copy_image(Image& source, Image& destination, const protocol::Triple& source_origin,
@@ -327,8 +427,7 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
 }
 
 Ref<Event> Queue::unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report) {
-  if ((mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) == 0)
-    return marker(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
+  if (!mapping.writes()) return marker(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
   const HostContent content{static_cast<const std::byte*>(mapping.pointer), mapping.pitches, mapping.block};
   if (auto* image = dynamic_cast<Image*>(&memory))
     return write_image(*image, mapping.origin, mapping.region, content, waits, report,

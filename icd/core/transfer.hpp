@@ -32,6 +32,11 @@ inline Pitches dense(const protocol::Triple& region) {
   return {region[0], region[0] * region[1]};
 }
 
+/// Bytes from a box's first to the one after its last. x in bytes.
+inline std::size_t extent(const protocol::Triple& region, const Pitches& pitches) {
+  return (region[2] - 1) * pitches.slice + (region[1] - 1) * pitches.row + region[0];
+}
+
 /// Copies a box (x in bytes) between two layouts; both pointers are to its first byte.
 void copy_box(std::byte* to, const Pitches& to_pitches, const std::byte* from, const Pitches& from_pitches,
               const protocol::Triple& region);

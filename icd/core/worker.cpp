@@ -62,10 +62,16 @@ void Worker::connect_peer(const Worker& peer) {
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
+  // Let go of after the lock: an event may be the last to hold its context, which says goodbye to its
+  // workers.
+  std::vector<Ref<Event>> ended;
   {
     const std::lock_guard lock(mutex_);
     if (!lost_) {
-      std::erase_if(pushes_, [](const Ref<Event>& push) { return push->ended(); });
+      const auto first = std::stable_partition(pushes_.begin(), pushes_.end(),
+                                               [](const Ref<Event>& push) { return !push->ended(); });
+      ended.assign(first, pushes_.end());
+      pushes_.erase(first, pushes_.end());
       pushes_.push_back(arrival);
       return;
     }
@@ -99,6 +105,7 @@ void Worker::event_state(protocol::EventState&& state) {
     if (state.times[i] != 0)
       times[i] =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link_->clock_offset());
+  if (state.status <= CL_COMPLETE) pending.event->wait_for_earlier();
   pending.event->advance(state.status, times);
 }
 
@@ -114,7 +121,27 @@ void Worker::data(protocol::Data&& data) {
   sink(data.part, data.data.bytes);
 }
 
+void Worker::note_awaited(Event& event) {
+  const std::lock_guard lock(mutex_);
+  awaited_.emplace(event.id(), &event);
+}
+
+void Worker::forget_awaited(const Event& event) {
+  const std::lock_guard lock(mutex_);
+  awaited_.erase(event.id());
+}
+
 void Worker::print(protocol::Print&& text) {
+  // What other nodes printed before has been sent before, but on other connections.
+  for (const protocol::CommandId id : text.after) {
+    Ref<Event> earlier;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = awaited_.find(id);
+      if (found != awaited_.end() && found->second->try_add_ref()) earlier = Ref<Event>::adopt(found->second);
+    }
+    if (earlier) earlier->wait();
+  }
   // The application's stdout may be the C library's or the descriptor; what it wrote before has to come
   // before.
   std::fflush(stdout);

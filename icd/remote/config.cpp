@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
@@ -32,7 +32,7 @@ std::uint16_t parse_port(std::string_view text, std::string_view node) {
   unsigned port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535)
-    throw ConfigError("node " + quoted(node) + ": " + quoted(text) +
+    throw ConfigError("node " + in_quotes(node) + ": " + in_quotes(text) +
                       " is not a port; write a number from 1 to 65535 after the colon");
   return static_cast<std::uint16_t>(port);
 }
@@ -68,7 +68,7 @@ class TomlReader {
         at(value, [&] { config.connect_timeout = checked_timeout(*number, "connect_timeout_ms"); });
       } else {
         fail_at(path_, key.source(),
-                "unknown key " + quoted(key.str()) + "; known are nodes, [[node]] and connect_timeout_ms");
+                "unknown key " + in_quotes(key.str()) + "; known are nodes, [[node]] and connect_timeout_ms");
       }
     }
     return config;
@@ -121,7 +121,7 @@ class TomlReader {
         node.port = static_cast<std::uint16_t>(*port);
       } else {
         fail_at(path_, key.source(),
-                "unknown key " + quoted(key.str()) + " of a [[node]]; known are host and port");
+                "unknown key " + in_quotes(key.str()) + " of a [[node]]; known are host and port");
       }
     }
     if (node.host.empty()) fail(table, "a [[node]] needs host = \"...\"");
@@ -157,12 +157,12 @@ NodeAddress parse_node(std::string_view text) {
   NodeAddress address;
   std::string_view rest;
   if (const auto scheme = node.find("://"); scheme != std::string_view::npos)
-    throw ConfigError("node " + quoted(node) + " is not a host; write it without " +
-                      quoted(node.substr(0, scheme + 3)));
+    throw ConfigError("node " + in_quotes(node) + " is not a host; write it without " +
+                      in_quotes(node.substr(0, scheme + 3)));
   if (node.starts_with('[')) {
     const auto close = node.find(']');
     if (close == std::string_view::npos)
-      throw ConfigError("node " + quoted(node) + ": the bracket is not closed; write [address]:port");
+      throw ConfigError("node " + in_quotes(node) + ": the bracket is not closed; write [address]:port");
     address.host = node.substr(1, close - 1);
     rest = node.substr(close + 1);
   } else if (std::count(node.begin(), node.end(), ':') > 1) {
@@ -173,13 +173,13 @@ NodeAddress parse_node(std::string_view text) {
     rest = node.substr(colon);
   }
   if (address.host.empty())
-    throw ConfigError("node " + quoted(node) + " has no host; write host or host:port");
+    throw ConfigError("node " + in_quotes(node) + " has no host; write host or host:port");
   if (address.host.find_first_of(" \t/[]") != std::string::npos)
-    throw ConfigError("node " + quoted(node) +
+    throw ConfigError("node " + in_quotes(node) +
                       " is not a host; write host, host:port or [v6 address]:port, and commas between nodes");
   if (rest.empty()) return address;
   if (rest.front() != ':')
-    throw ConfigError("node " + quoted(node) + ": " + quoted(rest) +
+    throw ConfigError("node " + in_quotes(node) + ": " + in_quotes(rest) +
                       " after the address; write [address]:port");
   address.port = parse_port(rest.substr(1), node);
   return address;
@@ -242,7 +242,7 @@ Config Config::read(const Environment& environment, const std::string& system_fi
     std::int64_t ms = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
     if (error != std::errc() || end != text->data() + text->size())
-      throw ConfigError("CLIQUE_CONNECT_TIMEOUT_MS is " + quoted(*text) +
+      throw ConfigError("CLIQUE_CONNECT_TIMEOUT_MS is " + in_quotes(*text) +
                         "; write milliseconds, such as 3000");
     config.connect_timeout = checked_timeout(ms, "CLIQUE_CONNECT_TIMEOUT_MS");
   }

@@ -90,7 +90,7 @@ int carry_out(void* object) {
   pid_t pid = 0;
   order->error = ::posix_spawn(&pid, order->path, order->settings->actions(), order->settings->attributes(),
                                order->arguments, environ);
-  ::_exit(0);
+  return 0;
 }
 
 }  // namespace

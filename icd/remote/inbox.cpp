@@ -18,9 +18,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLastMessages{200};
 
 std::chrono::microseconds spin_time() {
-  // Where there is one processor, who is waited for needs it.
-  static const auto time =
-      std::thread::hardware_concurrency() > 1 ? Inbox::kSpin : std::chrono::microseconds::zero();
+  static const auto time = std::thread::hardware_concurrency() >= Inbox::kSpinProcessors
+                               ? Inbox::kSpin
+                               : std::chrono::microseconds::zero();
   return time;
 }
 

@@ -49,8 +49,12 @@ class Inbox {
     virtual void attendance_changed() = 0;
   };
 
-  /// How long a leader looks without sleeping, before it sleeps.
-  static constexpr std::chrono::microseconds kSpin{20};
+  /// How long a leader looks without sleeping, before it sleeps: a little more than a round trip on one host
+  /// takes.
+  static constexpr std::chrono::microseconds kSpin{50};
+  /// With fewer processors nobody spins: the messages' way is through ZeroMQ's threads, which need one
+  /// themselves.
+  static constexpr unsigned kSpinProcessors = 4;
   /// After this time at the latest, done() is looked at again.
   static constexpr std::chrono::milliseconds kLookAgain{100};
 

@@ -53,7 +53,8 @@ struct WorkerEndpoint {
 ///
 /// Memory of payloads: `Payload::bytes` must stay valid until the payload's owner is let go of, or the worker
 /// has answered for the command, or the link is lost (Reports::lost, wait() returning false, a failed
-/// request) or closed: ZeroMQ reads none of it from then on.
+/// request) or closed: ZeroMQ reads none of it from then on. Owners are let go of on any thread, ZeroMQ's
+/// too; their destructors must not call links.
 class Link {
  public:
   /// The answer to a request: the message, or why none will come.
@@ -83,7 +84,8 @@ class Link {
   }
   /// Calls compose(outbox) under the outbox's lock: what it adds stays together, and what it reads and
   /// changes of state that goes with the order of messages (arguments sent last, for one) is consistent with
-  /// that order. Must not call functions of this link. Not called at all in a forked child.
+  /// that order. Must not call functions of this link, nor take locks under which somebody posts. Not
+  /// called at all in a forked child.
   template <typename F>
   void compose(F&& compose) {
     if (birthplace_.foreign()) return;

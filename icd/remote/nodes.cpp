@@ -152,9 +152,13 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
   const std::string label = "node '" + node.text() + "'";
   std::string why;
   try {
-    for (const std::string& address : resolve(node.host, deadline)) {
+    const auto addresses = resolve(node.host, deadline);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const std::string& address = addresses[i];
+      // One that swallows everything must leave time for the others.
+      const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        const protocol::Welcome welcome = say_hello(zmq, address, node.port, deadline);
+        const protocol::Welcome welcome = say_hello(zmq, address, node.port, patience);
         std::vector<WorkerEndpoint> workers;
         for (const auto& worker : welcome.workers) {
           const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;

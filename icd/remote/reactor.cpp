@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 #include <thread>
+
+#include "icd/remote/threads.hpp"
 
 namespace clique::icd {
 
@@ -45,18 +46,8 @@ void Reactor::add(Client& client) {
   {
     std::lock_guard lock(mutex_);
     if (!running_) {
-      // Signals belong to the application's threads; a new thread inherits the mask.
-      sigset_t all;
-      sigset_t before;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);
-      try {
-        std::thread([this] { run(); }).detach();
-      } catch (...) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
-      }
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      const NoSignals quiet;
+      std::thread([this] { run(); }).detach();
       running_ = true;
     }
     clients_.push_back(&client);

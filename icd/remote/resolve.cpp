@@ -13,6 +13,8 @@
 #include <memory>
 #include <thread>
 
+#include "icd/remote/threads.hpp"
+
 namespace clique::icd {
 
 namespace {
@@ -50,7 +52,10 @@ std::vector<std::string> resolve(const std::string& host, std::chrono::steady_cl
   // A name server that does not answer cannot be given up on, only be left to a thread of its own.
   auto promise = std::make_shared<std::promise<Lookup>>();
   auto answer = promise->get_future();
-  std::thread([promise, host] { promise->set_value(look_up(host, AI_ADDRCONFIG)); }).detach();
+  {
+    const NoSignals quiet;
+    std::thread([promise, host] { promise->set_value(look_up(host, 0)); }).detach();
+  }
   if (answer.wait_until(deadline) != std::future_status::ready)
     throw Unreachable("its name was not resolved in time. Does the name server work?");
   Lookup found = answer.get();

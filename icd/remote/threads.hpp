@@ -11,13 +11,15 @@
 
 namespace clique::icd {
 
-/// While it lives, the calling thread gets no signals, and neither do the threads that it starts: signals
-/// belong to the application's threads.
+/// While it lives, the calling thread gets no signals (its own faults aside), and neither do the threads that
+/// it starts: signals belong to the application's threads.
 class NoSignals {
  public:
   NoSignals() {
     sigset_t all;
     sigfillset(&all);
+    // A fault of the thread itself is still to be reported by the application's handlers.
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -60,7 +60,7 @@ TEST(Codec, GivenTextThenItIsAStr) {
 }
 
 TEST(Codec, GivenBytesThenTheyAreABin) {
-  EXPECT_EQ(encoded(Print{{1, 2, 255}}), "92cc80c4030102ff");
+  EXPECT_EQ(encoded(Print{{1, 2, 255}, {7}}), "93cc80c4030102ff9107");
 }
 
 TEST(Codec, GivenBooleanAndEnumThenTheyAreTheirOwn) {

@@ -1,0 +1,84 @@
+// What two devices of one context cost each other: a buffer that goes to and fro, and kernels that only wait
+// for each other. With fewer than two devices there is nothing to measure.
+#include <array>
+
+#include "opencl.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr int chain_length = 1000;
+
+/// Two devices of one context, with an in-order queue each.
+struct Pair {
+  explicit Pair(const std::vector<cl::Device>& devices)
+      : context({devices.at(0), devices.at(1)}),
+        queues{cl::CommandQueue(context, devices[0]), cl::CommandQueue(context, devices[1])} {}
+
+  /// Runs `kernel` `length` times, by turns on both devices, each run after the one before by its event.
+  void chain(cl_kernel kernel, int length) const {
+    const size_t one = 1;
+    cl::Event previous;
+    for (int i = 0; i < length; ++i) {
+      cl_event event = nullptr;
+      check(clEnqueueNDRangeKernel(queues[static_cast<size_t>(i % 2)](), kernel, 1, nullptr, &one, nullptr,
+                                   i == 0 ? 0 : 1, i == 0 ? nullptr : &previous(), &event),
+            "clEnqueueNDRangeKernel");
+      previous = cl::Event(event);
+    }
+    // Neither queue may be left waiting for commands that the other has not been given yet.
+    for (const cl::CommandQueue& queue : queues) queue.flush();
+    previous.wait();
+  }
+
+  cl::Context context;
+  std::array<cl::CommandQueue, 2> queues;
+};
+
+void measure_dependency(const Pair& pair, int repeats) {
+  const cl::Kernel kernel = build_kernel(pair.context, "kernel void nothing() {}", "nothing");
+  const double time = median(repeats, [&] { return seconds([&] { pair.chain(kernel(), chain_length); }); });
+  report("dependency between devices", 1e6 / chain_length * time, "us");
+}
+
+/// The kernel writes the buffer, as far as any driver can tell all of it, so each hop moves the whole.
+void measure_buffer(const Pair& pair, size_t size, int repeats) {
+  const int hops = size >= mib ? 8 : 200;
+  const cl::Buffer buffer(pair.context, CL_MEM_READ_WRITE, size);
+  cl::Kernel kernel = build_kernel(
+      pair.context, "kernel void count(global int* data, uint last) { ++data[0]; ++data[last]; }", "count");
+  kernel.setArg(0, buffer);
+  kernel.setArg(1, static_cast<cl_uint>(size / sizeof(cl_int) - 1));
+  pair.queues[0].enqueueFillBuffer(buffer, cl_int{0}, 0, size);
+  pair.queues[0].finish();
+
+  cl_int expected = 0;
+  const double time = median(repeats, [&] {
+    expected += hops;
+    return seconds([&] { pair.chain(kernel(), hops); });
+  });
+
+  std::vector<cl_int> data(size / sizeof(cl_int));
+  pair.queues[0].enqueueReadBuffer(buffer, CL_TRUE, 0, size, data.data());
+  if (data.front() != expected || data.back() != expected)
+    throw std::runtime_error("the buffer lost an increment on its way between the devices");
+
+  report("buffer between devices " + size_name(size), 1e6 / hops * time, "us");
+}
+
+void measure(const OpenCLOptions& options) {
+  const std::vector<cl::Device> devices = devices_of(options.platform);
+  if (devices.size() < 2) return;
+  const Pair pair(devices);
+  measure_dependency(pair, options.repeats);
+  measure_buffer(pair, 4 * kib, options.repeats);
+  measure_buffer(pair, 64 * mib, options.repeats);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::OpenCLOptions options;
+  return bench::run_opencl(argc, argv, "Two devices of one context", options, [&] { measure(options); });
+}

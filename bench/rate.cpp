@@ -1,0 +1,63 @@
+// How fast commands are taken and executed: many empty kernels in an in-order queue, and kernel arguments.
+#include "opencl.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr int kernels = 20000;
+constexpr int arguments = 200000;
+
+void measure_kernels(cl_command_queue queue, cl_kernel kernel, int repeats) {
+  const auto enqueue_all = [&] {
+    for (int i = 0; i < kernels; ++i) enqueue(queue, kernel);
+  };
+  const auto finish = [&] { check(clFinish(queue), "clFinish"); };
+
+  const double executed = median(repeats, [&] {
+    return seconds([&] {
+      enqueue_all();
+      finish();
+    });
+  });
+  report("empty kernels, one clFinish", kernels / executed, "/s");
+
+  const double enqueued = median(repeats, [&] {
+    const double time = seconds(enqueue_all);
+    finish();
+    return time;
+  });
+  report("clEnqueueNDRangeKernel call", 1e6 / kernels * enqueued, "us");
+}
+
+void measure_arguments(cl_kernel kernel, cl_mem buffer, int repeats) {
+  const double time = median(repeats, [&] {
+    return seconds([&] {
+      for (cl_int i = 0; i < arguments; i += 2) {
+        check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer), "clSetKernelArg");
+        check(clSetKernelArg(kernel, 1, sizeof i, &i), "clSetKernelArg");
+      }
+    });
+  });
+  report("clSetKernelArg", arguments / time, "/s");
+}
+
+void measure(const OpenCLOptions& options) {
+  const cl::Device device = devices_of(options.platform).at(0);
+  const cl::Context context(device);
+  const cl::CommandQueue queue(context, device);
+  const cl::Kernel nothing = build_kernel(context, "kernel void nothing() {}", "nothing");
+  measure_kernels(queue(), nothing(), options.repeats);
+
+  const cl::Kernel store =
+      build_kernel(context, "kernel void store(global int* to, int value) { *to = value; }", "store");
+  const cl::Buffer buffer(context, CL_MEM_READ_WRITE, sizeof(cl_int));
+  measure_arguments(store(), buffer(), options.repeats);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::OpenCLOptions options;
+  return bench::run_opencl(argc, argv, "Command rates of one device", options, [&] { measure(options); });
+}

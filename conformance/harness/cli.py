@@ -1,0 +1,114 @@
+"""The command line of the runner."""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import sys
+
+from . import driver as drivers
+from .outcome import Outcome, case_of, merge
+from .results import Results, differences, unstable
+from .suite import SuiteError
+from .suites import SUITES
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXPECTED = ROOT / 'conformance' / 'expected'
+
+
+def _arguments(argv):
+    parser = argparse.ArgumentParser(
+        prog='conformance/run',
+        description='Runs a third-party suite on one driver and compares outcomes with those expected.')
+    parser.add_argument('suite', choices=sorted(SUITES), help='the suite to run')
+    parser.add_argument('--vendor', metavar='ICD_FILE', default=ROOT / 'build/release/icd/clique.icd',
+                        help="ICD file of the driver under test; default: the release build's")
+    parser.add_argument('--expected', metavar='FILE',
+                        help='outcomes to compare with; default: conformance/expected/SUITE-DEVICE.json')
+    parser.add_argument('--record', metavar='FILE',
+                        help='write the outcomes there, and compare with nothing unless --expected is given')
+    parser.add_argument('--repeat', type=int, default=1, metavar='N',
+                        help='run N times; tests that do not end alike are flaky and are not compared')
+    parser.add_argument('--filter', type=re.compile, default=re.compile(''), metavar='REGEX',
+                        help='only the cases whose name contains it')
+    parser.add_argument('--jobs', type=int, default=1, metavar='N',
+                        help='cases that run at the same time; default: 1')
+    parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case, if not the suite's")
+    parser.add_argument('--source', metavar='DIR', help='where the suite lies, if not where it is installed')
+    parser.add_argument('--logs', metavar='DIR', help='keep what every case prints')
+    parser.add_argument('--list', action='store_true', help='print the names of the cases and run nothing')
+    return parser.parse_args(argv)
+
+
+def _run_cases(suite, cases, jobs):
+    """All outcomes of `cases`; prints what does not pass as it happens."""
+    results = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for number, (case, outcomes) in enumerate(zip(cases, pool.map(suite.execute, cases)), 1):
+            merge(results, outcomes)
+            for test, outcome in sorted(outcomes.items()):
+                if outcome not in (Outcome.PASS, Outcome.SKIP):
+                    print(f'[{number}/{len(cases)}] {outcome}: {test}', flush=True)
+            if sys.stdout.isatty():
+                print(f'[{number}/{len(cases)}] {case}'[:100].ljust(100), end='\r', flush=True)
+    return results
+
+
+def _execute(suite, driver, options):
+    cases = [case for case in suite.cases() if options.filter.search(case)]
+    if not cases:
+        raise SuiteError(f'no case of {suite.name} matches {options.filter.pattern!r}')
+    if options.list:
+        print('\n'.join(cases))
+        return 0
+    print(f'{suite.name} on {driver.label}: {len(cases)} cases, {driver.device_count} device(s), '
+          f'{driver.description}')
+
+    runs = [_run_cases(suite, cases, options.jobs) for _ in range(options.repeat)]
+    flaky = unstable(runs)
+    actual = Results(suite.name, driver.label, driver.description,
+                     {test: outcome for test, outcome in runs[-1].items() if test not in flaky}, flaky)
+    print(f'{suite.name} on {driver.label}: {actual.summary()}' + (f', {len(flaky)} flaky' if flaky else ''))
+
+    expected_file = options.expected or EXPECTED / f'{suite.name}-{driver.label}.json'
+    recorded = 0
+    if options.record:
+        recorded = _record(actual, options)
+        if not options.expected:
+            return recorded
+    elif not options.expected and not pathlib.Path(expected_file).exists():
+        print(f'nothing is expected of {driver.label} yet: no {expected_file}; write it with --record')
+        return 1
+
+    lines = differences(Results.load(expected_file), actual, options.filter.search)
+    print('\n'.join(lines) if lines else 'as expected')
+    return 1 if lines else recorded
+
+
+def _record(actual, options):
+    """Writes the outcomes; with a filter, into what the file holds of the other cases."""
+    path = pathlib.Path(options.record)
+    if path.exists():
+        before = Results.load(path)
+        # Whether a test is flaky takes many runs to know; one that has been seen to be stays on the list.
+        actual.flaky |= before.flaky
+        for test, outcome in before.results.items():
+            if not options.filter.search(case_of(test)):
+                actual.results[test] = outcome
+        for test in before.flaky:
+            actual.results.pop(test, None)
+    actual.store(path)
+    print(f'recorded in {path}')
+    return 0
+
+
+def main(argv=None):
+    options = _arguments(argv)
+    try:
+        with drivers.load(options.vendor) as driver:
+            suite = SUITES[options.suite](driver, timeout=options.timeout, source=options.source,
+                                          logs=options.logs)
+            return _execute(suite, driver, options)
+    except (drivers.DriverError, SuiteError, FileNotFoundError) as error:
+        print(f'conformance/run: {error}', file=sys.stderr)
+        return 2

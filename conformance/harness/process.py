@@ -1,0 +1,52 @@
+"""Runs one program of a suite, isolated: own process group, own time limit, output in a file."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import tempfile
+
+from .outcome import Outcome
+
+
+@dataclasses.dataclass(frozen=True)
+class Finished:
+    """How a program ended, and all that it printed on both streams."""
+
+    status: int
+    timed_out: bool
+    output: str
+
+    @property
+    def fault(self):
+        """TIMEOUT or CRASH, or None where the program ended by itself."""
+        if self.timed_out:
+            return Outcome.TIMEOUT
+        return Outcome.CRASH if self.status < 0 else None
+
+
+def run(command, *, env, timeout, cwd=None):
+    """Runs `command` to its end or for `timeout` seconds, and leaves nothing of its process group behind."""
+    # A file and not a pipe: a driver's helper process may inherit the stream and outlive the program, and
+    # whoever reads a pipe to its end would wait for that one.
+    with tempfile.TemporaryFile() as stream:
+        child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stream,
+                                 stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            child.wait(timeout)
+            timed_out = False
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            _kill_group(child.pid)
+            child.wait()
+        stream.seek(0)
+        output = stream.read().decode('utf-8', 'replace')
+    return Finished(child.returncode, timed_out, output)
+
+
+def _kill_group(leader):
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

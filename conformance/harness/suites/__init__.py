@@ -1,0 +1,10 @@
+"""The suites, by name."""
+
+from .clblast import CLBlast
+from .clinfo import Clinfo
+from .clpeak import Clpeak
+from .hashcat import Hashcat
+from .piglit import Piglit
+from .pyopencl import PyOpenCL
+
+SUITES = {suite.name: suite for suite in (CLBlast, Clinfo, Clpeak, Hashcat, Piglit, PyOpenCL)}

@@ -1,0 +1,132 @@
+// Section 5.10: running kernels.
+#include "icd/api/boundary.hpp"
+#include "icd/api/entry_points.hpp"
+#include "icd/core/kernel.hpp"
+#include "icd/core/queue.hpp"
+
+namespace clique::icd::api {
+
+namespace {
+
+void require_dimensions(const LaunchLimits& limits, cl_uint work_dim) {
+  require(work_dim >= 1 && work_dim <= limits.dimensions, CL_INVALID_WORK_DIMENSION,
+          "so many dimensions there are not");
+}
+
+/// The clauses on global_work_size and global_work_offset.
+void take_global(NdRange& range, const LaunchLimits& limits, const size_t* offset, const size_t* size) {
+  for (cl_uint i = 0; i < range.dimensions; ++i) {
+    range.global[i] = size != nullptr ? size[i] : 0;
+    range.offset[i] = offset != nullptr ? offset[i] : 0;
+    require(range.global[i] != 0 || limits.empty_ranges, CL_INVALID_GLOBAL_WORK_SIZE, "the range is empty");
+    require(range.global[i] <= limits.largest_id, CL_INVALID_GLOBAL_WORK_SIZE,
+            "the device cannot count so far");
+    require(range.offset[i] <= limits.largest_id - range.global[i], CL_INVALID_GLOBAL_OFFSET,
+            "the device cannot count so far");
+  }
+}
+
+/// The clauses on local_work_size.
+void take_local(NdRange& range, const LaunchLimits& limits, const size_t* size) {
+  const bool fixed = limits.required_group[0] != 0;
+  if (size == nullptr && !fixed) return;
+  size_t items = 1;
+  for (cl_uint i = 0; i < 3; ++i) {
+    const size_t given = i >= range.dimensions ? 1 : size != nullptr ? size[i] : limits.required_group[i];
+    require(!fixed || given == limits.required_group[i], CL_INVALID_WORK_GROUP_SIZE,
+            "the kernel requires another size");
+    require(given != 0 && given <= limits.group_size / items, CL_INVALID_WORK_GROUP_SIZE,
+            "work-groups of no or too many work-items");
+    items *= given;
+    if (i >= range.dimensions) continue;
+    require(given <= limits.item_sizes[i], CL_INVALID_WORK_ITEM_SIZE,
+            "a dimension of the work-group is too large");
+    require(!limits.uniform_groups || range.global[i] % given == 0, CL_INVALID_WORK_GROUP_SIZE,
+            "work-groups do not divide the range");
+    range.local[i] = given;
+  }
+}
+
+NdRange nd_range(const LaunchLimits& limits, cl_uint work_dim, const size_t* offset, const size_t* global,
+                 const size_t* local) {
+  require_dimensions(limits, work_dim);
+  NdRange range{work_dim};
+  take_global(range, limits, offset, global);
+  if (!range.empty()) take_local(range, limits, local);
+  return range;
+}
+
+}  // namespace
+
+cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
+                                          const size_t* global_work_offset, const size_t* global_work_size,
+                                          const size_t* local_work_size, cl_uint num_events_in_wait_list,
+                                          const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Kernel> object = get<Kernel>(kernel);
+  require(queue->context() == object->context(), CL_INVALID_CONTEXT,
+          "queue and kernel are of different contexts");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const LaunchLimits& limits = object->on(*queue->device()).limits;
+  const NdRange range = nd_range(limits, work_dim, global_work_offset, global_work_size, local_work_size);
+  give_event(object->launch(*queue, range, waits, event != nullptr), event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
+                                 cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                 cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Kernel> object = get<Kernel>(kernel);
+  require(queue->context() == object->context(), CL_INVALID_CONTEXT,
+          "queue and kernel are of different contexts");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const auto& required = object->on(*queue->device()).limits.required_group;
+  require(required[0] * required[1] * required[2] <= 1, CL_INVALID_WORK_GROUP_SIZE,
+          "the kernel requires a larger group");
+  give_event(object->launch(*queue, {}, waits, event != nullptr), event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+/// No device runs the host's functions: they would be on another host.
+cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue command_queue, void(CL_CALLBACK* user_func)(void*),
+                                         void* args, size_t cb_args, cl_uint num_mem_objects,
+                                         const cl_mem* mem_list, const void** args_mem_loc,
+                                         cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                         cl_event* /*event*/) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  require(user_func != nullptr, CL_INVALID_VALUE, "no function");
+  require((args != nullptr) == (cb_args != 0), CL_INVALID_VALUE, "arguments and their size do not agree");
+  require(args != nullptr || num_mem_objects == 0, CL_INVALID_VALUE, "memory objects without arguments");
+  require(
+      (num_mem_objects != 0) == (mem_list != nullptr) && (num_mem_objects != 0) == (args_mem_loc != nullptr),
+      CL_INVALID_VALUE, "memory objects, their places and their count do not agree");
+  wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  throw Error(CL_INVALID_OPERATION, "the device does not run native kernels");
+}
+CLIQUE_CATCH_STATUS
+
+/// cl_khr_suggested_local_work_size.
+cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue command_queue, cl_kernel kernel,
+                                                        cl_uint work_dim, const size_t* global_work_offset,
+                                                        const size_t* global_work_size,
+                                                        size_t* suggested_local_work_size) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  const Ref<Kernel> object = get<Kernel>(kernel);
+  require(queue->context() == object->context(), CL_INVALID_CONTEXT,
+          "queue and kernel are of different contexts");
+  const LaunchLimits& limits = object->on(*queue->device()).limits;
+  object->require_args();
+  require_dimensions(limits, work_dim);
+  NdRange range{work_dim};
+  take_global(range, limits, global_work_offset, global_work_size);
+  require(!range.empty(), CL_INVALID_GLOBAL_WORK_SIZE, "the range is empty");
+  require(suggested_local_work_size != nullptr, CL_INVALID_VALUE, "no room for the answer");
+  object->suggest_local_size(*queue->device(), range, {suggested_local_work_size, work_dim});
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+}  // namespace clique::icd::api

@@ -1,0 +1,227 @@
+// Sections 5.8.1 to 5.8.7: making and building programs.
+#include "icd/core/program.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "icd/api/boundary.hpp"
+#include "icd/api/entry_points.hpp"
+#include "icd/core/platform.hpp"
+
+namespace clique::icd::api {
+
+namespace {
+
+using ProgramCallback = void(CL_CALLBACK*)(cl_program, void*);
+
+/// An optional list of devices: those of `all` that it names, or `all`.
+Program::Devices listed_devices(const Program::Devices& all, cl_uint count, const cl_device_id* list) {
+  require((list != nullptr) == (count != 0), CL_INVALID_VALUE, "device list and count do not agree");
+  if (list == nullptr) return all;
+  Program::Devices devices = get_all<Device>(list, count);
+  for (const Ref<Device>& device : devices)
+    require(std::find(all.begin(), all.end(), device) != all.end(), CL_INVALID_DEVICE,
+            "not a device of the object");
+  return devices;
+}
+
+void require_each(const Program::Devices& devices, cl_device_info property, cl_int status) {
+  for (const Ref<Device>& device : devices)
+    require(device->value<cl_bool>(property) == CL_TRUE, status, "a device cannot do it");
+}
+
+std::string text(const char* options) {
+  return options != nullptr ? options : "";
+}
+
+/// The names, separated by semicolons, are built-in kernels of some device.
+void require_built_in(const Program::Devices& devices, std::string_view names) {
+  const auto lists = [](const std::string& all, std::string_view name) {
+    return (";" + all + ";").find(";" + std::string(name) + ";") != std::string::npos;
+  };
+  for (bool last = false; !last;) {
+    const std::size_t end = std::min(names.find(';'), names.size());
+    const std::string_view name = names.substr(0, end);
+    const bool known =
+        !name.empty() && std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
+          return lists(device->text(CL_DEVICE_BUILT_IN_KERNELS), name);
+        });
+    require(known, CL_INVALID_VALUE, "no device has such a built-in kernel");
+    last = end == names.size();
+    names.remove_prefix(last ? end : end + 1);
+  }
+}
+
+protocol::Bytes bytes(const void* data, size_t size) {
+  const auto* begin = static_cast<const std::uint8_t*>(data);
+  return {begin, begin + size};
+}
+
+}  // namespace
+
+cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count, const char** strings,
+                                                 const size_t* lengths, cl_int* errcode_ret) try {
+  auto in = get<Context>(context);
+  require(count != 0 && strings != nullptr, CL_INVALID_VALUE, "no source");
+  std::string source;
+  for (cl_uint i = 0; i < count; ++i) {
+    require(strings[i] != nullptr, CL_INVALID_VALUE, "a string is missing");
+    const bool terminated = lengths == nullptr || lengths[i] == 0;
+    source.append(strings[i], terminated ? std::strlen(strings[i]) : lengths[i]);
+  }
+  return created(Program::from_source(std::move(in), std::move(source)).get(), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void* il, size_t length,
+                                             cl_int* errcode_ret) try {
+  auto in = get<Context>(context);
+  const bool supported =
+      std::any_of(in->devices().begin(), in->devices().end(),
+                  [](const Ref<Device>& device) { return !device->text(CL_DEVICE_IL_VERSION).empty(); });
+  require(supported, CL_INVALID_OPERATION, "no device takes intermediate language");
+  require(il != nullptr && length != 0, CL_INVALID_VALUE, "no intermediate language");
+  return created(Program::from_il(std::move(in), bytes(il, length)).get(), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num_devices,
+                                                 const cl_device_id* device_list, const size_t* lengths,
+                                                 const unsigned char** binaries, cl_int* binary_status,
+                                                 cl_int* errcode_ret) try {
+  auto in = get<Context>(context);
+  require(device_list != nullptr && num_devices != 0, CL_INVALID_VALUE, "no devices");
+  auto devices = listed_devices(in->devices(), num_devices, device_list);
+  require(lengths != nullptr && binaries != nullptr, CL_INVALID_VALUE, "no binaries");
+  const std::span<cl_int> statuses(binary_status, binary_status != nullptr ? num_devices : 0);
+  std::vector<protocol::Bytes> code;
+  bool complete = true;
+  for (cl_uint i = 0; i < num_devices; ++i) {
+    const bool given = lengths[i] != 0 && binaries[i] != nullptr;
+    complete = complete && given;
+    if (!statuses.empty()) statuses[i] = given ? CL_SUCCESS : CL_INVALID_VALUE;
+    code.push_back(given ? bytes(binaries[i], lengths[i]) : protocol::Bytes{});
+  }
+  require(complete, CL_INVALID_VALUE, "a binary is missing");
+  auto program = Program::from_binaries(std::move(in), std::move(devices), std::move(code), statuses);
+  return created(program.get(), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_devices,
+                                                         const cl_device_id* device_list,
+                                                         const char* kernel_names, cl_int* errcode_ret) try {
+  auto in = get<Context>(context);
+  require(device_list != nullptr && num_devices != 0, CL_INVALID_VALUE, "no devices");
+  require(kernel_names != nullptr, CL_INVALID_VALUE, "no names");
+  auto devices = listed_devices(in->devices(), num_devices, device_list);
+  require_built_in(devices, kernel_names);
+  auto program = Program::from_built_in_kernels(std::move(in), std::move(devices), kernel_names);
+  return created(program.get(), errcode_ret);
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+cl_int CL_API_CALL clRetainProgram(cl_program program) try {
+  get<Program>(program)->retain();
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clReleaseProgram(cl_program program) try {
+  get<Program>(program)->release();
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+/// Deprecated, and only for programs with global constructors, which no device has.
+cl_int CL_API_CALL clSetProgramReleaseCallback(cl_program program, ProgramCallback pfn_notify,
+                                               void* /*user_data*/) try {
+  get<Program>(program);
+  require(pfn_notify != nullptr, CL_INVALID_VALUE, "no callback");
+  throw Error(CL_INVALID_OPERATION, "no device has global constructors and destructors");
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, size_t spec_size,
+                                                      const void* spec_value) try {
+  const auto in = get<Program>(program);
+  require(in->origin() == Program::Origin::Il, CL_INVALID_PROGRAM,
+          "only intermediate language has such constants");
+  require_each(in->devices(), CL_DEVICE_COMPILER_AVAILABLE, CL_COMPILER_NOT_AVAILABLE);
+  require(spec_value != nullptr && spec_size != 0, CL_INVALID_VALUE, "no value");
+  in->specialize(spec_id, {static_cast<const std::byte*>(spec_value), spec_size});
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list,
+                                  const char* options, ProgramCallback pfn_notify, void* user_data) try {
+  const auto built = get<Program>(program);
+  const auto devices = listed_devices(built->devices(), num_devices, device_list);
+  require(pfn_notify != nullptr || user_data == nullptr, CL_INVALID_VALUE, "data without a callback");
+  const auto origin = built->origin();
+  if (origin == Program::Origin::Source || origin == Program::Origin::Il)
+    require_each(devices, CL_DEVICE_COMPILER_AVAILABLE, CL_COMPILER_NOT_AVAILABLE);
+  require(origin != Program::Origin::Link, CL_INVALID_OPERATION, "the program was linked");
+  return built->build(devices, text(options), {pfn_notify, user_data});
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list,
+                                    const char* options, cl_uint num_input_headers,
+                                    const cl_program* input_headers, const char** header_include_names,
+                                    ProgramCallback pfn_notify, void* user_data) try {
+  const auto compiled = get<Program>(program);
+  const auto devices = listed_devices(compiled->devices(), num_devices, device_list);
+  require((num_input_headers != 0) == (input_headers != nullptr) &&
+              (num_input_headers != 0) == (header_include_names != nullptr),
+          CL_INVALID_VALUE, "headers, their names and their count do not agree");
+  std::vector<Program::Header> headers;
+  for (cl_uint i = 0; i < num_input_headers; ++i) {
+    require(header_include_names[i] != nullptr, CL_INVALID_VALUE, "a header has no name");
+    headers.push_back({header_include_names[i], get<Program>(input_headers[i])});
+    require(headers.back().program->origin() == Program::Origin::Source, CL_INVALID_PROGRAM,
+            "a header without source");
+  }
+  require(pfn_notify != nullptr || user_data == nullptr, CL_INVALID_VALUE, "data without a callback");
+  require_each(devices, CL_DEVICE_COMPILER_AVAILABLE, CL_COMPILER_NOT_AVAILABLE);
+  require(compiled->origin() == Program::Origin::Source || compiled->origin() == Program::Origin::Il,
+          CL_INVALID_OPERATION, "the program has no source");
+  return compiled->compile(devices, text(options), headers, {pfn_notify, user_data});
+}
+CLIQUE_CATCH_STATUS
+
+cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id* device_list,
+                                     const char* options, cl_uint num_input_programs,
+                                     const cl_program* input_programs, ProgramCallback pfn_notify,
+                                     void* user_data, cl_int* errcode_ret) try {
+  auto in = get<Context>(context);
+  auto devices = listed_devices(in->devices(), num_devices, device_list);
+  require(num_input_programs != 0 && input_programs != nullptr, CL_INVALID_VALUE, "nothing to link");
+  const auto inputs = get_all<Program>(input_programs, num_input_programs);
+  for (const auto& input : inputs)
+    require(input->context() == in, CL_INVALID_PROGRAM, "an input is of another context");
+  require(pfn_notify != nullptr || user_data == nullptr, CL_INVALID_VALUE, "data without a callback");
+  require_each(devices, CL_DEVICE_LINKER_AVAILABLE, CL_LINKER_NOT_AVAILABLE);
+  cl_int status = CL_SUCCESS;
+  const cl_program linked = Program::link(std::move(in), std::move(devices), text(options), inputs,
+                                          {pfn_notify, user_data}, status);
+  if (errcode_ret != nullptr) *errcode_ret = status;
+  return linked;
+}
+CLIQUE_CATCH_ERRCODE(errcode_ret)
+
+/// A hint that the nodes' drivers do not get: a compiler of theirs may be in use by other sessions.
+cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) try {
+  require(platform == Platform::handle(), CL_INVALID_PLATFORM, "not this platform");
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+/// Deprecated; the same hint.
+cl_int CL_API_CALL clUnloadCompiler() {
+  return CL_SUCCESS;
+}
+
+}  // namespace clique::icd::api

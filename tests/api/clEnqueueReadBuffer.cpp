@@ -1,0 +1,153 @@
+// clEnqueueReadBuffer: OpenCL 3.0, section 5.2.2.
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+
+#include "checks.hpp"
+
+namespace clique::test {
+
+class clEnqueueReadBuffer : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    data.resize(1000);
+    std::iota(data.begin(), data.end(), 7);
+    mem = buffer(data.size(), data.data());
+    bytes = data.size() * sizeof(cl_int);
+    out.assign(data.size(), -1);
+  }
+  cl_int read_at(cl_mem from, size_t offset, size_t size, void* ptr) {
+    return ::clEnqueueReadBuffer(queue, from, CL_TRUE, offset, size, ptr, 0, nullptr, nullptr);
+  }
+  std::vector<cl_int> data;
+  std::vector<cl_int> out;
+  Mem mem;
+  size_t bytes = 0;
+};
+
+TEST_F(clEnqueueReadBuffer, GivenBlockingReadThenDataIsThere) {
+  EXPECT_CL(read_at(mem, 0, bytes, out.data()));
+  EXPECT_EQ(data, out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenNonBlockingReadThenDataIsThereWhenTheEventCompletes) {
+  Event event;
+  EXPECT_CL(::clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, bytes, out.data(), 0, nullptr, event.out()));
+  EXPECT_CL(clWaitForEvents(1, event.ptr()));
+  EXPECT_EQ(data, out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenBlockingReadThenItsEventIsComplete) {
+  Event event;
+  EXPECT_CL(::clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, out.data(), 0, nullptr, event.out()));
+  EXPECT_EQ(CL_COMPLETE, execution_status(event));
+}
+
+TEST_F(clEnqueueReadBuffer, GivenPartThenOnlyThatPartIsWritten) {
+  EXPECT_CL(read_at(mem, 10 * sizeof(cl_int), 5 * sizeof(cl_int), out.data() + 3));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool inside = i >= 3 && i < 8;
+    EXPECT_EQ(inside ? data[i + 7] : -1, out[i]) << i;
+  }
+}
+
+TEST_F(clEnqueueReadBuffer, GivenOddOffsetsAndSizesThenBytesAreExact) {
+  const auto* expected = reinterpret_cast<const unsigned char*>(data.data());
+  for (const size_t offset : {size_t{0}, size_t{1}, size_t{3}, size_t{127}, bytes - 13}) {
+    for (const size_t size : {size_t{1}, size_t{2}, size_t{13}}) {
+      std::vector<unsigned char> part(size + 2, 0xA5);
+      ASSERT_CL(read_at(mem, offset, size, part.data() + 1));
+      EXPECT_EQ(0, std::memcmp(expected + offset, part.data() + 1, size)) << offset << " " << size;
+      EXPECT_EQ(0xA5, part.front());
+      EXPECT_EQ(0xA5, part.back());
+    }
+  }
+}
+
+TEST_F(clEnqueueReadBuffer, GivenLargeBufferThenAllOfItArrives) {
+  std::vector<cl_uint> large((5U << 20) / sizeof(cl_uint) + 3);
+  std::iota(large.begin(), large.end(), 0U);
+  const Mem big = buffer(large.size(), large.data());
+  EXPECT_EQ(large, read<cl_uint>(big, large.size()));
+}
+
+TEST_F(clEnqueueReadBuffer, GivenManyNonBlockingReadsThenAllArrive) {
+  for (size_t i = 0; i < data.size(); ++i) {
+    ASSERT_CL(::clEnqueueReadBuffer(queue, mem, CL_FALSE, i * sizeof(cl_int), sizeof(cl_int), &out[i], 0,
+                                    nullptr, nullptr));
+  }
+  ASSERT_CL(clFinish(queue));
+  EXPECT_EQ(data, out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenQueueOfEachDeviceThenSameData) {
+  for (const cl_device_id each : devices()) {
+    queue = make_queue(0, each);
+    EXPECT_CL(read_at(mem, 0, bytes, out.data()));
+    EXPECT_EQ(data, out);
+    out.assign(out.size(), -1);
+  }
+}
+
+TEST_F(clEnqueueReadBuffer, GivenRegionOutsideTheBufferThenInvalidValue) {
+  EXPECT_EQ(CL_INVALID_VALUE, read_at(mem, 0, bytes + 1, out.data()));
+  EXPECT_EQ(CL_INVALID_VALUE, read_at(mem, bytes, 1, out.data()));
+  EXPECT_EQ(CL_INVALID_VALUE, read_at(mem, bytes - 1, 2, out.data()));
+  EXPECT_EQ(CL_INVALID_VALUE, read_at(mem, 1, SIZE_MAX, out.data())) << "offset + size wraps around";
+  EXPECT_EQ(CL_INVALID_VALUE, read_at(mem, SIZE_MAX - 3, 8, out.data())) << "offset + size wraps around";
+  EXPECT_EQ(std::vector<cl_int>(out.size(), -1), out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenNoPointerThenInvalidValue) {
+  EXPECT_EQ(CL_INVALID_VALUE, read_at(mem, 0, 4, nullptr));
+}
+
+TEST_F(clEnqueueReadBuffer, GivenObjectThatIsNoBufferThenInvalidMemObject) {
+  EXPECT_EQ(CL_INVALID_MEM_OBJECT, read_at(nullptr, 0, 4, out.data()));
+  EXPECT_EQ(CL_INVALID_MEM_OBJECT, read_at(foreign_handle<cl_mem>(), 0, 4, out.data()));
+  EXPECT_EQ(CL_INVALID_MEM_OBJECT, read_at(reinterpret_cast<cl_mem>(queue.get()), 0, 4, out.data()));
+}
+
+TEST_F(clEnqueueReadBuffer, GivenBufferThatTheHostMayNotReadThenInvalidOperation) {
+  for (const cl_mem_flags flags : {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_NO_ACCESS}) {
+    const Mem closed = buffer<cl_int>(4, nullptr, flags);
+    EXPECT_EQ(CL_INVALID_OPERATION, read_at(closed, 0, 4, out.data())) << flags;
+  }
+  const Mem open = buffer<cl_int>(4, nullptr, CL_MEM_HOST_READ_ONLY);
+  EXPECT_CL(read_at(open, 0, 4, out.data()));
+}
+
+TEST_F(clEnqueueReadBuffer, GivenCallThenRulesOfEveryEnqueueHold) {
+  const auto enqueue = [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
+    return ::clEnqueueReadBuffer(on, mem, CL_FALSE, 0, bytes, out.data(), count, list, event);
+  };
+  expect_enqueue_rules(context, device, CL_COMMAND_READ_BUFFER, enqueue);
+  EXPECT_EQ(data, out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenFailedEventInWaitListThenBlockingReadReportsIt) {
+  expect_blocking_reports_failed_event(
+      context, device, [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
+        return ::clEnqueueReadBuffer(on, mem, CL_TRUE, 0, bytes, out.data(), count, list, event);
+      });
+  EXPECT_EQ(std::vector<cl_int>(out.size(), -1), out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenFailedEventInWaitListThenTheReadFailsToo) {
+  expect_failed_event_ends_command(
+      context, device, [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
+        return ::clEnqueueReadBuffer(on, mem, CL_FALSE, 0, bytes, out.data(), count, list, event);
+      });
+  EXPECT_EQ(std::vector<cl_int>(out.size(), -1), out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenBufferThatTheHostMayOnlyReadThenItsInitialContentIsThere) {
+  std::vector<cl_int> content(64);
+  for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<cl_int>(i * 3);
+  const Mem only_read =
+      buffer<cl_int>(content.size(), content.data(), CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY);
+  EXPECT_EQ(content, read<cl_int>(only_read, content.size()));
+}
+
+}  // namespace clique::test

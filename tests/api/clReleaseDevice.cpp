@@ -1,0 +1,39 @@
+// clReleaseDevice: OpenCL 3.0, section 4.3.
+#include "checks.hpp"
+
+namespace clique::test {
+
+class clReleaseDevice : public ApiTest {
+ protected:
+  cl_uint references(cl_device_id of) {
+    return info<cl_uint>(clGetDeviceInfo, of, CL_DEVICE_REFERENCE_COUNT);
+  }
+};
+
+TEST_F(clReleaseDevice, GivenRootDeviceThenNothingChanges) {
+  for (const cl_device_id each : devices()) {
+    EXPECT_CL(::clReleaseDevice(each));
+    EXPECT_EQ(1U, references(each));
+    EXPECT_EQ(platform(), info<cl_platform_id>(clGetDeviceInfo, each, CL_DEVICE_PLATFORM));
+  }
+}
+
+TEST_F(clReleaseDevice, GivenSubDeviceThenReferencesAreCounted) {
+  const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  cl_uint count = 0;
+  if (clCreateSubDevices(device, properties, 0, nullptr, &count) != CL_SUCCESS)
+    GTEST_SKIP() << "the device cannot be partitioned";
+  std::vector<cl_device_id> parts(count);
+  ASSERT_CL(clCreateSubDevices(device, properties, count, parts.data(), nullptr));
+  EXPECT_CL(::clRetainDevice(parts[0]));
+  EXPECT_EQ(2U, references(parts[0]));
+  EXPECT_CL(::clReleaseDevice(parts[0]));
+  EXPECT_EQ(1U, references(parts[0]));
+  for (const cl_device_id part : parts) EXPECT_CL(::clReleaseDevice(part));
+}
+
+TEST_F(clReleaseDevice, GivenNullDeviceThenInvalidDevice) {
+  EXPECT_EQ(CL_INVALID_DEVICE, ::clReleaseDevice(nullptr));
+}
+
+}  // namespace clique::test

@@ -1,0 +1,23 @@
+// clRetainKernel: OpenCL 3.0, section 5.9.1.
+#include "helpers.hpp"
+
+namespace clique::test {
+
+class clRetainKernel : public ApiTest {};
+
+TEST_F(clRetainKernel, GivenKernelWhenRetainedThenReferenceCountGrowsAndReleasesPairUp) {
+  const Program program = build("kernel void k() {}");
+  const Kernel k = kernel(program, "k");
+  EXPECT_CL(::clRetainKernel(k));
+  EXPECT_EQ(2U, info<cl_uint>(clGetKernelInfo, k.get(), CL_KERNEL_REFERENCE_COUNT));
+  EXPECT_CL(clReleaseKernel(k));
+  EXPECT_EQ(1U, info<cl_uint>(clGetKernelInfo, k.get(), CL_KERNEL_REFERENCE_COUNT));
+  EXPECT_CL(launch(queue, k, 1));
+  EXPECT_CL(clFinish(queue));
+}
+
+TEST_F(clRetainKernel, GivenNullThenInvalidKernel) {
+  EXPECT_EQ(CL_INVALID_KERNEL, ::clRetainKernel(nullptr));
+}
+
+}  // namespace clique::test

@@ -1,0 +1,167 @@
+// A worker that dies or falls silent while commands are pending.
+#include <signal.h>
+
+#include <numeric>
+
+#include "nodes.hpp"
+
+namespace clique::test {
+
+class LostWorker : public TwoNodes {
+ protected:
+  void SetUp() override {
+    TwoNodes::SetUp();
+    if (HasFatalFailure()) return;
+    for (const Queue& one : queues) expect_works(one, 2);
+  }
+
+  /// What a loss has to do to commands that were under way on node 0, which `lose` takes away.
+  template <typename Lose>
+  void expect_pending_fails(Lose&& lose) {
+    Event gate = user_event();
+    std::vector<cl_uint> data(1024);
+    const Mem mem = buffer(data.size(), data.data());
+    const Kernel fill = with_args("fill", {mem});
+    const Queue parallel = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, devices()[0]);
+    Event blocked;
+    Event read;
+    ASSERT_CL(enqueue(parallel, fill, data.size(), {gate}, blocked.out()));
+    ASSERT_CL(clEnqueueReadBuffer(parallel, mem, CL_FALSE, 0, data.size() * sizeof(cl_uint), data.data(), 1,
+                                  blocked.ptr(), read.out()));
+    const Event running = start_endless(queues[0]);
+
+    lose();
+    const Stopwatch since;
+    EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+              WITHIN(kLossLimit, clWaitForEvents(1, running.ptr())));
+    EXPECT_LT(status_of(running), 0);
+    EXPECT_TRUE(eventually(kLossLimit - since.elapsed(),
+                           [&] { return status_of(blocked) < 0 && status_of(read) < 0; }))
+        << status_of(blocked) << " " << status_of(read);
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clFinish(queues[0])));
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clFinish(parallel)));
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clEnqueueReadBuffer(queues[0], mem, CL_TRUE, 0, sizeof(cl_uint),
+                                                                 data.data(), 0, nullptr, nullptr)));
+    EXPECT_LE(since.elapsed(), kLossLimit);
+    EXPECT_FALSE(info<cl_bool>(clGetDeviceInfo, devices()[0], CL_DEVICE_AVAILABLE));
+    EXPECT_TRUE(info<cl_bool>(clGetDeviceInfo, devices()[1], CL_DEVICE_AVAILABLE));
+
+    // The other node goes on, in the same context, also with what the lost one would have done.
+    for (cl_uint factor = 1; factor < 20; ++factor) expect_works(queues[1], factor);
+    EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
+    EXPECT_CL(WITHIN(kLossLimit, clFinish(queues[1])));
+  }
+};
+
+TEST_F(LostWorker, KilledWithCommandsPending) {
+  expect_pending_fails([&] { ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL)); });
+}
+
+TEST_F(LostWorker, StoppedWithCommandsPending) {
+  expect_pending_fails([&] { ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGSTOP)); });
+}
+
+TEST_F(LostWorker, DaemonKilledWithCommandsPending) {
+  const pid_t worker = nodes[0].worker();
+  expect_pending_fails([&] { nodes[0].daemon().kill(); });
+  EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !alive(worker); }))
+      << "the worker outlives its daemon";
+}
+
+TEST_F(LostWorker, NewCommandsFailAtOnce) {
+  const Mem mem = buffer<cl_uint>(1024);
+  const Kernel fill = with_args("fill", {mem});
+  ASSERT_CL(enqueue(queues[0], fill, 1024));
+  ASSERT_CL(clFinish(queues[0]));
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+  ASSERT_TRUE(eventually(kLossLimit,
+                         [&] { return !info<cl_bool>(clGetDeviceInfo, devices()[0], CL_DEVICE_AVAILABLE); }));
+
+  Event event;
+  const Stopwatch since;
+  const cl_int refused = enqueue(queues[0], fill, 1024, {}, event.out());
+  if (refused == CL_SUCCESS) {
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, event.ptr())));
+    EXPECT_LT(status_of(event), 0);
+  }
+  EXPECT_LT(since.elapsed().count(), 500);
+}
+
+TEST_F(LostWorker, DependantsOnTheOtherNodeFail) {
+  const Mem mem = buffer<cl_uint>(1024);
+  const Kernel fill = with_args("fill", {mem});
+  const Event running = start_endless(queues[0]);
+  Event dependant;
+  ASSERT_CL(enqueue(queues[1], fill, 1024, {running}, dependant.out()));
+  ASSERT_CL(clFlush(queues[1]));
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+  EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, dependant.ptr())));
+  EXPECT_LT(status_of(dependant), 0);
+  expect_works(queues[1], 5);
+}
+
+TEST_F(LostWorker, DataThatWasOnlyThereIsAnError) {
+  const Mem lost = buffer<cl_uint>(1024);
+  const Mem result = buffer<cl_uint>(1024);
+  const Kernel fill = with_args("fill", {lost});
+  const Kernel copy = with_args("copy", {lost, result});
+  ASSERT_CL(enqueue(queues[0], fill, 1024));
+  ASSERT_CL(clFinish(queues[0]));
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+
+  std::vector<cl_uint> data(1024, 99);
+  EXPECT_NE(CL_SUCCESS,
+            WITHIN(kLossLimit, clEnqueueReadBuffer(queues[1], lost, CL_TRUE, 0, 1024 * sizeof(cl_uint),
+                                                   data.data(), 0, nullptr, nullptr)));
+  Event copied;
+  if (WITHIN(kLossLimit, enqueue(queues[1], copy, 1024, {}, copied.out())) == CL_SUCCESS) {
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, copied.ptr())));
+    EXPECT_LT(status_of(copied), 0);
+  }
+
+  // What is written anew is there again.
+  std::iota(data.begin(), data.end(), 1000U);
+  const Queue after = make_queue(0, devices()[1]);
+  ASSERT_CL(clEnqueueWriteBuffer(after, lost, CL_TRUE, 0, 1024 * sizeof(cl_uint), data.data(), 0, nullptr,
+                                 nullptr));
+  ASSERT_CL(WITHIN(kLossLimit, enqueue(after, copy, 1024)));
+  std::vector<cl_uint> back(1024);
+  ASSERT_CL(WITHIN(kLossLimit, clEnqueueReadBuffer(after, result, CL_TRUE, 0, 1024 * sizeof(cl_uint),
+                                                   back.data(), 0, nullptr, nullptr)));
+  EXPECT_EQ(data, back);
+}
+
+TEST_F(LostWorker, DataThatWasOnBothIsStillThere) {
+  std::vector<cl_uint> data(1024);
+  std::iota(data.begin(), data.end(), 1U);
+  const Mem shared = buffer<cl_uint>(1024);
+  const Mem result = buffer<cl_uint>(1024);
+  const Kernel copy = with_args("copy", {shared, result});
+  ASSERT_CL(clEnqueueWriteBuffer(queues[0], shared, CL_TRUE, 0, 1024 * sizeof(cl_uint), data.data(), 0,
+                                 nullptr, nullptr));
+  cl_mem moved = shared;
+  ASSERT_CL(clEnqueueMigrateMemObjects(queues[1], 1, &moved, 0, 0, nullptr, nullptr));
+  ASSERT_CL(clFinish(queues[1]));
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+  ASSERT_TRUE(eventually(kLossLimit,
+                         [&] { return !info<cl_bool>(clGetDeviceInfo, devices()[0], CL_DEVICE_AVAILABLE); }));
+
+  ASSERT_CL(WITHIN(kLossLimit, enqueue(queues[1], copy, 1024)));
+  std::vector<cl_uint> back(1024);
+  ASSERT_CL(WITHIN(kLossLimit, clEnqueueReadBuffer(queues[1], result, CL_TRUE, 0, 1024 * sizeof(cl_uint),
+                                                   back.data(), 0, nullptr, nullptr)));
+  EXPECT_EQ(data, back);
+}
+
+TEST_F(LostWorker, ObjectsCanBeReleased) {
+  const Event running = start_endless(queues[0]);
+  ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+  WITHIN(kLossLimit, [&] {
+    queues.clear();
+    program.reset();
+    queue.reset();
+    return true;
+  }());
+}
+
+}  // namespace clique::test

@@ -1,0 +1,7 @@
+# Programs and kernels as far as the client knows them by itself.
+find_package(GTest REQUIRED)
+add_executable(program_tests
+  ${CMAKE_CURRENT_LIST_DIR}/program_functions.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/program_spirv.cpp)
+target_link_libraries(program_tests PRIVATE clique_icd_objects GTest::gtest_main)
+add_test(NAME unit.programs COMMAND program_tests)
