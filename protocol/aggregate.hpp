@@ -1,5 +1,5 @@
-// The fields of a plain aggregate as a tuple, and how many it has, so that a field forgotten in CLIQUE_FIELDS does not
-// compile where the type is encoded.
+// The fields of a plain aggregate as a tuple, and how many it has, so that a field forgotten in CLIQUE_FIELDS
+// does not compile where the type is encoded.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,23 @@
 #include <utility>
 
 /// Lists the fields of an aggregate in their order on the wire.
-#define CLIQUE_FIELDS(Type, ...)                            \
-  auto fields() { return std::tie(__VA_ARGS__); }           \
-  auto fields() const { return std::tie(__VA_ARGS__); }
+#define CLIQUE_FIELDS(Type, ...)  \
+  auto fields() {                 \
+    return std::tie(__VA_ARGS__); \
+  }                               \
+  auto fields() const {           \
+    return std::tie(__VA_ARGS__); \
+  }
 
 /// CLIQUE_FIELDS for a message: adds its number.
-#define CLIQUE_MESSAGE(Type, ...)                           \
-  static constexpr Op op = Op::Type;                        \
-  auto fields() { return std::tie(__VA_ARGS__); }           \
-  auto fields() const { return std::tie(__VA_ARGS__); }
+#define CLIQUE_MESSAGE(Type, ...)    \
+  static constexpr Op op = Op::Type; \
+  auto fields() {                    \
+    return std::tie(__VA_ARGS__);    \
+  }                                  \
+  auto fields() const {              \
+    return std::tie(__VA_ARGS__);    \
+  }
 
 namespace clique::protocol {
 
@@ -28,7 +36,9 @@ struct AnyField {
 
 template <typename T, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...> /*count*/) {
-  return requires { T{(static_cast<void>(I), AnyField{})...}; };
+  return requires {
+    T{(static_cast<void>(I), AnyField{})...};
+  };
 }
 }  // namespace detail
 
@@ -45,7 +55,9 @@ constexpr std::size_t arity() {
 
 /// T with CLIQUE_FIELDS or CLIQUE_MESSAGE.
 template <typename T>
-concept Fielded = requires(T value) { value.fields(); };
+concept Fielded = requires(T value) {
+  value.fields();
+};
 
 template <Fielded T>
 inline constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(std::declval<T&>().fields())>;

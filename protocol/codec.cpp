@@ -47,7 +47,8 @@ std::span<const msgpack::object> Decoder::array(const msgpack::object& from, std
 }  // namespace detail
 
 void BatchReader::begin(std::span<const std::byte> records) {
-  if (records.size() > Limits::kBatchBytes) throw DecodeError("a batch of " + std::to_string(records.size()) + " bytes");
+  if (records.size() > Limits::kBatchBytes)
+    throw DecodeError("a batch of " + std::to_string(records.size()) + " bytes");
   records_ = records;
   offset_ = 0;
 }
@@ -59,9 +60,9 @@ bool BatchReader::next(msgpack::object& record) {
   // Strings and blocks stay in the batch; only the tree of objects is in the zone.
   const auto refer = [](msgpack::type::object_type, std::size_t, void*) { return true; };
   try {
-    record = msgpack::unpack(zone_, reinterpret_cast<const char*>(records_.data()), records_.size(), offset_, referenced,
-                             refer, nullptr,
-                             msgpack::unpack_limit(Limits::kArray, 0, Limits::kString, Limits::kBin, 0, Limits::kDepth));
+    record = msgpack::unpack(
+        zone_, reinterpret_cast<const char*>(records_.data()), records_.size(), offset_, referenced, refer,
+        nullptr, msgpack::unpack_limit(Limits::kArray, 0, Limits::kString, Limits::kBin, 0, Limits::kDepth));
   } catch (const msgpack::unpack_error& error) {
     throw DecodeError(std::string("not msgpack, or over its limits: ") + error.what());
   }

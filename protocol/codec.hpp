@@ -1,5 +1,6 @@
-// From messages to bytes and back. Messages travel in batches: one block of msgpack records, followed by the bulk
-// payloads that the records refer to. Everything that comes in is untrusted: decoding has limits and throws DecodeError.
+// From messages to bytes and back. Messages travel in batches: one block of msgpack records, followed by the
+// bulk payloads that the records refer to. Everything that comes in is untrusted: decoding has limits and
+// throws DecodeError.
 #pragma once
 
 #include <array>
@@ -25,7 +26,8 @@ class DecodeError : public std::runtime_error {
 
 /// Limits on what a received batch may hold.
 struct Limits {
-  static constexpr std::size_t kBatchBytes = 256U << 20U;  ///< a batch without payloads; holds program binaries
+  static constexpr std::size_t kBatchBytes = 256U
+                                             << 20U;  ///< a batch without payloads; holds program binaries
   static constexpr std::size_t kArray = 1U << 16U;
   static constexpr std::size_t kString = 64U << 20U;
   static constexpr std::size_t kBin = 256U << 20U;
@@ -46,14 +48,13 @@ struct Encoder {
     packer.pack(value);
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  void operator()(T value) {
-    packer.pack(static_cast<std::underlying_type_t<T>>(value));
-  }
+  requires std::is_enum_v<T>
+  void operator()(T value) { packer.pack(static_cast<std::underlying_type_t<T>>(value)); }
   void operator()(const std::string& value) { packer.pack(value); }
   void operator()(const Bytes& value) {
     packer.pack_bin(static_cast<std::uint32_t>(value.size()));
-    packer.pack_bin_body(reinterpret_cast<const char*>(value.data()), static_cast<std::uint32_t>(value.size()));
+    packer.pack_bin_body(reinterpret_cast<const char*>(value.data()),
+                         static_cast<std::uint32_t>(value.size()));
   }
   void operator()(const Payload& value) {
     if (value.bytes.size() > kInlinePayload) {
@@ -99,7 +100,7 @@ struct Decoder {
     to = integer<T>(from);
   }
   template <typename T>
-    requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
   void operator()(const msgpack::object& from, T& to) const {
     to = static_cast<T>(integer<std::underlying_type_t<T>>(from));
   }
@@ -150,7 +151,8 @@ struct Decoder {
 /// A batch of messages under construction. Not thread-safe.
 class Batch {
  public:
-  /// Appends a message. Payloads that do not travel inline are referred to, not copied, until the batch is sent.
+  /// Appends a message. Payloads that do not travel inline are referred to, not copied, until the batch is
+  /// sent.
   template <typename M>
   void add(const M& message) {
     static_assert(arity<M>() == kFieldCount<M>, "a field is missing in CLIQUE_MESSAGE");
@@ -162,7 +164,9 @@ class Batch {
   bool empty() const { return records_.size() == 0; }
   /// Bytes of the records, payloads in frames of their own not counted.
   std::size_t size() const { return records_.size(); }
-  std::span<const std::byte> records() const { return std::as_bytes(std::span(records_.data(), records_.size())); }
+  std::span<const std::byte> records() const {
+    return std::as_bytes(std::span(records_.data(), records_.size()));
+  }
   const std::vector<Payload>& payloads() const { return payloads_; }
   /// To exchange payloads' owners; their bytes and number have to stay as they are.
   std::vector<Payload>& payloads() { return payloads_; }
@@ -179,9 +183,9 @@ class Batch {
 /// Reads a batch: calls a handler for each record in order. Not thread-safe; reuse one per socket.
 class BatchReader {
  public:
-  /// Decodes all of a batch. `handler` is called as handler(M&&) for each message; M must be in the list, and a handler
-  /// that lacks an overload for one of the list does not compile. Throws DecodeError, and what the handler throws;
-  /// messages before the bad one have then been handled.
+  /// Decodes all of a batch. `handler` is called as handler(M&&) for each message; M must be in the list, and
+  /// a handler that lacks an overload for one of the list does not compile. Throws DecodeError, and what the
+  /// handler throws; messages before the bad one have then been handled.
   /// @param owner keeps `records` alive for inline payloads that outlive the call.
   template <typename Handler, typename... M>
   void read(MessageList<M...> list, std::span<const std::byte> records, std::span<const Payload> frames,
@@ -208,16 +212,18 @@ class BatchReader {
     if (elements.empty()) throw DecodeError("a record without a message number");
     decoder(elements[0], op);
     const bool known = (try_one<M>(op, elements, decoder, handler) || ...);
-    if (!known) throw DecodeError("message number " + std::to_string(op) + " is unknown or has no place here");
+    if (!known)
+      throw DecodeError("message number " + std::to_string(op) + " is unknown or has no place here");
   }
 
   template <typename M, typename Handler>
-  static bool try_one(std::uint16_t op, std::span<const msgpack::object> elements, const detail::Decoder& decoder,
-                      Handler& handler) {
+  static bool try_one(std::uint16_t op, std::span<const msgpack::object> elements,
+                      const detail::Decoder& decoder, Handler& handler) {
     if (op != static_cast<std::uint16_t>(M::op)) return false;
     if (elements.size() != kFieldCount<M> + 1)
-      throw DecodeError("message number " + std::to_string(op) + " has " + std::to_string(elements.size() - 1) +
-                        " fields instead of " + std::to_string(kFieldCount<M>));
+      throw DecodeError("message number " + std::to_string(op) + " has " +
+                        std::to_string(elements.size() - 1) + " fields instead of " +
+                        std::to_string(kFieldCount<M>));
     M message;
     decoder.fields_of(elements.subspan(1), message);
     handler(std::move(message));

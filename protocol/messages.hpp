@@ -1,8 +1,9 @@
 // Every message of Clique, once, for both sides. protocol/README.md says how they travel.
 //
-// A message is a plain aggregate: CLIQUE_MESSAGE(Op, fields...) gives it its number and the order of its fields on the
-// wire. Numbers are never reused; a changed message gets a new number or a new protocol version. Values named after
-// OpenCL types (flags, formats, statuses) have the numbers of cl.h; sizes and offsets are in bytes.
+// A message is a plain aggregate: CLIQUE_MESSAGE(Op, fields...) gives it its number and the order of its
+// fields on the wire. Numbers are never reused; a changed message gets a new number or a new protocol
+// version. Values named after OpenCL types (flags, formats, statuses) have the numbers of cl.h; sizes and
+// offsets are in bytes.
 #pragma once
 
 #include <array>
@@ -19,14 +20,15 @@
 
 namespace clique::protocol {
 
-/// Names an object of a session (context, queue, buffer, program, kernel, ...). Chosen by the client, never reused
-/// within a session, never 0.
+/// Names an object of a session (context, queue, buffer, program, kernel, ...). Chosen by the client, never
+/// reused within a session, never 0.
 using ObjectId = std::uint64_t;
 /// Names a command and its event. Chosen by the client, unique over all of its sessions, never 0.
 using CommandId = std::uint64_t;
 /// Pairs a request with its reply. Chosen by the client, unique within a session.
 using RequestId = std::uint64_t;
-/// Index of a device in Attached::devices, or the id given in CreateSubDevices for sub-devices (>= kFirstSubDevice).
+/// Index of a device in Attached::devices, or the id given in CreateSubDevices for sub-devices (>=
+/// kFirstSubDevice).
 using DeviceId = std::uint64_t;
 inline constexpr DeviceId kFirstSubDevice = 1ULL << 32;
 /// Names another worker of the same client, in ConnectPeer and what follows it.
@@ -36,8 +38,8 @@ using PeerId = std::uint32_t;
 using Bytes = std::vector<std::uint8_t>;
 using Triple = std::array<std::uint64_t, 3>;
 
-/// Bulk data. Up to kInlinePayload bytes travel inside the message (BIN); more travels as the next frame of the same
-/// ZeroMQ message (the field is then NIL), so that it is neither copied nor parsed.
+/// Bulk data. Up to kInlinePayload bytes travel inside the message (BIN); more travels as the next frame of
+/// the same ZeroMQ message (the field is then NIL), so that it is neither copied nor parsed.
 struct Payload {
   std::span<const std::byte> bytes;
   /// Keeps `bytes` alive; empty where the sender's caller guarantees their life otherwise.
@@ -48,8 +50,8 @@ inline constexpr std::size_t kInlinePayload = 1024;
 /// Largest payload of one message; larger transfers are parts of one command (Command::kMore).
 inline constexpr std::size_t kMaxPayload = 8U << 20U;
 
-/// Message numbers. 1-19 session, 20-59 objects, 60-99 commands, 100-119 synchronisation, 120-139 replies and reports
-/// of the worker, 140-159 between workers.
+/// Message numbers. 1-19 session, 20-59 objects, 60-99 commands, 100-119 synchronisation, 120-139 replies and
+/// reports of the worker, 140-159 between workers.
 enum class Op : std::uint16_t {
   Hello = 1,
   Welcome = 2,
@@ -169,15 +171,17 @@ struct Property {
 
 /// What clGetSupportedImageFormats answers for one device.
 struct ImageFormats {
-  std::uint64_t flags = 0;       ///< CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE, CL_MEM_KERNEL_READ_AND_WRITE
-  std::uint32_t image_type = 0;  ///< cl_mem_object_type
+  std::uint64_t flags =
+      0;  ///< CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE, CL_MEM_KERNEL_READ_AND_WRITE
+  std::uint32_t image_type = 0;                       ///< cl_mem_object_type
   std::vector<std::array<std::uint32_t, 2>> formats;  ///< channel order, channel type
   CLIQUE_FIELDS(ImageFormats, flags, image_type, formats)
 };
 
 /// A device with everything that clGetDeviceInfo answers for it.
 struct DeviceDescription {
-  std::vector<Property> properties;  ///< every cl_device_info that the driver knows, handles (platform, parent) left out
+  std::vector<Property>
+      properties;  ///< every cl_device_info that the driver knows, handles (platform, parent) left out
   std::vector<ImageFormats> image_formats;
   CLIQUE_FIELDS(DeviceDescription, properties, image_formats)
 };
@@ -197,8 +201,8 @@ struct Goodbye {
 };
 
 // ---------------------------------------------------------------------------------------------------------------
-// Objects. Creation is not answered; an object whose creation failed makes every command that uses it fail with the
-// creation's status.
+// Objects. Creation is not answered; an object whose creation failed makes every command that uses it fail
+// with the creation's status.
 
 struct CreateContext {
   ObjectId id = 0;
@@ -251,8 +255,8 @@ struct CreateImage {
   std::uint64_t array_size = 0;
   std::uint64_t row_pitch = 0;  ///< of an image over `buffer`, else 0
   ObjectId buffer = 0;          ///< the buffer below a 1D buffer image or a 2D image from a buffer, else 0
-  CLIQUE_MESSAGE(CreateImage, id, context, flags, channel_order, channel_type, image_type, extent, array_size, row_pitch,
-                 buffer)
+  CLIQUE_MESSAGE(CreateImage, id, context, flags, channel_order, channel_type, image_type, extent, array_size,
+                 row_pitch, buffer)
 };
 
 struct CreateSampler {
@@ -266,15 +270,16 @@ struct CreateSampler {
 
 enum class ProgramKind : std::uint8_t { Source = 0, Binary = 1, Il = 2, BuiltInKernels = 3 };
 
-/// Answered by ProgramBuilt where `kind` is not Source (the statuses are those of the binaries, one per device), else
-/// not answered.
+/// Answered by ProgramBuilt where `kind` is not Source (the statuses are those of the binaries, one per
+/// device), else not answered.
 struct CreateProgram {
   RequestId request = 0;
   ObjectId id = 0;
   ObjectId context = 0;
   ProgramKind kind = ProgramKind::Source;
   std::vector<DeviceId> devices;  ///< of the binaries or built-in kernels
-  std::vector<Bytes> code;        ///< one source, one IL module, the built-in kernels' names, or a binary per device
+  std::vector<Bytes>
+      code;  ///< one source, one IL module, the built-in kernels' names, or a binary per device
   CLIQUE_MESSAGE(CreateProgram, request, id, context, kind, devices, code)
 };
 
@@ -331,11 +336,11 @@ struct GetProgramBinary {
   CLIQUE_MESSAGE(GetProgramBinary, request, program, device)
 };
 
-/// clGetKernelWorkGroupInfo, clGetKernelSubGroupInfo or clGetKernelSuggestedLocalWorkSizeKHR where the answer depends on
-/// what only the node knows (arguments set, local size). Answered by WorkGroupAnswer.
+/// clGetKernelWorkGroupInfo, clGetKernelSubGroupInfo or clGetKernelSuggestedLocalWorkSizeKHR where the answer
+/// depends on what only the node knows (arguments set, local size). Answered by WorkGroupAnswer.
 struct QueryWorkGroup {
-  /// `name` of clGetKernelSuggestedLocalWorkSizeKHR. `input` is the offset and then the size of each dimension, the
-  /// answer a local size for each; 8 bytes a number.
+  /// `name` of clGetKernelSuggestedLocalWorkSizeKHR. `input` is the offset and then the size of each
+  /// dimension, the answer a local size for each; 8 bytes a number.
   static constexpr std::uint32_t kSuggestedLocalSize = 0;
 
   RequestId request = 0;
@@ -356,7 +361,8 @@ struct Command {
   static constexpr std::uint8_t kEvent = 1;
   /// EventState is sent when it ends. Implies kEvent.
   static constexpr std::uint8_t kReport = 2;
-  /// More messages with the same id follow; together they are one command, whose event ends with the last part.
+  /// More messages with the same id follow; together they are one command, whose event ends with the last
+  /// part.
   static constexpr std::uint8_t kMore = 4;
 
   CommandId id = 0;
@@ -447,8 +453,8 @@ struct CopyBufferRect {
   Triple region{};
   std::array<std::uint64_t, 2> source_pitch{};       ///< row, slice
   std::array<std::uint64_t, 2> destination_pitch{};  ///< row, slice
-  CLIQUE_MESSAGE(CopyBufferRect, command, source, destination, source_origin, destination_origin, region, source_pitch,
-                 destination_pitch)
+  CLIQUE_MESSAGE(CopyBufferRect, command, source, destination, source_origin, destination_origin, region,
+                 source_pitch, destination_pitch)
 };
 
 struct FillBuffer {
@@ -531,9 +537,9 @@ struct Barrier {
   CLIQUE_MESSAGE(Barrier, command)
 };
 
-/// Sends the content of [offset, offset+size) of a buffer, or of a whole image (offset 0, size its bytes without gaps),
-/// to `peer`, which has been told to Expect `transfer`. Ordered by `command.waits` alone: `command.queue` only says
-/// where it runs, and is an out-of-order queue where the device has them.
+/// Sends the content of [offset, offset+size) of a buffer, or of a whole image (offset 0, size its bytes
+/// without gaps), to `peer`, which has been told to Expect `transfer`. Ordered by `command.waits` alone:
+/// `command.queue` only says where it runs, and is an out-of-order queue where the device has them.
 struct Push {
   Command command;
   ObjectId object = 0;
@@ -544,8 +550,8 @@ struct Push {
   CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer)
 };
 
-/// Receives what another worker pushes with transfer = command.id; ends when all of it is in place. Incoming data is
-/// written after `command.waits`.
+/// Receives what another worker pushes with transfer = command.id; ends when all of it is in place. Incoming
+/// data is written after `command.waits`.
 struct Expect {
   Command command;
   ObjectId object = 0;
@@ -564,7 +570,8 @@ struct Finish {
   CLIQUE_MESSAGE(Finish, request, queue)
 };
 
-/// `command` runs elsewhere (another worker, or it is a user event); its end will be told by PeerDone or SetRemote.
+/// `command` runs elsewhere (another worker, or it is a user event); its end will be told by PeerDone or
+/// SetRemote.
 struct AwaitRemote {
   CommandId command = 0;
   ObjectId context = 0;
@@ -651,7 +658,8 @@ struct BuildResult {
   std::uint64_t binary_size = 0;
   std::uint64_t global_variables = 0;  ///< CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE
   std::string log;
-  CLIQUE_FIELDS(BuildResult, device, build_status, binary_status, binary_type, binary_size, global_variables, log)
+  CLIQUE_FIELDS(BuildResult, device, build_status, binary_status, binary_type, binary_size, global_variables,
+                log)
 };
 
 struct ProgramBuilt {
@@ -684,7 +692,8 @@ struct Data {
   CLIQUE_MESSAGE(Data, command, part, data)
 };
 
-/// A command's state. `times` are CL_PROFILING_COMMAND_QUEUED, SUBMIT, START, END on the node's clock, 0 where unknown.
+/// A command's state. `times` are CL_PROFILING_COMMAND_QUEUED, SUBMIT, START, END on the node's clock, 0
+/// where unknown.
 struct EventState {
   CommandId command = 0;
   std::int32_t status = 0;  ///< CL_SUBMITTED, CL_RUNNING, CL_COMPLETE or negative
@@ -694,7 +703,8 @@ struct EventState {
 
 struct Finished {
   RequestId request = 0;
-  std::int32_t status = 0;  ///< first failure of a command without an event since the last Finish, or of the queue
+  std::int32_t status =
+      0;  ///< first failure of a command without an event since the last Finish, or of the queue
   CLIQUE_MESSAGE(Finished, request, status)
 };
 
@@ -757,15 +767,15 @@ struct MessageList {};
 
 /// What a worker takes on its commands socket, after Attach.
 using ClientMessages =
-    MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage, CreateSampler,
-                CreateProgram, BuildProgram, CompileProgram, LinkProgram, CreateKernel, Release, GetProgramBinary,
-                QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadBufferRect, WriteBufferRect, CopyBuffer,
-                CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage,
-                FillImage, Marker, Barrier, Push, Expect, Finish, AwaitRemote, SetRemote, NotifyPeer, ConnectPeer,
-                SyncClock, WatchEvent, Goodbye>;
+    MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
+                CreateSampler, CreateProgram, BuildProgram, CompileProgram, LinkProgram, CreateKernel,
+                Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadBufferRect,
+                WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage,
+                CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect, Finish,
+                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, Goodbye>;
 /// What a client takes on its reports socket.
-using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data,
-                                   EventState, Finished, ClockSynced, Print, Failed, SessionEnded>;
+using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer,
+                                   Data, EventState, Finished, ClockSynced, Print, Failed, SessionEnded>;
 /// What a worker takes on its peers socket.
 using PeerMessages = MessageList<PeerAttach, PeerData, PeerDone>;
 /// What opens a session: the daemon's socket, and a worker's sockets before they are attached.

@@ -16,8 +16,7 @@ constexpr std::size_t kCopiedWrite = 64U << 10U;
 /// Whether a blocking write may return before it is done: its bytes are copied, nothing it waits for can
 /// fail, and no command under way is yet to fill the memory.
 bool may_copy(const Queue& queue, const void* memory, std::size_t size, std::span<const Ref<Event>> waits) {
-  return size <= kCopiedWrite && waits.empty() &&
-         queue.context()->host_reads().pending(memory, size).empty();
+  return size <= kCopiedWrite && waits.empty() && queue.context()->host_reads().pending(memory, size).empty();
 }
 
 /// The box of a rect command. Throws Error(CL_INVALID_VALUE) for pitches that do not fit the region.

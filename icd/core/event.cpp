@@ -31,6 +31,7 @@ void Event::advance(cl_int status, const Times& times) {
   std::vector<Registered> due;
   std::vector<std::function<void(cl_int)>> actions;
   std::vector<Ref<RefCounted>> kept;
+  std::vector<Ref<Event>> earlier;
   {
     const std::lock_guard lock(mutex_);
     if (ended() || status >= this->status()) return;
@@ -44,6 +45,7 @@ void Event::advance(cl_int status, const Times& times) {
     if (status <= CL_COMPLETE) {
       actions.swap(actions_);
       kept.swap(kept_);
+      earlier.swap(earlier_);
     }
     changed_.notify_all();
   }
@@ -84,11 +86,19 @@ void Event::set_user_status(cl_int status) {
 void Event::wait() {
   context_->flush();
   if (worker_ != nullptr) {
+    // Those of other nodes come by other connections, which somebody has to receive from.
+    for (const Ref<Event>& event : earlier()) event->wait();
     worker_->link().wait([this] { return ended(); });
     return;
   }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ended(); });
+}
+
+void Event::wait_for(std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  if (worker_ != nullptr)
+    worker_->link().wait([&] { return ended() || std::chrono::steady_clock::now() > deadline; });
 }
 
 void Event::add_callback(cl_int state, Callback callback, void* user_data) {
@@ -125,14 +135,25 @@ void Event::follows(std::vector<Ref<Event>> earlier) {
   earlier_ = std::move(earlier);
 }
 
-void Event::wait_for_earlier() {
-  std::vector<Ref<Event>> earlier;
-  {
-    const std::lock_guard lock(mutex_);
-    earlier.swap(earlier_);
-  }
-  // Their nodes have told their ends before this one's node could, so this does not take long.
-  for (const Ref<Event>& event : earlier) event->wait();
+std::vector<Ref<Event>> Event::earlier() {
+  const std::lock_guard lock(mutex_);
+  return earlier_;
+}
+
+void Event::end_in_turn(cl_int status, const Times& times) {
+  const auto before = earlier();
+  struct Turn {
+    Ref<Event> event;
+    cl_int status;
+    Times times;
+    std::atomic<std::size_t> left;
+  };
+  const auto turn = std::make_shared<Turn>(Ref<Event>(this), status, times, before.size() + 1);
+  const auto one_ended = [turn](cl_int /*status*/) {
+    if (--turn->left == 0) turn->event->advance(turn->status, turn->times);
+  };
+  for (const Ref<Event>& event : before) event->then(one_ended);
+  one_ended(status);
 }
 
 void Event::keep(Ref<RefCounted> object) {

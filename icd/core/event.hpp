@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -51,18 +52,20 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void settle(cl_int status);
   /// clSetUserEventStatus. Throws Error(CL_INVALID_OPERATION) where it was set before.
   void set_user_status(cl_int status);
-  /// Waits until the event has ended. The event's worker is flushed first.
+  /// Waits until the event has ended. The workers of its context are flushed first.
   void wait();
+  /// The same for at most `limit`.
+  void wait_for(std::chrono::milliseconds limit);
   /// clSetEventCallback. The handle stays alive until the callback has run.
   void add_callback(cl_int state, Callback callback, void* user_data);
   /// For the library itself: calls action(status) once the event has ended, on the thread that learns of it,
   /// or now.
   void then(std::function<void(cl_int)> action);
-  /// Commands of other nodes that this one comes after, which are told by other connections: whoever sees
+  /// Commands that this one comes after, some of which are told by other nodes' connections: whoever sees
   /// this event ended has to find them ended, too. To be called before the command is posted.
   void follows(std::vector<Ref<Event>> earlier);
-  /// The event is about to be told ended: waits for what it follows.
-  void wait_for_earlier();
+  /// advance() to the end, once what this event follows has ended. Does not wait.
+  void end_in_turn(cl_int status, const Times& times);
   /// Keeps an object alive until the event has ended.
   void keep(Ref<RefCounted> object);
   /// Somebody looks at the status: have the worker tell when the command runs.
@@ -78,6 +81,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
     void* user_data;
   };
   void run(const Registered& registered, cl_int status);
+  std::vector<Ref<Event>> earlier();
 
   protocol::CommandId id_ = next_id();
   Ref<Context> context_;

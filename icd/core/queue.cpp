@@ -73,7 +73,8 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
-  if (elsewhere) foreign = note_foreign(std::move(foreign));
+  if (elsewhere)
+    foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>());
   if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
@@ -84,16 +85,15 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   return prepared;
 }
 
-std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits) {
+std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported) {
   if (!in_order()) return waits;
-  std::vector<Ref<Event>> ended;  // let go of after the lock
+  std::vector<Ref<Event>> before;  // let go of after the lock
   const std::lock_guard lock(foreign_mutex_);
-  const auto first = std::stable_partition(foreign_.begin(), foreign_.end(),
-                                           [](const Ref<Event>& event) { return !event->ended(); });
-  ended.assign(first, foreign_.end());
-  foreign_.erase(first, foreign_.end());
-  foreign_.insert(foreign_.end(), waits.begin(), waits.end());
-  return foreign_;
+  before.swap(foreign_);
+  for (const Ref<Event>& event : before)
+    if (!event->ended()) waits.push_back(event);
+  foreign_ = reported && !waits.empty() ? std::vector{reported} : waits;
+  return waits;
 }
 
 void Queue::commit(const Submission& submission, const Prepared& prepared) {
@@ -116,7 +116,7 @@ void Queue::finish() {
   for (const Ref<Event>& event :
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
-  for (const Ref<Event>& event : note_foreign({})) event->wait();
+  for (const Ref<Event>& event : note_foreign({}, nullptr)) event->wait();
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 

@@ -163,9 +163,10 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     }
     return prepared.event;
   }
-  /// Notes the events of other nodes that a command waits for. @returns those that all later commands come
-  /// after, too, or just them where the queue is out of order.
-  std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits);
+  /// Notes the events of other nodes that a command waits for, and its own where that is reported.
+  /// @returns what the command's event follows: those, and, where the queue is in order, what earlier
+  /// commands followed.
+  std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported);
   Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
   void abandoned() override { flush(); }
@@ -175,7 +176,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Device> device_;
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
-  /// Events of other nodes that commands of this queue have waited for, and that have not ended.
+  /// What the next command's event follows: events of other nodes that commands since the last reported one
+  /// have waited for, and that one's own. Of an in-order queue.
   std::mutex foreign_mutex_;
   std::vector<Ref<Event>> foreign_;
 };

@@ -105,8 +105,11 @@ void Worker::event_state(protocol::EventState&& state) {
     if (state.times[i] != 0)
       times[i] =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link_->clock_offset());
-  if (state.status <= CL_COMPLETE) pending.event->wait_for_earlier();
-  pending.event->advance(state.status, times);
+  if (state.status > CL_COMPLETE) {
+    pending.event->advance(state.status, times);
+  } else {
+    pending.event->end_in_turn(state.status, times);
+  }
 }
 
 void Worker::data(protocol::Data&& data) {
@@ -140,7 +143,9 @@ void Worker::print(protocol::Print&& text) {
       const auto found = awaited_.find(id);
       if (found != awaited_.end() && found->second->try_add_ref()) earlier = Ref<Event>::adopt(found->second);
     }
-    if (earlier) earlier->wait();
+    // Not for ever: two nodes' texts that were printed at the same time may each seem to come after the
+    // other.
+    if (earlier) earlier->wait_for(std::chrono::seconds(1));
   }
   // The application's stdout may be the C library's or the descriptor; what it wrote before has to come
   // before.

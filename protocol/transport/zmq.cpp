@@ -16,7 +16,8 @@ zmq::message_t payload_frame(const Payload& payload) {
           [](void* /*data*/, void* hint) { delete static_cast<std::shared_ptr<const void>*>(hint); }, owner};
 }
 
-// A signal that arrives during the call (a profiler's, say) makes ZeroMQ give up before anything has happened.
+// A signal that arrives during the call (a profiler's, say) makes ZeroMQ give up before anything has
+// happened.
 void send_frame(zmq::socket_ref socket, zmq::message_t& frame, zmq::send_flags flags) {
   while (zmq_msg_send(frame.handle(), socket.handle(), static_cast<int>(flags)) < 0)
     if (zmq_errno() != EINTR) throw zmq::error_t();
@@ -31,7 +32,9 @@ bool receive_frame(zmq::socket_ref socket, zmq::message_t& frame) {
   return true;
 }
 
-bool is_router(zmq::socket_ref socket) { return socket.get(zmq::sockopt::type) == ZMQ_ROUTER; }
+bool is_router(zmq::socket_ref socket) {
+  return socket.get(zmq::sockopt::type) == ZMQ_ROUTER;
+}
 
 }  // namespace
 

@@ -14,8 +14,8 @@ namespace clique::protocol {
 inline constexpr int kHeartbeatIntervalMs = 1000;
 inline constexpr int kHeartbeatTimeoutMs = 4000;
 
-/// Settings of every Clique socket: no lingering, no dropping at a high-water mark, heartbeats, bounded messages.
-/// To be called before bind or connect.
+/// Settings of every Clique socket: no lingering, no dropping at a high-water mark, heartbeats, bounded
+/// messages. To be called before bind or connect.
 void configure(zmq::socket_ref socket);
 
 /// One received message. Everything it holds stays alive as long as a payload's owner does.
@@ -26,8 +26,8 @@ struct Incoming {
   std::shared_ptr<const void> owner;
 };
 
-/// Sends the batch as one message and clears it. Payloads are sent without copying: their owner is let go, on a thread
-/// of ZeroMQ's, once the bytes are out.
+/// Sends the batch as one message and clears it. Payloads are sent without copying: their owner is let go, on
+/// a thread of ZeroMQ's, once the bytes are out.
 /// @param routing_id of the receiver, on ROUTER sockets; empty on others.
 /// @returns false where the receiver is gone (ROUTER sockets with ZMQ_ROUTER_MANDATORY).
 /// Throws zmq::error_t.
@@ -38,7 +38,8 @@ bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {}
 /// Throws zmq::error_t, and DecodeError for a message without records.
 bool receive(zmq::socket_ref socket, Incoming& incoming);
 
-/// The file descriptor of the connection that brought a message, as socket monitors name it; -1 where unknown.
+/// The file descriptor of the connection that brought a message, as socket monitors name it; -1 where
+/// unknown.
 int connection_of(const Incoming& incoming);
 
 }  // namespace clique::protocol
