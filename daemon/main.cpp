@@ -68,6 +68,7 @@ int run_daemon(const Config& config) {
   options.node = config.name.empty() ? host_name() : config.name;
   options.worker_ports = parse_ports(config.worker_ports);
   const Fd signals = block_signals();
+  separate_compiler_cache(options.node + '-' + std::to_string(listen.port));
   const auto platforms = probe_platforms();
   options.platforms = select_devices(config.devices, platforms);
   spdlog::info("the node's devices:\n{}", device_table(platforms));

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -54,6 +55,19 @@ void check(int error, const char* what) {
 }
 
 }  // namespace
+
+void separate_compiler_cache(const std::string& daemon) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache == nullptr && home == nullptr) return;
+  const std::filesystem::path root =
+      cache != nullptr ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache";
+  const std::filesystem::path folder = root / "clique" / daemon;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  // Without a folder, the driver's own choice is as good.
+  if (!failed) ::setenv("POCL_CACHE_DIR", folder.c_str(), 0);
+}
 
 ChildProcess ChildProcess::start(std::vector<std::string> arguments) {
   int ends[2];

@@ -39,6 +39,11 @@ class ChildProcess {
 /// To be called first in a child: it is to die with its parent, even where it does not look at the channel.
 void die_with_parent();
 
+/// Has the drivers of processes started from now on keep what they compile in a folder of this daemon's own,
+/// unless the environment names one: drivers' caches do not stand writers from several hosts that share a
+/// home, or several daemons of one host, at the same time.
+void separate_compiler_cache(const std::string& daemon);
+
 /// What the node's drivers offer, looked up by a process of its own, so that a driver that crashes does not
 /// crash the caller. Throws std::runtime_error with a reason.
 /// @param owner a control channel whose end of file gives the matter up; -1: none.

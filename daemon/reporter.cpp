@@ -1,15 +1,6 @@
 #include "daemon/reporter.hpp"
 
-#include <chrono>
-#include <thread>
-
-#include "daemon/log.hpp"
-
 namespace clique::daemon {
-
-namespace {
-constexpr std::chrono::milliseconds kGoodbyeTime{500};
-}  // namespace
 
 void Reporter::open(std::string client, const protocol::Attached& first) {
   client_ = std::move(client);
@@ -52,28 +43,25 @@ void Reporter::drain() {
   flush();
 }
 
+void Reporter::ended_elsewhere(protocol::CommandId command) {
+  // Sessions that never print must not collect these for ever; the client has long heard of older ones.
+  constexpr std::size_t kRemembered = 256;
+  const std::lock_guard lock(mutex_);
+  ended_elsewhere_.push_back(command);
+  if (ended_elsewhere_.size() > kRemembered) ended_elsewhere_.pop_front();
+}
+
 void Reporter::add_prints() {
-  for (protocol::Print print{prints_.take()}; !print.text.empty(); print.text = prints_.take())
-    pending_.add(print);
+  for (auto text = prints_.take(); !text.empty(); text = prints_.take()) {
+    pending_.add(protocol::Print{std::move(text), {ended_elsewhere_.begin(), ended_elsewhere_.end()}});
+    ended_elsewhere_.clear();
+  }
 }
 
 void Reporter::close(const std::string& reason) {
-  add(protocol::SessionEnded{reason});
-  flush();
-  std::unique_lock lock(mutex_);
-  const auto deadline = std::chrono::steady_clock::now() + kGoodbyeTime;
-  while (sending_ && std::chrono::steady_clock::now() < deadline) {
-    lock.unlock();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    lock.lock();
-  }
-  if (sending_) return;
-  // From here on nobody sends any more.
-  const bool was_open = std::exchange(open_, false);
-  lock.unlock();
-  if (!was_open) return;
-  socket_.set(zmq::sockopt::linger, static_cast<int>(kGoodbyeTime.count()));
-  socket_.close();
+  report(protocol::SessionEnded{reason});
+  const std::lock_guard lock(mutex_);
+  open_ = false;
 }
 
 }  // namespace clique::daemon

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,10 +41,13 @@ class Reporter {
   }
   void flush();
 
+  /// A command of another worker has ended; what is printed from now on may depend on it. Any thread.
+  void ended_elsewhere(protocol::CommandId command);
+
   /// Drops what strangers send to this socket. Any thread; to be called now and then.
   void drain();
 
-  /// Sends `reason` as the last message and waits, at most half a second, until it is out. Main thread.
+  /// Reports the end of the session, after which nothing is reported any more.
   void close(const std::string& reason);
 
  private:
@@ -54,6 +58,7 @@ class Reporter {
   std::mutex mutex_;  // guards what follows
   PrintCapture& prints_;
   protocol::Batch pending_;
+  std::deque<protocol::CommandId> ended_elsewhere_;
   bool open_ = false;
   bool sending_ = false;  // somebody uses socket_ and outgoing_, and will look at pending_ again
   protocol::Batch outgoing_;

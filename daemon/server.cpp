@@ -1,5 +1,7 @@
 #include "daemon/server.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 
 #include "protocol/version.hpp"
@@ -144,7 +146,11 @@ void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
 }
 
 bool Server::all_ready(const Set& set) {
-  return std::all_of(set.begin(), set.end(), [](const Worker& worker) { return worker.ready.has_value(); });
+  return std::all_of(set.begin(), set.end(), [](const Worker& worker) {
+    // One that has died since it was looked at last has something to read.
+    pollfd news{worker.process.control().fd(), POLLIN, 0};
+    return worker.ready.has_value() && ::poll(&news, 1, 0) == 0;
+  });
 }
 
 void Server::serve_waiting() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <thread>
 
 namespace clique::daemon {
 
@@ -16,6 +17,10 @@ using protocol::Incoming;
 constexpr std::chrono::microseconds kSpin{50};
 /// Messages of one socket before the others get their turn.
 constexpr int kTurn = 64;
+/// How often what strangers sent to the reports socket is looked for and dropped.
+constexpr std::chrono::seconds kDrainInterval{1};
+/// Time for the reason of a session's end to reach the client.
+constexpr std::chrono::milliseconds kLastWords{500};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr long kSleepMs = 1000;
 
@@ -98,7 +103,10 @@ struct Session::Dispatch {
   // From other workers.
   void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
   void operator()(protocol::PeerData&& message) const { session.transfers_.receive(std::move(message)); }
-  void operator()(protocol::PeerDone&& message) const { remote_end(message.command, message.status); }
+  void operator()(protocol::PeerDone&& message) const {
+    session.surroundings_.reporter.ended_elsewhere(message.command);
+    remote_end(message.command, message.status);
+  }
 
   void remote_end(protocol::CommandId command, std::int32_t status) const {
     if (status > 0)
@@ -132,7 +140,7 @@ void Session::run() {
     if (ended.reason.empty()) {
       spdlog::info("session of {} ended", client_);
     } else {
-      spdlog::warn("session of {} ended: {}", client_, ended.reason);
+      spdlog::info("session of {} ended: {}", client_, ended.reason);
     }
     return;
   } catch (const protocol::DecodeError& error) {
@@ -144,20 +152,30 @@ void Session::run() {
   }
   spdlog::error("session of {} ended: {}", client_, reason);
   surroundings_.reporter.close(reason);
+  // The client closes the connection once it has read why; until then the reason may still be on its way.
+  const auto deadline = std::chrono::steady_clock::now() + kLastWords;
+  while (open_ && std::chrono::steady_clock::now() < deadline && !lost(reports_monitor_, reports_connection_))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Session::loop() {
   auto last_work = std::chrono::steady_clock::now();
+  auto last_drain = last_work;
   while (true) {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;
     busy = take_commands() || busy;
     busy = take_peers() || busy;
+    const auto now = std::chrono::steady_clock::now();
     if (busy) {
       backend_.flush();
-      last_work = std::chrono::steady_clock::now();
-    } else if (std::chrono::steady_clock::now() - last_work > kSpin) {
+      last_work = now;
+    } else if (now - last_work > kSpin) {
       sleep();
+    }
+    if (open_ && now - last_drain > kDrainInterval) {
+      surroundings_.reporter.drain();
+      last_drain = now;
     }
   }
 }
@@ -240,6 +258,9 @@ bool Session::take_peers() {
 
 void Session::open() {
   if (commands_id_.empty() || reports_id_.empty()) return;
+  // Whose session it is was told before the client could know where to attach.
+  pollfd control{control_.fd(), POLLIN, 0};
+  if (::poll(&control, 1, 0) > 0) watch_control();
   protocol::Attached attached = backend_.description();
   attached.clock = backend_.clock();
   surroundings_.reporter.open(reports_id_, attached);
@@ -303,8 +324,6 @@ void Session::sleep() {
     }
     throw Ended{"the client is gone"};
   }
-  if (ready > 0) return;
-  if (open_) surroundings_.reporter.drain();
   if (!open_ && std::chrono::steady_clock::now() > attach_deadline_)
     throw Ended{fmt::format("the client did not attach within {} seconds", kAttachSeconds)};
 }

@@ -67,7 +67,6 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   // Nobody says more than Attach there.
   constexpr std::int64_t kMaxAttach = 64 << 10;
   reports.set(zmq::sockopt::maxmsgsize, kMaxAttach);
-  reports.set(zmq::sockopt::rcvhwm, 16);
   Reporter reporter(std::move(reports), prints);
   ReportOrder order(reporter);
   PeerLinks peer_links(context);

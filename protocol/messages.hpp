@@ -226,7 +226,7 @@ struct CreateQueue {
 struct CreateBuffer {
   ObjectId id = 0;
   ObjectId context = 0;
-  std::uint64_t flags = 0;  ///< cl_mem_flags without the host-pointer flags
+  std::uint64_t flags = 0;  ///< cl_mem_flags, only those on the access of kernels
   std::uint64_t size = 0;
   CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size)
 };
@@ -707,7 +707,9 @@ struct ClockSynced {
 /// What kernels printed; sent before the EventState or Finished of the command that printed it.
 struct Print {
   Bytes text;
-  CLIQUE_MESSAGE(Print, text)
+  /// Commands of other workers whose end this one was told before: what they printed comes first.
+  std::vector<CommandId> after;
+  CLIQUE_MESSAGE(Print, text, after)
 };
 
 /// Something that nobody waits for went wrong: for the context's error callback.

@@ -26,6 +26,34 @@ bool broken(const RangeMap<Ref<Event>>::Copy& copy) {
   });
 }
 
+/// Whether the commands that wrote the copies have all failed, or all ended well.
+template <typename Condition>
+bool all_writers(const std::vector<RangeMap<Ref<Event>>::Copy>& copies, Condition&& condition) {
+  for (const auto& copy : copies)
+    for (const Ref<Event>& ready : copy.ready)
+      if (!ready || is_arrival(*ready) || !condition(ready->status())) return false;
+  return true;
+}
+
+/// Takes back what turned out not to have happened, transfers and writes that failed, and forgets what
+/// certainly will not have to be taken back to.
+void revert_failures(RangeMap<Ref<Event>>::Piece& piece) {
+  std::erase_if(piece.copies, broken);
+  while (piece.before && all_writers(piece.copies, [](cl_int status) { return status < 0; })) {
+    piece.copies = piece.before->copies;
+    piece.before = std::shared_ptr(piece.before->before);
+    std::erase_if(piece.copies, broken);
+  }
+  const auto complete = [](cl_int status) { return status == CL_COMPLETE; };
+  if (piece.before && all_writers(piece.copies, complete)) piece.before.reset();
+  for (auto* version = piece.before.get(); version != nullptr; version = version->before.get())
+    if (all_writers(version->copies, complete)) version->before.reset();
+}
+
+bool host_holds(const std::vector<RangeMap<Ref<Event>>::Copy>& copies) {
+  return std::any_of(copies.begin(), copies.end(), [](const auto& copy) { return copy.holder == kHost; });
+}
+
 std::vector<protocol::CommandId> ids_of_pending(std::span<const Ref<Event>> events) {
   std::vector<protocol::CommandId> ids;
   for (const Ref<Event>& event : events)
@@ -59,7 +87,7 @@ void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t e
   if (trivial()) return;
   std::vector<Fetch> fetches;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
-    std::erase_if(piece.copies, broken);
+    revert_failures(piece);
     if (const auto* own = piece.copy_of(worker.index())) {
       wait_for_arrivals(*own, waits);
       return;
@@ -103,23 +131,32 @@ void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint6
   });
 }
 
-void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event) {
+void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
+                        bool may_fail) {
   if (trivial()) return;
-  map_.write(begin, end, worker.index(), event, [&](const Ref<Event>& earlier) {
+  const auto superseded = [&](const Ref<Event>& earlier) {
     if (!earlier || !event) return true;
     // Whatever writes has waited for the arrivals. An in-order queue ends its commands in order.
     return is_arrival(*earlier) || (earlier->queue() == event->queue() && event->queue()->in_order());
-  });
-  if (host_data_ != nullptr) forget_host(begin, begin);
+  };
+  map_.visit(begin, end, revert_failures);
+  map_.write(begin, end, worker.index(), event, superseded, may_fail);
+  if (host_data_ != nullptr) drop_host_if_unused();
 }
 
 void Coherence::forget_host(std::uint64_t begin, std::uint64_t end) {
   map_.visit(begin, end, [](RangeMap<Ref<Event>>::Piece& piece) {
     std::erase_if(piece.copies, [](const auto& copy) { return copy.holder == kHost; });
   });
-  const bool holds = std::any_of(map_.pieces().begin(), map_.pieces().end(),
-                                 [](auto entry) { return entry.second.copy_of(kHost) != nullptr; });
-  if (holds) return;
+  drop_host_if_unused();
+}
+
+void Coherence::drop_host_if_unused() {
+  for (const auto& [begin, piece] : map_.pieces()) {
+    if (host_holds(piece.copies)) return;
+    for (const auto* before = piece.before.get(); before != nullptr; before = before->before.get())
+      if (host_holds(before->copies)) return;
+  }
   host_data_ = nullptr;
   host_owner_.reset();
 }

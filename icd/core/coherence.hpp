@@ -32,7 +32,9 @@ class Coherence {
                         std::vector<Ref<Event>>& waits);
   /// A command whose end is `event` writes [begin, end) on the worker. `event` may be empty where the context
   /// has only one worker.
-  void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event);
+  /// @param may_fail it may turn out never to run, so that the content before has to be found again.
+  void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
+               bool may_fail);
 
  private:
   struct Fetch {
@@ -49,6 +51,7 @@ class Coherence {
   Ref<Event> pull(Worker& worker, const Fetch& fetch);
   /// The host's copy of [begin, end) is needed no more.
   void forget_host(std::uint64_t begin, std::uint64_t end);
+  void drop_host_if_unused();
   /// What the next transfer to the worker has to come after.
   std::vector<protocol::CommandId> earlier_arrival(const Worker& worker) const;
   static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);

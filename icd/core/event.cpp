@@ -20,7 +20,10 @@ Event::Event(Ref<Context> context) : context_(std::move(context)), status_(CL_SU
 
 Event::~Event() {
   if (worker_ != nullptr) worker_->release_event(id_);
-  for (Worker* consumer : announced_) consumer->release_event(id_);
+  for (Worker* consumer : announced_) {
+    consumer->forget_awaited(*this);
+    consumer->release_event(id_);
+  }
 }
 
 void Event::advance(cl_int status, const Times& times) {
@@ -117,6 +120,21 @@ void Event::then(std::function<void(cl_int)> action) {
   action(status());
 }
 
+void Event::follows(std::vector<Ref<Event>> earlier) {
+  const std::lock_guard lock(mutex_);
+  earlier_ = std::move(earlier);
+}
+
+void Event::wait_for_earlier() {
+  std::vector<Ref<Event>> earlier;
+  {
+    const std::lock_guard lock(mutex_);
+    earlier.swap(earlier_);
+  }
+  // Their nodes have told their ends before this one's node could, so this does not take long.
+  for (const Ref<Event>& event : earlier) event->wait();
+}
+
 void Event::keep(Ref<RefCounted> object) {
   const std::lock_guard lock(mutex_);
   if (!ended()) kept_.push_back(std::move(object));
@@ -135,6 +153,7 @@ void Event::announce(Worker& consumer) {
   const std::lock_guard lock(mutex_);
   if (std::find(announced_.begin(), announced_.end(), &consumer) != announced_.end()) return;
   announced_.push_back(&consumer);
+  consumer.note_awaited(*this);
   consumer.link().post(protocol::AwaitRemote{id_, context_->id()});
   if (ended()) {
     consumer.link().post(protocol::SetRemote{id_, status()});

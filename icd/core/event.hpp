@@ -58,6 +58,11 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// For the library itself: calls action(status) once the event has ended, on the thread that learns of it,
   /// or now.
   void then(std::function<void(cl_int)> action);
+  /// Commands of other nodes that this one comes after, which are told by other connections: whoever sees
+  /// this event ended has to find them ended, too. To be called before the command is posted.
+  void follows(std::vector<Ref<Event>> earlier);
+  /// The event is about to be told ended: waits for what it follows.
+  void wait_for_earlier();
   /// Keeps an object alive until the event has ended.
   void keep(Ref<RefCounted> object);
   /// Somebody looks at the status: have the worker tell when the command runs.
@@ -90,6 +95,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   std::atomic<cl_uint> held_by_callbacks_{0};
   std::vector<std::function<void(cl_int)>> actions_;
   std::vector<Ref<RefCounted>> kept_;
+  std::vector<Ref<Event>> earlier_;
   std::vector<Worker*> announced_;
 };
 

@@ -9,7 +9,10 @@ namespace clique::icd {
 
 namespace {
 
-constexpr cl_mem_flags kHostPointerFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+/// What the node's object is not told: its host is the worker, which has to read and write whatever the
+/// application may not.
+constexpr cl_mem_flags kHostFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR |
+                                    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 
 }  // namespace
 
@@ -108,7 +111,7 @@ Buffer::Buffer(Ref<Buffer> parent, cl_mem_flags flags, std::size_t origin, std::
              parent, origin, {}) {}
 
 void Buffer::post_create(Worker& worker) const {
-  const cl_mem_flags flags = this->flags() & ~kHostPointerFlags;
+  const cl_mem_flags flags = this->flags() & ~kHostFlags;
   if (parent()) {
     worker.link().post(protocol::CreateSubBuffer{id(), parent()->id(), flags, origin(), size()});
   } else {
@@ -252,7 +255,7 @@ void Image::post_create(Worker& worker) const {
   const protocol::Triple extent{desc_.image_width, std::max<std::size_t>(1, desc_.image_height),
                                 std::max<std::size_t>(1, desc_.image_depth)};
   worker.link().post(
-      protocol::CreateImage{id(), context()->id(), flags() & ~kHostPointerFlags, format_.image_channel_order,
+      protocol::CreateImage{id(), context()->id(), flags() & ~kHostFlags, format_.image_channel_order,
                             format_.image_channel_data_type, type(), extent, desc_.image_array_size,
                             parent() ? desc_.image_row_pitch : 0, parent() ? parent()->id() : 0});
 }

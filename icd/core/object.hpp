@@ -139,8 +139,8 @@ class Ref {
   T* object_ = nullptr;
 };
 
-/// Whether objects of this kind can be asked for through others (a queue's context, a kernel's program): their
-/// handles live as long as they do. The others' handles die with the application's last reference.
+/// Whether objects of this kind can be asked for through others (a queue's context, a kernel's program):
+/// their handles live as long as they do. The others' handles die with the application's last reference.
 constexpr bool found_through_others(Kind kind) {
   return kind == Kind::Device || kind == Kind::Context || kind == Kind::Queue || kind == Kind::Memory ||
          kind == Kind::Program;

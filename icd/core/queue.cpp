@@ -27,9 +27,14 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   const bool elsewhere = context_->workers().size() > 1;
   const bool writes = std::any_of(submission.accesses.begin(), submission.accesses.end(),
                                   [](const Access& access) { return access.mode != Access::Read; });
+  for (const Ref<Event>& wait : submission.waits) {
+    prepared.doomed = prepared.doomed || wait->status() < 0;
+    prepared.may_fail = prepared.may_fail || !wait->ended();
+  }
   const bool keeps = std::any_of(submission.accesses.begin(), submission.accesses.end(),
                                  [](const Access& access) { return access.memory->outlives_commands(); });
-  submission.report = submission.report || keeps;
+  // Whether a write that may fail has failed is to be known.
+  submission.report = submission.report || keeps || (elsewhere && writes && prepared.may_fail);
   if (submission.report || (elsewhere && writes))
     prepared.event =
         Ref<Event>(new Event(context_, Ref<Queue>(this), here, submission.type, submission.report));
@@ -38,11 +43,6 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (prepared.event) prepared.header.flags = protocol::Command::kEvent;
   if (submission.report) prepared.header.flags |= protocol::Command::kReport;
 
-  bool may_fail = false;
-  for (const Ref<Event>& wait : submission.waits) {
-    prepared.doomed = prepared.doomed || wait->status() < 0;
-    may_fail = may_fail || !wait->ended();
-  }
   if (prepared.doomed) {
     if (prepared.event) prepared.event->advance(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     return prepared;
@@ -55,21 +55,26 @@ Queue::Prepared Queue::prepare(Submission& submission) {
       Coherence& coherence = access.memory->coherence();
       const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
       if (keeps) prepared.event->keep(Ref<RefCounted>(access.memory));
-      // Should what is awaited fail, the old content has to be there still.
-      if (access.mode == Access::Overwrite && !may_fail) {
+      if (access.mode == Access::Overwrite) {
         coherence.before_overwrite(here, begin, begin + access.size, arrivals);
       } else {
         coherence.before_read(here, begin, begin + access.size, arrivals);
       }
     }
   }
+  std::vector<Ref<Event>> foreign;
   const auto wait_for = [&](const Ref<Event>& event) {
     if (event->ended() && !submission.keep_ended) return;
-    if (event->worker() != &here) event->announce(here);
+    if (event->worker() != &here) {
+      event->announce(here);
+      if (!event->is_user() && !event->ended()) foreign.push_back(event);
+    }
     prepared.header.waits.push_back(event->id());
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
+  if (elsewhere) foreign = note_foreign(std::move(foreign));
+  if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
     if (!submission.fills.empty())
@@ -79,11 +84,24 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   return prepared;
 }
 
+std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits) {
+  if (!in_order()) return waits;
+  std::vector<Ref<Event>> ended;  // let go of after the lock
+  const std::lock_guard lock(foreign_mutex_);
+  const auto first = std::stable_partition(foreign_.begin(), foreign_.end(),
+                                           [](const Ref<Event>& event) { return !event->ended(); });
+  ended.assign(first, foreign_.end());
+  foreign_.erase(first, foreign_.end());
+  foreign_.insert(foreign_.end(), waits.begin(), waits.end());
+  return foreign_;
+}
+
 void Queue::commit(const Submission& submission, const Prepared& prepared) {
   for (const Access& access : submission.accesses) {
     if (access.mode == Access::Read) continue;
     const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
-    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event);
+    access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event,
+                                       prepared.may_fail);
   }
 }
 
@@ -98,6 +116,7 @@ void Queue::finish() {
   for (const Ref<Event>& event :
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
+  for (const Ref<Event>& event : note_foreign({})) event->wait();
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 

@@ -150,7 +150,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     Ref<Event> event;
     protocol::Command header;
     std::unique_lock<std::mutex> coherence;
-    bool doomed = false;
+    bool doomed = false;    ///< an awaited event has failed
+    bool may_fail = false;  ///< an awaited event has not ended
   };
   /// submit() for commands of several messages: post(link, header) posts them.
   template <typename Post>
@@ -162,6 +163,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     }
     return prepared.event;
   }
+  /// Notes the events of other nodes that a command waits for. @returns those that all later commands come
+  /// after, too, or just them where the queue is out of order.
+  std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits);
   Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
   void abandoned() override { flush(); }
@@ -171,6 +175,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Device> device_;
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
+  /// Events of other nodes that commands of this queue have waited for, and that have not ended.
+  std::mutex foreign_mutex_;
+  std::vector<Ref<Event>> foreign_;
 };
 
 /// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) where list and count do not go

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -23,11 +24,20 @@ class RangeMap {
     std::vector<Token> ready;
     friend bool operator==(const Copy&, const Copy&) = default;
   };
+  /// What was valid before a write that may yet fail.
+  struct Version {
+    std::vector<Copy> copies;
+    std::shared_ptr<Version> before;
+
+    Version(std::vector<Copy> copies, std::shared_ptr<Version> before)
+        : copies(std::move(copies)), before(std::move(before)) {}
+  };
   /// [begin, end) with the same copies throughout.
   struct Piece {
     std::uint64_t begin;
     std::uint64_t end;
     std::vector<Copy> copies;
+    std::shared_ptr<Version> before = nullptr;
 
     Copy* copy_of(Holder holder) {
       const auto found =
@@ -53,9 +63,10 @@ class RangeMap {
   /// `holder` has new content in [begin, end), valid from `token` on; all other copies are stale. Where the
   /// holder was the only one already, its earlier tokens stay, since unordered commands may write parts of
   /// one range, except those that supersedes(old) tells to be ended whenever `token` is.
+  /// @param may_fail what was valid before is remembered, in Piece::before.
   template <typename Supersedes>
   void write(std::uint64_t begin, std::uint64_t end, Holder holder, const Token& token,
-             Supersedes&& supersedes) {
+             Supersedes&& supersedes, bool may_fail = false) {
     if (begin >= end) return;
     split(begin);
     split(end);
@@ -64,7 +75,7 @@ class RangeMap {
     while (at < end) {
       if (it == pieces_.end() || it->first > at) {
         const std::uint64_t gap_end = it == pieces_.end() ? end : std::min(end, it->first);
-        pieces_.emplace_hint(it, at, Piece{at, gap_end, {Copy{holder, {token}}}});
+        pieces_.emplace_hint(it, at, Piece{at, gap_end, {Copy{holder, {token}}}, nullptr});
         at = gap_end;
         continue;
       }
@@ -74,6 +85,8 @@ class RangeMap {
         std::erase_if(ready, supersedes);
         ready.push_back(token);
       } else {
+        piece.before =
+            may_fail ? std::make_shared<Version>(std::move(piece.copies), std::move(piece.before)) : nullptr;
         piece.copies = {Copy{holder, {token}}};
       }
       at = piece.end;
@@ -109,7 +122,7 @@ class RangeMap {
     if (after == pieces_.begin()) return;
     Piece& piece = std::prev(after)->second;
     if (piece.begin >= at || piece.end <= at) return;
-    Piece rest{at, piece.end, piece.copies};
+    Piece rest{at, piece.end, piece.copies, piece.before};
     piece.end = at;
     pieces_.emplace_hint(after, at, std::move(rest));
   }
@@ -121,7 +134,8 @@ class RangeMap {
     while (it != pieces_.end() && it->first <= end) {
       const auto next = std::next(it);
       if (next == pieces_.end()) break;
-      if (next->first == it->second.end && next->second.copies == it->second.copies) {
+      if (next->first == it->second.end && next->second.copies == it->second.copies &&
+          next->second.before == it->second.before) {
         it->second.end = next->second.end;
         pieces_.erase(next);
       } else {

@@ -105,6 +105,7 @@ void Worker::event_state(protocol::EventState&& state) {
     if (state.times[i] != 0)
       times[i] =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link_->clock_offset());
+  if (state.status <= CL_COMPLETE) pending.event->wait_for_earlier();
   pending.event->advance(state.status, times);
 }
 
@@ -120,7 +121,27 @@ void Worker::data(protocol::Data&& data) {
   sink(data.part, data.data.bytes);
 }
 
+void Worker::note_awaited(Event& event) {
+  const std::lock_guard lock(mutex_);
+  awaited_.emplace(event.id(), &event);
+}
+
+void Worker::forget_awaited(const Event& event) {
+  const std::lock_guard lock(mutex_);
+  awaited_.erase(event.id());
+}
+
 void Worker::print(protocol::Print&& text) {
+  // What other nodes printed before has been sent before, but on other connections.
+  for (const protocol::CommandId id : text.after) {
+    Ref<Event> earlier;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = awaited_.find(id);
+      if (found != awaited_.end() && found->second->try_add_ref()) earlier = Ref<Event>::adopt(found->second);
+    }
+    if (earlier) earlier->wait();
+  }
   // The application's stdout may be the C library's or the descriptor; what it wrote before has to come
   // before.
   std::fflush(stdout);

@@ -38,6 +38,10 @@ class Worker final : public Reports {
   void add_context(Context& context);
   void remove_context(Context& context);
 
+  /// Commands here wait for an event of elsewhere; until forget_awaited().
+  void note_awaited(Event& event);
+  void forget_awaited(const Event& event);
+
   /// Makes the other worker reachable for this one, once. Its index becomes the PeerId.
   void connect_peer(const Worker& peer);
   /// This worker has been told to push what `arrival`, an event of another worker, waits for; it fails should
@@ -65,6 +69,7 @@ class Worker final : public Reports {
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
   std::vector<Context*> contexts_;
+  std::unordered_map<protocol::CommandId, Event*> awaited_;
   std::vector<bool> peers_;
   std::vector<Ref<Event>> pushes_;
   bool lost_ = false;

@@ -142,4 +142,12 @@ TEST_F(clEnqueueReadBuffer, GivenFailedEventInWaitListThenTheReadFailsToo) {
   EXPECT_EQ(std::vector<cl_int>(out.size(), -1), out);
 }
 
+TEST_F(clEnqueueReadBuffer, GivenBufferThatTheHostMayOnlyReadThenItsInitialContentIsThere) {
+  std::vector<cl_int> content(64);
+  for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<cl_int>(i * 3);
+  const Mem only_read =
+      buffer<cl_int>(content.size(), content.data(), CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY);
+  EXPECT_EQ(content, read<cl_int>(only_read, content.size()));
+}
+
 }  // namespace clique::test

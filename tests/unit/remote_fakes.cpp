@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <future>
+
 #include "icd/remote/clock.hpp"
 
 namespace clique::icd::test {
@@ -44,19 +46,19 @@ WorkerEndpoint FakeWorker::endpoint() const {
 }
 
 void FakeWorker::run(std::function<void()> task) {
-  if (std::this_thread::get_id() == thread_.get_id()) return task();
-  bool done = false;
-  std::function<void()> wrapped = [&] {
-    task();
+  if (std::this_thread::get_id() == serving_.load()) return task();
+  auto ran = std::make_shared<std::promise<void>>();
+  auto done = ran->get_future();
+  {
     std::lock_guard lock(mutex_);
-    done = true;
-    ran_.notify_all();
-  };
-  std::unique_lock lock(mutex_);
-  tasks_.push_back(&wrapped);
+    tasks_.push_back([task = std::move(task), ran] {
+      task();
+      ran->set_value();
+    });
+  }
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
-  ran_.wait(lock, [&] { return done; });
+  done.wait();
 }
 
 void FakeWorker::hang_up() {
@@ -127,6 +129,7 @@ void FakeWorker::receive(zmq::socket_t& socket, bool commands) {
 }
 
 void FakeWorker::serve() {
+  serving_.store(std::this_thread::get_id());
   while (!stop_) {
     pollfd fds[3] = {{wake_fd_, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
     if (commands_) {
@@ -142,12 +145,12 @@ void FakeWorker::serve() {
     ::poll(fds, 3, 1000);
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(wake_fd_, &count, sizeof count);
-    std::vector<std::function<void()>*> tasks;
+    std::vector<std::function<void()>> tasks;
     {
       std::lock_guard lock(mutex_);
       tasks.swap(tasks_);
     }
-    for (auto* task : tasks) (*task)();
+    for (const auto& task : tasks) task();
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -75,9 +74,9 @@ class FakeWorker {
 
   int wake_fd_;
   std::mutex mutex_;
-  std::condition_variable ran_;
-  std::vector<std::function<void()>*> tasks_;
+  std::vector<std::function<void()>> tasks_;
   bool stop_ = false;
+  std::atomic<std::thread::id> serving_{};
   std::thread thread_;
 };
 
@@ -167,6 +166,7 @@ bool eventually(F&& condition, std::chrono::milliseconds timeout = std::chrono::
 struct Connection {
   explicit Connection(std::int64_t clock_ahead = 0) : worker(clock_ahead) {}
   void open() {
+    worker.run([] {});  // so that its thread sees the functions that were set
     link = std::make_unique<Link>(zmq, worker.endpoint(), std::chrono::seconds(5));
     link->start(recorder);
   }

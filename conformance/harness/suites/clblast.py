@@ -19,7 +19,7 @@ _RATE = re.compile(r'Pass rate .*: (\d+) passed / (\d+) skipped / (\d+) failed')
 
 class CLBlast(Suite):
     name = 'clblast'
-    timeout = 1200
+    timeout = 3600
 
     def cases(self):
         return list(ROUTINES)

@@ -189,7 +189,23 @@ void OpenClBackend::handle(protocol::FillBuffer&& message) {
 }
 
 void OpenClBackend::handle(protocol::Marker&& message) {
-  submit(message.command, Aftermath::ordering(message.command.waits.empty()), [](const Submission& to) {
+  const Command& command = message.command;
+  std::shared_ptr<Queue> queue;
+  try {
+    queue = queues_.get(command.queue);
+    if (!queue->in_order && !command.waits.empty()) {
+      // Some drivers' markers wait for the whole queue whatever their list says (PoCL's do).
+      std::vector<cl_event> waits;
+      std::vector<ReportOrder::EntryRef> after;
+      resolve(command.waits, waits, after);
+      join(command, queue, retained(waits), std::move(after));
+      return;
+    }
+  } catch (const ClError& error) {
+    fail(command, queue, error);
+    return;
+  }
+  submit(command, Aftermath::ordering(true), [](const Submission& to) {
     return clEnqueueMarkerWithWaitList(to.queue, to.count, to.waits, to.event);
   });
 }

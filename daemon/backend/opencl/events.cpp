@@ -1,4 +1,6 @@
 // Events, and what waits for them: finishing queues, other workers, whoever looks.
+#include <algorithm>
+
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
@@ -39,24 +41,64 @@ OpenClBackend::Event& OpenClBackend::add_user_event(CommandId id, cl_context con
 }
 
 void OpenClBackend::end_user_event(CommandId id, const Handle<cl_event>& native,
-                                   const ReportOrder::EntryRef& report, cl_int status) {
-  if (status < 0) {
-    surroundings_.tasks.post([this, id, native, report, status] {
-      failures_seen_ = true;
-      clSetUserEventStatus(native.get(), status);
-      watcher_.sweep();
-      if (report)
-        surroundings_.order.due(report, [this, id, status] {
-          surroundings_.reporter.add(protocol::EventState{id, status, {}});
-        });
-    });
+                                   const ReportOrder::EntryRef& report, cl_int status, const Times& times) {
+  const auto tell = [this, id, report, status, times] {
+    if (report)
+      surroundings_.order.due(report, [this, id, status, times] {
+        surroundings_.reporter.add(protocol::EventState{id, status, times});
+      });
+  };
+  if (status >= 0) {
+    clSetUserEventStatus(native.get(), CL_COMPLETE);
+    tell();
     return;
   }
-  clSetUserEventStatus(native.get(), CL_COMPLETE);
-  if (report)
-    surroundings_.order.due(report, [this, id] {
-      surroundings_.reporter.add(protocol::EventState{id, CL_COMPLETE, {}});
-    });
+  surroundings_.tasks.post([this, native, status, tell] {
+    failures_seen_ = true;
+    clSetUserEventStatus(native.get(), status);
+    watcher_.sweep();
+    tell();
+  });
+}
+
+/// Counts what a joined event waits for.
+struct OpenClBackend::Join {
+  OpenClBackend& backend;
+  CommandId id;
+  std::shared_ptr<Queue> queue;
+  std::vector<Handle<cl_event>> events;
+  Handle<cl_event> end;
+  ReportOrder::EntryRef report;
+  std::atomic<std::size_t> left;
+  std::atomic<cl_int> failed = CL_SUCCESS;
+
+  void one_ended(cl_int status) {
+    if (status < 0) failed = status;
+    if (--left > 0) return;
+    Times times{};
+    if (failed == CL_SUCCESS && report && queue->profiling) {
+      times = times_of(*queue, events.front().get(), events.front().get());
+      for (const auto& event : events)
+        times.back() = std::max(times.back(), times_of(*queue, event.get(), event.get()).back());
+    }
+    backend.end_user_event(id, end, report, failed, times);
+  }
+};
+
+void OpenClBackend::join(const Command& command, const std::shared_ptr<Queue>& queue,
+                         std::vector<Handle<cl_event>> events, std::vector<ReportOrder::EntryRef> after) {
+  const std::size_t count = events.size();
+  auto join =
+      std::shared_ptr<Join>(new Join{*this, command.id, queue, std::move(events), {}, nullptr, count});
+  if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {
+    const Event& event = add_user_event(command.id, queue->context->native.get(),
+                                        (command.flags & Command::kReport) != 0, std::move(after));
+    join->end = event.native;
+    join->report = event.order;
+    if (event.order) chain(*queue, event.order, false);
+    for (const auto& part : join->events)
+      watcher_.watch(part, [join](cl_int status) { join->one_ended(status); });
+  }
 }
 
 void OpenClBackend::handle(protocol::AwaitRemote&& message) {

@@ -97,6 +97,16 @@ class Handle {
   T native_ = nullptr;
 };
 
+/// A reference of one's own to each.
+inline std::vector<Handle<cl_event>> retained(const std::vector<cl_event>& events) {
+  std::vector<Handle<cl_event>> result;
+  for (const cl_event event : events) {
+    clRetainEvent(event);
+    result.emplace_back(event);
+  }
+  return result;
+}
+
 /// clGet*Info into bytes. `query(size, value, size_ret)` calls it. @returns false where the driver does not
 /// answer.
 template <typename Query>

@@ -75,18 +75,11 @@ void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared
   const Parts all = std::move(*parts);
   parts_.erase(command.id);
   if ((command.flags & (Command::kEvent | Command::kReport)) == 0) return;
-  // In order, the last part is the last to end.
   if (!queue.in_order) {
-    std::vector<cl_event> natives;
-    for (const auto& part : all.events) natives.push_back(part.get());
-    event = {};
-    const cl_int status = clEnqueueMarkerWithWaitList(
-        queue.native.get(), static_cast<cl_uint>(natives.size()), natives.data(), event.put());
-    if (status != CL_SUCCESS) {
-      fail(command, prepared.queue, ClError(status, "clEnqueueMarkerWithWaitList"));
-      return;
-    }
+    join(command, prepared.queue, all.events, all.reports);
+    return;
   }
+  // In order, the last part is the last to end.
   const auto entry = track(command, event, {}, prepared.queue, all.reports, report, all.events.front());
   add_event(command.id, {std::move(event), CL_SUCCESS, entry ? entry : all.reports.back(), false});
 }

@@ -78,8 +78,10 @@ class OpenClBackend : public Backend {
  private:
   class PushJob;
   class ExpectSink;
+  struct Join;
   friend class PushJob;
   friend class ExpectSink;
+  friend struct Join;
 
   /// What a native enqueue takes at its end.
   struct Submission {
@@ -171,7 +173,10 @@ class OpenClBackend : public Backend {
   /// Any thread for CL_COMPLETE; failures go to the main thread, so that none happens while something that
   /// depends on it is being enqueued.
   void end_user_event(CommandId id, const Handle<cl_event>& native, const ReportOrder::EntryRef& report,
-                      cl_int status);
+                      cl_int status, const Times& times = {});
+  /// A command whose event is a user event that ends when `events` have.
+  void join(const Command& command, const std::shared_ptr<Queue>& queue, std::vector<Handle<cl_event>> events,
+            std::vector<ReportOrder::EntryRef> after);
   void touch(Queue& queue);
 
   const Device& device(DeviceId id) const;

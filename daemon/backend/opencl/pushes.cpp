@@ -9,15 +9,6 @@ namespace {
 constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr int kChunksAhead = 8;
 
-std::vector<Handle<cl_event>> retained(const std::vector<cl_event>& events) {
-  std::vector<Handle<cl_event>> result;
-  for (const cl_event event : events) {
-    clRetainEvent(event);
-    result.emplace_back(event);
-  }
-  return result;
-}
-
 }  // namespace
 
 /// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent.

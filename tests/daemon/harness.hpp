@@ -1,0 +1,202 @@
+// What the tests of the daemon have in common: a real cliqued on a free port of the loopback, and clients
+// that speak raw messages.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/transport/zmq.hpp"
+#include "protocol/version.hpp"
+
+namespace clique::test {
+
+using namespace clique::protocol;
+
+/// How long anything may take before a test fails; generous, since machines are busy.
+inline constexpr std::chrono::seconds kPatience{60};
+
+/// Whether `condition` becomes true within the time.
+bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within = kPatience);
+
+/// A cliqued of the test's own. Killed at the end.
+class Node {
+ public:
+  explicit Node(std::vector<std::string> arguments = {});
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  std::string endpoint() const { return endpoint_; }
+  pid_t pid() const { return pid_; }
+  /// What it and its workers wrote to standard error.
+  std::string log() const;
+  bool logged(const std::string& text) const;
+  /// The process that serves the client of this name (see hello), whose session is open.
+  pid_t worker_of(const std::string& client) const;
+  /// Processes whose parent it is, those that have ended left out.
+  std::vector<pid_t> workers() const;
+  void signal(int number) const;
+  /// Waits for its end. @returns waitpid's status.
+  int wait();
+
+ private:
+  pid_t pid_ = -1;
+  std::string log_file_;
+  std::string endpoint_;
+};
+
+/// Runs cliqued to its end. @returns its output, both kinds, and the exit status.
+std::pair<std::string, int> run_cliqued(const std::vector<std::string>& arguments);
+
+/// Whether a process exists and has not ended.
+bool alive(pid_t pid);
+
+template <typename List>
+struct VariantOf;
+template <typename... M>
+struct VariantOf<MessageList<M...>> {
+  using type = std::variant<M...>;
+};
+
+/// Decodes what comes on a DEALER, one message at a time.
+template <typename List>
+class Receiver {
+ public:
+  explicit Receiver(zmq::socket_t& socket) : socket_(socket) {}
+
+  /// The next message of type M, of those that `wanted` likes; others wait. Throws std::runtime_error after
+  /// kPatience.
+  template <typename M>
+  M next(const std::function<bool(const M&)>& wanted = [](const M&) { return true; }) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (true) {
+      for (auto i = messages_.begin(); i != messages_.end(); ++i) {
+        auto* message = std::get_if<M>(&*i);
+        if (message == nullptr || !wanted(*message)) continue;
+        M found = std::move(*message);
+        messages_.erase(i);
+        return found;
+      }
+      if (!receive(deadline))
+        throw std::runtime_error("a message did not come: " + std::to_string(int(M::op)));
+    }
+  }
+  /// Whether such a message comes within the time.
+  template <typename M>
+  bool comes(std::chrono::milliseconds within) {
+    const auto deadline = std::chrono::steady_clock::now() + within;
+    while (true) {
+      for (const auto& message : messages_)
+        if (std::holds_alternative<M>(message)) return true;
+      if (!receive(deadline)) return false;
+    }
+  }
+  std::deque<typename VariantOf<List>::type>& messages() { return messages_; }
+
+ private:
+  bool receive(std::chrono::steady_clock::time_point deadline) {
+    while (std::chrono::steady_clock::now() < deadline) {
+      zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
+      zmq::poll(&item, 1, std::chrono::milliseconds(50));
+      Incoming incoming;
+      if (!protocol::receive(socket_, incoming)) continue;
+      reader_.read(List{}, incoming.records, incoming.frames, incoming.owner, [this](auto&& message) {
+        messages_.emplace_back(std::forward<decltype(message)>(message));
+      });
+      return true;
+    }
+    return false;
+  }
+
+  zmq::socket_t& socket_;
+  BatchReader reader_;
+  std::deque<typename VariantOf<List>::type> messages_;
+};
+
+/// A connected DEALER.
+zmq::socket_t dealer(const std::string& endpoint);
+
+/// Sends messages as one batch.
+template <typename... M>
+void send(zmq::socket_t& socket, const M&... messages) {
+  Batch batch;
+  (batch.add(messages), ...);
+  protocol::send(socket, batch);
+}
+
+/// Sends raw frames.
+void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames);
+
+/// Says Hello. Throws std::runtime_error with the reason where it is refused.
+Welcome hello(const std::string& endpoint, const std::string& name = "a test",
+              std::uint32_t version = kVersion);
+
+/// A client's session with the first worker of a node.
+class Client {
+ public:
+  explicit Client(const Node& node, const std::string& name = "a test");
+  explicit Client(const WorkerAddress& address);
+
+  template <typename... M>
+  void send(const M&... messages) {
+    test::send(commands, messages...);
+  }
+  template <typename M>
+  M next(const std::function<bool(const M&)>& wanted = [](const M&) { return true; }) {
+    return reports.next<M>(wanted);
+  }
+  /// The final state of a command.
+  EventState ended(CommandId command) {
+    return next<EventState>(
+        [command](const EventState& state) { return state.command == command && state.status <= 0; });
+  }
+  /// The data of a ReadBuffer of at most kMaxPayload bytes.
+  std::vector<std::byte> data(CommandId command, std::uint32_t part = 0);
+  /// Creates context 1 of all devices, queue 2 (in order), queue 3 (out of order), and builds program 4 of
+  /// `source`.
+  ProgramBuilt set_up(const std::string& source = {});
+  Finished finish(ObjectId queue = 2);
+  std::string peers_endpoint() const { return "tcp://127.0.0.1:" + std::to_string(address.peers); }
+
+  WorkerAddress address;
+  zmq::socket_t commands;
+  zmq::socket_t reports_socket;
+  Receiver<WorkerMessages> reports{reports_socket};
+  Attached attached;
+
+ private:
+  RequestId request_ = 1000;
+};
+
+inline Command command(CommandId id, std::uint8_t flags = Command::kReport, std::vector<CommandId> waits = {},
+                       ObjectId queue = 2) {
+  return {id, queue, flags, std::move(waits)};
+}
+
+inline Payload payload(const void* data, std::size_t size) {
+  return {{static_cast<const std::byte*>(data), size}, nullptr};
+}
+
+inline KernelArg object_arg(std::uint32_t index, ObjectId object) {
+  return {index, KernelArg::Object, object, {}};
+}
+
+template <typename T>
+KernelArg value_arg(std::uint32_t index, const T& value) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
+  return {index, KernelArg::Value, 0, Bytes(bytes, bytes + sizeof value)};
+}
+
+inline Bytes code(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+}  // namespace clique::test

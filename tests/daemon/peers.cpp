@@ -1,0 +1,106 @@
+// Two workers of one client: data and completions from one to the other.
+#include <numeric>
+
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+class Peers : public testing::Test {
+ protected:
+  Peers() {
+    a_.set_up();
+    b_.set_up();
+    a_.send(ConnectPeer{1, b_.peers_endpoint(), b_.address.token});
+    b_.send(ConnectPeer{2, a_.peers_endpoint(), a_.address.token});
+  }
+  Node node_;
+  Client a_{node_};
+  Client b_{node_};
+};
+
+TEST_F(Peers, GivenPushAndExpectThenDataArrives) {
+  // Larger than what is read ahead, and not a multiple of a chunk.
+  std::vector<std::uint32_t> numbers(5'000'001);
+  std::iota(numbers.begin(), numbers.end(), 17U);
+  const std::uint64_t bytes = numbers.size() * 4;
+  const std::uint64_t shift = 4096;
+  for (Client* client : {&a_, &b_}) client->send(CreateBuffer{5, 1, 1, bytes + shift});
+  std::uint64_t sent = 0;
+  for (std::uint32_t part = 0; sent < bytes; ++part) {
+    const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - sent);
+    const std::uint8_t more = sent + size < bytes ? Command::kMore : 0;
+    a_.send(WriteBuffer{command(100, Command::kReport | more), 5, sent,
+                        payload(reinterpret_cast<const char*>(numbers.data()) + sent, size)});
+    sent += size;
+  }
+  b_.send(Expect{command(200, Command::kReport, {}, 3), 5, shift, bytes});
+  a_.send(Push{command(101, Command::kReport, {100}, 3), 5, 0, bytes, 1, 200});
+  EXPECT_EQ(a_.ended(101).status, 0);
+  EXPECT_EQ(b_.ended(200).status, 0);
+  b_.send(ReadBuffer{command(201, 0, {200}), 0, 5, shift, 4096},
+          ReadBuffer{command(202, 0, {200}), 0, 5, shift + bytes - 4096, 4096});
+  const auto first = b_.data(201);
+  const auto last = b_.data(202);
+  EXPECT_EQ(std::memcmp(first.data(), numbers.data(), 4096), 0);
+  EXPECT_EQ(std::memcmp(last.data(), reinterpret_cast<const char*>(numbers.data()) + bytes - 4096, 4096), 0);
+}
+
+TEST_F(Peers, GivenPushBeforeExpectThenDataWaits) {
+  a_.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(100), 5, Bytes{7}, 0, 64},
+          Push{command(101, Command::kReport, {100}, 3), 5, 0, 64, 1, 200});
+  EXPECT_EQ(a_.ended(101).status, 0);
+  b_.send(CreateBuffer{5, 1, 1, 64}, Expect{command(200, Command::kEvent, {}, 3), 5, 0, 64},
+          ReadBuffer{command(201, 0, {200}), 0, 5, 0, 64});
+  EXPECT_EQ(b_.data(201).at(63), std::byte{7});
+}
+
+TEST_F(Peers, GivenImageThenItsPixelsArrive) {
+  constexpr std::uint32_t kRgba = 0x10B5;
+  constexpr std::uint32_t kFloat = 0x10DE;
+  constexpr std::uint32_t kImage3d = 0x10F2;
+  const std::uint64_t bytes = 300ULL * 200 * 3 * 16;
+  std::vector<float> pixels(bytes / 4);
+  std::iota(pixels.begin(), pixels.end(), 0.F);
+  for (Client* client : {&a_, &b_})
+    client->send(CreateImage{5, 1, 1, kRgba, kFloat, kImage3d, {300, 200, 3}, 0, 0, 0});
+  a_.send(WriteImage{command(100), 5, {}, {300, 200, 3}, payload(pixels.data(), bytes)},
+          Push{command(101, Command::kReport, {100}, 3), 5, 0, bytes, 1, 200});
+  b_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes},
+          ReadImage{command(201, 0, {200}), 0, 5, {}, {300, 200, 3}, bytes});
+  const auto data = b_.data(201);
+  EXPECT_EQ(std::memcmp(data.data(), pixels.data(), bytes), 0);
+}
+
+TEST_F(Peers, GivenPushThatFailsThenTheExpectFails) {
+  constexpr std::int32_t kLost = -77;
+  a_.send(CreateBuffer{5, 1, 1, 64}, AwaitRemote{50, 1},
+          Push{command(101, Command::kReport, {50}, 3), 5, 0, 64, 1, 200}, SetRemote{50, kLost});
+  b_.send(CreateBuffer{5, 1, 1, 64}, Expect{command(200, Command::kReport, {}, 3), 5, 0, 64},
+          Marker{command(201, Command::kReport, {200})});
+  EXPECT_LT(a_.ended(101).status, 0);
+  EXPECT_LT(b_.ended(200).status, 0);
+  EXPECT_LT(b_.ended(201).status, 0);
+}
+
+TEST_F(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
+  a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
+  b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})}, NotifyPeer{200, 2});
+  a_.send(AwaitRemote{200, 1}, Marker{command(102, Command::kReport, {200}, 3)});
+  EXPECT_FALSE(b_.reports.comes<EventState>(std::chrono::milliseconds(50)));
+  a_.send(SetRemote{50, 0});
+  EXPECT_EQ(a_.ended(100).status, 0);
+  EXPECT_EQ(b_.ended(200).status, 0);
+  EXPECT_EQ(a_.ended(102).status, 0);
+}
+
+TEST_F(Peers, GivenFailureThenItTravels) {
+  a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
+  b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})});
+  a_.send(SetRemote{50, -99});
+  EXPECT_LT(a_.ended(100).status, 0);
+  EXPECT_LT(b_.ended(200).status, 0);
+}
+
+}  // namespace
+}  // namespace clique::test

@@ -1,0 +1,154 @@
+// Whoever dies, nothing is left behind.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+constexpr const char* kEndless =
+    R"(kernel void endless(global volatile int* flag) { while (flag[0] == 0) flag[1]++; })";
+
+/// A session whose device is busy for ever.
+void occupy(Client& client) {
+  ASSERT_EQ(client.set_up(kEndless).status, 0);
+  client.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(99), 5, Bytes(4), 0, 64},
+              CreateKernel{6, 4, "endless"}, RunKernel{command(100), 6, {object_arg(0, 5)}, {}, {1}, {}});
+  client.ended(99);
+}
+
+TEST(Processes, GivenBusyKernelWhenTheClientVanishesThenItsWorkerEnds) {
+  const Node node;
+  pid_t worker = -1;
+  {
+    Client client(node, "vanisher");
+    worker = node.worker_of("vanisher");
+    occupy(client);
+  }
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+  EXPECT_TRUE(eventually([&] { return node.logged("the client is gone"); }));
+}
+
+TEST(Processes, GivenBusyKernelWhenTheClientSaysGoodbyeThenItsWorkerEnds) {
+  const Node node;
+  Client client(node, "leaver");
+  const pid_t worker = node.worker_of("leaver");
+  occupy(client);
+  client.send(Goodbye{});
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+}
+
+TEST(Processes, GivenClientProcessKilledThenItsWorkerEnds) {
+  const Node node;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  // ZeroMQ does not survive a fork, so the child starts from its own beginning.
+  const WorkerAddress address = hello(node.endpoint(), "child").workers.at(0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    zmq::context_t context;
+    for (const std::uint16_t port : {address.commands, address.reports}) {
+      auto* socket = new zmq::socket_t(context, zmq::socket_type::dealer);
+      socket->connect("tcp://127.0.0.1:" + std::to_string(port));
+      send(*socket, Attach{address.token});
+      if (port == address.reports) {
+        zmq::message_t attached;
+        static_cast<void>(socket->recv(attached));
+      }
+    }
+    static_cast<void>(!::write(ready[1], "x", 1));
+    ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  const pid_t worker = node.worker_of("child");
+  EXPECT_TRUE(alive(worker));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(Processes, GivenDaemonKilledThenNoWorkerIsLeft) {
+  Node node;
+  Client idle(node);
+  Client busy(node);
+  occupy(busy);
+  ASSERT_TRUE(eventually([&] { return node.workers().size() == 3; }));
+  const auto workers = node.workers();
+  node.signal(SIGKILL);
+  node.wait();
+  EXPECT_TRUE(eventually([&] {
+    for (const pid_t worker : workers)
+      if (alive(worker)) return false;
+    return true;
+  }));
+}
+
+TEST(Processes, GivenWorkerKilledThenOnlyItsSessionEnds) {
+  const Node node;
+  Client client(node, "victim");
+  client.set_up();
+  EXPECT_EQ(client.finish().status, 0);
+  Client other(node);
+  other.set_up();
+  ::kill(node.worker_of("victim"), SIGKILL);
+  EXPECT_TRUE(eventually([&] { return node.logged("killed by signal"); }));
+  EXPECT_EQ(other.finish().status, 0);
+  Client later(node);
+  later.set_up();
+  EXPECT_EQ(later.finish().status, 0);
+}
+
+TEST(Processes, GivenWarmWorkerKilledThenItIsReplaced) {
+  const Node node;
+  Client client(node, "user");
+  const pid_t worker = node.worker_of("user");
+  ASSERT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  for (const pid_t warm : node.workers())
+    if (warm != worker) ::kill(warm, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return node.logged("killed by signal"); }));
+  Client later(node);
+  later.set_up();
+  EXPECT_EQ(later.finish().status, 0);
+}
+
+TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+  const pid_t embedded = ::fork();
+  if (embedded == 0) {
+    ::close(ends[0]);
+    ::execl(CLIQUED, "cliqued", "embedded", "--control-fd", std::to_string(ends[1]).c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  std::vector<char> packet(65536);
+  const ssize_t size = ::recv(ends[0], packet.data(), packet.size(), 0);
+  ASSERT_GT(size, 0);
+  const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
+  const auto workers =
+      list.get()
+          .as<std::vector<
+              std::tuple<std::string, std::uint16_t, std::uint16_t, std::uint16_t, std::string>>>();
+  ASSERT_FALSE(workers.empty());
+  const auto& [platform, commands, reports, peers, token] = workers[0];
+  EXPECT_FALSE(platform.empty());
+  Client client(WorkerAddress{commands, reports, peers, token});
+  client.set_up();
+  EXPECT_EQ(client.finish().status, 0);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(embedded, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  // The worker's end is the end of the connection: nothing answers any more.
+  client.send(Finish{1, 2});
+  EXPECT_FALSE(client.reports.comes<Finished>(std::chrono::milliseconds(300)));
+}
+
+}  // namespace
+}  // namespace clique::test

@@ -1,0 +1,106 @@
+// Opening and ending sessions, and what the command line says about it.
+#include <signal.h>
+#include <sys/wait.h>
+#include <fstream>
+
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+TEST(Sessions, GivenHelloThenDevicesAreDescribed) {
+  const Node node({"--name", "n1", "--advertise", "n1.example"});
+  const Welcome welcome = hello(node.endpoint());
+  EXPECT_EQ(welcome.version, kVersion);
+  EXPECT_EQ(welcome.node, "n1");
+  EXPECT_EQ(welcome.advertise, "n1.example");
+  Client client(welcome.workers.at(0));
+  ASSERT_FALSE(client.attached.devices.empty());
+  EXPECT_GT(client.attached.platform.size(), 4U);
+  const auto& device = client.attached.devices[0];
+  EXPECT_GT(device.properties.size(), 50U);
+  EXPECT_FALSE(device.image_formats.empty());
+  for (const Property& property : device.properties) {
+    EXPECT_NE(property.name, 0x1031U) << "a handle to the node's platform is of no use elsewhere";
+    EXPECT_NE(property.name, 0x1042U);
+  }
+}
+
+TEST(Sessions, GivenSeveralClientsThenEachHasItsWorkers) {
+  const Node node;
+  Client first(node);
+  Client second(node);
+  EXPECT_NE(first.address.commands, second.address.commands);
+  first.set_up();
+  second.set_up();
+  EXPECT_EQ(first.finish().status, 0);
+  EXPECT_EQ(second.finish().status, 0);
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 3; })) << "two sessions and a warm worker";
+}
+
+TEST(Sessions, GivenGoodbyeThenTheWorkerEnds) {
+  const Node node;
+  Client client(node);
+  ASSERT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  client.send(Goodbye{});
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 1; }));
+  EXPECT_TRUE(eventually([&] { return node.logged("ended"); }));
+}
+
+TEST(Sessions, GivenAnotherVersionThenItIsRefusedWithTheReason) {
+  const Node node;
+  try {
+    hello(node.endpoint(), "a test", kVersion + 1);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("version"), std::string::npos);
+  }
+}
+
+TEST(Sessions, GivenNoUsableDriverThenClientsAreRefusedWithTheReason) {
+  ::setenv("CLIQUE_NODE_ICD_VENDORS", "/nonexistent", 1);
+  const Node node;
+  ::unsetenv("CLIQUE_NODE_ICD_VENDORS");
+  try {
+    hello(node.endpoint());
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no OpenCL devices"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Sessions, GivenWorkerPortsThenSessionsUseThem) {
+  const Node node({"--worker-ports", "27900-27950"});
+  Client client(node);
+  EXPECT_GE(client.address.commands, 27900);
+  EXPECT_LE(client.address.peers, 27950);
+}
+
+TEST(Sessions, GivenDevicesThatDoNotExistThenTheNodesAreListed) {
+  const auto [output, status] = run_cliqued({"--listen", "127.0.0.1:0", "--devices", "quantum"});
+  EXPECT_NE(status, 0);
+  EXPECT_NE(output.find("'quantum'"), std::string::npos) << output;
+  EXPECT_NE(output.find("  0  "), std::string::npos) << output;
+}
+
+TEST(Sessions, GivenAddressOfOthersThenInsecureIsDemanded) {
+  const auto [output, status] = run_cliqued({"--listen", "0.0.0.0:0"});
+  EXPECT_NE(status, 0);
+  EXPECT_NE(output.find("--insecure"), std::string::npos);
+}
+
+TEST(Sessions, GivenTerminationThenItEndsWell) {
+  Node node;
+  const auto workers = node.workers();
+  node.signal(SIGTERM);
+  const int status = node.wait();
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(eventually([&] {
+    for (const pid_t worker : workers)
+      if (alive(worker)) return false;
+    return true;
+  }));
+}
+
+}  // namespace
+}  // namespace clique::test

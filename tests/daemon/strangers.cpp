@@ -1,0 +1,273 @@
+// Whatever somebody sends, to whichever socket: at most his own session ends, with a reason, and nobody else
+// notices.
+#include <arpa/inet.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+class Strangers : public testing::Test {
+ protected:
+  Strangers() { bystander_.set_up(); }
+  void TearDown() override {
+    EXPECT_TRUE(works(bystander_)) << node_.log();
+    EXPECT_TRUE(alive(node_.pid()));
+    Client later(node_);
+    later.set_up();
+    EXPECT_TRUE(works(later)) << "new sessions must be possible still";
+  }
+  static bool works(Client& client) { return client.finish().status == 0; }
+  /// The reason with which the session ends.
+  static std::string end_of(Client& client) { return client.next<SessionEnded>().reason; }
+  std::vector<std::uint16_t> ports(const WorkerAddress& worker) const {
+    const auto& daemon = node_.endpoint();
+    return {static_cast<std::uint16_t>(std::stoi(daemon.substr(daemon.rfind(':') + 1))), worker.commands,
+            worker.reports, worker.peers};
+  }
+
+  Node node_;
+  Client bystander_{node_};
+};
+
+std::string records_of(const auto&... messages) {
+  Batch batch;
+  (batch.add(messages), ...);
+  const auto bytes = batch.records();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST_F(Strangers, GivenRawTcpRubbishThenNobodyNotices) {
+  std::mt19937 random(1);
+  for (const std::uint16_t port : ports(bystander_.address)) {
+    for (int i = 0; i < 4; ++i) {
+      const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      ASSERT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+      std::string rubbish = i == 0 ? "GET / HTTP/1.0\r\n\r\n" : std::string(100 * i, '\0');
+      if (i > 0)
+        for (char& c : rubbish) c = static_cast<char>(random());
+      static_cast<void>(!::send(fd, rubbish.data(), rubbish.size(), MSG_NOSIGNAL));
+      ::close(fd);
+    }
+  }
+  EXPECT_TRUE(works(bystander_));
+}
+
+TEST_F(Strangers, GivenRubbishInFramesThenItIsDroppedAndLogged) {
+  std::mt19937 random(2);
+  for (const std::uint16_t port : ports(bystander_.address)) {
+    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(port));
+    send_frames(socket, {""});
+    send_frames(socket, {"", "", ""});
+    send_frames(socket, {std::string(1000, '\xff')});
+    send_frames(socket, {records_of(Attach{"wrong"})});
+    send_frames(socket, {records_of(PeerAttach{"wrong"})});
+    send_frames(socket, {records_of(Goodbye{})});
+    send_frames(socket, {records_of(Hello{1, 0, "x"}).substr(0, 3)});
+    for (int i = 0; i < 50; ++i) {
+      std::string rubbish(random() % 200, '\0');
+      for (char& c : rubbish) c = static_cast<char>(random());
+      send_frames(socket, {rubbish, rubbish});
+    }
+    EXPECT_TRUE(works(bystander_));
+  }
+  EXPECT_TRUE(eventually([&] { return node_.logged("dropped a stranger's message"); })) << node_.log();
+}
+
+TEST_F(Strangers, GivenWrongTokenThenNothingIsExecuted) {
+  const Welcome welcome = hello(node_.endpoint());
+  zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(welcome.workers.at(0).commands));
+  send(socket, Attach{std::string(64, '0')}, Goodbye{});
+  send(socket, Goodbye{});
+  EXPECT_TRUE(eventually([&] { return node_.logged("wrong token"); })) << node_.log();
+  // The right one is still welcome.
+  Client client(welcome.workers.at(0));
+  client.set_up();
+  EXPECT_TRUE(works(client));
+}
+
+TEST_F(Strangers, GivenTokenUsedTwiceThenTheFirstKeepsTheSession) {
+  zmq::socket_t commands = dealer("tcp://127.0.0.1:" + std::to_string(bystander_.address.commands));
+  send(commands, Attach{bystander_.address.token});
+  send(commands, Goodbye{});
+  EXPECT_TRUE(works(bystander_));
+}
+
+/// Sends a frame whose pages are never touched: the receiver cuts the connection at its length.
+void send_large_frame(zmq::socket_t& socket, std::size_t size) {
+  void* pages = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  zmq::message_t frame(
+      pages, size, [](void* data, void* hint) { ::munmap(data, reinterpret_cast<std::size_t>(hint)); },
+      reinterpret_cast<void*>(size));
+  socket.send(frame, zmq::send_flags::none);
+}
+
+TEST_F(Strangers, GivenTooLargeFrameThenTheConnectionIsCut) {
+  constexpr std::size_t kTooLarge = (256U << 20U) + 1;
+  for (const std::uint16_t port : ports(bystander_.address)) {
+    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(port));
+    send_large_frame(socket, kTooLarge);
+    EXPECT_TRUE(works(bystander_));
+  }
+  // An attached client's session is over with its connection.
+  Client client(node_, "spendthrift");
+  send_large_frame(client.commands, kTooLarge);
+  EXPECT_TRUE(eventually([&] { return node_.logged("session of spendthrift ended: the client is gone"); }))
+      << node_.log();
+}
+
+/// What an attached client may get wrong, and what the reason says.
+struct Offence {
+  const char* name;
+  std::function<void(Client&)> commit;
+  const char* reason;
+};
+
+TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheReason) {
+  const std::vector<Offence> offences{
+      {"no msgpack", [](Client& c) { send_frames(c.commands, {"\xc1"}); }, "msgpack"},
+      {"cut off",
+       [](Client& c) {
+         send_frames(c.commands, {records_of(CreateBuffer{9, 1, 1, 64}).substr(0, 4)});
+       },
+       "msgpack"},
+      {"unknown number", [](Client& c) { send_frames(c.commands, {std::string("\x92\xcd\x03\xe7\x00", 5)}); },
+       "999"},
+      {"a worker's message",
+       [](Client& c) {
+         c.send(Finished{1, 0});
+       },
+       "126"},
+      {"a frame too many",
+       [](Client& c) {
+         send_frames(c.commands, {records_of(Finish{1, 2}), "surplus"});
+       },
+       "frames"},
+      {"a frame too few",
+       [](Client& c) {
+         const std::vector<char> bytes(4096);
+         send_frames(c.commands,
+                     {records_of(WriteBuffer{command(1), 5, 0, payload(bytes.data(), bytes.size())})});
+       },
+       "frame is missing"},
+      {"too few fields", [](Client& c) { send_frames(c.commands, {std::string("\x92\x64\x01", 3)}); },
+       "fields"},
+      {"unknown queue", [](Client& c) { c.send(Marker{command(1, 0, {}, 77)}); }, "queue 77"},
+      {"unknown buffer",
+       [](Client& c) {
+         c.send(ReadBuffer{command(1), 0, 77, 0, 4});
+       },
+       "77"},
+      {"unknown device",
+       [](Client& c) {
+         c.send(CreateQueue{9, 1, 55, 0});
+       },
+       "device 55"},
+      {"unknown event", [](Client& c) { c.send(Marker{command(1, 0, {123})}); }, "event 123"},
+      {"id used twice",
+       [](Client& c) {
+         c.send(CreateBuffer{5, 1, 1, 64});
+       },
+       "exists already"},
+      {"beyond the buffer",
+       [](Client& c) {
+         c.send(ReadBuffer{command(1), 0, 5, 60, 8});
+       },
+       "goes beyond"},
+      {"an end that overflows",
+       [](Client& c) {
+         c.send(CopyBuffer{command(1), 5, 5, ~0ULL, 0, 8});
+       },
+       "goes beyond"},
+      {"a rectangle beyond",
+       [](Client& c) {
+         c.send(ReadBufferRect{command(1), 0, 5, {0, 4, 0}, {8, 5, 1}, 8, 0});
+       },
+       "rectangle"},
+      {"a region that overflows",
+       [](Client& c) {
+         c.send(ReadBufferRect{command(1), 0, 5, {}, {1ULL << 40, 1ULL << 40, 8}, 0, 0});
+       },
+       "overflows"},
+      {"too large a part",
+       [](Client& c) {
+         c.send(ReadBuffer{command(1), 0, 5, 0, kMaxPayload + 1});
+       },
+       "part"},
+      {"four dimensions",
+       [](Client& c) {
+         c.send(RunKernel{command(1), 6, {}, {}, {1, 1, 1, 1}, {}});
+       },
+       "dimensions"},
+      {"unknown peer",
+       [](Client& c) {
+         c.send(NotifyPeer{1, 9});
+       },
+       "peer 9"},
+      {"released twice",
+       [](Client& c) {
+         c.send(Release{{5, 5}, {}});
+       },
+       "5"},
+      {"attached twice", [](Client& c) { c.send(Attach{"x"}); }, "4 is unknown"},
+  };
+  for (const Offence& offence : offences) {
+    SCOPED_TRACE(offence.name);
+    Client client(node_);
+    client.set_up();
+    client.send(CreateBuffer{5, 1, 1, 64});
+    EXPECT_TRUE(works(client));
+    offence.commit(client);
+    const std::string reason = end_of(client);
+    EXPECT_NE(reason.find(offence.reason), std::string::npos) << reason;
+    EXPECT_TRUE(eventually([&] { return node_.logged(reason); }));
+  }
+}
+
+TEST_F(Strangers, GivenReorderedMessagesThenOnlyTheirSessionEnds) {
+  // A session's whole beginning, in every wrong order of its four messages.
+  std::vector<int> order{0, 1, 2, 3};
+  int ended = 0;
+  for (int round = 0; std::next_permutation(order.begin(), order.end()) && round < 6; ++round) {
+    Client client(node_);
+    for (const int which : order) {
+      if (which == 0) client.send(CreateContext{1, {0}});
+      if (which == 1) client.send(CreateQueue{2, 1, 0, 0});
+      if (which == 2) client.send(CreateBuffer{5, 1, 1, 64});
+      if (which == 3) client.send(FillBuffer{command(1), 5, Bytes(1), 0, 64});
+    }
+    if (client.reports.comes<SessionEnded>(std::chrono::seconds(2))) ++ended;
+    EXPECT_TRUE(works(bystander_));
+  }
+  EXPECT_GT(ended, 0);
+}
+
+TEST_F(Strangers, GivenMutatedMessagesThenOnlyTheirSessionEnds) {
+  std::mt19937 random(3);
+  const std::string good =
+      records_of(CreateContext{1, {0}}, CreateQueue{2, 1, 0, 0}, CreateBuffer{5, 1, 1, 4096},
+                 FillBuffer{command(1), 5, Bytes{1, 2, 3, 4}, 0, 4096}, Finish{1, 2});
+  for (int i = 0; i < 12; ++i) {
+    Client client(node_);
+    for (int j = 0; j < 20; ++j) {
+      std::string bad = good;
+      for (unsigned k = 0; k < 1 + random() % 4; ++k)
+        bad[random() % bad.size()] = static_cast<char>(random());
+      send_frames(client.commands, {bad});
+    }
+    EXPECT_TRUE(works(bystander_));
+  }
+}
+
+}  // namespace
+}  // namespace clique::test

@@ -1,0 +1,217 @@
+// The bytes of messages, which must not change between releases, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "protocol/codec.hpp"
+
+namespace clique::protocol {
+namespace {
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string result;
+  for (const std::byte byte : bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    result += kDigits[static_cast<unsigned>(byte) >> 4U];
+    result += kDigits[static_cast<unsigned>(byte) & 15U];
+  }
+  return result;
+}
+
+template <typename... M>
+std::string encoded(const M&... messages) {
+  Batch batch;
+  (batch.add(messages), ...);
+  return hex(batch.records());
+}
+
+std::vector<std::byte> bytes_of(const Batch& batch) {
+  return {batch.records().begin(), batch.records().end()};
+}
+
+/// Decodes a batch that holds one message of type M.
+template <typename M>
+M decoded(std::span<const std::byte> records, std::span<const Payload> frames = {}) {
+  BatchReader reader;
+  M result;
+  int count = 0;
+  reader.read(MessageList<M>{}, records, frames, nullptr, [&](M&& message) {
+    result = std::move(message);
+    ++count;
+  });
+  EXPECT_EQ(count, 1);
+  return result;
+}
+
+template <typename M>
+M round_trip(const M& message) {
+  Batch batch;
+  batch.add(message);
+  return decoded<M>(bytes_of(batch), batch.payloads());
+}
+
+TEST(Codec, GivenIntegersThenTheyTakeTheSmallestForm) {
+  EXPECT_EQ(encoded(Finish{1, 0x1234}), "936401cd1234");
+  EXPECT_EQ(encoded(SetRemote{1ULL << 40U, -5}), "9366cf0000010000000000fb");
+}
+
+TEST(Codec, GivenTextThenItIsAStr) {
+  EXPECT_EQ(encoded(Attach{"abc"}), "9204a3616263");
+}
+
+TEST(Codec, GivenBytesThenTheyAreABin) {
+  EXPECT_EQ(encoded(Print{{1, 2, 255}, {7}}), "93cc80c4030102ff9107");
+}
+
+TEST(Codec, GivenBooleanAndEnumThenTheyAreTheirOwn) {
+  EXPECT_EQ(encoded(CreateSampler{1, 2, true, 3, 4}), "961a0102c30304");
+  EXPECT_EQ(encoded(CreateProgram{1, 2, 3, ProgramKind::Binary, {4}, {{5}}}), "971b01020301910491c40105");
+}
+
+TEST(Codec, GivenNestedStructuresThenTheyAreArrays) {
+  EXPECT_EQ(encoded(Marker{{7, 8, Command::kReport, {9, 10}}}),
+            "924a940708029209"
+            "0a");
+  EXPECT_EQ(encoded(EventState{1, 0, {1, 2, 3, 4}}),
+            "94"
+            "7d"
+            "01"
+            "00"
+            "9401020304");
+}
+
+TEST(Codec, GivenSmallPayloadThenItIsInline) {
+  const std::array<std::byte, 2> bytes{std::byte{0xaa}, std::byte{0xbb}};
+  Batch batch;
+  batch.add(Data{1, 0, {bytes, nullptr}});
+  EXPECT_EQ(hex(batch.records()), "947c0100c402aabb");
+  EXPECT_TRUE(batch.payloads().empty());
+}
+
+TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
+  const std::vector<std::byte> bytes(kInlinePayload + 1, std::byte{5});
+  Batch batch;
+  batch.add(Data{1, 0, {bytes, nullptr}});
+  EXPECT_EQ(hex(batch.records()), "947c0100c0");
+  ASSERT_EQ(batch.payloads().size(), 1U);
+  EXPECT_EQ(batch.payloads()[0].bytes.data(), bytes.data()) << "payloads are not copied";
+  const auto data = decoded<Data>(bytes_of(batch), batch.payloads());
+  EXPECT_EQ(data.data.bytes.size(), bytes.size());
+}
+
+TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
+  RunKernel message{{1, 2, 3, {4, ~0ULL}},
+                    5,
+                    {{0, KernelArg::Value, 0, {1, 2, 3}}, {1, KernelArg::Object, 77, {}}},
+                    {1, 2},
+                    {3, 4},
+                    {}};
+  const auto back = round_trip(message);
+  EXPECT_EQ(back.command.waits, message.command.waits);
+  ASSERT_EQ(back.args.size(), 2U);
+  EXPECT_EQ(back.args[0].value, message.args[0].value);
+  EXPECT_EQ(back.args[1].number, 77U);
+  EXPECT_EQ(back.global, message.global);
+  EXPECT_TRUE(back.local.empty());
+}
+
+TEST(Codec, GivenSeveralMessagesThenTheyComeInOrder) {
+  Batch batch;
+  batch.add(Finish{1, 2});
+  batch.add(SyncClock{3});
+  batch.add(Finish{4, 5});
+  std::vector<RequestId> requests;
+  BatchReader reader;
+  const auto records = bytes_of(batch);
+  reader.read(ClientMessages{}, records, {}, nullptr, [&](auto&& message) {
+    if constexpr (requires { message.request; }) requests.push_back(message.request);
+  });
+  EXPECT_EQ(requests, (std::vector<RequestId>{1, 3, 4}));
+}
+
+void expect_refused(const std::string& hex_records, const char* reason, std::size_t frames = 0) {
+  std::vector<std::byte> records;
+  for (std::size_t i = 0; i < hex_records.size(); i += 2)
+    records.push_back(static_cast<std::byte>(std::stoi(hex_records.substr(i, 2), nullptr, 16)));
+  const std::vector<Payload> payloads(frames);
+  BatchReader reader;
+  try {
+    reader.read(ClientMessages{}, records, payloads, nullptr, [](auto&&) {});
+    FAIL() << hex_records << " was taken";
+  } catch (const DecodeError& error) {
+    EXPECT_NE(std::string(error.what()).find(reason), std::string::npos)
+        << hex_records << ": " << error.what();
+  }
+}
+
+TEST(Codec, GivenWrongMessagesThenTheyAreRefusedWithTheReason) {
+  expect_refused("c1", "msgpack");                        // a byte that msgpack never uses
+  expect_refused("9364", "msgpack");                      // cut off
+  expect_refused("64", "array");                          // no record
+  expect_refused("90", "number");                         // empty
+  expect_refused("91cd03e7", "999");                      // unknown
+  expect_refused("92cc8000", "128");                      // the worker's own
+  expect_refused("926401", "fields");                     // too few
+  expect_refused("9464010200", "fields");                 // too many
+  expect_refused("9364a16101", "integer");                // text for an integer
+  expect_refused("9364ff01", "integer");                  // negative for an unsigned
+  expect_refused("9364cb3ff000000000000001", "integer");  // a float
+  expect_refused("9366019381", "msgpack");                // cut off in a nested array
+  expect_refused(
+      "96"
+      "1a"
+      "0102"
+      "01"
+      "0304",
+      "boolean");
+  expect_refused(
+      "936401"
+      "02",
+      "frames", 1);  // a surplus frame
+  expect_refused(
+      "92d9"
+      "04"
+      "746578740"
+      "1",
+      "integer");                                       // a number that is text
+  expect_refused("9999999999999999999901", "msgpack");  // nested too deep
+  expect_refused("dd7fffffff", "msgpack");              // an array of two thousand millions
+  expect_refused("9268c6ffffffff", "msgpack");          // a block of four thousand millions
+  expect_refused("81a16101", "array");                  // a map
+}
+
+TEST(Codec, GivenIntegerOutOfTheFieldsRangeThenItIsRefused) {
+  // Command::flags is one byte.
+  expect_refused(
+      "924a9407"
+      "08"
+      "cd0100"
+      "90",
+      "integer");
+}
+
+TEST(Codec, GivenEveryPrefixOfABatchThenItIsRefusedOrShorter) {
+  Batch batch;
+  const std::vector<std::byte> data(100);
+  batch.add(CreateImage{1, 2, 3, 4, 5, 6, {7, 8, 9}, 10, 11, 12});
+  batch.add(RunKernel{{1, 2, 3, {4}}, 5, {{0, 0, 0, {1}}}, {1}, {2}, {3}});
+  batch.add(WriteBuffer{{1, 2, 0, {}}, 3, 4, {data, nullptr}});
+  const auto whole = bytes_of(batch);
+  BatchReader reader;
+  int complete = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    // A copy of exactly that size, so that a sanitizer sees a read beyond.
+    const std::vector<std::byte> prefix(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    int messages = 0;
+    try {
+      reader.read(ClientMessages{}, prefix, {}, nullptr, [&](auto&&) { ++messages; });
+      ++complete;
+    } catch (const DecodeError&) {
+    }
+    EXPECT_LT(messages, 3);
+  }
+  EXPECT_EQ(complete, 3) << "only where a message ends";
+}
+
+}  // namespace
+}  // namespace clique::protocol
