@@ -113,6 +113,7 @@ Ref<Kernel> Kernel::clone() const {
   const std::lock_guard lock(mutex_);
   copy->args_ = args_;
   copy->unset_ = unset_;
+  copy->not_kept_ = not_kept_;
   copy->version_ = version_;
   return copy;
 }
@@ -200,8 +201,9 @@ bool Kernel::same(const Arg& arg, const Value& value) {
 
 void Kernel::set_arg(cl_uint index, std::size_t size, const void* value) {
   require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
-  // Outlives the lock: letting the old object go may call back into the application.
+  // Both outlive the lock: letting an object go may call back into the application.
   Value next = checked(function_->parameters[index], size, value);
+  Ref<Memory> previous;
   const std::lock_guard lock(mutex_);
   Arg& arg = args_[index];
   if (same(arg, next)) return;
@@ -209,7 +211,14 @@ void Kernel::set_arg(cl_uint index, std::size_t size, const void* value) {
   arg.wire.value.assign(bytes, bytes + next.bytes.size());
   arg.wire.kind = next.kind;
   arg.wire.number = next.number;
-  std::swap(arg.memory, next.memory);
+  if (arg.memory != nullptr && !arg.kept_memory) --not_kept_;
+  arg.memory = next.memory.get();
+  if (next.memory && next.memory->outlives_commands()) {
+    previous = std::exchange(arg.kept_memory, nullptr);
+    ++not_kept_;
+  } else {
+    std::swap(arg.kept_memory, next.memory);
+  }
   std::swap(arg.sampler, next.sampler);
   if (arg.version == 0) --unset_;
   arg.version = ++version_;
@@ -235,9 +244,28 @@ Kernel::OnWorker& Kernel::on(Worker& worker) {
   return workers_.emplace_back(OnWorker{&worker});
 }
 
+void Kernel::hold_memory(std::vector<Ref<Memory>>& held) const {
+  if (not_kept_ == 0) return;
+  for (const Arg& arg : args_) {
+    if (arg.memory == nullptr || arg.kept_memory) continue;
+    // Its handle may have become another object's.
+    held.push_back(find<Memory>(arg.memory));
+    require(held.back() && held.back()->id() == arg.wire.number, CL_INVALID_KERNEL_ARGS,
+            "an argument's memory object is gone");
+  }
+}
+
+void Kernel::let_go(std::vector<Ref<Memory>>& released) {
+  for (Arg& arg : args_) {
+    if (!arg.kept_memory || !arg.kept_memory->outlives_commands()) continue;
+    released.push_back(std::exchange(arg.kept_memory, nullptr));
+    ++not_kept_;
+  }
+}
+
 Access::Mode Kernel::access_mode(std::size_t index) const {
-  const bool read_only =
-      function_->parameters[index].read_only || (args_[index].memory->flags() & CL_MEM_READ_ONLY) != 0;
+  const Memory& memory = *static_cast<Memory*>(args_[index].memory);
+  const bool read_only = function_->parameters[index].read_only || (memory.flags() & CL_MEM_READ_ONLY) != 0;
   return read_only ? Access::Read : Access::ReadWrite;
 }
 
@@ -245,7 +273,8 @@ void Kernel::update_accesses() {
   if (accesses_version_ == version_) return;
   accesses_.clear();
   for (std::size_t i = 0; i < args_.size(); ++i)
-    if (args_[i].memory) accesses_.push_back(Access::all(*args_[i].memory, access_mode(i)));
+    if (args_[i].memory != nullptr)
+      accesses_.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
   accesses_version_ = version_;
 }
 
@@ -281,9 +310,12 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const cl_command_type type = range.dimensions == 0 ? CL_COMMAND_TASK : CL_COMMAND_NDRANGE_KERNEL;
   const KernelFunction::OnDevice& on_device = on(*queue.device());
   Worker& worker = queue.worker();
-  // Held until the command is in the outbox: what it brings has to be what the worker lacks at that moment.
+  // Let go of after the lock, since that may call back into the application.
+  std::vector<Ref<Memory>> held;
+  // Locked until the command is in the outbox: what it brings has to be what the worker lacks at that moment.
   const std::lock_guard lock(mutex_);
   require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  hold_memory(held);
   update_accesses();
   if (checked_.device != on_device.device.get() || checked_.version != version_) {
     require_args_fit(on_device);
@@ -294,10 +326,13 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
   for (const Arg& arg : args_)
     if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
-  return queue.submit({.type = type, .waits = waits, .accesses = accesses_, .report = report},
-                      [&](protocol::Batch& outbox, const protocol::Command& header) {
-                        post(outbox, header, there, program, range);
-                      });
+  const Ref<Event> event =
+      queue.submit({.type = type, .waits = waits, .accesses = accesses_, .report = report},
+                   [&](protocol::Batch& outbox, const protocol::Command& header) {
+                     post(outbox, header, there, program, range);
+                   });
+  let_go(held);
+  return event;
 }
 
 protocol::Bytes Kernel::query(const Device& device, cl_uint name, std::span<const std::byte> input,

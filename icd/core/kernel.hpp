@@ -66,10 +66,13 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   void suggest_local_size(const Device& device, const NdRange& range, std::span<std::size_t> suggested);
 
  private:
-  /// An argument. The objects are kept alive so that a launch never meets one that is gone.
+  /// An argument. Its objects are kept alive so that a launch does not meet one that is gone. Not so memory
+  /// objects whose end the application can see: it has to come when the application lets go of them (section
+  /// 5.9.2: kernels shall not hold their arguments).
   struct Arg {
     protocol::KernelArg wire;
-    Ref<Memory> memory;
+    cl_mem memory = nullptr;
+    Ref<Memory> kept_memory;
     Ref<Sampler> sampler;
     std::uint64_t version = 0;  ///< of the change that set it; 0: not set
   };
@@ -105,7 +108,13 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   static bool same(const Arg& arg, const Value& value);
   static std::uint64_t number_of(const Value& value);
   OnWorker& on(Worker& worker);
+  /// The memory objects that are not kept, for one launch. Throws Error(CL_INVALID_KERNEL_ARGS) where one is
+  /// gone.
+  void hold_memory(std::vector<Ref<Memory>>& held) const;
+  /// Hands over what is kept and must not be.
+  void let_go(std::vector<Ref<Memory>>& released);
   Access::Mode access_mode(std::size_t index) const;
+  /// The objects are alive.
   void update_accesses();
   void require_args_fit(const KernelFunction::OnDevice& on) const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
@@ -119,6 +128,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   mutable std::mutex mutex_;
   std::vector<Arg> args_;
   std::size_t unset_;
+  std::size_t not_kept_ = 0;   ///< memory objects
   std::uint64_t version_ = 0;  ///< of the latest change of an argument
   std::vector<OnWorker> workers_;
   std::vector<Access> accesses_;

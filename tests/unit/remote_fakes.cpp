@@ -92,6 +92,16 @@ void FakeWorker::take(M&& message) {
     if (on_marker) on_marker(message);
   } else if constexpr (std::is_same_v<T, protocol::WriteBuffer>) {
     if (on_write) on_write(message);
+  } else if constexpr (std::is_same_v<T, protocol::CreateProgram>) {
+    if (on_create_program) on_create_program(message);
+  } else if constexpr (std::is_same_v<T, protocol::BuildProgram>) {
+    if (on_build) on_build(message);
+  } else if constexpr (std::is_same_v<T, protocol::CreateKernel>) {
+    if (on_create_kernel) on_create_kernel(message);
+  } else if constexpr (std::is_same_v<T, protocol::RunKernel>) {
+    if (on_run) on_run(message);
+  } else if constexpr (std::is_same_v<T, protocol::Release>) {
+    if (on_release) on_release(message);
   } else if constexpr (std::is_same_v<T, protocol::Goodbye>) {
     if (on_goodbye) on_goodbye();
   }

@@ -27,6 +27,11 @@ class FakeWorker {
   /// Ignored by default.
   std::function<void(const protocol::Marker&)> on_marker;
   std::function<void(const protocol::WriteBuffer&)> on_write;
+  std::function<void(const protocol::CreateProgram&)> on_create_program;
+  std::function<void(const protocol::BuildProgram&)> on_build;
+  std::function<void(const protocol::CreateKernel&)> on_create_kernel;
+  std::function<void(const protocol::RunKernel&)> on_run;
+  std::function<void(const protocol::Release&)> on_release;
   std::function<void()> on_goodbye;
 
   /// Sends a message to the client. The worker's thread only.
