@@ -1,5 +1,6 @@
-// What tests that cut links between hosts share: nothing is closed then, packets just do not arrive any more. The
-// nodes have to be in network namespaces of their own, as tests/cluster/with_nodes makes them where it may.
+// What tests that cut links between hosts share: nothing is closed then, packets just do not arrive any more.
+// The nodes have to be in network namespaces of their own, as tests/cluster/with_nodes makes them where it
+// may.
 #pragma once
 
 #include <chrono>
@@ -58,8 +59,8 @@ class LinkTest : public ApiTest {
       sum += static_cast<cl_uint>(node) + 1;
     }
     std::vector<cl_uint> result(count);
-    ASSERT_CL(clEnqueueReadBuffer(queues[nodes.back()], mem, CL_TRUE, 0, count * sizeof(cl_uint), result.data(), 0,
-                                  nullptr, nullptr));
+    ASSERT_CL(clEnqueueReadBuffer(queues[nodes.back()], mem, CL_TRUE, 0, count * sizeof(cl_uint),
+                                  result.data(), 0, nullptr, nullptr));
     for (cl_uint i = 0; i < count; ++i) ASSERT_EQ(data[i] + sum, result[i]) << "at " << i;
   }
   /// The call's status, which has to come in time.

@@ -177,7 +177,7 @@ TEST(Codec, GivenWrongMessagesThenTheyAreRefusedWithTheReason) {
   expect_refused("9999999999999999999901", "msgpack");  // nested too deep
   expect_refused("dd7fffffff", "msgpack");              // an array of two thousand millions
   expect_refused("9268c6ffffffff", "msgpack");          // a block of four thousand millions
-  expect_refused("81a16101", "map");                  // a map
+  expect_refused("81a16101", "map");                    // a map
 }
 
 TEST(Codec, GivenIntegerOutOfTheFieldsRangeThenItIsRefused) {
