@@ -82,7 +82,7 @@ bool alive(pid_t pid) {
 }
 
 Node::Node(std::vector<std::string> arguments) : log_file_(temporary_file()) {
-  arguments.insert(arguments.begin(), {"--listen", "127.0.0.1:0"});
+  arguments.insert(arguments.begin(), {"--config", "/dev/null", "--listen", "127.0.0.1:0"});
   pid_ = start(arguments, log_file_);
   const std::string mark = " listens on ";
   if (!eventually([&] { return logged(mark) || !alive(pid_); }) || !logged(mark))

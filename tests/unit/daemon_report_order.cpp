@@ -2,6 +2,7 @@
 #include "daemon/report_order.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -14,6 +15,13 @@ namespace {
 
 class Order : public testing::Test {
  protected:
+  Order() {
+    // What a worker's kernels print is not looked at here, but what the tests say is.
+    ::dup2(stdout_, STDOUT_FILENO);
+    ::close(stdout_);
+  }
+
+  const int stdout_ = ::dup(STDOUT_FILENO);
   zmq::context_t context_;
   PrintCapture prints_;
   Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_};

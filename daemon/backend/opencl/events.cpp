@@ -157,20 +157,29 @@ void OpenClBackend::handle(protocol::Finish&& message) {
   Handle<cl_event> end;
   try {
     queue = queues_.get(message.queue);
-    check(clEnqueueMarkerWithWaitList(queue->native.get(), 0, nullptr, end.put()),
-          "clEnqueueMarkerWithWaitList");
+    if (queue->in_order) {
+      end = queue->tail;
+    } else {
+      check(clEnqueueMarkerWithWaitList(queue->native.get(), 0, nullptr, end.put()),
+            "clEnqueueMarkerWithWaitList");
+      entered(*queue, end);
+    }
   } catch (const ClError& error) {
     surroundings_.reporter.report(protocol::Finished{message.request, error.status()});
     return;
   }
-  touch(*queue);
   const auto entry = surroundings_.order.expect(before(*queue, true));
-  // The marker of a queue whose last command failed may fail, too; that is no failure of the queue.
-  watcher_.watch(end, [this, queue, entry, request = message.request](cl_int /*status*/) {
+  // How the last command ended is its own affair.
+  const auto finished = [this, queue, entry, request = message.request](cl_int /*status*/) {
     surroundings_.order.due(entry, [this, queue, request] {
       surroundings_.reporter.add(protocol::Finished{request, queue->deferred.exchange(CL_SUCCESS)});
     });
-  });
+  };
+  if (end) {
+    watcher_.watch(end, finished);
+  } else {
+    finished(CL_COMPLETE);
+  }
 }
 
 }  // namespace clique::daemon::opencl

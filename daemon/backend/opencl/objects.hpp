@@ -30,6 +30,8 @@ struct Queue {
   std::int64_t clock_offset = 0;  ///< to be added to the device's times
   /// First failure of a command without an event since the last Finish.
   std::atomic<cl_int> deferred{CL_SUCCESS};
+  /// The native event of the last command, in order: watching it is cheaper than a marker (by half on PoCL).
+  Handle<cl_event> tail;
   /// Has commands that were not flushed yet.
   bool touched = false;
   /// What a later report has to come after: in order, the last command; else all that are not out, and the

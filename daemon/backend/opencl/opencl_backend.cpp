@@ -51,7 +51,7 @@ void OpenClBackend::prepare(const Command& command, Prepared& prepared) {
 
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
   Queue& queue = *prepared.queue;
-  touch(queue);
+  entered(queue, prepared.event);
   const bool more = (command.flags & Command::kMore) != 0;
   const bool report = !more && (command.flags & Command::kReport) != 0;
   Parts* parts = prepared.parts;
@@ -161,7 +161,8 @@ OpenClBackend::Times OpenClBackend::times_of(const Queue& queue, cl_event first,
           time(first, CL_PROFILING_COMMAND_START), time(last, CL_PROFILING_COMMAND_END)};
 }
 
-void OpenClBackend::touch(Queue& queue) {
+void OpenClBackend::entered(Queue& queue, const Handle<cl_event>& event) {
+  if (queue.in_order) queue.tail = event;
   if (queue.touched) return;
   queue.touched = true;
   touched_.push_back(queues_.get(queue.id));

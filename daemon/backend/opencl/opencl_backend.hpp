@@ -177,7 +177,8 @@ class OpenClBackend : public Backend {
   /// A command whose event is a user event that ends when `events` have.
   void join(const Command& command, const std::shared_ptr<Queue>& queue, std::vector<Handle<cl_event>> events,
             std::vector<ReportOrder::EntryRef> after);
-  void touch(Queue& queue);
+  /// `event` was enqueued: it has to be flushed, and Finish has to wait for it.
+  void entered(Queue& queue, const Handle<cl_event>& event);
 
   const Device& device(DeviceId id) const;
   std::vector<cl_device_id> natives(const std::vector<DeviceId>& ids) const;
@@ -225,7 +226,7 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
   Prepared prepared;
   try {
     prepare(command, prepared);
-    const bool want_event = command.flags != 0 || aftermath.wanted();
+    const bool want_event = prepared.queue->in_order || command.flags != 0 || aftermath.wanted();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
                                 prepared.waits.empty() ? nullptr : prepared.waits.data(),
                                 want_event ? prepared.event.put() : nullptr};

@@ -270,7 +270,7 @@ void OpenClBackend::handle(protocol::QueryWorkGroup&& message) {
     const Kernel& kernel = *kernels_.get(message.kernel);
     answer.value.resize(message.answer_size);
     std::size_t size = answer.value.size();
-    if (message.name == 0) {
+    if (message.name == protocol::QueryWorkGroup::kSuggestedLocalSize) {
       answer.status = suggest_local_size(message, kernel, answer.value);
       size = answer.value.size();
     } else if (message.name >= CL_KERNEL_WORK_GROUP_SIZE && message.name <= CL_KERNEL_GLOBAL_WORK_SIZE) {

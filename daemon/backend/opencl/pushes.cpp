@@ -57,7 +57,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       fail(status);
       return;
     }
-    backend_.touch(*queue_);
+    backend_.entered(*queue_, read);
     backend_.watcher_.watch(read, [self = shared_from_this(), data, offset, size = block.size](
                                       cl_int result) { self->send(data, offset, size, result); });
   }
@@ -166,7 +166,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
       fail(status);
       return;
     }
-    backend_.touch(*queue_);
+    backend_.entered(*queue_, written);
     backend_.watcher_.watch(
         written, [&backend = backend_, id = message_.command.id, progress = progress_, data](cl_int result) {
           if (result < 0) {
