@@ -5,7 +5,10 @@
 #include <fstream>
 #include <iostream>
 
+#include "daemon/compiler/language_features.hpp"
+#include "daemon/compiler/tool/compile.hpp"
 #include "daemon/compiler/tool/device_library.hpp"
+#include "daemon/compiler/tool/metadata_json.hpp"
 #include "daemon/compiler/tool/target.hpp"
 
 namespace {
@@ -20,6 +23,8 @@ struct Arguments {
   std::string fallback;
   std::vector<std::string> files;
   std::string build_options;
+  bool object = false;
+  bool link = false;
   bool library = false;
   bool pack = false;
 };
@@ -34,6 +39,55 @@ void write(const std::string& path, std::span<const std::uint8_t> bytes) {
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  return text;
+}
+
+/// Sources are compiled (`object`) or built; binaries are linked.
+Request request_of(const Arguments& arguments) {
+  Request request;
+  request.architecture = arguments.architecture;
+  request.options = arguments.build_options;
+  request.extensions = language_extensions();
+  if (arguments.link) {
+    request.kind = Request::Kind::Link;
+    for (const std::string& path : arguments.files) {
+      const std::string bytes = read(path);
+      request.inputs.emplace_back(bytes.begin(), bytes.end());
+    }
+    return request;
+  }
+  request.kind = arguments.object ? Request::Kind::Compile : Request::Kind::Build;
+  for (const std::string& path : arguments.files) request.source += read(path);
+  return request;
+}
+
+int compile_files(const Arguments& arguments) {
+  const DeviceLibrary library(arguments.library_path);
+  Dump dump;
+  dump.wanted = arguments.emit == "llvm";
+  const Result result = compile(request_of(arguments), library, dump.wanted ? &dump : nullptr);
+  std::cerr << result.log;
+  if (result.status != 0) return 1;
+  const auto write_text = [&](const std::string& text) {
+    write(arguments.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  };
+  const ProgramBinary binary = parse_program_binary(result.binary);
+  if (arguments.emit == "binary") {
+    write(arguments.output, result.binary);
+  } else if (arguments.emit == "metadata") {
+    write_text(metadata_json(binary));
+  } else if (dump.wanted) {
+    write_text(dump.optimised);
+  } else {
+    write(arguments.output, binary.code);
+  }
+  return 0;
+}
+
 int run(const Arguments& arguments) {
   initialise_target();
   if (arguments.library) {
@@ -44,7 +98,7 @@ int run(const Arguments& arguments) {
     write(arguments.output, pack_library(arguments.files, arguments.fallback));
     return 0;
   }
-  return 0;
+  return compile_files(arguments);
 }
 
 /// What follows `--` is for the compiler of OpenCL C.
@@ -74,6 +128,11 @@ int main(int count, char** words) {
   app.add_option("file", arguments.files, "what to compile")->required()->check(CLI::ExistingFile);
   app.add_option("--arch", arguments.architecture, "architecture to compile for")->capture_default_str();
   app.add_option("-o,--output", arguments.output, "where the result goes; standard output by default");
+  app.add_option("--emit", arguments.emit, "what to write")
+      ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata"}))
+      ->capture_default_str();
+  app.add_flag("-c,--compile", arguments.object, "compile only, as clCompileProgram does");
+  app.add_flag("--link", arguments.link, "link what --compile --emit binary wrote, as clLinkProgram does");
   app.add_option("--library-path", arguments.library_path,
                  "the device library; beside the program by default");
   app.add_flag("--library", arguments.library, "compile a source of the device library to bitcode");

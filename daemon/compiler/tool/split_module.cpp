@@ -1,5 +1,6 @@
 #include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -76,6 +77,8 @@ PackMember extract(const llvm::Function& function, std::uint32_t rank) {
   llvm::CloneFunctionInto(made, &function, map, llvm::CloneFunctionChangeType::DifferentModule, returns, "",
                           nullptr, nullptr, &declarer);
   made->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  // Cloning leaves this list, empty, and a reader then misses the version of what is not there.
+  if (llvm::NamedMDNode* const units = module->getNamedMetadata("llvm.dbg.cu")) units->eraseFromParent();
   return finish(*module, declarer, function.getName(), rank);
 }
 
@@ -94,6 +97,7 @@ PackMember extract(const llvm::GlobalVariable& variable, std::uint32_t rank) {
 }  // namespace
 
 std::vector<PackMember> split_module(llvm::Module& module, const std::string& prefix, std::uint32_t rank) {
+  llvm::StripDebugInfo(module);
   // Definitions are apart from now on, so that internal ones need names.
   unsigned number = 0;
   for (llvm::GlobalValue& value : module.global_values()) {
