@@ -38,10 +38,10 @@ static uint4 write_texel_ui(descriptor d, uint4 value) {
 
 static float4 read_channels_f(uint channel_type, uint4 bits) {
   switch (channel_type) {
-    case CLK_UNORM_INT8: return convert_float4(as_uchar4(bits.x)) / 255.0f;
-    case CLK_SNORM_INT8: return max(convert_float4(as_char4(bits.x)) / 127.0f, -1.0f);
-    case CLK_UNORM_INT16: return convert_float4(as_ushort4(bits.xy)) / 65535.0f;
-    case CLK_SNORM_INT16: return max(convert_float4(as_short4(bits.xy)) / 32767.0f, -1.0f);
+    case CLK_UNORM_INT8: return convert_float4(as_uchar4(bits.x)) * (1 / 255.0f);
+    case CLK_SNORM_INT8: return max(convert_float4(as_char4(bits.x)) * (1 / 127.0f), -1.0f);
+    case CLK_UNORM_INT16: return convert_float4(as_ushort4(bits.xy)) * (1 / 65535.0f);
+    case CLK_SNORM_INT16: return max(convert_float4(as_short4(bits.xy)) * (1 / 32767.0f), -1.0f);
     case CLK_HALF_FLOAT: return convert_float4(as_half4(bits.xy));
     default: return as_float4(bits);
   }
