@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "api/fixture.hpp"
+#include "api/helpers.hpp"
 
 namespace clique::test {
 
@@ -22,25 +22,10 @@ class GpuTest : public ApiTest {
       if (CL_VERSION_MAJOR(each.version) >= 3) return true;
     return false;
   }
-  /// Sets all arguments: buffers (Mem) and values.
-  template <typename... Args>
-  void set_args(cl_kernel kernel, const Args&... args) {
-    cl_uint index = 0;
-    (set_arg(kernel, index++, args), ...);
-  }
   /// Enqueues; `local` 0 leaves the choice to the driver.
   cl_int launch(cl_kernel kernel, size_t global, size_t local = 0, const size_t* offset = nullptr) {
     return clEnqueueNDRangeKernel(queue, kernel, 1, offset, &global, local != 0 ? &local : nullptr, 0,
                                   nullptr, nullptr);
-  }
-
- private:
-  static void set_arg(cl_kernel kernel, cl_uint index, const Mem& mem) {
-    EXPECT_CL(clSetKernelArg(kernel, index, sizeof(cl_mem), mem.ptr())) << "argument " << index;
-  }
-  template <typename T>
-  static void set_arg(cl_kernel kernel, cl_uint index, const T& value) {
-    EXPECT_CL(clSetKernelArg(kernel, index, sizeof value, &value)) << "argument " << index;
   }
 };
 
