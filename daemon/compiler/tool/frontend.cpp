@@ -120,7 +120,8 @@ std::vector<std::string> arguments_for(const Source& source, const Options& opti
   if (options.uniform_work_group_size) arguments.emplace_back("-cl-uniform-work-group-size");
   if (options.debug) arguments.emplace_back("-debug-info-kind=line-tables-only");
   add_extensions(source, options, arguments);
-  arguments.insert(arguments.end(), {"-D__OPENCL_VERSION__=300", "-D__ENDIAN_LITTLE__=1", "-D__IMAGE_SUPPORT__=1"});
+  arguments.insert(arguments.end(),
+                   {"-D__OPENCL_VERSION__=300", "-D__ENDIAN_LITTLE__=1", "-D__IMAGE_SUPPORT__=1"});
   arguments.insert(arguments.end(), options.preprocessor.begin(), options.preprocessor.end());
   arguments.insert(arguments.end(), options.warnings.begin(), options.warnings.end());
   arguments.push_back(source.name);
