@@ -11,7 +11,7 @@ long value_of(const std::string& expression, const std::string& options = "") {
   const std::string ptx =
       ptx_of(built("__kernel void k(__global long* x) { *x = " + expression + "; }", options));
   const std::size_t store = ptx.find("st.global.u64");
-  const std::size_t source = ptx.rfind("mov.b64", store);
+  const std::size_t source = ptx.rfind("mov.u64", store);
   if (source == std::string::npos) throw std::runtime_error("no constant in " + ptx);
   return std::stol(ptx.substr(ptx.find(',', source) + 1));
 }
@@ -70,7 +70,7 @@ TEST(Builds, GivenDivisionWhenBuiltThenItsAccuracyIsTheOptions) {
   const std::string flushed = ptx_of(built(source, "-cl-denorms-are-zero"));
   EXPECT_TRUE(contains(flushed, "div.full.ftz.f32"));
   EXPECT_TRUE(contains(flushed, "sqrt.approx.ftz.f32"));
-  EXPECT_TRUE(contains(flushed, "add.ftz.f32"));
+  EXPECT_TRUE(contains(flushed, "add.rn.ftz.f32"));
 }
 
 TEST(Builds, GivenProductAndSumWhenBuiltThenContractionIsTheOptions) {

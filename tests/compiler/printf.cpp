@@ -32,9 +32,8 @@ TEST(Printf, GivenVectorsWhenBuiltThenARecordHasEveryElement) {
   const auto sizes = [](const std::string& call) {
     const std::string ptx = ptx_of(built("__kernel void k(float3 f, char4 c, double d) { " + call + " }"));
     std::size_t stores = 0;
-    for (std::size_t at = ptx.find("st.global.u64"); at != std::string::npos;
-         at = ptx.find("st.global.u64", at + 1))
-      ++stores;
+    for (const char* store : {"st.global.u64", "st.global.f64"})
+      for (std::size_t at = ptx.find(store); at != std::string::npos; at = ptx.find(store, at + 1)) ++stores;
     return stores;
   };
   // Stores of two numbers at once do not occur, since only the record's begin is known to be aligned to 8.
