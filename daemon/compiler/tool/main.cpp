@@ -24,6 +24,7 @@ struct Arguments {
   std::string fallback;
   std::vector<std::string> files;
   std::string build_options;
+  std::vector<std::string> llvm_settings;
   bool object = false;
   bool link = false;
   bool library = false;
@@ -92,7 +93,7 @@ int compile_files(const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
-  initialise_target();
+  initialise_target(arguments.llvm_settings);
   if (arguments.serve) {
     serve(arguments.control_fd, arguments.library_path);
     return 0;
@@ -147,6 +148,7 @@ int main(int count, char** words) {
   app.add_flag("--pack", arguments.pack, "make the device library of compiled sources");
   app.add_option("--fallback", arguments.fallback, "with --pack: bitcode for what the others do not define")
       ->check(CLI::ExistingFile);
+  app.add_option("--llvm", arguments.llvm_settings, "a setting of LLVM, for experiments: --llvm=-NAME=VALUE");
   app.add_flag("--serve", arguments.serve, "answer the requests of a worker of cliqued");
   app.add_option("--control-fd", arguments.control_fd, "with --serve: the connection");
   CLI11_PARSE(app, count, words);
