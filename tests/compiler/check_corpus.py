@@ -45,6 +45,13 @@ def main():
                     failure = run([arguments.ptxas, f"-arch={processor}", "-o", "/dev/null", ptx])
                     if failure:
                         failures.append(f"{architecture} {options}\n{failure}")
+        # What is not optimised for lack of time has to be right, too.
+        failure = run([arguments.compiler, "--optimisation-time", "0", "-o", ptx, arguments.source, "--",
+                       *shlex.split(builds[0])])
+        if not failure and arguments.ptxas:
+            failure = run([arguments.ptxas, "-arch=sm_90", "-o", "/dev/null", ptx])
+        if failure:
+            failures.append(failure)
     print("\n".join(failures))
     return 1 if failures else 0
 
