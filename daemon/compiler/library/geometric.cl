@@ -86,3 +86,13 @@ OVERLOAD float fast_normalize(float a) { return sign(a); }
 FAST(float2)
 FAST(float3)
 FAST(float4)
+
+// What length and its kin become with -cl-fast-relaxed-math; programs cannot name them.
+#define RELAXED(V)                                                             \
+  OVERLOAD float native_length(V a) { return fast_length(a); }                 \
+  OVERLOAD float native_distance(V a, V b) { return fast_distance(a, b); }     \
+  OVERLOAD V native_normalize(V a) { return fast_normalize(a); }
+RELAXED(float)
+RELAXED(float2)
+RELAXED(float3)
+RELAXED(float4)

@@ -12,8 +12,8 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-constexpr std::array kRelaxed{"sin", "cos",  "tan",   "exp", "exp2", "exp10",
-                              "log", "log2", "log10", "pow", "powr", "sincos"};
+constexpr std::array kRelaxed{"sin",   "cos", "tan",  "exp",    "exp2",   "exp10",    "log",      "log2",
+                              "log10", "pow", "powr", "sincos", "length", "distance", "normalize"};
 
 /// True for the parameters of functions of float and of vectors of float, as names are mangled: one or two of
 /// the same type, of which the second may be a pointer to it.
