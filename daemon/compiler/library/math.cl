@@ -109,7 +109,8 @@ INSTRUCTION1(trunc)
 
 OVERLOAD float sqrt(float x) { return __builtin_sqrtf(x); }
 OVERLOAD double sqrt(double x) { return __builtin_sqrt(x); }
-HALF1(half, sqrt)
+// Rounded twice, it is right only where the first time was.
+OVERLOAD half sqrt(half x) { return (half)__nvvm_sqrt_rn_f((float)x); }
 VECTORS1(sqrt)
 
 OVERLOAD float round(float x) { return __builtin_roundf(x); }

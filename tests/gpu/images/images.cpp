@@ -18,6 +18,7 @@ struct Kind {
   int dimensions;
   int layered = 3;
   bool depth = false;
+  bool in_buffer = false;  ///< a 2D image over a buffer (cl_khr_image2d_from_buffer)
 };
 
 const Kind kKinds[] = {
@@ -29,6 +30,7 @@ const Kind kKinds[] = {
     {"image1d_buffer_t", ".x", CL_MEM_OBJECT_IMAGE1D_BUFFER, 1},
     {"image2d_depth_t", ".xy", CL_MEM_OBJECT_IMAGE2D, 2, 3, true},
     {"image2d_array_depth_t", "", CL_MEM_OBJECT_IMAGE2D_ARRAY, 3, 2, true},
+    {"image2d_t", ".xy", CL_MEM_OBJECT_IMAGE2D, 2, 3, false, true},
 };
 
 // SUFFIX of the functions' names, and V, the vector that they return.
@@ -184,6 +186,21 @@ class Images : public GpuTest {
       desc.image_array_size = static_cast<size_t>(host.size[kind.layered]);
     }
     cl_int err = CL_SUCCESS;
+    if (kind.in_buffer) {
+      const size_t row = host.data.size() / static_cast<size_t>(host.size[1]);
+      const size_t step =
+          info<cl_uint>(clGetDeviceInfo, device, CL_DEVICE_IMAGE_PITCH_ALIGNMENT) * Texels(format).size();
+      desc.image_row_pitch = (row + step - 1) / step * step;
+      std::vector<std::uint8_t> rows(desc.image_row_pitch * static_cast<size_t>(host.size[1]));
+      for (size_t y = 0; y < static_cast<size_t>(host.size[1]); ++y)
+        std::copy_n(host.data.begin() + static_cast<std::ptrdiff_t>(y * row), row,
+                    rows.begin() + static_cast<std::ptrdiff_t>(y * desc.image_row_pitch));
+      const Mem bytes = buffer(rows.size(), rows.data());
+      desc.mem_object = bytes;
+      Mem image(clCreateImage(context, access, &format, &desc, nullptr, &err));
+      EXPECT_EQ(CL_SUCCESS, err) << "over a buffer, " << Texels(format).name();
+      return image;
+    }
     if (kind.object == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
       // The image keeps its buffer.
       const Mem bytes = buffer(host.data.size(), host.data.data());
@@ -310,8 +327,7 @@ class Images : public GpuTest {
         set_args(sampling, image, sampler, in, out);
         ASSERT_CL(launch(sampling, at.size()));
         const auto got = colours(out, at.size(), texels.numbers());
-        Findings findings(std::string(kind.type) + " " + texels.name() + " with float coordinates, " +
-                          state.name());
+        Findings findings(name_of(kind, texels) + " with float coordinates, " + state.name());
         for (size_t i = 0; i < at.size(); ++i) {
           Colour freedom{};
           const Colour expected = sample(host, texels, state, at[i], freedom);
@@ -345,8 +361,7 @@ class Images : public GpuTest {
         set_args(sampling, image, sampler, in, out);
         ASSERT_CL(launch(sampling, at.size()));
         const auto got = colours(out, at.size(), texels.numbers());
-        Findings findings(std::string(kind.type) + " " + texels.name() + " with int coordinates, " +
-                          state.name());
+        Findings findings(name_of(kind, texels) + " with int coordinates, " + state.name());
         for (size_t i = 0; i < at.size(); ++i) {
           std::array<float, 3> centre{};
           for (int d = 0; d < kind.dimensions; ++d)
@@ -376,7 +391,7 @@ class Images : public GpuTest {
       set_args(fetching, image, in, out);
       ASSERT_CL(launch(fetching, at.size()));
       const auto got = colours(out, at.size(), texels.numbers());
-      Findings findings(std::string(kind.type) + " " + texels.name() + " without a sampler");
+      Findings findings(name_of(kind, texels) + " without a sampler");
       for (size_t i = 0; i < at.size(); ++i) {
         const Colour expected = texels.decode(host.data.data() + i * texels.size());
         findings.add(near(got[i], expected, texels, {}), [&] {
@@ -431,7 +446,7 @@ class Images : public GpuTest {
       set_args(storing, image, in, values);
       ASSERT_CL(launch(storing, at.size()));
       const auto got = read_image(image, host);
-      Findings findings(std::string(kind.type) + " " + texels.name() + " written");
+      Findings findings(name_of(kind, texels) + " written");
       for (size_t i = 0; i < at.size(); ++i) {
         findings.add(texels.may_encode(got.data() + i * texels.size(), written[i]), [&] {
           return text_of(at[i], kind.dimensions) + " became " +
@@ -456,7 +471,7 @@ class Images : public GpuTest {
       ASSERT_CL(launch(turning, at.size()));
       const auto read_colours = colours(out, at.size(), texels.numbers());
       const auto got = read_image(image, host);
-      Findings findings(std::string(kind.type) + " " + texels.name() + " read and written");
+      Findings findings(name_of(kind, texels) + " read and written");
       for (size_t i = 0; i < at.size(); ++i) {
         const Colour expected = texels.decode(host.data.data() + i * texels.size());
         const Colour turned = {expected[3], expected[0], expected[1], expected[2]};
@@ -488,11 +503,18 @@ class Images : public GpuTest {
       if (kind.dimensions > 1 && kind.layered != 1) expected[3] = host.size[1];
       if (kind.dimensions == 3 && kind.layered == 3) expected[4] = host.size[2];
       if (kind.layered != 3) expected[5] = host.size[kind.layered];
-      EXPECT_EQ(expected, read<cl_int>(out, expected.size())) << kind.type << " " << texels.name();
+      EXPECT_EQ(expected, read<cl_int>(out, expected.size())) << name_of(kind, texels);
     }
   }
 
-  bool is_offered(const Kind& kind) { return !formats(kind, CL_MEM_READ_ONLY).empty(); }
+  static std::string name_of(const Kind& kind, const Texels& texels) {
+    return std::string(kind.type) + (kind.in_buffer ? " over a buffer " : " ") + texels.name();
+  }
+
+  bool is_offered(const Kind& kind) {
+    if (kind.in_buffer && !has_extension("cl_khr_image2d_from_buffer")) return false;
+    return !formats(kind, CL_MEM_READ_ONLY).empty();
+  }
   static bool has_samplers(const Kind& kind) { return kind.object != CL_MEM_OBJECT_IMAGE1D_BUFFER; }
 };
 
