@@ -13,7 +13,7 @@ namespace {
 /// What a blocking write of at most this much copies instead of waiting until it is done.
 constexpr std::size_t kCopiedWrite = 64U << 10U;
 
-/// Whether a blocking write may return before it is done: its bytes are copied, nothing it waits for can
+/// Whether a blocking write could return before it is done: its bytes are copied, nothing it waits for can
 /// fail, and no command under way is yet to fill the memory.
 bool may_copy(const Queue& queue, const void* memory, std::size_t size, std::span<const Ref<Event>> waits) {
   return size <= kCopiedWrite && waits.empty() && queue.context()->host_reads().pending(memory, size).empty();
@@ -146,13 +146,15 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
-  const bool copy = blocking_write != CL_FALSE && may_copy(*queue, ptr, size, waits);
-  const bool wait = blocking_write != CL_FALSE && !copy;
-  const bool report = event != nullptr || wait;
-  const HostContent content{static_cast<const std::byte*>(ptr), {}, {}, copy};
+  const bool blocking = blocking_write != CL_FALSE;
+  const auto* from = static_cast<const std::byte*>(ptr);
+  if (blocking && event == nullptr && size != 0 && may_copy(*queue, ptr, size, waits) &&
+      queue->write_early(*memory, offset, {from, size}))
+    return CL_SUCCESS;
+  const bool report = event != nullptr || blocking;
   conclude(size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
-                     : queue->write(*memory, offset, size, content, waits, report),
-           wait, waits, event);
+                     : queue->write(*memory, offset, size, {from, {}, {}, false}, waits, report),
+           blocking, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "icd/core/queue.hpp"
 #include "icd/core/worker.hpp"
 
 namespace clique::icd {
@@ -65,6 +66,27 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties});
   transfer_queues_.emplace_back(&worker, id);
   return id;
+}
+
+std::vector<Ref<Queue>> Context::add_queue(Queue& queue) {
+  std::vector<Ref<Queue>> others;
+  const std::lock_guard lock(queues_mutex_);
+  for (Queue* other : queues_)
+    if (&other->worker() == &queue.worker() && other->try_add_ref())
+      others.push_back(Ref<Queue>::adopt(other));
+  queues_.push_back(&queue);
+  return others;
+}
+
+void Context::remove_queue(const Queue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  std::erase(queues_, &queue);
+}
+
+bool Context::alone(const Queue& queue) const {
+  return std::none_of(queues_.begin(), queues_.end(), [&](const Queue* other) {
+    return other != &queue && &other->worker() == &queue.worker();
+  });
 }
 
 void Context::flush() const {

@@ -10,6 +10,8 @@
 
 namespace clique::icd {
 
+class Queue;
+
 /// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
 /// context with the same id.
 class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTEXT> {
@@ -38,6 +40,14 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
 
   HostReads& host_reads() { return host_reads_; }
 
+  /// Notes a queue that begins to exist. @returns the others on its worker.
+  std::vector<Ref<Queue>> add_queue(Queue& queue);
+  void remove_queue(const Queue& queue);
+  /// Guards which queues there are.
+  std::mutex& queues_mutex() { return queues_mutex_; }
+  /// Whether no other queue is on the queue's worker. Under queues_mutex().
+  bool alone(const Queue& queue) const;
+
   /// Sends to all workers of the context what was enqueued for them.
   void flush() const;
 
@@ -54,6 +64,8 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void* on_error_data_;
   std::mutex coherence_mutex_;
   HostReads host_reads_;
+  std::mutex queues_mutex_;
+  std::vector<Queue*> queues_;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;

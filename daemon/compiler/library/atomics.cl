@@ -2,6 +2,9 @@
 //
 // Each operation is a relaxed one of the device's scope with the fences around it that its order asks for,
 // which is how the hardware does it, too. A fence is for a scope; all accesses are atomic for the whole device.
+//
+// Objects are declared volatile, which atomic accesses need not be; it would keep LLVM from finding out the
+// address space of generic pointers.
 #include "builtins.h"
 
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -28,7 +31,7 @@ INLINE static void fence_after(memory_order order, memory_scope scope) {
   INLINE OVERLOAD T name##_explicit(volatile SPACE A* object, V value, memory_order order,                \
                                     memory_scope scope) {                                                 \
     fence_before(order, scope);                                                                           \
-    T old = operation(object, (T)value);                                                                  \
+    T old = operation((SPACE A*)object, (T)value);                                                                  \
     fence_after(order, scope);                                                                            \
     return old;                                                                                           \
   }                                                                                                       \
@@ -41,12 +44,12 @@ INLINE static void fence_after(memory_order order, memory_scope scope) {
 
 #define LOAD_STORE(SPACE, A, T)                                                                           \
   INLINE OVERLOAD void atomic_init(volatile SPACE A* object, T value) {                                   \
-    __opencl_atomic_store(object, value, RELAXED);                                                        \
+    __opencl_atomic_store((SPACE A*)object, value, RELAXED);                                                        \
   }                                                                                                       \
   INLINE OVERLOAD void atomic_store_explicit(volatile SPACE A* object, T value, memory_order order,       \
                                              memory_scope scope) {                                        \
     fence_before(order, scope);                                                                           \
-    __opencl_atomic_store(object, value, RELAXED);                                                        \
+    __opencl_atomic_store((SPACE A*)object, value, RELAXED);                                                        \
   }                                                                                                       \
   INLINE OVERLOAD void atomic_store_explicit(volatile SPACE A* object, T value, memory_order order) {     \
     atomic_store_explicit(object, value, order, memory_scope_device);                                     \
@@ -57,7 +60,7 @@ INLINE static void fence_after(memory_order order, memory_scope scope) {
   INLINE OVERLOAD T atomic_load_explicit(volatile SPACE A* object, memory_order order,                    \
                                          memory_scope scope) {                                            \
     if (order == memory_order_seq_cst) fence_before(order, scope);                                        \
-    T value = __opencl_atomic_load(object, RELAXED);                                                      \
+    T value = __opencl_atomic_load((SPACE A*)object, RELAXED);                                                      \
     fence_after(order, scope);                                                                            \
     return value;                                                                                         \
   }                                                                                                       \
@@ -75,7 +78,7 @@ INLINE static void fence_after(memory_order order, memory_scope scope) {
     fence_before(success, scope);                                                                         \
     T value = *expected;                                                                                  \
     bool exchanged = __opencl_atomic_compare_exchange_strong(                                             \
-        object, &value, desired, memory_order_relaxed, memory_order_relaxed, memory_scope_device);        \
+        (SPACE A*)object, &value, desired, memory_order_relaxed, memory_order_relaxed, memory_scope_device);        \
     if (!exchanged) *expected = value;                                                                    \
     fence_after(success, scope);                                                                          \
     return exchanged;                                                                                     \
@@ -158,11 +161,11 @@ FOR_SPACES(ATOMIC_FLAG, )
 // Least and greatest are not operations of the hardware. What changes nothing need not be written.
 #define FLOAT_EXTREME(SPACE, A, T, name)                                                                    \
   INLINE OVERLOAD T fetch_##name(volatile SPACE A* object, T value) {                                       \
-    T old = __opencl_atomic_load(object, RELAXED);                                                          \
+    T old = __opencl_atomic_load((SPACE A*)object, RELAXED);                                                          \
     for (;;) {                                                                                              \
       T next = name(old, value);                                                                            \
       if (next == old || isnan(next)) return old;                                                           \
-      if (__opencl_atomic_compare_exchange_strong(object, &old, next, memory_order_relaxed,                 \
+      if (__opencl_atomic_compare_exchange_strong((SPACE A*)object, &old, next, memory_order_relaxed,                 \
                                                   memory_order_relaxed, memory_scope_device))               \
         return old;                                                                                         \
     }                                                                                                       \
@@ -181,26 +184,27 @@ FOR_SPACES(ATOMIC_FLAG, )
   MODIFY(SPACE, A, T, T, atomic_fetch_max, fetch_fmax)
 FOR_SPACES(ATOMIC_FLOAT, atomic_float, float)
 FOR_SPACES(ATOMIC_FLOAT, atomic_double, double)
+FOR_SPACES(ATOMIC_FLOAT, atomic_half, half)
 
 // ---- OpenCL C 1.x
 
 #define OLD(SPACE, T, name, operation)                                                       \
   INLINE OVERLOAD T atomic_##name(volatile SPACE T* object, T value) {                       \
-    return operation((volatile SPACE atomic_##T*)object, value);                             \
+    return operation((SPACE atomic_##T*)object, value);                             \
   }                                                                                          \
   INLINE OVERLOAD T atom_##name(volatile SPACE T* object, T value) {                         \
-    return operation((volatile SPACE atomic_##T*)object, value);                             \
+    return operation((SPACE atomic_##T*)object, value);                             \
   }
 #define OLD_STEP(SPACE, T, name, operation)                                                  \
   INLINE OVERLOAD T atomic_##name(volatile SPACE T* object) {                                \
-    return operation((volatile SPACE atomic_##T*)object, (T)1);                              \
+    return operation((SPACE atomic_##T*)object, (T)1);                              \
   }                                                                                          \
   INLINE OVERLOAD T atom_##name(volatile SPACE T* object) {                                  \
-    return operation((volatile SPACE atomic_##T*)object, (T)1);                              \
+    return operation((SPACE atomic_##T*)object, (T)1);                              \
   }
 #define OLD_COMPARE(SPACE, T, name)                                                          \
   INLINE OVERLOAD T name(volatile SPACE T* object, T expected, T desired) {                  \
-    __opencl_atomic_compare_exchange_strong((volatile SPACE atomic_##T*)object, &expected, desired, \
+    __opencl_atomic_compare_exchange_strong((SPACE atomic_##T*)object, &expected, desired, \
                                             memory_order_relaxed, memory_order_relaxed,      \
                                             memory_scope_device);                            \
     return expected;                                                                         \
@@ -225,6 +229,6 @@ FOR_SPACES(OLD_INTEGER, ulong)
 
 #define OLD_FLOAT(SPACE, unused)                                                             \
   INLINE OVERLOAD float atomic_xchg(volatile SPACE float* object, float value) {             \
-    return EXCHANGE((volatile SPACE atomic_float*)object, value);                            \
+    return EXCHANGE((SPACE atomic_float*)object, value);                            \
   }
 FOR_SPACES(OLD_FLOAT, )

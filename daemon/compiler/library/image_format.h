@@ -4,12 +4,15 @@
 
 #include "image.h"
 
+// Most images are, and should not pay for the others.
+#define IS_RGBA(order) __builtin_expect((order) == CLK_RGBA, 1)
+
 // The colour of the channels that lie in memory one after the other; those that do not exist become 0, and 1
 // for alpha.
 #define COLOUR(V, T)                                                                              \
   OVERLOAD static V colour(uint order, V memory) {                                                \
+    if (IS_RGBA(order)) return memory;                                                            \
     switch (order) {                                                                              \
-      case CLK_RGBA:                                                                              \
       case CLK_sRGBA: return memory;                                                              \
       case CLK_BGRA:                                                                              \
       case CLK_sBGRA: return memory.zyxw;                                                         \
@@ -35,6 +38,7 @@ COLOUR(uint4, uint)
 // A colour's channels in the order of memory. Those that do not exist may be anything.
 #define CHANNELS(V)                                          \
   OVERLOAD static V channels(uint order, V colour) {         \
+    if (IS_RGBA(order)) return colour;                       \
     switch (order) {                                         \
       case CLK_BGRA:                                         \
       case CLK_sBGRA: return colour.zyxw;                    \

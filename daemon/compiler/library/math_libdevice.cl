@@ -44,12 +44,14 @@ LIBDEVICE1(tan, tan)
 LIBDEVICE1(tanh, tanh)
 LIBDEVICE1(tgamma, tgamma)
 
-LIBDEVICE2(atan2, atan2)
 LIBDEVICE2(fmod, fmod)
 LIBDEVICE2(hypot, hypot)
 LIBDEVICE2(nextafter, nextafter)
 LIBDEVICE2(pow, pow)
 LIBDEVICE2(remainder, remainder)
+
+double __nv_atan2(double, double) __attribute__((const));
+OVERLOAD double atan2(double y, double x) { return __nv_atan2(y, x); }
 
 int __nv_ilogbf(float) __attribute__((const));
 int __nv_ilogb(double) __attribute__((const));
