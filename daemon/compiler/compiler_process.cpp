@@ -92,7 +92,7 @@ std::string find_compiler() {
   const auto folder = program.parent_path();
   // As built, as installed, and beside.
   for (const char* place :
-       {"compiler/clique-compiler", "../libexec/clique/clique-compiler", "clique-compiler"}) {
+       {"compiler/clique-compiler", "../" CLIQUE_LIBEXECDIR "/clique/clique-compiler", "clique-compiler"}) {
     const auto path = folder / place;
     if (::access(path.c_str(), X_OK) == 0) return path.lexically_normal();
   }
@@ -211,6 +211,7 @@ CacheKey CompilerProcess::key_of(const Request& request) {
 }
 
 Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) {
+  if (program_.empty()) return failed(request, "this node has no clique-compiler");
   if (request.source.size() > protocol::Limits::kString)
     return failed(request, "the source is too large: it may have 64 MiB");
   const CacheKey key = key_of(request);
