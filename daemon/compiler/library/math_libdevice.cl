@@ -2,16 +2,16 @@
 // libdevice, libclc's functions of the same names take the place of this file's.
 #include "builtins.h"
 
-#define LIBDEVICE1(name, nv)                                       \
-  float __nv_##nv##f(float) __attribute__((const));                \
-  double __nv_##nv(double) __attribute__((const));                 \
-  OVERLOAD float name(float x) { return __nv_##nv##f(x); }         \
+#define LIBDEVICE1(name, nv)                               \
+  float __nv_##nv##f(float) __attribute__((const));        \
+  double __nv_##nv(double) __attribute__((const));         \
+  OVERLOAD float name(float x) { return __nv_##nv##f(x); } \
   OVERLOAD double name(double x) { return __nv_##nv(x); }
 
-#define LIBDEVICE2(name, nv)                                               \
-  float __nv_##nv##f(float, float) __attribute__((const));                 \
-  double __nv_##nv(double, double) __attribute__((const));                 \
-  OVERLOAD float name(float x, float y) { return __nv_##nv##f(x, y); }     \
+#define LIBDEVICE2(name, nv)                                           \
+  float __nv_##nv##f(float, float) __attribute__((const));             \
+  double __nv_##nv(double, double) __attribute__((const));             \
+  OVERLOAD float name(float x, float y) { return __nv_##nv##f(x, y); } \
   OVERLOAD double name(double x, double y) { return __nv_##nv(x, y); }
 
 LIBDEVICE1(acos, acos)
