@@ -165,6 +165,10 @@ void Server::serve_waiting() {
     waiting_.pop_front();
     welcome(client, std::move(taken));
   }
+  for (Waiting& client : waiting_) {
+    if (std::exchange(client.told, true)) continue;
+    answer(client.routing_id, protocol::Starting{});
+  }
   if (sets_.empty() && !failure_.empty()) {
     for (const Waiting& client : waiting_) refuse(client.routing_id, client.client, failure_);
     waiting_.clear();

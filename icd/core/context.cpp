@@ -1,7 +1,9 @@
 #include "icd/core/context.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "icd/core/queue.hpp"
 #include "icd/core/worker.hpp"
 
 namespace clique::icd {
@@ -37,6 +39,7 @@ Context::~Context() {
   for (auto it = destructors_.rbegin(); it != destructors_.rend(); ++it) it->first(this, it->second);
   for (Worker* worker : workers_) worker->remove_context(*this);
   for (const auto& [worker, queue] : transfer_queues_) worker->release_object(queue);
+  for (const auto& [worker, queue] : ahead_) worker->release_object(queue);
   for (Worker* worker : workers_) worker->release_object(id_);
 }
 
@@ -65,6 +68,42 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties});
   transfer_queues_.emplace_back(&worker, id);
   return id;
+}
+
+void Context::add_queue(Queue& queue) {
+  Worker& worker = queue.worker();
+  std::optional<protocol::ObjectId> ahead;
+  {
+    const std::lock_guard lock(queues_mutex_);
+    queues_.push_back(&queue);
+    const auto found = ahead_.find(&worker);
+    if (found == ahead_.end()) return;
+    ahead = found->second;
+  }
+  // What fails there its own calls tell.
+  if (!worker.link().lost()) worker.link().request<protocol::Finished>(protocol::Finish{0, *ahead});
+  const std::lock_guard lock(queues_mutex_);
+  if (ahead_.erase(&worker) != 0 && !is_open(*ahead)) worker.release_object(*ahead);
+}
+
+void Context::remove_queue(Queue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  std::erase(queues_, &queue);
+  const auto found = ahead_.find(&queue.worker());
+  if (found == ahead_.end() || found->second != queue.id()) queue.worker().release_object(queue.id());
+}
+
+bool Context::is_open(protocol::ObjectId id) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue* queue) { return queue->id() == id; });
+}
+
+std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
+  std::unique_lock lock(queues_mutex_);
+  const auto here = std::count_if(queues_.begin(), queues_.end(),
+                                  [&](const Queue* other) { return &other->worker() == &queue.worker(); });
+  if (here != 1 || !queue.in_order()) return {};
+  ahead_[&queue.worker()] = queue.id();
+  return lock;
 }
 
 void Context::flush() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "icd/core/object.hpp"
 
 namespace clique::icd {
+
+class Queue;
 
 /// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
 /// context with the same id.
@@ -38,6 +41,15 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
 
   HostReads& host_reads() { return host_reads_; }
 
+  /// Waits for the writes that returned early on its worker.
+  void add_queue(Queue& queue);
+  /// Lets go of the queue's native one.
+  void remove_queue(Queue& queue);
+  /// For a write that returns before it is done: whatever the application enqueues afterwards has to come
+  /// after it, which an in-order queue sees to as long as it is the only one on its worker.
+  /// @returns a lock, during which no other queue is made, where that is so, else none.
+  std::unique_lock<std::mutex> alone(const Queue& queue);
+
   /// Sends to all workers of the context what was enqueued for them.
   void flush() const;
 
@@ -46,6 +58,8 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void add_destructor(DestructorCallback callback, void* user_data);
 
  private:
+  bool is_open(protocol::ObjectId queue) const;
+
   protocol::ObjectId id_ = next_id();
   std::vector<Ref<Device>> devices_;
   std::vector<Worker*> workers_;
@@ -56,6 +70,11 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   HostReads host_reads_;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
+  std::mutex queues_mutex_;
+  std::vector<Queue*> queues_;
+  /// The native queue of each worker on which writes have returned early. The application may have released
+  /// it.
+  std::map<Worker*, protocol::ObjectId> ahead_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
 };
 

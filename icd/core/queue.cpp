@@ -14,10 +14,11 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(property_list)) {
   worker().link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_});
+  context_->add_queue(*this);
 }
 
 Queue::~Queue() {
-  worker().release_object(id_);
+  context_->remove_queue(*this);
 }
 
 Queue::Prepared Queue::prepare(Submission& submission) {

@@ -33,6 +33,30 @@ TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenPointerMayBeReusedAtOnce) {
   EXPECT_EQ(data, read<cl_int>(mem, data.size()));
 }
 
+// A blocking write is done when it returns, for whatever queue uses the buffer next, also where the queue
+// that wrote was the only one until then, or is gone.
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenOtherQueuesSeeIt) {
+  for (cl_int i = 0; i < 60; ++i) {
+    queue.reset();
+    Queue earlier = i % 3 == 0 ? make_queue() : Queue();
+    queue = make_queue();
+    data[0] = i;
+    ASSERT_CL(write_at(mem, 0, bytes, data.data()));
+    if (i % 3 == 1) queue.reset();
+    const Queue later = make_queue();
+    cl_int back = -1;
+    ASSERT_CL(clEnqueueReadBuffer(earlier.get() != nullptr ? earlier : later, mem, CL_TRUE, 0, sizeof back,
+                                  &back, 0, nullptr, nullptr));
+    EXPECT_EQ(i, back);
+  }
+}
+
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenItsEventIsComplete) {
+  Event event;
+  ASSERT_CL(::clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, data.data(), 0, nullptr, event.out()));
+  EXPECT_EQ(CL_COMPLETE, execution_status(event));
+}
+
 TEST_F(clEnqueueWriteBuffer, GivenNonBlockingWriteThenDataIsThereWhenTheEventCompletes) {
   auto source = data;
   Event event;

@@ -15,7 +15,7 @@ from ..suite import Suite, SuiteError
 FILES = ('test_wrapper.py', 'test_array.py', 'test_algorithm.py', 'test_clmath.py', 'test_clrandom.py',
          'test_enqueue_copy.py')
 
-_PYTEST = ('-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'no:randomly', '-W', 'ignore')
+_PYTEST = ('-m', 'pytest', '-q', '--rootdir=.', '-p', 'no:cacheprovider', '-p', 'no:randomly', '-W', 'ignore')
 _DEVICE = re.compile(r"(<context factory for )?<pyopencl\.Device '.*?' on '.*?'>(?(1)>)")
 
 
