@@ -157,9 +157,10 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   const bool wait = blocking_write != CL_FALSE && !copy;
   const bool report = event != nullptr || wait;
   const HostContent content{static_cast<const std::byte*>(ptr), {}, {}, copy};
-  conclude(size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
-                     : queue->write(*memory, offset, size, content, waits, report),
-           wait, waits, event);
+  const Ref<Event> write = size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
+                                     : queue->write(*memory, offset, size, content, waits, report);
+  if (copy && write) queue->context()->returned_early(*queue, *write);
+  conclude(write, wait, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

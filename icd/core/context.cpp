@@ -1,7 +1,6 @@
 #include "icd/core/context.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "icd/core/queue.hpp"
 #include "icd/core/worker.hpp"
@@ -39,7 +38,6 @@ Context::~Context() {
   for (auto it = destructors_.rbegin(); it != destructors_.rend(); ++it) it->first(this, it->second);
   for (Worker* worker : workers_) worker->remove_context(*this);
   for (const auto& [worker, queue] : transfer_queues_) worker->release_object(queue);
-  for (const auto& [worker, queue] : ahead_) worker->release_object(queue);
   for (Worker* worker : workers_) worker->release_object(id_);
 }
 
@@ -70,40 +68,27 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   return id;
 }
 
-void Context::add_queue(Queue& queue) {
-  Worker& worker = queue.worker();
-  std::optional<protocol::ObjectId> ahead;
-  {
-    const std::lock_guard lock(queues_mutex_);
-    queues_.push_back(&queue);
-    const auto found = ahead_.find(&worker);
-    if (found == ahead_.end()) return;
-    ahead = found->second;
-  }
-  // What fails there its own calls tell.
-  if (!worker.link().lost()) worker.link().request<protocol::Finished>(protocol::Finish{0, *ahead});
+std::optional<protocol::CommandId> Context::add_queue(const Queue& queue) {
   const std::lock_guard lock(queues_mutex_);
-  if (ahead_.erase(&worker) != 0 && !is_open(*ahead)) worker.release_object(*ahead);
+  queues_.push_back(&queue);
+  const auto ahead = ahead_.find(&queue.worker());
+  return ahead != ahead_.end() ? std::optional(*ahead->second) : std::nullopt;
 }
 
-void Context::remove_queue(Queue& queue) {
+void Context::remove_queue(const Queue& queue) {
   const std::lock_guard lock(queues_mutex_);
   std::erase(queues_, &queue);
-  const auto found = ahead_.find(&queue.worker());
-  if (found == ahead_.end() || found->second != queue.id()) queue.worker().release_object(queue.id());
-}
-
-bool Context::is_open(protocol::ObjectId id) const {
-  return std::any_of(queues_.begin(), queues_.end(), [&](const Queue* queue) { return queue->id() == id; });
 }
 
 std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
   std::unique_lock lock(queues_mutex_);
   const auto here = std::count_if(queues_.begin(), queues_.end(),
                                   [&](const Queue* other) { return &other->worker() == &queue.worker(); });
-  if (here != 1 || !queue.in_order()) return {};
-  ahead_[&queue.worker()] = queue.id();
-  return lock;
+  return here == 1 && queue.in_order() ? std::move(lock) : std::unique_lock<std::mutex>();
+}
+
+void Context::returned_early(const Queue& queue, Event& write) {
+  ahead_[&queue.worker()] = write.hold_id();
 }
 
 void Context::flush() const {

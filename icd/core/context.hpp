@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "icd/core/device.hpp"
@@ -11,6 +13,7 @@
 
 namespace clique::icd {
 
+class Event;
 class Queue;
 
 /// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
@@ -41,14 +44,16 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
 
   HostReads& host_reads() { return host_reads_; }
 
-  /// Waits for the writes that returned early on its worker.
-  void add_queue(Queue& queue);
-  /// Lets go of the queue's native one.
-  void remove_queue(Queue& queue);
+  /// @returns what has to come before the queue's first command: the last write that returned early on its
+  /// worker.
+  std::optional<protocol::CommandId> add_queue(const Queue& queue);
+  void remove_queue(const Queue& queue);
   /// For a write that returns before it is done: whatever the application enqueues afterwards has to come
   /// after it, which an in-order queue sees to as long as it is the only one on its worker.
   /// @returns a lock, during which no other queue is made, where that is so, else none.
   std::unique_lock<std::mutex> alone(const Queue& queue);
+  /// Such a write was enqueued. To be called under the lock of alone().
+  void returned_early(const Queue& queue, Event& write);
 
   /// Sends to all workers of the context what was enqueued for them.
   void flush() const;
@@ -58,8 +63,6 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void add_destructor(DestructorCallback callback, void* user_data);
 
  private:
-  bool is_open(protocol::ObjectId queue) const;
-
   protocol::ObjectId id_ = next_id();
   std::vector<Ref<Device>> devices_;
   std::vector<Worker*> workers_;
@@ -71,10 +74,9 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
   std::mutex queues_mutex_;
-  std::vector<Queue*> queues_;
-  /// The native queue of each worker on which writes have returned early. The application may have released
-  /// it.
-  std::map<Worker*, protocol::ObjectId> ahead_;
+  std::vector<const Queue*> queues_;
+  /// Of each worker, the last write that returned early.
+  std::map<Worker*, std::shared_ptr<const protocol::CommandId>> ahead_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
 };
 
