@@ -7,7 +7,7 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "protocol/codec.hpp"
+#include "daemon/compiler/message_io.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -70,11 +70,7 @@ void check(const ProgramBinary& binary) {
 }  // namespace
 
 protocol::Bytes serialize(const ProgramBinary& binary) {
-  msgpack::sbuffer content;
-  msgpack::packer packer(content);
-  std::vector<protocol::Payload> payloads;
-  protocol::detail::Encoder{packer, payloads}(binary);
-
+  const msgpack::sbuffer content = encode(binary);
   Header header;
   header.size = content.size();
   header.checksum = XXH3_64bits(content.data(), content.size());
@@ -96,14 +92,8 @@ ProgramBinary parse_program_binary(std::span<const std::uint8_t> bytes) {
 
   ProgramBinary binary;
   try {
-    using protocol::Limits;
-    const msgpack::object_handle record = msgpack::unpack(
-        reinterpret_cast<const char*>(content.data()), content.size(), nullptr, nullptr,
-        msgpack::unpack_limit(Limits::kArray, 0, Limits::kString, Limits::kBin, 0, Limits::kDepth));
-    std::span<const protocol::Payload> frames;
-    const std::shared_ptr<const void> owner;
-    protocol::detail::Decoder{frames, owner}(record.get(), binary);
-  } catch (const std::exception& error) {
+    binary = decode<ProgramBinary>(content);
+  } catch (const protocol::DecodeError& error) {
     invalid(error.what());
   }
   check(binary);

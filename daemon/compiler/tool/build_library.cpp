@@ -1,8 +1,11 @@
 // How the device library is made when Clique is built.
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IRReader/IRReader.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <filesystem>
 #include <stdexcept>
@@ -70,13 +73,14 @@ protocol::Bytes compile_library_source(const std::string& path, const std::strin
 }
 
 protocol::Bytes pack_library(const std::vector<std::string>& modules, const std::string& fallback) {
+  const auto layout = make_target_machine(target_for(kLibraryArchitecture), {})->createDataLayout();
   std::vector<PackMember> members;
   const auto add = [&](const std::string& path, std::uint32_t rank) {
     llvm::LLVMContext context;
-    const auto file = read_file(path);
-    const std::span bytes(reinterpret_cast<const std::uint8_t*>(file->getBufferStart()),
-                          file->getBufferSize());
-    const auto module = read_bitcode(context, bytes, path);
+    llvm::SMDiagnostic problem;
+    const auto module = llvm::parseIRFile(path, problem, context);
+    if (module == nullptr) throw std::runtime_error(path + ": " + problem.getMessage().str());
+    module->setDataLayout(layout);
     module->setTargetTriple(kTriple);
     forget_target(*module);
     auto parts = split_module(*module, "__clique_" + std::filesystem::path(path).stem().string(), rank);

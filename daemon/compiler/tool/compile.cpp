@@ -46,18 +46,6 @@ void note_diagnostic(const llvm::DiagnosticInfo* diagnostic, void* log) {
   stream << '\n';
 }
 
-std::int32_t failure_of(Request::Kind kind) {
-  switch (kind) {
-    case Request::Kind::Compile:
-      return CL_COMPILE_PROGRAM_FAILURE;
-    case Request::Kind::Link:
-      return CL_LINK_PROGRAM_FAILURE;
-    case Request::Kind::Build:
-      break;
-  }
-  return CL_BUILD_PROGRAM_FAILURE;
-}
-
 /// One request.
 class Compilation {
  public:
@@ -96,7 +84,7 @@ class Compilation {
     source.extensions = request_.extensions;
     for (std::size_t i = 0; i < request_.headers.size(); ++i)
       source.headers.emplace_back(request_.header_names.at(i), request_.headers[i]);
-    return compile_source(context_, source, options_, target_, result_.log);
+    return compile_source(context_, source, options_, target_, result_.log, &result_.files);
   }
 
   std::unique_ptr<llvm::Module> link() {
@@ -161,10 +149,10 @@ Result compile(const Request& request, const DeviceLibrary& library, Dump* dump)
     result.status = CL_OUT_OF_HOST_MEMORY;
     result.log += "error: the compiler ran out of memory\n";
   } catch (const Failed& error) {
-    result.status = failure_of(request.kind);
+    result.status = failure_status(request.kind);
     result.log += error.what();
   } catch (const std::exception& error) {
-    result.status = failure_of(request.kind);
+    result.status = failure_status(request.kind);
     result.log += std::string("error: ") + error.what() + "\n";
   }
   if (result.status != CL_SUCCESS) result.binary.clear();

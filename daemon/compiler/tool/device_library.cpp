@@ -6,10 +6,10 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
+#include "daemon/compiler/libdevice.hpp"
 #include "daemon/compiler/tool/bitcode.hpp"
 
 namespace clique::daemon::compiler {
@@ -32,22 +32,9 @@ std::span<const std::uint8_t> bytes_of(const llvm::MemoryBuffer& file) {
   return {reinterpret_cast<const std::uint8_t*>(file.getBufferStart()), file.getBufferSize()};
 }
 
-/// libdevice belongs to the CUDA toolkit. @returns null where the node has none
 std::unique_ptr<llvm::MemoryBuffer> open_libdevice() {
-  if (const char* path = std::getenv("CLIQUE_LIBDEVICE")) {
-    if (*path == '\0') return nullptr;
-    return open_file(path);
-  }
-  std::vector<std::string> folders{"/usr/local/cuda/nvvm/libdevice", "/usr/lib/cuda/nvvm/libdevice",
-                                   "/usr/lib/nvidia-cuda-toolkit/libdevice", "/opt/cuda/nvvm/libdevice"};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* root = std::getenv(variable))
-      folders.insert(folders.begin(), std::string(root) + "/nvvm/libdevice");
-  for (const std::string& folder : folders) {
-    auto file = llvm::MemoryBuffer::getFile(folder + "/libdevice.10.bc", false, false);
-    if (file) return std::move(*file);
-  }
-  return nullptr;
+  const std::string path = find_libdevice();
+  return path.empty() ? nullptr : open_file(path);
 }
 
 }  // namespace

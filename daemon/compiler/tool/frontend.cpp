@@ -11,8 +11,10 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "daemon/compiler/language_features.hpp"
@@ -120,7 +122,8 @@ std::vector<std::string> arguments_for(const Source& source, const Options& opti
   if (options.uniform_work_group_size) arguments.emplace_back("-cl-uniform-work-group-size");
   if (options.debug) arguments.emplace_back("-debug-info-kind=line-tables-only");
   add_extensions(source, options, arguments);
-  arguments.insert(arguments.end(), {"-D__OPENCL_VERSION__=300", "-D__ENDIAN_LITTLE__=1", "-D__IMAGE_SUPPORT__=1"});
+  arguments.insert(arguments.end(),
+                   {"-D__OPENCL_VERSION__=300", "-D__ENDIAN_LITTLE__=1", "-D__IMAGE_SUPPORT__=1"});
   arguments.insert(arguments.end(), options.preprocessor.begin(), options.preprocessor.end());
   arguments.insert(arguments.end(), options.warnings.begin(), options.warnings.end());
   arguments.push_back(source.name);
@@ -141,6 +144,15 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const Source& source
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> both(new llvm::vfs::OverlayFileSystem(disk));
   both->pushOverlay(memory);
   return both;
+}
+
+bool in_memory(const Source& source, const std::string& path) {
+  if (path == source.name || path == kBaseHeader) return true;
+  // A header that is given may be found through any folder of -I.
+  const auto given = [&](const auto& header) {
+    return llvm::sys::path::remove_leading_dotslash(path) == header.first;
+  };
+  return std::any_of(source.headers.begin(), source.headers.end(), given);
 }
 
 }  // namespace
@@ -169,7 +181,8 @@ std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const S
   if (files != nullptr && instance.hasSourceManager()) {
     const auto& sources = instance.getSourceManager();
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
-      files->push_back(file->first.getName().str());
+      if (const std::string path = file->first.getName().str(); !in_memory(source, path))
+        files->push_back(path);
   }
   return action.takeModule();
 }

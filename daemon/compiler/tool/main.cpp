@@ -9,6 +9,7 @@
 #include "daemon/compiler/tool/compile.hpp"
 #include "daemon/compiler/tool/device_library.hpp"
 #include "daemon/compiler/tool/metadata_json.hpp"
+#include "daemon/compiler/tool/serve.hpp"
 #include "daemon/compiler/tool/target.hpp"
 
 namespace {
@@ -27,6 +28,8 @@ struct Arguments {
   bool link = false;
   bool library = false;
   bool pack = false;
+  bool serve = false;
+  int control_fd = -1;
 };
 
 void write(const std::string& path, std::span<const std::uint8_t> bytes) {
@@ -90,6 +93,11 @@ int compile_files(const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   initialise_target();
+  if (arguments.serve) {
+    serve(arguments.control_fd, arguments.library_path);
+    return 0;
+  }
+  if (arguments.files.empty()) throw std::runtime_error("nothing to compile; --help tells how");
   if (arguments.library) {
     write(arguments.output, compile_library_source(arguments.files.at(0), arguments.build_options));
     return 0;
@@ -125,7 +133,7 @@ int main(int count, char** words) {
   Arguments arguments;
   arguments.build_options = take_build_options(count, words);
   CLI::App app("Compiles OpenCL C for NVIDIA GPUs.\nBuild options of OpenCL follow after --.");
-  app.add_option("file", arguments.files, "what to compile")->required()->check(CLI::ExistingFile);
+  app.add_option("file", arguments.files, "what to compile")->check(CLI::ExistingFile);
   app.add_option("--arch", arguments.architecture, "architecture to compile for")->capture_default_str();
   app.add_option("-o,--output", arguments.output, "where the result goes; standard output by default");
   app.add_option("--emit", arguments.emit, "what to write")
@@ -139,6 +147,8 @@ int main(int count, char** words) {
   app.add_flag("--pack", arguments.pack, "make the device library of compiled sources");
   app.add_option("--fallback", arguments.fallback, "with --pack: bitcode for what the others do not define")
       ->check(CLI::ExistingFile);
+  app.add_flag("--serve", arguments.serve, "answer the requests of a worker of cliqued");
+  app.add_option("--control-fd", arguments.control_fd, "with --serve: the connection");
   CLI11_PARSE(app, count, words);
   try {
     return run(arguments);
