@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 /// How long a moment serves as base.
 constexpr std::int64_t kBaseLife = kSecond;
-/// How long an event in an empty stream may take before it is given up; it takes microseconds.
+/// How long an event in an empty stream may take before it is given up, where there is another base already;
+/// it takes microseconds.
 constexpr std::int64_t kPatience = kSecond / 100;
 constexpr int kTries = 4;
 }  // namespace
@@ -64,13 +65,14 @@ std::shared_ptr<const Stopwatch::Base> GpuClock::make_base() {
     delete gone;
   });
   // The event happened between two looks at the host's clock; of several tries the closest is the best.
-  std::int64_t best = kPatience;
+  const std::int64_t patience = base_ ? kPatience : kSecond;
+  std::int64_t best = patience;
   for (int i = 0; i < kTries; ++i) {
     const std::int64_t before = host_clock();
     std::int64_t after = before;
     CLIQUE_CUDA(EventRecord(base->event, stream_));
     CUresult done = CUDA_ERROR_NOT_READY;
-    while (done == CUDA_ERROR_NOT_READY && after - before < kPatience) {
+    while (done == CUDA_ERROR_NOT_READY && after - before < patience) {
       done = driver().EventQuery(base->event);
       after = host_clock();
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "daemon/backend/cuda/find_compiler.hpp"
 #include "daemon/log.hpp"
 
 namespace clique::daemon::cuda {
@@ -35,7 +34,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       device_memory_(device.native, device.pooled),
       printf_buffers_(device_memory_),
       scheduler_(device.context, [this](CUresult result) { fault(result); }),
-      compiler_(find_compiler()),
+      compiler_(compiler::find_compiler()),
       builds_([context = device.context] { driver().CtxSetCurrent(context); }) {
   // So that the first transfers need not wait for their memory.
   staging_.take(1);

@@ -10,6 +10,7 @@
 #include "daemon/backend/cuda/objects.hpp"
 #include "daemon/backend/cuda/printf_buffers.hpp"
 #include "daemon/backend/staging.hpp"
+#include "daemon/compiler/cache.hpp"
 #include "daemon/compiler/compiler_process.hpp"
 
 namespace clique::daemon::cuda {
@@ -190,7 +191,8 @@ class CudaBackend : public Backend {
   Filler filler_;
   std::atomic<bool> faulty_ = false;
   Scheduler scheduler_;
-  compiler::CompilerProcess compiler_;
+  compiler::CompilerProcess compiler_;  // the build thread's, as is the cache
+  compiler::Cache cache_ = compiler::Cache::from_environment();
   BuildThread builds_;
 };
 

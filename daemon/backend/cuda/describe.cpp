@@ -81,15 +81,14 @@ std::string joined(const std::vector<std::string>& names) {
 
 /// The kernel module's version, such as "580.159.04", which programs compare; where it cannot be read, the
 /// version of CUDA.
-std::string driver_version() {
+std::string driver_version_text() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string word;
   while (file >> word)
     if (std::count(word.begin(), word.end(), '.') >= 1 &&
         word.find_first_not_of("0123456789.") == std::string::npos)
       return word;
-  int version = 0;
-  CLIQUE_CUDA(DriverGetVersion(&version));
+  const int version = cuda::driver_version();
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
@@ -107,7 +106,7 @@ void describe_identity(const Device& device, Writer& write) {
   write(CL_DEVICE_NAME, std::string(name.data()));
   write(CL_DEVICE_VENDOR, std::string("NVIDIA Corporation"));
   write(CL_DEVICE_VENDOR_ID, kVendorId);
-  write(CL_DRIVER_VERSION, driver_version());
+  write(CL_DRIVER_VERSION, driver_version_text());
   write(CL_DEVICE_PROFILE, std::string("FULL_PROFILE"));
   write(CL_DEVICE_VERSION, std::string("OpenCL 3.0 CUDA"));
   write(CL_DEVICE_NUMERIC_VERSION, kOpenCl3);

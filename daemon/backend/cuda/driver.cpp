@@ -30,8 +30,7 @@ void load() {
   the_driver.name = reinterpret_cast<decltype(the_driver.name)>(find(#symbol));
   CLIQUE_CUDA_CALLS(CLIQUE_CUDA_LOAD)
 #undef CLIQUE_CUDA_LOAD
-  int version = 0;
-  the_driver.DriverGetVersion(&version);
+  const int version = driver_version();
   if (version < kLeastDriver)
     throw std::runtime_error("NVIDIA's driver is too old: it is CUDA " + version_text(version) + "'s, and " +
                              version_text(kLeastDriver) + " or later is needed");
@@ -52,6 +51,12 @@ const Driver& open_driver() {
 
 const Driver& driver() {
   return the_driver;
+}
+
+int driver_version() {
+  int version = 0;
+  the_driver.DriverGetVersion(&version);
+  return version;
 }
 
 const char* name_of(CUresult result) {

@@ -89,6 +89,9 @@ const Driver& open_driver();
 /// The driver that open_driver() has opened.
 const Driver& driver();
 
+/// The driver's version of CUDA: 13000 is 13.0.
+int driver_version();
+
 /// CUDA's own name of the result.
 const char* name_of(CUresult result);
 

@@ -3,7 +3,8 @@
 #include <array>
 
 #include "daemon/backend/cuda/driver.hpp"
-#include "daemon/backend/cuda/find_compiler.hpp"
+#include "daemon/compiler/compiler_process.hpp"
+
 #include "daemon/log.hpp"
 
 namespace clique::daemon::cuda {
@@ -14,7 +15,7 @@ std::vector<ListedPlatform> list_gpus() {
     open_driver();
     int count = 0;
     CLIQUE_CUDA(DeviceGetCount(&count));
-    if (count > 0 && find_compiler().empty()) {
+    if (count > 0 && compiler::find_compiler().empty()) {
       spdlog::warn("the NVIDIA GPUs are not used through CUDA: clique-compiler is not installed");
       return result;
     }

@@ -80,8 +80,19 @@ void CudaBackend::report_program(protocol::RequestId request, const Program& pro
 void CudaBackend::load(Program& program) {
   if (program.binary->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) return;
   check_kernels(*program.binary);
-  const protocol::Bytes code = assemble(program.binary->code, program.log);
-  program.module = std::make_shared<const Module>(program.binary, code, device_.most_local);
+  // The driver's own cache is slower, and bounded to less.
+  const auto key = compiler::CacheKeyBuilder()
+                       .add("machine code")
+                       .add(device_.architecture())
+                       .add(std::to_string(driver_version()))
+                       .add(program.binary->code)
+                       .key();
+  auto code = cache_.get(key);
+  if (!code) {
+    code = assemble(program.binary->code, program.log);
+    cache_.put(key, *code);
+  }
+  program.module = std::make_shared<const Module>(program.binary, *code, device_.most_local);
 }
 
 cl_int CudaBackend::take_result(Program& program, compiler::Result result, cl_int failure) {
@@ -173,7 +184,9 @@ void CudaBackend::handle(protocol::BuildProgram&& message) {
       build.source = program->source;
       status = take_result(*program, compiler_.run(build, kBuildLimit), CL_BUILD_PROGRAM_FAILURE);
     } else if (program->binary && program->binary->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-      status = take_result(*program, {CL_SUCCESS, {}, program->bytes}, CL_BUILD_PROGRAM_FAILURE);
+      compiler::Result ready;
+      ready.binary = program->bytes;
+      status = take_result(*program, std::move(ready), CL_BUILD_PROGRAM_FAILURE);
     } else {
       auto build = request(compiler::Request::Kind::Build, message.options);
       build.inputs = {program->bytes};

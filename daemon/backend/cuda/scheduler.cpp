@@ -186,22 +186,15 @@ void Scheduler::wait_in(Stream& stream, const Task& other, Task& task) {
 void Scheduler::mark(Stream& stream) {
   const CUresult result =
       driver().StreamWriteValue32(stream.native(), stream.address_, stream.issued_ + 1, 0);
-  if (result != CUDA_SUCCESS) {
-    // Nobody would ever learn of the end of what is in the stream.
-    fault_(result);
-    return;
-  }
   ++stream.issued_;
   std::erase(dirty_, &stream);
   completions_.add(stream, stream.unmarked_);
+  // Nobody would ever learn of the end of what is in the stream.
+  if (result != CUDA_SUCCESS) fault_(result);
 }
 
 void Scheduler::flush() {
-  while (!dirty_.empty()) {
-    Stream& stream = *dirty_.back();
-    mark(stream);
-    if (!dirty_.empty() && dirty_.back() == &stream) return;
-  }
+  while (!dirty_.empty()) mark(*dirty_.back());
 }
 
 void Scheduler::watch(const TaskRef& task, std::function<void(cl_int)> tell) {
