@@ -9,14 +9,15 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "daemon/compiler/libdevice.hpp"
 #include "daemon/compiler/message_io.hpp"
@@ -34,9 +35,13 @@ void check(int error, const char* what) {
 }
 
 std::optional<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string text(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+  file.seekg(0);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file) return std::nullopt;
+  return text;
 }
 
 /// What the cache keeps.
@@ -227,19 +232,25 @@ Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) 
 
 Result CompilerProcess::compile(const Request& request, std::chrono::seconds limit) {
   try {
-    const Deadline deadline = std::chrono::steady_clock::now() + limit;
-    const Process& process = running();
     const auto record = encode(request);
-    send_record(process.socket(), {record.data(), record.size()}, deadline);
-    return decode<Result>(receive_record(process.socket(), deadline));
+    const Deadline deadline = std::chrono::steady_clock::now() + limit;
+    bool is_new = process_ == nullptr;
+    for (;;) {
+      const Process& process = running();
+      try {
+        send_record(process.socket(), {record.data(), record.size()}, deadline);
+        return decode<Result>(receive_record(process.socket(), deadline));
+      } catch (const ConnectionLost&) {
+        const std::string how = process_->stop();
+        process_.reset();
+        // It may have died before, for reasons of its own.
+        if (std::exchange(is_new, true)) return failed(request, "the compiler crashed (" + how + ")");
+      }
+    }
   } catch (const TimedOut&) {
     process_.reset();
     return failed(request,
                   "compiling took more than " + std::to_string(limit.count()) + " seconds and was stopped");
-  } catch (const ConnectionLost&) {
-    const std::string how = process_->stop();
-    process_.reset();
-    return failed(request, "the compiler crashed (" + how + ")");
   } catch (const protocol::DecodeError& error) {
     process_.reset();
     return failed(request, std::string("the compiler's answer is invalid: ") + error.what());

@@ -85,7 +85,7 @@ ProgramBinary parse_program_binary(std::span<const std::uint8_t> bytes) {
   require(bytes.size() >= sizeof header, "too short");
   std::memcpy(&header, bytes.data(), sizeof header);
   require(header.magic == kMagic, "something else");
-  require(header.format == kFormat, "of another version of Clique");
+  require(header.format == kFormat && header.reserved == 0, "of another version of Clique");
   const auto content = bytes.subspan(sizeof header);
   require(content.size() == header.size, "cut short");
   require(XXH3_64bits(content.data(), content.size()) == header.checksum, "damaged");

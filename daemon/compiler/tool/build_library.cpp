@@ -89,6 +89,7 @@ protocol::Bytes pack_library(const std::vector<std::string>& modules, const std:
   };
   for (const std::string& path : modules) add(path, kOwnRank);
   if (!fallback.empty()) add(fallback, kLibclcRank);
+  prune(members, kLibdevicePrefix);
   return make_pack(std::move(members));
 }
 

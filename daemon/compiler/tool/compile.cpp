@@ -28,9 +28,6 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Optimising takes no longer; what is not done by then is left out.
-constexpr std::chrono::seconds kOptimisationTime{20};
-
 /// The program is at fault; the messages are in the log, or are what() says.
 class Failed : public std::runtime_error {
  public:
@@ -49,15 +46,15 @@ void note_diagnostic(const llvm::DiagnosticInfo* diagnostic, void* log) {
 /// One request.
 class Compilation {
  public:
-  Compilation(const Request& request, const DeviceLibrary& library, Result& result, Dump* dump)
+  Compilation(const Request& request, const DeviceLibrary& library, Result& result, const Settings& settings)
       : request_(request),
         library_(library),
         result_(result),
-        dump_(dump),
+        settings_(settings),
         options_(parse_options(request.kind, request.options)),
         target_(target_for(request.architecture)) {
     // Names of values would only make everything slower.
-    context_.setDiscardValueNames(dump == nullptr);
+    context_.setDiscardValueNames(settings.optimised == nullptr);
     context_.setDiagnosticHandlerCallBack(note_diagnostic, &result.log);
     binary_.architecture = target_.processor;
     binary_.options = request.options;
@@ -109,12 +106,12 @@ class Compilation {
     lower_printf(*module_, binary_);
     if (options_.fast_relaxed_math) use_native_functions(*module_);
     library_.link_into(*module_);
-    const auto deadline = std::chrono::steady_clock::now() + kOptimisationTime;
+    const auto deadline = std::chrono::steady_clock::now() + settings_.optimisation_time;
     if (!optimise(*module_, *machine, options_, binary_.kernels, deadline))
       result_.log += "warning: optimising took too long and was cut short\n";
     fail_if(find_undefined(*module_));
-    if (dump_ != nullptr && dump_->wanted) {
-      llvm::raw_string_ostream stream(dump_->optimised);
+    if (settings_.optimised != nullptr) {
+      llvm::raw_string_ostream stream(*settings_.optimised);
       module_->print(stream, nullptr);
     }
     const std::string ptx = generate_ptx(*module_, *machine);
@@ -128,7 +125,7 @@ class Compilation {
   const Request& request_;
   const DeviceLibrary& library_;
   Result& result_;
-  Dump* dump_;
+  const Settings& settings_;
   Options options_;
   Target target_;
   llvm::LLVMContext context_;
@@ -138,10 +135,10 @@ class Compilation {
 
 }  // namespace
 
-Result compile(const Request& request, const DeviceLibrary& library, Dump* dump) {
+Result compile(const Request& request, const DeviceLibrary& library, const Settings& settings) {
   Result result;
   try {
-    Compilation(request, library, result, dump).run();
+    Compilation(request, library, result, settings).run();
   } catch (const InvalidOptions& error) {
     result.status = error.status();
     result.log += error.what();

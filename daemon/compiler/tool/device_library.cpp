@@ -16,8 +16,6 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-constexpr std::string_view kLibdevicePrefix = "__nv_";
-
 std::string beside_this_program(const char* name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
@@ -46,12 +44,6 @@ DeviceLibrary::DeviceLibrary(const std::string& path)
 }
 
 DeviceLibrary::~DeviceLibrary() = default;
-
-bool DeviceLibrary::needs_libdevice(const Pack::Member& member) const {
-  for (std::uint32_t i = 0; i < member.needs; ++i)
-    if (pack_->need(member.first_need + i).starts_with(kLibdevicePrefix)) return true;
-  return false;
-}
 
 /// One program's linking.
 class DeviceLibrary::Linking {
@@ -91,7 +83,7 @@ class DeviceLibrary::Linking {
   const Pack::Member& choose(const std::vector<Pack::Member>& candidates) const {
     if (library_.libdevice_ == nullptr)
       for (const Pack::Member& candidate : candidates)
-        if (!library_.needs_libdevice(candidate)) return candidate;
+        if (!candidate.conditional) return candidate;
     return candidates.front();
   }
 

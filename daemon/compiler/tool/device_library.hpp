@@ -15,6 +15,9 @@ class Module;
 
 namespace clique::daemon::compiler {
 
+/// Names in libdevice.
+inline constexpr const char* kLibdevicePrefix = "__nv_";
+
 /// Ranks of definitions in the pack.
 inline constexpr std::uint32_t kOwnRank = 0;
 inline constexpr std::uint32_t kLibclcRank = 1;
@@ -38,8 +41,6 @@ class DeviceLibrary {
 
  private:
   class Linking;
-  bool needs_libdevice(const Pack::Member& member) const;
-
   std::unique_ptr<llvm::MemoryBuffer> file_;
   std::optional<Pack> pack_;
   std::unique_ptr<llvm::MemoryBuffer> libdevice_;

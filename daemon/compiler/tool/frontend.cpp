@@ -112,7 +112,7 @@ std::vector<std::string> arguments_for(const Source& source, const Options& opti
       // Programs of other drivers use `asm` and `typeof`; #include looks beside the program.
       "-fgnu-keywords", "-I.", "-Wno-unused-value"};
   if (source.library) {
-    arguments.insert(arguments.end(), {"-include", "opencl-c-base.h", "-fno-builtin"});
+    arguments.insert(arguments.end(), {"-include", "opencl-c-base.h"});
   } else {
     arguments.insert(arguments.end(), {"-finclude-default-header", "-fdeclare-opencl-builtins"});
   }

@@ -24,12 +24,14 @@ struct Arguments {
   std::string fallback;
   std::vector<std::string> files;
   std::string build_options;
+  std::vector<std::string> llvm_settings;
   bool object = false;
   bool link = false;
   bool library = false;
   bool pack = false;
   bool serve = false;
   int control_fd = -1;
+  unsigned optimisation_time = 20'000;
 };
 
 void write(const std::string& path, std::span<const std::uint8_t> bytes) {
@@ -70,9 +72,11 @@ Request request_of(const Arguments& arguments) {
 
 int compile_files(const Arguments& arguments) {
   const DeviceLibrary library(arguments.library_path);
-  Dump dump;
-  dump.wanted = arguments.emit == "llvm";
-  const Result result = compile(request_of(arguments), library, dump.wanted ? &dump : nullptr);
+  std::string optimised;
+  Settings settings;
+  if (arguments.emit == "llvm") settings.optimised = &optimised;
+  settings.optimisation_time = std::chrono::milliseconds(arguments.optimisation_time);
+  const Result result = compile(request_of(arguments), library, settings);
   std::cerr << result.log;
   if (result.status != 0) return 1;
   const auto write_text = [&](const std::string& text) {
@@ -83,8 +87,8 @@ int compile_files(const Arguments& arguments) {
     write(arguments.output, result.binary);
   } else if (arguments.emit == "metadata") {
     write_text(metadata_json(binary));
-  } else if (dump.wanted) {
-    write_text(dump.optimised);
+  } else if (arguments.emit == "llvm") {
+    write_text(optimised);
   } else {
     write(arguments.output, binary.code);
   }
@@ -92,7 +96,7 @@ int compile_files(const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
-  initialise_target();
+  initialise_target(arguments.llvm_settings);
   if (arguments.serve) {
     serve(arguments.control_fd, arguments.library_path);
     return 0;
@@ -139,6 +143,8 @@ int main(int count, char** words) {
   app.add_option("--emit", arguments.emit, "what to write")
       ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata"}))
       ->capture_default_str();
+  app.add_option("--optimisation-time", arguments.optimisation_time, "about what optimising may take, in ms")
+      ->capture_default_str();
   app.add_flag("-c,--compile", arguments.object, "compile only, as clCompileProgram does");
   app.add_flag("--link", arguments.link, "link what --compile --emit binary wrote, as clLinkProgram does");
   app.add_option("--library-path", arguments.library_path,
@@ -147,6 +153,7 @@ int main(int count, char** words) {
   app.add_flag("--pack", arguments.pack, "make the device library of compiled sources");
   app.add_option("--fallback", arguments.fallback, "with --pack: bitcode for what the others do not define")
       ->check(CLI::ExistingFile);
+  app.add_option("--llvm", arguments.llvm_settings, "a setting of LLVM, for experiments: --llvm=-NAME=VALUE");
   app.add_flag("--serve", arguments.serve, "answer the requests of a worker of cliqued");
   app.add_option("--control-fd", arguments.control_fd, "with --serve: the connection");
   CLI11_PARSE(app, count, words);

@@ -15,7 +15,7 @@ struct Pack::Text {
 
 struct Pack::Entry {
   Text name;
-  std::uint32_t rank = 0;
+  std::uint32_t conditional = 0;
   std::uint32_t first_need = 0;
   std::uint32_t needs = 0;
   Text bitcode;
@@ -61,7 +61,8 @@ protocol::Bytes make_pack(std::vector<PackMember> members) {
   std::vector<Pack::Entry> entries;
   std::vector<Pack::Text> need_names;
   for (const PackMember& member : members) {
-    entries.push_back({put(member.name), member.rank, static_cast<std::uint32_t>(need_names.size()),
+    entries.push_back({put(member.name), member.conditional ? 1U : 0U,
+                       static_cast<std::uint32_t>(need_names.size()),
                        static_cast<std::uint32_t>(member.needs.size()), put(member.bitcode)});
     for (const std::string& need : member.needs) need_names.push_back(put(need));
   }
@@ -93,7 +94,7 @@ std::string_view Pack::text(const Text& text) const {
 }
 
 Pack::Member Pack::member(const Entry& entry) const {
-  return {text(entry.name), entry.rank, bytes_.subspan(entry.bitcode.offset, entry.bitcode.size),
+  return {text(entry.name), entry.conditional != 0, bytes_.subspan(entry.bitcode.offset, entry.bitcode.size),
           entry.first_need, entry.needs};
 }
 

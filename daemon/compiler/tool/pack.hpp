@@ -19,13 +19,18 @@ namespace clique::daemon::compiler {
 /// One definition of a library.
 struct PackMember {
   std::string name;
-  std::uint32_t rank = 0;  ///< where several libraries define a name: the lower, the better
+  std::uint32_t rank = 0;    ///< where several libraries define a name: the lower, the better
+  bool conditional = false;  ///< of use only together with a library that is not packed
   std::vector<std::string> needs;
   protocol::Bytes bitcode;
 };
 
 /// Takes a module apart. What is internal to it gets names that no other module has, from `prefix`.
 std::vector<PackMember> split_module(llvm::Module& module, const std::string& prefix, std::uint32_t rank);
+
+/// Marks as conditional what needs names with the prefix, directly or not, and drops definitions that others
+/// are always preferred to, with what only they need.
+void prune(std::vector<PackMember>& members, std::string_view prefix);
 
 /// The members as one file.
 protocol::Bytes make_pack(std::vector<PackMember> members);
@@ -39,7 +44,7 @@ class Pack {
   /// A definition that the file holds; valid as long as its bytes.
   struct Member {
     std::string_view name;
-    std::uint32_t rank = 0;
+    bool conditional = false;
     std::span<const std::uint8_t> bitcode;
     std::uint32_t first_need = 0;
     std::uint32_t needs = 0;

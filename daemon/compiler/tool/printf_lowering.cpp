@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/SROA.h>
@@ -23,10 +24,14 @@ namespace {
 /// A string that is no constant of the program; format_printf prints it as a null pointer.
 constexpr std::uint64_t kNoString = ~std::uint64_t{0};
 
+/// In the order of the program.
 std::vector<llvm::CallInst*> calls_of(llvm::Function& printf) {
   std::vector<llvm::CallInst*> calls;
-  for (llvm::User* const user : printf.users())
-    if (auto* const call = llvm::dyn_cast<llvm::CallInst>(user)) calls.push_back(call);
+  for (llvm::Function& function : *printf.getParent())
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+          call != nullptr && call->getCalledFunction() == &printf)
+        calls.push_back(call);
   return calls;
 }
 
@@ -115,9 +120,10 @@ class Lowering {
   /// The index of a string in the program, decided at run time where the program chooses among constants.
   llvm::Value* string_index(llvm::Value* value) {
     if (const auto text = constant_string(value)) return builder_.getInt64(index_in(program_.strings, *text));
-    if (auto* const choice = llvm::dyn_cast<llvm::SelectInst>(value))
-      return builder_.CreateSelect(choice->getCondition(), string_index(choice->getTrueValue()),
-                                   string_index(choice->getFalseValue()));
+    if (auto* const choice = llvm::dyn_cast<llvm::SelectInst>(value)) {
+      llvm::Value* const first = string_index(choice->getTrueValue());
+      return builder_.CreateSelect(choice->getCondition(), first, string_index(choice->getFalseValue()));
+    }
     if (auto* const phi = llvm::dyn_cast<llvm::PHINode>(value)) return string_index(*phi);
     return builder_.getInt64(kNoString);
   }

@@ -61,7 +61,7 @@ std::unique_ptr<llvm::Module> empty_like(const llvm::Module& module, llvm::Strin
 }
 
 PackMember finish(llvm::Module& module, const Declarer& declarer, llvm::StringRef name, std::uint32_t rank) {
-  return {name.str(), rank, declarer.declared(), write_bitcode(module)};
+  return {name.str(), rank, false, declarer.declared(), write_bitcode(module)};
 }
 
 PackMember extract(const llvm::Function& function, std::uint32_t rank) {

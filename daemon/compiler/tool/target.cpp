@@ -45,14 +45,16 @@ Target target_for(const std::string& architecture) {
   return {"sm_" + std::to_string(chosen), kPtx};
 }
 
-void initialise_target() {
+void initialise_target(const std::vector<std::string>& settings) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
   // A GPU has hundreds of registers and no branch prediction: far more unrolling pays than on CPUs.
-  const std::array arguments{"clique-compiler", "-unroll-threshold=3000", "-unroll-partial-threshold=400"};
-  llvm::cl::ParseCommandLineOptions(arguments.size(), arguments.data());
+  std::vector<const char*> arguments{"clique-compiler", "-unroll-threshold=3000",
+                                     "-unroll-partial-threshold=400"};
+  for (const std::string& setting : settings) arguments.push_back(setting.c_str());
+  llvm::cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data());
 }
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target& target, const Options& options) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "daemon/compiler/tool/options.hpp"
 
@@ -26,7 +27,8 @@ struct Target {
 Target target_for(const std::string& architecture);
 
 /// Once per process, before anything else of LLVM.
-void initialise_target();
+/// @param settings of LLVM's own, as for its tools, for experiments
+void initialise_target(const std::vector<std::string>& settings = {});
 
 /// Never null.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target& target, const Options& options);
