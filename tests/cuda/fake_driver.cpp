@@ -58,6 +58,13 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        auto* numbers = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(0));
        for (std::size_t i = 0; i < launch.all_items(); ++i) ++numbers[i];
      }},
+    // kernel void add(global int* numbers, int amount), with the offset as hidden argument.
+    {"add",
+     [](const Launch& launch) {
+       auto* numbers = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(0));
+       const auto first = launch.parameters.size() >= 24 ? launch.parameter<std::uint64_t>(16) : 0;
+       for (std::size_t i = 0; i < launch.all_items(); ++i) numbers[first + i] += launch.parameter<int>(8);
+     }},
     // kernel void wait(int milliseconds).
     {"wait",
      [](const Launch& launch) {

@@ -115,6 +115,10 @@ PixelFormat require_format(const ImageRequest& request) {
   return *format;
 }
 
+/// What every GPU can have as a texture of linear memory.
+constexpr CUdeviceptr kLinearAlignment = 512;
+constexpr std::size_t kMostLinear = std::size_t{1} << 27U;
+
 constexpr unsigned kAddressings[] = {CLIQUE_SAMPLER_ADDRESS_NONE, CLIQUE_SAMPLER_ADDRESS_CLAMP_TO_EDGE,
                                      CLIQUE_SAMPLER_ADDRESS_CLAMP, CLIQUE_SAMPLER_ADDRESS_REPEAT,
                                      CLIQUE_SAMPLER_ADDRESS_MIRRORED_REPEAT};
@@ -203,9 +207,20 @@ void ImageStore::make_array() {
 }
 
 void ImageStore::make_textures() {
-  // Linear memory of one dimension is read without texture.
-  if (request_.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) return;
   CUDA_RESOURCE_DESC resource{};
+  if (request_.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
+    // It has no sampler. Kernels read the memory itself where the address cannot be a texture's.
+    if (request_.memory % kLinearAlignment != 0 || request_.width > kMostLinear) return;
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = request_.memory;
+    resource.res.linear.format = format_.format;
+    resource.res.linear.numChannels = format_.channels;
+    resource.res.linear.sizeInBytes = request_.width * format_.element_size();
+    CUDA_TEXTURE_DESC description{};
+    description.flags = format_.integer ? CU_TRSF_READ_AS_INTEGER : 0;
+    CLIQUE_CUDA(TexObjectCreate(&textures_[0], &resource, &description, nullptr));
+    return;
+  }
   if (array_ != nullptr) {
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = array_;
