@@ -37,7 +37,7 @@ Stream::Stream(unsigned index, const volatile std::uint32_t* word, CUdeviceptr a
 }
 
 Completions::Completions(std::function<void()> begin, std::function<void(CUresult)> fault)
-    : fault_(std::move(fault)), thread_([this, begin = std::move(begin)] {
+    : fault_(std::move(fault)), spin_(may_spin()), thread_([this, begin = std::move(begin)] {
         begin();
         run();
       }) {}
@@ -105,7 +105,7 @@ void Completions::run() {
       looked_ = since;
       continue;
     }
-    if (left || (may_spin() && Clock::now() - since < kSpin)) {
+    if (left || (spin_ && Clock::now() - since < kSpin)) {
       wait(since);
       continue;
     }
@@ -145,7 +145,6 @@ bool Completions::collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& beg
 }
 
 void Completions::wait(Clock::time_point since) {
-  static const bool spin = may_spin();
   const auto news = [this] {
     return generation_.load(std::memory_order_relaxed) != heads_of_ ||
            std::any_of(heads_.begin(), heads_.end(),
@@ -154,7 +153,7 @@ void Completions::wait(Clock::time_point since) {
   while (!news()) {
     const auto now = Clock::now();
     const auto idle = now - since;
-    if (spin && idle < kSpin) {
+    if (spin_ && idle < kSpin) {
       for (int i = 0; i < 16; ++i) __builtin_ia32_pause();
       continue;
     }

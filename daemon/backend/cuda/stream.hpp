@@ -73,6 +73,7 @@ class Completions {
   void look_for_fault();
 
   const std::function<void(CUresult)> fault_;
+  const bool spin_;
   std::mutex mutex_;  // guards what follows, and the streams' pending tasks
   std::condition_variable changed_;
   std::vector<Stream*> active_;
