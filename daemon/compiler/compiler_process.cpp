@@ -92,7 +92,7 @@ std::string find_compiler() {
   const auto folder = program.parent_path();
   // As built, as installed, and beside.
   for (const char* place :
-       {"compiler/clique-compiler", "../libexec/clique/clique-compiler", "clique-compiler"}) {
+       {"compiler/clique-compiler", "../" CLIQUE_LIBEXECDIR "/clique/clique-compiler", "clique-compiler"}) {
     const auto path = folder / place;
     if (::access(path.c_str(), X_OK) == 0) return path.lexically_normal();
   }

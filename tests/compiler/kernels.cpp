@@ -55,14 +55,19 @@ TEST(Kernels, GivenAttributesWhenBuiltThenTheyAreSpelledOut) {
     __kernel __attribute__((vec_type_hint(float4))) __attribute__((work_group_size_hint(64, 1, 1)))
     void b(__global int* x) { *x = 1; }
     __kernel __attribute__((vec_type_hint(uint))) void c(__global int* x) { *x = 1; }
-    __kernel void d(__global int* x) { *x = 1; })");
+    __kernel void d(__global int* x) { *x = 1; }
+    #define SIZE 4
+    __attribute__((reqd_work_group_size(SIZE * 2, 1, 1), vec_type_hint(int))) __kernel void e(__global int* x) {
+      *x = 1;
+    })");
   EXPECT_EQ(kernel_named(binary, "a").attributes, "reqd_work_group_size(8,4,2)");
   EXPECT_EQ(kernel_named(binary, "a").required_group, (std::array{8U, 4U, 2U}));
-  EXPECT_EQ(kernel_named(binary, "b").attributes, "work_group_size_hint(64,1,1) vec_type_hint(float4)");
+  EXPECT_EQ(kernel_named(binary, "b").attributes, "vec_type_hint(float4) work_group_size_hint(64,1,1)");
   EXPECT_EQ(kernel_named(binary, "c").attributes, "vec_type_hint(uint)");
   EXPECT_EQ(kernel_named(binary, "d").attributes, "");
   EXPECT_EQ(kernel_named(binary, "d").required_group, (std::array{0U, 0U, 0U}));
   EXPECT_TRUE(contains(ptx_of(binary), ".reqntid 8, 4, 2"));
+  EXPECT_EQ(kernel_named(binary, "e").attributes, "reqd_work_group_size(8,1,1) vec_type_hint(int)");
 }
 
 TEST(Kernels, GivenSeveralKernelsWhenBuiltThenTheirOrderIsTheSources) {

@@ -59,6 +59,15 @@ TEST(Logs, GivenUnknownOptionWhenBuiltThenItIsNamed) {
   EXPECT_TRUE(contains(result.log, "'-cl-make-it-fast'"));
 }
 
+TEST(Logs, GivenKernelsThatCannotBeLaunchedWhenBuiltThenTheyAreNamed) {
+  expect_failure(
+      "typedef struct { int a[2000]; } big; __kernel void k(big b, __global int* x) { *x = b.a[*x]; }",
+      "kernel 'k' has 8008 bytes of arguments");
+  expect_failure(
+      "__attribute__((intel_reqd_sub_group_size(16))) __kernel void k(__global int* x) { *x = 1; }",
+      "kernel 'k' asks for sub-groups of 16");
+}
+
 TEST(Logs, GivenRightProgramWhenBuiltThenTheLogIsEmpty) {
   EXPECT_EQ(build("__kernel void k(__global float* x) { *x = exp(*x); }").log, "");
 }

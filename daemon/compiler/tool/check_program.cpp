@@ -14,6 +14,10 @@ namespace clique::daemon::compiler {
 
 namespace {
 
+/// What PTX before version 8.1 takes.
+constexpr std::uint32_t kLargestParameters = 4352;
+constexpr std::uint32_t kSubGroup = 32;
+
 std::string readable(llvm::StringRef name) {
   return "'" + llvm::demangle(name.str()) + "'";
 }
@@ -35,6 +39,23 @@ std::string find_recursion(llvm::Module& module) {
       if (node->getFunction() != nullptr && !node->getFunction()->isDeclaration())
         names += (names.empty() ? "" : ", ") + readable(node->getFunction()->getName());
     if (!names.empty()) messages += "error: recursion is not allowed in OpenCL C: " + names + "\n";
+  }
+  return messages;
+}
+
+std::string find_impossible(const std::vector<Kernel>& kernels) {
+  std::string messages;
+  const auto add = [&](const Kernel& kernel, const std::string& why) {
+    messages += "error: kernel '";
+    messages += kernel.name + "' " + why + "\n";
+  };
+  for (const Kernel& kernel : kernels) {
+    if (kernel.params_size > kLargestParameters)
+      add(kernel, "has " + std::to_string(kernel.params_size) + " bytes of arguments; there may be " +
+                      std::to_string(kLargestParameters));
+    if (kernel.required_sub_group != 0 && kernel.required_sub_group != kSubGroup)
+      add(kernel, "asks for sub-groups of " + std::to_string(kernel.required_sub_group) +
+                      " work-items; they have " + std::to_string(kSubGroup));
   }
   return messages;
 }

@@ -110,6 +110,7 @@ class Compilation {
     if (!optimise(*module_, *machine, options_, binary_.kernels, deadline))
       result_.log += "warning: optimising took too long and was cut short\n";
     fail_if(find_undefined(*module_));
+    fail_if(find_impossible(binary_.kernels));
     if (settings_.optimised != nullptr) {
       llvm::raw_string_ostream stream(*settings_.optimised);
       module_->print(stream, nullptr);

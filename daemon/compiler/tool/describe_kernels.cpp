@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "daemon/compiler/tool/address_spaces.hpp"
+#include "daemon/compiler/tool/kernel_attributes.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -100,65 +101,6 @@ Arg describe(const llvm::Argument& argument) {
     arg.alignment = std::max<std::uint32_t>(
         16, static_cast<std::uint32_t>(argument.getParamAlign().valueOrOne().value()));
   return arg;
-}
-
-std::string group_attribute(const llvm::Function& kernel, const char* name) {
-  if (kernel.getMetadata(name) == nullptr) return {};
-  std::string text = name;
-  for (unsigned i = 0; i < 3; ++i) text += (i == 0 ? "(" : ",") + std::to_string(number_of(kernel, name, i));
-  return text + ")";
-}
-
-/// "float4", of vec_type_hint.
-std::string type_name(const llvm::Type& type, bool is_signed) {
-  const llvm::Type& element = *type.getScalarType();
-  std::string name;
-  if (element.isHalfTy()) {
-    name = "half";
-  } else if (element.isFloatTy()) {
-    name = "float";
-  } else if (element.isDoubleTy()) {
-    name = "double";
-  } else if (element.isIntegerTy()) {
-    switch (element.getIntegerBitWidth()) {
-      case 8:
-        name = "char";
-        break;
-      case 16:
-        name = "short";
-        break;
-      case 64:
-        name = "long";
-        break;
-      default:
-        name = "int";
-    }
-    if (!is_signed) name.insert(0, "u");
-  }
-  if (const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(&type))
-    name += std::to_string(vector->getNumElements());
-  return name;
-}
-
-std::string vector_attribute(const llvm::Function& kernel) {
-  const auto* const hint = llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(note(kernel, "vec_type_hint", 0));
-  if (hint == nullptr) return {};
-  return "vec_type_hint(" + type_name(*hint->getType(), number_of(kernel, "vec_type_hint", 1) != 0) + ")";
-}
-
-std::string attributes_of(const llvm::Function& kernel) {
-  std::string attributes;
-  const auto add = [&](const std::string& attribute) {
-    if (attribute.empty()) return;
-    if (!attributes.empty()) attributes += ' ';
-    attributes += attribute;
-  };
-  add(group_attribute(kernel, "reqd_work_group_size"));
-  add(group_attribute(kernel, "work_group_size_hint"));
-  add(vector_attribute(kernel));
-  if (const std::uint32_t size = number_of(kernel, "intel_reqd_sub_group_size", 0))
-    add("intel_reqd_sub_group_size(" + std::to_string(size) + ")");
-  return attributes;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -19,6 +20,7 @@
 
 #include "daemon/compiler/language_features.hpp"
 #include "daemon/compiler/tool/headers.hpp"
+#include "daemon/compiler/tool/kernel_attributes.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -55,13 +57,25 @@ struct AddressSpaces : clang::TargetInfo {
 
 class Action : public clang::EmitLLVMOnlyAction {
  public:
-  using EmitLLVMOnlyAction::EmitLLVMOnlyAction;
+  Action(llvm::LLVMContext* context, KernelAttributes& attributes)
+      : EmitLLVMOnlyAction(context), attributes_(attributes) {}
 
  protected:
   bool BeginSourceFileAction(clang::CompilerInstance& instance) override {
     AddressSpaces::set(instance.getTarget());
     return EmitLLVMOnlyAction::BeginSourceFileAction(instance);
   }
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
+                                                        llvm::StringRef file) override {
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(make_attribute_collector(attributes_));
+    consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(instance, file));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
+  }
+
+ private:
+  KernelAttributes& attributes_;
 };
 
 std::string language_option(unsigned language) {
@@ -176,7 +190,8 @@ std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const S
   instance.createFileManager(file_system(source));
   // It gets only a count of the errors, which says nothing in a log.
   instance.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
-  Action action(&context);
+  KernelAttributes attributes;
+  Action action(&context, attributes);
   if (!instance.ExecuteAction(action)) return nullptr;
   if (files != nullptr && instance.hasSourceManager()) {
     const auto& sources = instance.getSourceManager();
@@ -184,7 +199,9 @@ std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const S
       if (const std::string path = file->first.getName().str(); !in_memory(source, path))
         files->push_back(path);
   }
-  return action.takeModule();
+  auto module = action.takeModule();
+  if (module != nullptr) attach_attributes(*module, attributes);
+  return module;
 }
 
 }  // namespace clique::daemon::compiler

@@ -50,9 +50,15 @@ void initialise_target(const std::vector<std::string>& settings) {
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  // A GPU has hundreds of registers and no branch prediction: far more unrolling pays than on CPUs.
-  std::vector<const char*> arguments{"clique-compiler", "-unroll-threshold=3000",
-                                     "-unroll-partial-threshold=400"};
+  std::vector<const char*> arguments{
+      "clique-compiler",
+      // A GPU has hundreds of registers and no branch prediction: far more unrolling pays than on CPUs. Loops
+      // whose end is not known gain from a few iterations at once, and lose when these need too many
+      // registers.
+      "-unroll-threshold=3000", "-unroll-partial-threshold=400", "-unroll-max-count=4",
+      // Strength reduction keeps an address for every pointer of a loop, where ptxas forms them as it loads,
+      // with registers left to overlap the loop's iterations.
+      "-disable-lsr"};
   for (const std::string& setting : settings) arguments.push_back(setting.c_str());
   llvm::cl::ParseCommandLineOptions(static_cast<int>(arguments.size()), arguments.data());
 }
