@@ -14,12 +14,11 @@ namespace {
 
 constexpr const char* kDynamicLocalMemory = "__clique_dynamic_local";
 
-/// Lays parameters out as the assembler does: each at the next multiple of its alignment, of which more than
-/// 16 counts as 16, whatever PTX says.
+/// Lays parameters out as PTX does: each at the next multiple of its alignment.
 class ParameterBlock {
  public:
   std::uint32_t add(std::uint64_t size, llvm::Align alignment) {
-    const std::uint64_t offset = llvm::alignTo(size_, std::min(alignment, llvm::Align(16)));
+    const std::uint64_t offset = llvm::alignTo(size_, alignment);
     size_ = offset + size;
     return static_cast<std::uint32_t>(offset);
   }
