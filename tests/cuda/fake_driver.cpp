@@ -514,6 +514,16 @@ EXPORT cuFuncGetAttribute(int* value, CUfunction_attribute name, CUfunction /*fu
   }
   return CUDA_SUCCESS;
 }
+/// Of the kernels above; others have what OpenCL C gives them most often, pointers.
+EXPORT cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
+  static const std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> known{
+      {"add", {{0, 8}, {8, 4}, {16, 8}}}, {"wait", {{0, 4}}}, {"fault", {}}};
+  const auto found = known.find(function->name);
+  if (found != known.end() && index >= found->second.size()) return CUDA_ERROR_INVALID_VALUE;
+  *offset = found != known.end() ? found->second[index].first : index * 8;
+  *size = found != known.end() ? found->second[index].second : 8;
+  return CUDA_SUCCESS;
+}
 EXPORT cuFuncSetAttribute(CUfunction /*function*/, CUfunction_attribute /*name*/, int /*value*/) {
   return CUDA_SUCCESS;
 }

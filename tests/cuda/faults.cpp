@@ -29,7 +29,7 @@ TEST(CudaFaults, GivenSeveralGpusThenEachHasAWorker) {
 }
 
 TEST(CudaFaults, GivenAnOldDriverThenItIsNotUsed) {
-  ::setenv("FAKE_CUDA_VERSION", "12020", 1);
+  ::setenv("FAKE_CUDA_VERSION", "12030", 1);
   const auto [output, status] =
       run_cliqued({"--config", "/dev/null", "--listen", "127.0.0.1:0", "--devices", "fake"});
   ::unsetenv("FAKE_CUDA_VERSION");

@@ -68,6 +68,7 @@ namespace clique::daemon::cuda {
   X(ModuleUnload, cuModuleUnload, CUmodule)                                                                \
   X(ModuleGetFunction, cuModuleGetFunction, CUfunction*, CUmodule, const char*)                            \
   X(FuncGetAttribute, cuFuncGetAttribute, int*, CUfunction_attribute, CUfunction)                          \
+  X(FuncGetParamInfo, cuFuncGetParamInfo, CUfunction, std::size_t, std::size_t*, std::size_t*)             \
   X(FuncSetAttribute, cuFuncSetAttribute, CUfunction, CUfunction_attribute, int)                           \
   X(LaunchKernel, cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,  \
     unsigned, CUstream, void**, void**)
@@ -79,8 +80,9 @@ struct Driver {
 #undef CLIQUE_CUDA_MEMBER
 };
 
-/// The least version of the driver: the one that reads the PTX that clique-compiler writes (8.3).
-inline constexpr int kLeastDriver = 12030;
+/// The least version of the driver: the one that tells where a kernel's parameters lie. It also reads the PTX
+/// that clique-compiler writes (8.3).
+inline constexpr int kLeastDriver = 12040;
 
 /// Opens the driver and initialises it, once. Any thread. Throws std::runtime_error, with a reason for
 /// people, where there is none, it is too old, or it does not start.

@@ -64,8 +64,8 @@ void CudaBackend::handle(protocol::CreateKernel&& message) {
     kernel->function = kernel->module->find(message.name);
     if (kernel->function == nullptr)
       throw ClError(CL_INVALID_KERNEL_NAME, "the program has no kernel '" + message.name + "'");
-    kernel->parameters.resize(kernel->function->kernel->params_size);
-    kernel->args.resize(kernel->function->kernel->args.size());
+    kernel->parameters.resize(kernel->function->kernel.params_size);
+    kernel->args.resize(kernel->function->kernel.args.size());
     return kernel;
   });
 }
@@ -74,7 +74,7 @@ void CudaBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
   if (arg.index >= kernel.args.size())
     throw RuleBroken("argument " + std::to_string(arg.index) + " of a kernel with " +
                      std::to_string(kernel.args.size()));
-  const compiler::Arg& known = kernel.function->kernel->args[arg.index];
+  const compiler::Arg& known = kernel.function->kernel.args[arg.index];
   Kernel::Arg& kept = kernel.args[arg.index];
   // Until it is set, there is nothing that may be used.
   kept = {};
@@ -153,18 +153,18 @@ void CudaBackend::handle(protocol::RunKernel&& message) {
 }
 
 void CudaBackend::choose_group(const Function& function, NdRange& range) const {
-  const auto& required = function.kernel->required_group;
+  const auto& required = function.kernel.required_group;
   if (required[0] != 0) {
     std::copy(required.begin(), required.end(), range.local.begin());
   } else {
     range.local =
-        choose_local_size(range, function.most_items, function.kernel->uniform_groups, device_.limits);
+        choose_local_size(range, function.most_items, function.kernel.uniform_groups, device_.limits);
   }
 }
 
 CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool has_local) {
   const Function& function = *kernel.function;
-  const compiler::Kernel& description = *function.kernel;
+  const compiler::Kernel& description = function.kernel;
   Work work;
   work.keep.push_back(kernel.module);
   work.kernel = description.name;
@@ -237,10 +237,10 @@ std::vector<protocol::Property> CudaBackend::work_group_properties(const Functio
     result.push_back({name, {}});
     append(result.back().value, value);
   };
-  const auto& required = function.kernel->required_group;
+  const auto& required = function.kernel.required_group;
   add(CL_KERNEL_WORK_GROUP_SIZE, std::size_t{function.most_items});
   add(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, std::array<std::size_t, 3>{required[0], required[1], required[2]});
-  add(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{function.static_local} + function.kernel->local_size);
+  add(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{function.static_local} + function.kernel.local_size);
   add(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, kSubGroup);
   add(CL_KERNEL_PRIVATE_MEM_SIZE, cl_ulong{function.private_memory});
   return result;
@@ -286,7 +286,7 @@ void CudaBackend::answer_query(const protocol::QueryWorkGroup& message, const Fu
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT: {
       const std::size_t size = items * kSubGroup;
       const bool possible =
-          items > 0 && size <= function.most_items && function.kernel->required_group[0] == 0;
+          items > 0 && size <= function.most_items && function.kernel.required_group[0] == 0;
       const std::size_t dimensions = message.answer_size / sizeof(std::size_t);
       for (std::size_t i = 0; i < dimensions; ++i)
         append(answer, possible ? (i == 0 ? size : std::size_t{1}) : std::size_t{0});
@@ -299,7 +299,7 @@ void CudaBackend::answer_query(const protocol::QueryWorkGroup& message, const Fu
       append(answer, std::size_t{0});
       return;
     case kCompileSubGroupSize:
-      append(answer, std::size_t{function.kernel->required_sub_group});
+      append(answer, std::size_t{function.kernel.required_sub_group});
       return;
     default:
       break;

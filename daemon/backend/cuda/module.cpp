@@ -9,6 +9,29 @@ namespace clique::daemon::cuda {
 
 using compiler::Hidden;
 
+namespace {
+
+/// Puts offsets of the machine code into the description: parameters that are aligned to more than 16 bytes
+/// lie elsewhere on each architecture. Throws ClError where the code has other parameters than the
+/// description.
+void place_parameters(CUfunction function, compiler::Kernel& kernel) {
+  std::size_t index = 0;
+  kernel.params_size = 0;
+  const auto place = [&](std::uint32_t& offset, std::uint32_t least, std::uint32_t most) {
+    std::size_t at = 0;
+    std::size_t size = 0;
+    CLIQUE_CUDA(FuncGetParamInfo(function, index++, &at, &size));
+    if (size < least || size > most)
+      throw ClError(CL_INVALID_BINARY, "a parameter of kernel '" + kernel.name + "' has another size");
+    offset = static_cast<std::uint32_t>(at);
+    kernel.params_size = std::max(kernel.params_size, static_cast<std::uint32_t>(at + size));
+  };
+  for (compiler::Arg& arg : kernel.args) place(arg.offset, arg.size, arg.size);
+  for (compiler::HiddenArg& hidden : kernel.hidden) place(hidden.offset, 4, 8);
+}
+
+}  // namespace
+
 Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const protocol::Bytes& code,
                std::uint32_t most_local)
     : binary_(std::move(binary)) {
@@ -16,8 +39,9 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
   try {
     for (const compiler::Kernel& kernel : binary_->kernels) {
       Function function;
-      function.kernel = &kernel;
+      function.kernel = kernel;
       CLIQUE_CUDA(ModuleGetFunction(&function.native, native_, kernel.name.c_str()));
+      place_parameters(function.native, function.kernel);
       const auto attribute = [&function](CUfunction_attribute name) {
         int value = 0;
         CLIQUE_CUDA(FuncGetAttribute(&value, name, function.native));
@@ -31,7 +55,7 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
       if (function.dynamic_local > attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES))
         CLIQUE_CUDA(FuncSetAttribute(function.native, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                      static_cast<int>(function.dynamic_local)));
-      functions_.push_back(function);
+      functions_.push_back(std::move(function));
     }
   } catch (...) {
     static_cast<void>(driver().ModuleUnload(native_));
@@ -45,7 +69,7 @@ Module::~Module() {
 
 const Function* Module::find(const std::string& name) const {
   const auto found = std::find_if(functions_.begin(), functions_.end(),
-                                  [&](const Function& function) { return function.kernel->name == name; });
+                                  [&](const Function& function) { return function.kernel.name == name; });
   return found == functions_.end() ? nullptr : &*found;
 }
 

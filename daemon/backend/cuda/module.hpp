@@ -14,11 +14,11 @@ namespace clique::daemon::cuda {
 /// A kernel in a loaded module.
 struct Function {
   CUfunction native = nullptr;
-  const compiler::Kernel* kernel = nullptr;  ///< in the module's binary
-  std::uint32_t most_items = 0;              ///< of a work-group
-  std::uint32_t static_local = 0;            ///< bytes of local memory that the code itself has
-  std::uint32_t dynamic_local = 0;           ///< most bytes that a launch may add
-  std::uint32_t private_memory = 0;          ///< bytes for each work-item
+  compiler::Kernel kernel;           ///< the binary's, with parameters where the machine code has them
+  std::uint32_t most_items = 0;      ///< of a work-group
+  std::uint32_t static_local = 0;    ///< bytes of local memory that the code itself has
+  std::uint32_t dynamic_local = 0;   ///< most bytes that a launch may add
+  std::uint32_t private_memory = 0;  ///< bytes for each work-item
 };
 
 /// An executable program on the GPU. Its destructor unloads it.

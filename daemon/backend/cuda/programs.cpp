@@ -43,7 +43,7 @@ std::vector<protocol::KernelDescription> CudaBackend::describe_kernels(const Pro
   std::vector<protocol::KernelDescription> result;
   if (!program.module) return result;
   for (const Function& function : program.module->functions()) {
-    const compiler::Kernel& kernel = *function.kernel;
+    const compiler::Kernel& kernel = function.kernel;
     protocol::KernelDescription description;
     description.name = kernel.name;
     description.attributes = kernel.attributes;
