@@ -234,10 +234,13 @@ EXPORT cuDeviceTotalMem_v2(std::size_t* size, CUdevice /*device*/) {
   return CUDA_SUCCESS;
 }
 EXPORT cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice /*device*/) {
-  *pool = nullptr;
+  *pool = reinterpret_cast<CUmemoryPool>(1);
   return CUDA_SUCCESS;
 }
 EXPORT cuMemPoolSetAttribute(CUmemoryPool /*pool*/, CUmemPool_attribute /*name*/, void* /*value*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemPoolTrimTo(CUmemoryPool /*pool*/, std::size_t /*kept*/) {
   return CUDA_SUCCESS;
 }
 EXPORT cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice /*device*/) {

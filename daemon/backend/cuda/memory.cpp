@@ -7,21 +7,31 @@
 
 namespace clique::daemon::cuda {
 
-DeviceMemory::DeviceMemory(CUdevice device, bool pooled) : pooled_(pooled) {
+DeviceMemory::DeviceMemory(CUdevice device, bool pooled) {
   CLIQUE_CUDA(StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
-  if (!pooled_) return;
+  if (!pooled) return;
   // What was given back stays in the pool: the session asks for it again, or ends.
-  CUmemoryPool pool = nullptr;
-  CLIQUE_CUDA(DeviceGetDefaultMemPool(&pool, device));
+  CLIQUE_CUDA(DeviceGetDefaultMemPool(&pool_, device));
   cuuint64_t kept = std::numeric_limits<cuuint64_t>::max();
-  CLIQUE_CUDA(MemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept));
+  CLIQUE_CUDA(MemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept));
+}
+
+void DeviceMemory::trim() {
+  if (pool_ == nullptr) return;
+  CLIQUE_CUDA(StreamSynchronize(stream_));
+  CLIQUE_CUDA(MemPoolTrimTo(pool_, 0));
 }
 
 std::shared_ptr<const CUdeviceptr> DeviceMemory::take(std::uint64_t size) {
   auto address = std::make_unique<CUdeviceptr>(0);
   size = std::max<std::uint64_t>(size, 1);
-  if (pooled_) {
-    CLIQUE_CUDA(MemAllocAsync(address.get(), size, stream_));
+  if (pool_ != nullptr) {
+    CUresult result = driver().MemAllocAsync(address.get(), size, stream_);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+      trim();
+      result = driver().MemAllocAsync(address.get(), size, stream_);
+    }
+    check(result, "cuMemAllocAsync");
     CLIQUE_CUDA(StreamSynchronize(stream_));
   } else {
     CLIQUE_CUDA(MemAlloc(address.get(), size));
@@ -41,7 +51,7 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::copy_of(const void* data, std::
 
 void DeviceMemory::give_back(CUdeviceptr address) const {
   // There is nobody to be told of a failure, and nothing to be done: the session's end frees everything.
-  if (pooled_) {
+  if (pool_ != nullptr) {
     static_cast<void>(driver().MemFreeAsync(address, stream_));
   } else {
     static_cast<void>(driver().MemFree(address));
@@ -149,7 +159,7 @@ ImageStore::ImageStore(DeviceMemory& memory, const ImageRequest& request)
   image.channel_order = request.order;
   image.channel_type = request.channel_type;
   try {
-    if (request.memory == 0) make_array();
+    if (request.memory == 0) make_array(memory);
     make_textures();
     std::copy(textures_.begin(), textures_.end(), image.textures);
     image.surface = surface_;
@@ -173,7 +183,7 @@ void ImageStore::destroy() {
   if (array_ != nullptr) static_cast<void>(driver().ArrayDestroy(array_));
 }
 
-void ImageStore::make_array() {
+void ImageStore::make_array(DeviceMemory& memory) {
   CUDA_ARRAY3D_DESCRIPTOR description{};
   description.Width = request_.width;
   description.Format = format_.format;
@@ -199,7 +209,12 @@ void ImageStore::make_array() {
     default:
       break;
   }
-  CLIQUE_CUDA(Array3DCreate(&array_, &description));
+  CUresult result = driver().Array3DCreate(&array_, &description);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    memory.trim();
+    result = driver().Array3DCreate(&array_, &description);
+  }
+  check(result, "cuArray3DCreate");
   CUDA_RESOURCE_DESC resource{};
   resource.resType = CU_RESOURCE_TYPE_ARRAY;
   resource.res.array.hArray = array_;

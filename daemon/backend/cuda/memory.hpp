@@ -18,14 +18,16 @@ class DeviceMemory {
   /// At least `size` bytes, aligned to 256; nobody uses them any more when the last owner lets go.
   /// Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE).
   std::shared_ptr<const CUdeviceptr> take(std::uint64_t size);
+  /// Gives what is kept for later back to the GPU.
+  void trim();
   /// Copies to new memory, and waits until it is there.
   std::shared_ptr<const CUdeviceptr> copy_of(const void* data, std::size_t size);
 
  private:
   void give_back(CUdeviceptr address) const;
 
-  const bool pooled_;
-  CUstream stream_ = nullptr;  // that allocations are ordered by: always waited for
+  CUmemoryPool pool_ = nullptr;  // null where the GPU has none
+  CUstream stream_ = nullptr;    // that allocations are ordered by: always waited for
 };
 
 /// A region of an image or of linear memory, for copies.
@@ -74,7 +76,7 @@ class ImageStore {
   Place dense(std::byte* host, CUdeviceptr device, const std::array<std::size_t, 3>& region) const;
 
  private:
-  void make_array();
+  void make_array(DeviceMemory& memory);
   void make_textures();
   void destroy();
 
