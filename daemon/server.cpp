@@ -84,6 +84,7 @@ void Server::start_sets() {
     Set set;
     for (const SelectedPlatform& platform : options_.platforms) {
       WorkerOptions worker;
+      worker.kind = platform.kind;
       worker.platform = platform.index;
       worker.devices = platform.devices;
       worker.bind = options_.listen.address;

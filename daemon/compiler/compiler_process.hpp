@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "daemon/compiler/cache.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon::compiler {
@@ -32,16 +33,24 @@ struct Result {
   /// CL_INVALID_LINKER_OPTIONS, CL_OUT_OF_HOST_MEMORY.
   std::int32_t status = 0;
   std::string log;
-  protocol::Bytes binary;  ///< serialize()d ProgramBinary; empty where the status is a failure
-  CLIQUE_FIELDS(Result, status, log, binary)
+  protocol::Bytes binary;          ///< serialize()d ProgramBinary; empty where the status is a failure
+  std::vector<std::string> files;  ///< on disk, that #include read
+  CLIQUE_FIELDS(Result, status, log, binary, files)
 };
+
+/// What a call returns whose program is at fault.
+std::int32_t failure_status(Request::Kind kind);
+
+/// The clique-compiler of this build or installation: what $CLIQUE_COMPILER says, else the one beside this
+/// program. Empty where there is none.
+std::string find_compiler();
 
 /// A clique-compiler that is started when first needed (or by warm()), kept, and started again when it died.
 /// One request at a time: for one thread.
 class CompilerProcess {
  public:
   /// @param program path of clique-compiler
-  explicit CompilerProcess(std::string program);
+  explicit CompilerProcess(std::string program, Cache cache = Cache::from_environment());
   ~CompilerProcess();
 
   /// Starts it, if it does not run. Does not wait until it is up.
@@ -53,8 +62,14 @@ class CompilerProcess {
 
  private:
   class Process;
+  Process& running();
+  Result compile(const Request& request, std::chrono::seconds limit);
+  CacheKey key_of(const Request& request);
+
   std::string program_;
+  Cache cache_;
   std::unique_ptr<Process> process_;
+  std::optional<CacheKey> compiler_;  ///< what it consists of
 };
 
 }  // namespace clique::daemon::compiler

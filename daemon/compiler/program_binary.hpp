@@ -60,11 +60,12 @@ struct Kernel {
   std::vector<HiddenArg> hidden;
   std::uint32_t params_size = 0;  ///< of the parameter block
   std::uint32_t local_size = 0;   ///< __local variables that lie at the begin of the dynamic shared memory
+  std::uint32_t static_local_size = 0;  ///< bytes of further __local variables, which CUDA places by itself
   std::array<std::uint32_t, 3> required_group{};  ///< reqd_work_group_size, else 0
   std::uint32_t required_sub_group = 0;           ///< intel_reqd_sub_group_size, else 0
   bool uniform_groups = true;  ///< only whole work-groups (OpenCL C 1.x, -cl-uniform-work-group-size)
-  CLIQUE_FIELDS(Kernel, name, attributes, args, hidden, params_size, local_size, required_group,
-                required_sub_group, uniform_groups)
+  CLIQUE_FIELDS(Kernel, name, attributes, args, hidden, params_size, local_size, static_local_size,
+                required_group, required_sub_group, uniform_groups)
 };
 
 struct ProgramBinary {

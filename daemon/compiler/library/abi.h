@@ -3,7 +3,7 @@
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_ABI_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_ABI_H
 
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
 typedef uint clique_u32;
 typedef ulong clique_u64;
 #else

@@ -1,0 +1,60 @@
+// native_ and half_ functions (§6.15.2): the hardware's approximations where they suffice. Both may take
+// denormal numbers for zero.
+#include "builtins.h"
+
+#define FLOAT1(name, expression)                        \
+  OVERLOAD float name(float x) { return expression; }   \
+  MAP1(float, name, float)
+#define FLOAT2(name, expression)                                 \
+  OVERLOAD float name(float x, float y) { return expression; }   \
+  MAP2(float, name, float, float)
+
+static float reciprocal(float x) {
+  float result;
+  __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+// In contrast to div.approx, over the divisor's full range.
+static float quotient(float x, float y) {
+  float result;
+  __asm__("div.full.ftz.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+
+#define EXP2(x) __nvvm_ex2_approx_ftz_f(x)
+#define LOG2(x) __nvvm_lg2_approx_ftz_f(x)
+#define LOG2_10_F 3.32192809488736234787f
+#define LOG10_2_F 0.30102999566398119521f
+
+FLOAT1(native_sin, __nvvm_sin_approx_ftz_f(x))
+FLOAT1(native_cos, __nvvm_cos_approx_ftz_f(x))
+FLOAT1(native_tan, __nvvm_sin_approx_ftz_f(x) * reciprocal(__nvvm_cos_approx_ftz_f(x)))
+FLOAT1(native_exp, EXP2(x * M_LOG2E_F))
+FLOAT1(native_exp2, EXP2(x))
+FLOAT1(native_exp10, EXP2(x * LOG2_10_F))
+FLOAT1(native_log, LOG2(x) * M_LN2_F)
+FLOAT1(native_log2, LOG2(x))
+FLOAT1(native_log10, LOG2(x) * LOG10_2_F)
+FLOAT1(native_recip, reciprocal(x))
+FLOAT1(native_rsqrt, __nvvm_rsqrt_approx_ftz_f(x))
+FLOAT1(native_sqrt, __nvvm_sqrt_approx_ftz_f(x))
+FLOAT2(native_divide, __nvvm_div_approx_ftz_f(x, y))
+FLOAT2(native_powr, EXP2(y * LOG2(x)))
+
+// 8192 ulp for every argument: the approximations are not that near where the result is about 0, nor is a
+// power by a logarithm of float precision.
+FLOAT1(half_sin, sin(x))
+FLOAT1(half_cos, cos(x))
+FLOAT1(half_tan, tan(x))
+FLOAT1(half_exp, EXP2(x * M_LOG2E_F))
+FLOAT1(half_exp2, EXP2(x))
+FLOAT1(half_exp10, EXP2(x * LOG2_10_F))
+FLOAT1(half_log, log(x))
+FLOAT1(half_log2, log2(x))
+FLOAT1(half_log10, log10(x))
+FLOAT1(half_recip, reciprocal(x))
+FLOAT1(half_rsqrt, __nvvm_rsqrt_approx_ftz_f(x))
+FLOAT1(half_sqrt, __nvvm_sqrt_approx_ftz_f(x))
+FLOAT2(half_divide, quotient(x, y))
+FLOAT2(half_powr, powr(x, y))

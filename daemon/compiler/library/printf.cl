@@ -1,0 +1,23 @@
+// Room for the records that calls of printf become.
+#include "abi.h"
+
+__global struct clique_printf_buffer* __clique_printf_buffer(void);
+
+/// Begins a record. Returns where its arguments go, or null where the buffer is full.
+__global ulong* __clique_printf_reserve(uint format, uint size) {
+  __global struct clique_printf_buffer* buffer = __clique_printf_buffer();
+  // Once it is full, counting further could wrap around.
+  if (*(volatile __global uint*)&buffer->used > buffer->capacity) return 0;
+  const uint begin = __scoped_atomic_fetch_add(&buffer->used, size, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+  __global uchar* at = (__global uchar*)(buffer + 1) + begin;
+  if (begin > buffer->capacity || size > buffer->capacity - begin) {
+    // What remains holds no record: its size says so.
+    if (begin <= buffer->capacity && buffer->capacity - begin >= sizeof(struct clique_printf_record))
+      ((__global struct clique_printf_record*)at)->size = 0;
+    return 0;
+  }
+  __global struct clique_printf_record* record = (__global struct clique_printf_record*)at;
+  record->size = size;
+  record->format = format;
+  return (__global ulong*)(record + 1);
+}

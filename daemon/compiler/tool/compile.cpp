@@ -1,0 +1,160 @@
+#include "daemon/compiler/tool/compile.hpp"
+
+#include <CL/cl.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <new>
+
+#include "daemon/compiler/program_binary.hpp"
+#include "daemon/compiler/tool/bitcode.hpp"
+#include "daemon/compiler/tool/check_program.hpp"
+#include "daemon/compiler/tool/codegen.hpp"
+#include "daemon/compiler/tool/describe_kernels.hpp"
+#include "daemon/compiler/tool/frontend.hpp"
+#include "daemon/compiler/tool/kernel_calls.hpp"
+#include "daemon/compiler/tool/link.hpp"
+#include "daemon/compiler/tool/optimise.hpp"
+#include "daemon/compiler/tool/options.hpp"
+#include "daemon/compiler/tool/printf_lowering.hpp"
+#include "daemon/compiler/tool/relaxed_math.hpp"
+#include "daemon/compiler/tool/target.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// The program is at fault; the messages are in the log, or are what() says.
+class Failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+void note_diagnostic(const llvm::DiagnosticInfo* diagnostic, void* log) {
+  if (diagnostic->getSeverity() > llvm::DS_Warning) return;
+  llvm::raw_string_ostream stream(*static_cast<std::string*>(log));
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  stream << (diagnostic->getSeverity() == llvm::DS_Error ? "error: " : "warning: ");
+  diagnostic->print(printer);
+  stream << '\n';
+}
+
+/// One request.
+class Compilation {
+ public:
+  Compilation(const Request& request, const DeviceLibrary& library, Result& result, const Settings& settings)
+      : request_(request),
+        library_(library),
+        result_(result),
+        settings_(settings),
+        options_(parse_options(request.kind, request.options)),
+        target_(target_for(request.architecture)) {
+    // Names of values would only make everything slower.
+    context_.setDiscardValueNames(settings.optimised == nullptr);
+    context_.setDiagnosticHandlerCallBack(note_diagnostic, &result.log);
+    binary_.architecture = target_.processor;
+    binary_.options = request.options;
+  }
+
+  void run() {
+    module_ = request_.kind == Request::Kind::Link || !request_.inputs.empty() ? link() : compile();
+    if (module_ == nullptr) throw Failed("");
+    binary_.global_variables = size_of_global_variables(*module_);
+    if (request_.kind == Request::Kind::Compile) {
+      keep_bitcode(CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    } else if (options_.create_library) {
+      keep_bitcode(CL_PROGRAM_BINARY_TYPE_LIBRARY);
+    } else {
+      make_executable();
+    }
+    result_.binary = serialize(binary_);
+  }
+
+ private:
+  std::unique_ptr<llvm::Module> compile() {
+    Source source;
+    source.text = request_.source;
+    source.extensions = request_.extensions;
+    for (std::size_t i = 0; i < request_.headers.size(); ++i)
+      source.headers.emplace_back(request_.header_names.at(i), request_.headers[i]);
+    return compile_source(context_, source, options_, target_, result_.log, &result_.files);
+  }
+
+  std::unique_ptr<llvm::Module> link() {
+    std::vector<ProgramBinary> objects;
+    for (const protocol::Bytes& input : request_.inputs) objects.push_back(parse_program_binary(input));
+    return link_objects(context_, objects, result_.log);
+  }
+
+  void keep_bitcode(std::uint32_t type) {
+    binary_.type = type;
+    binary_.code = write_bitcode(*module_);
+  }
+
+  void make_executable() {
+    binary_.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    const auto machine = make_target_machine(target_, options_);
+    module_->setDataLayout(machine->createDataLayout());
+    separate_called_kernels(*module_);
+    keep_what_kernels_need(*module_);
+    fail_if(find_recursion(*module_));
+    binary_.kernels = describe_kernels(*module_);
+    lower_printf(*module_, binary_);
+    if (options_.fast_relaxed_math) use_native_functions(*module_);
+    library_.link_into(*module_);
+    const auto deadline = std::chrono::steady_clock::now() + settings_.optimisation_time;
+    if (!optimise(*module_, *machine, options_, binary_.kernels, deadline))
+      result_.log += "warning: optimising took too long and was cut short\n";
+    fail_if(find_undefined(*module_));
+    fail_if(find_impossible(binary_.kernels));
+    if (settings_.optimised != nullptr) {
+      llvm::raw_string_ostream stream(*settings_.optimised);
+      module_->print(stream, nullptr);
+    }
+    const std::string ptx = generate_ptx(*module_, *machine);
+    binary_.code.assign(ptx.begin(), ptx.end());
+  }
+
+  static void fail_if(const std::string& messages) {
+    if (!messages.empty()) throw Failed(messages);
+  }
+
+  const Request& request_;
+  const DeviceLibrary& library_;
+  Result& result_;
+  const Settings& settings_;
+  Options options_;
+  Target target_;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+  ProgramBinary binary_;
+};
+
+}  // namespace
+
+Result compile(const Request& request, const DeviceLibrary& library, const Settings& settings) {
+  Result result;
+  try {
+    Compilation(request, library, result, settings).run();
+  } catch (const InvalidOptions& error) {
+    result.status = error.status();
+    result.log += error.what();
+  } catch (const std::bad_alloc&) {
+    result.status = CL_OUT_OF_HOST_MEMORY;
+    result.log += "error: the compiler ran out of memory\n";
+  } catch (const Failed& error) {
+    result.status = failure_status(request.kind);
+    result.log += error.what();
+  } catch (const std::exception& error) {
+    result.status = failure_status(request.kind);
+    result.log += std::string("error: ") + error.what() + "\n";
+  }
+  if (result.status != CL_SUCCESS) result.binary.clear();
+  return result;
+}
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,20 @@
+# Writes a C++ source with a file's bytes: cmake -DINPUT=… -DOUTPUT=… -DFUNCTION=… -DHEADER=… -P embed.cmake
+file(READ ${INPUT} hex HEX)
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+string(REGEX REPLACE "((0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,))" "\\1\n" bytes "${bytes}")
+file(WRITE ${OUTPUT} "// Made from ${INPUT}.
+#include \"${HEADER}\"
+
+namespace clique::daemon::compiler {
+
+namespace {
+const unsigned char bytes[] = {
+${bytes}0};
+}  // namespace
+
+std::string_view ${FUNCTION}() {
+  return {reinterpret_cast<const char*>(bytes), sizeof bytes - 1};
+}
+
+}  // namespace clique::daemon::compiler
+")

@@ -1,0 +1,168 @@
+// clique-compiler: compiles OpenCL C to PTX, on the command line or for a worker, and makes the device
+// library.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "daemon/compiler/language_features.hpp"
+#include "daemon/compiler/tool/compile.hpp"
+#include "daemon/compiler/tool/device_library.hpp"
+#include "daemon/compiler/tool/metadata_json.hpp"
+#include "daemon/compiler/tool/serve.hpp"
+#include "daemon/compiler/tool/target.hpp"
+
+namespace {
+
+using namespace clique::daemon::compiler;
+
+struct Arguments {
+  std::string architecture = "sm_90";
+  std::string emit = "ptx";
+  std::string output;
+  std::string library_path;
+  std::string fallback;
+  std::vector<std::string> files;
+  std::string build_options;
+  std::vector<std::string> llvm_settings;
+  bool object = false;
+  bool link = false;
+  bool library = false;
+  bool pack = false;
+  bool serve = false;
+  int control_fd = -1;
+  unsigned optimisation_time = 20'000;
+};
+
+void write(const std::string& path, std::span<const std::uint8_t> bytes) {
+  if (path.empty() || path == "-") {
+    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    return;
+  }
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  return text;
+}
+
+/// Sources are compiled (`object`) or built; binaries are linked.
+Request request_of(const Arguments& arguments) {
+  Request request;
+  request.architecture = arguments.architecture;
+  request.options = arguments.build_options;
+  request.extensions = language_extensions();
+  if (arguments.link) {
+    request.kind = Request::Kind::Link;
+    for (const std::string& path : arguments.files) {
+      const std::string bytes = read(path);
+      request.inputs.emplace_back(bytes.begin(), bytes.end());
+    }
+    return request;
+  }
+  request.kind = arguments.object ? Request::Kind::Compile : Request::Kind::Build;
+  for (const std::string& path : arguments.files) request.source += read(path);
+  return request;
+}
+
+int compile_files(const Arguments& arguments) {
+  const DeviceLibrary library(arguments.library_path);
+  std::string optimised;
+  Settings settings;
+  if (arguments.emit == "llvm") settings.optimised = &optimised;
+  settings.optimisation_time = std::chrono::milliseconds(arguments.optimisation_time);
+  const Result result = compile(request_of(arguments), library, settings);
+  std::cerr << result.log;
+  if (result.status != 0) return 1;
+  const auto write_text = [&](const std::string& text) {
+    write(arguments.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  };
+  const ProgramBinary binary = parse_program_binary(result.binary);
+  if (arguments.emit == "binary") {
+    write(arguments.output, result.binary);
+  } else if (arguments.emit == "metadata") {
+    write_text(metadata_json(binary));
+  } else if (arguments.emit == "llvm") {
+    write_text(optimised);
+  } else {
+    write(arguments.output, binary.code);
+  }
+  return 0;
+}
+
+int run(const Arguments& arguments) {
+  initialise_target(arguments.llvm_settings);
+  if (arguments.serve) {
+    serve(arguments.control_fd, arguments.library_path);
+    return 0;
+  }
+  if (arguments.files.empty()) throw std::runtime_error("nothing to compile; --help tells how");
+  if (arguments.library) {
+    write(arguments.output, compile_library_source(arguments.files.at(0), arguments.build_options));
+    return 0;
+  }
+  if (arguments.pack) {
+    write(arguments.output, pack_library(arguments.files, arguments.fallback));
+    return 0;
+  }
+  return compile_files(arguments);
+}
+
+/// What follows `--` is for the compiler of OpenCL C.
+std::string take_build_options(int& count, char** words) {
+  std::string options;
+  for (int i = 1; i < count; ++i) {
+    if (std::string_view(words[i]) != "--") continue;
+    for (int option = i + 1; option < count; ++option) {
+      options += '"';
+      for (const char* c = words[option]; *c != 0; ++c) {
+        if (*c == '"' || *c == '\\') options += '\\';
+        options += *c;
+      }
+      options += "\" ";
+    }
+    count = i;
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  Arguments arguments;
+  arguments.build_options = take_build_options(count, words);
+  CLI::App app("Compiles OpenCL C for NVIDIA GPUs.\nBuild options of OpenCL follow after --.");
+  app.add_option("file", arguments.files, "what to compile")->check(CLI::ExistingFile);
+  app.add_option("--arch", arguments.architecture, "architecture to compile for")->capture_default_str();
+  app.add_option("-o,--output", arguments.output, "where the result goes; standard output by default");
+  app.add_option("--emit", arguments.emit, "what to write")
+      ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata"}))
+      ->capture_default_str();
+  app.add_option("--optimisation-time", arguments.optimisation_time, "about what optimising may take, in ms")
+      ->capture_default_str();
+  app.add_flag("-c,--compile", arguments.object, "compile only, as clCompileProgram does");
+  app.add_flag("--link", arguments.link, "link what --compile --emit binary wrote, as clLinkProgram does");
+  app.add_option("--library-path", arguments.library_path,
+                 "the device library; beside the program by default");
+  app.add_flag("--library", arguments.library, "compile a source of the device library to bitcode");
+  app.add_flag("--pack", arguments.pack, "make the device library of compiled sources");
+  app.add_option("--fallback", arguments.fallback, "with --pack: bitcode for what the others do not define")
+      ->check(CLI::ExistingFile);
+  app.add_option("--llvm", arguments.llvm_settings, "a setting of LLVM, for experiments: --llvm=-NAME=VALUE");
+  app.add_flag("--serve", arguments.serve, "answer the requests of a worker of cliqued");
+  app.add_option("--control-fd", arguments.control_fd, "with --serve: the connection");
+  CLI11_PARSE(app, count, words);
+  try {
+    return run(arguments);
+  } catch (const InvalidOptions& error) {
+    std::cerr << error.what();
+  } catch (const std::exception& error) {
+    std::cerr << "clique-compiler: " << error.what() << '\n';
+  }
+  return 1;
+}

@@ -1,0 +1,113 @@
+#include "daemon/compiler/tool/serve.hpp"
+
+#include <llvm/Support/ErrorHandling.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "daemon/compiler/language_features.hpp"
+#include "daemon/compiler/message_io.hpp"
+#include "daemon/compiler/tool/compile.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kShadowMemory = true;
+#else
+constexpr bool kShadowMemory = false;
+#endif
+
+/// More than any program needs, less than would disturb the node.
+constexpr rlim_t kMemory = rlim_t{16} << 30U;
+/// Processor time of one request, for the case that nobody stops it.
+constexpr rlim_t kSeconds = 3600;
+
+void limit(__rlimit_resource resource, rlim_t value) {
+  rlimit limits{};
+  ::getrlimit(resource, &limits);
+  limits.rlim_cur = std::min(value, limits.rlim_max);
+  ::setrlimit(resource, &limits);
+}
+
+void limit_processor_time() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  limit(RLIMIT_CPU, static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + kSeconds);
+}
+
+/// Whoever asked is gone: what is under way is of use to nobody.
+void end_with(int socket) {
+  pollfd closed{socket, POLLRDHUP, 0};
+  while (::poll(&closed, 1, -1) <= 0) {
+  }
+  std::_Exit(0);
+}
+
+void send_result(int socket, const Result& result) {
+  const auto record = encode(result);
+  send_record(socket, {record.data(), record.size()});
+}
+
+struct Asker {
+  int socket = -1;
+  Request::Kind kind = Request::Kind::Build;
+};
+
+/// LLVM gives up, as where it has no instruction for something: the message is worth more than the signal.
+void answer_fatal_error(void* asker, const char* reason, bool /*with_crash_report*/) {
+  const auto& [socket, kind] = *static_cast<const Asker*>(asker);
+  try {
+    send_result(socket,
+                {failure_status(kind), std::string("error: the compiler failed: ") + reason + "\n", {}, {}});
+  } catch (const std::exception&) {
+    // Then the end of the connection has to do.
+  }
+  std::_Exit(1);
+}
+
+/// Has everything loaded and relocated that any program needs.
+void practise(const DeviceLibrary& library) {
+  Request request;
+  request.architecture = "sm_90";
+  request.extensions = language_extensions();
+  request.source =
+      "__kernel void practise(__global float* x, __local float* y) {\n"
+      "  int i = get_global_id(0);\n"
+      "  y[get_local_id(0)] = sin(x[i]) / exp(x[i + 1]);\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  x[i] = y[get_local_id(0) ^ 1];\n"
+      "}\n";
+  static_cast<void>(compile(request, library));
+}
+
+}  // namespace
+
+void serve(int socket, const std::string& library_path) {
+  limit(RLIMIT_CORE, 0);
+  if (!kShadowMemory) limit(RLIMIT_AS, kMemory);
+  std::thread(end_with, socket).detach();
+  static Asker asker;
+  asker.socket = socket;
+  llvm::install_fatal_error_handler(answer_fatal_error, &asker);
+
+  const DeviceLibrary library(library_path);
+  pollfd request_waits{socket, POLLIN, 0};
+  if (::poll(&request_waits, 1, 0) == 0) practise(library);
+  try {
+    for (;;) {
+      const auto request = decode<Request>(receive_record(socket));
+      limit_processor_time();
+      asker.kind = request.kind;
+      send_result(socket, compile(request, library));
+    }
+  } catch (const ConnectionLost&) {
+    // The worker has gone.
+  }
+}
+
+}  // namespace clique::daemon::compiler

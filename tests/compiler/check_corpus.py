@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Compiles a file for every architecture, and has ptxas read the result.
+
+A file says in its first lines with which options it is compiled: one build for each `// options: …`, else one
+without options.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+# What is compiled for, and on what the driver may have to run it.
+ARCHITECTURES = {"sm_75": ["sm_75"], "sm_80": ["sm_80"], "sm_90": ["sm_90", "sm_100"]}
+
+
+def run(command):
+    """The messages of a command that failed, else None."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return None if done.returncode == 0 else f"{shlex.join(command)}\n{done.stdout}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--ptxas", default="")
+    parser.add_argument("source")
+    arguments = parser.parse_args()
+    with open(arguments.source, encoding="utf-8") as source:
+        builds = re.findall(r"^// options: (.*)$", source.read(), re.MULTILINE) or [""]
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = os.path.join(folder, "program.ptx")
+        for options in builds:
+            for architecture, assembled_for in ARCHITECTURES.items():
+                failure = run([arguments.compiler, "--arch", architecture, "-o", ptx, arguments.source, "--",
+                               *shlex.split(options)])
+                if failure:
+                    failures.append(failure)
+                    continue
+                for processor in assembled_for if arguments.ptxas else []:
+                    failure = run([arguments.ptxas, f"-arch={processor}", "-o", "/dev/null", ptx])
+                    if failure:
+                        failures.append(f"{architecture} {options}\n{failure}")
+        # What is not optimised for lack of time has to be right, too.
+        failure = run([arguments.compiler, "--optimisation-time", "0", "-o", ptx, arguments.source, "--",
+                       *shlex.split(builds[0])])
+        if not failure and arguments.ptxas:
+            failure = run([arguments.ptxas, "-arch=sm_90", "-o", "/dev/null", ptx])
+        if failure:
+            failures.append(failure)
+    print("\n".join(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
