@@ -25,6 +25,12 @@ class RuleBroken : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The device cannot be used any more: ends the session. what() goes to the client and into the log.
+class DeviceFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The messages that reach the device.
 using DeviceMessages = protocol::MessageList<
     protocol::CreateContext, protocol::CreateSubDevices, protocol::CreateQueue, protocol::CreateBuffer,
@@ -100,5 +106,9 @@ class Backend : public HandlesAll<DeviceMessages> {
 /// Throws std::runtime_error, with a reason for people, where there is nothing to run on.
 std::unique_ptr<Backend> make_opencl_backend(const Surroundings& surroundings, std::uint32_t platform,
                                              const std::vector<std::uint32_t>& devices);
+
+/// The NVIDIA GPU of this number, through CUDA; only where CLIQUE_HAS_CUDA is defined. Throws
+/// std::runtime_error, with a reason for people.
+std::unique_ptr<Backend> make_cuda_backend(const Surroundings& surroundings, std::uint32_t device);
 
 }  // namespace clique::daemon

@@ -54,9 +54,9 @@ std::uint16_t parse_port(std::string_view text, const char* what) {
 
 void read_config(const std::string& path, Config& config) {
   const std::map<std::string, std::string Config::*, std::less<>> strings{
-      {"listen", &Config::listen},       {"devices", &Config::devices},
-      {"log-level", &Config::log_level}, {"name", &Config::name},
-      {"advertise", &Config::advertise}, {"worker-ports", &Config::worker_ports}};
+      {"listen", &Config::listen}, {"devices", &Config::devices},     {"log-level", &Config::log_level},
+      {"name", &Config::name},     {"advertise", &Config::advertise}, {"worker-ports", &Config::worker_ports},
+      {"nvidia", &Config::nvidia}};
   toml::table table;
   try {
     table = toml::parse_file(path);

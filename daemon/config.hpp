@@ -23,6 +23,7 @@ struct Config {
   std::string advertise;  ///< host that other nodes reach this one by; empty: the one that the client used
   std::string name;       ///< the node's name; empty: its host name
   std::string worker_ports;
+  std::string nvidia = "cuda";  ///< see parse_nvidia_driver
   bool insecure = false;
 };
 

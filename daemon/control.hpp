@@ -1,17 +1,17 @@
 // The channel between the process that starts a worker and the worker: a SOCK_SEQPACKET socketpair, whose
 // worker end is inherited. Every packet is one msgpack array.
 //
-//   process                          packet (to the starter)                                 then
-//   cliqued worker --control-fd N    [platform, commands, reports, peers, token]            lives until the
-//   session's end cliqued embedded --control-fd N  [[platform, commands, reports, peers, token], ...] lives
-//   until end of file cliqued probe --control-fd N     [[index, platform, [[device, type], ...]], ...] ends
+// What `cliqued PROCESS --control-fd N` says:
+// - worker: [platform, commands, reports, peers, token], and lives until the session's end;
+// - embedded: a list of the same, and lives until end of file;
+// - probe: [[kind, index, platform, [[device, type], ...]], ...], and ends.
 //
-// `platform`, `token`, `device`: STR; the three ports, `index` and `type` (cl_device_type): integers. A
-// process that cannot do its work writes [reason] (STR) instead, and ends. The ports are on 127.0.0.1, or on
-// the address that `cliqued worker --bind` names. The starter writes nothing but one packet [client] (STR,
-// for logs) to a worker when it gives its address away; from then on the client has kAttachSeconds to attach.
-// End of file on the channel, in any phase, ends the process that inherited it and everything that it
-// started.
+// `platform`, `token`, `device`: STR; the three ports, `kind` (PlatformKind), `index` and `type`
+// (cl_device_type): integers. A process that cannot do its work writes [reason] (STR) instead, and ends. The
+// ports are on 127.0.0.1, or on the address that `cliqued worker --bind` names. The starter writes nothing
+// but one packet [client] (STR, for logs) to a worker when it gives its address away; from then on the client
+// has kAttachSeconds to attach. End of file on the channel, in any phase, ends the process that inherited it
+// and everything that it started.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,16 @@ struct ListedDevice {
   CLIQUE_FIELDS(ListedDevice, name, type)
 };
 
-/// A driver of the node with its devices.
+/// Which backend runs a platform's devices.
+enum class PlatformKind : std::uint8_t { OpenCl = 0, Cuda = 1 };
+
+/// A driver of the node with its devices: what one worker serves.
 struct ListedPlatform {
-  std::uint32_t index = 0;  ///< in clGetPlatformIDs
+  PlatformKind kind = PlatformKind::OpenCl;
+  std::uint32_t index = 0;  ///< in clGetPlatformIDs; of a GPU with CUDA
   std::string name;
   std::vector<ListedDevice> devices;
-  CLIQUE_FIELDS(ListedPlatform, index, name, devices)
+  CLIQUE_FIELDS(ListedPlatform, kind, index, name, devices)
 };
 
 /// Time that a client has to attach to a worker whose address it was given.

@@ -55,7 +55,7 @@ std::vector<SelectedPlatform> select_devices(const std::string& spec,
   std::vector<SelectedPlatform> result;
   std::size_t index = 0;
   for (const ListedPlatform& platform : platforms) {
-    SelectedPlatform selected{platform.index, platform.name, {}};
+    SelectedPlatform selected{platform.kind, platform.index, platform.name, {}};
     for (std::uint32_t i = 0; i < platform.devices.size(); ++i, ++index) {
       bool wanted = wishes.empty();
       for (const std::string& wish : wishes) {

@@ -9,7 +9,8 @@ namespace clique::daemon {
 
 /// One driver's part of the devices to serve.
 struct SelectedPlatform {
-  std::uint32_t index = 0;  ///< in clGetPlatformIDs
+  PlatformKind kind = PlatformKind::OpenCl;
+  std::uint32_t index = 0;  ///< ListedPlatform::index
   std::string name;
   std::vector<std::uint32_t> devices;  ///< indices in the platform, ascending
 };

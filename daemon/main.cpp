@@ -69,7 +69,7 @@ int run_daemon(const Config& config) {
   options.worker_ports = parse_ports(config.worker_ports);
   const Fd signals = block_signals();
   separate_compiler_cache(options.node + '-' + std::to_string(listen.port));
-  const auto platforms = probe_platforms();
+  const auto platforms = probe_platforms(config.nvidia);
   options.platforms = select_devices(config.devices, platforms);
   spdlog::info("the node's devices:\n{}", device_table(platforms));
 
@@ -98,19 +98,25 @@ int run_daemon(const Config& config) {
 int run_internal(const std::string& command, int argc, char** argv) {
   WorkerOptions worker;
   std::string ports;
+  std::string nvidia = "cuda";
   std::string log_level = "warning";
+  bool cuda = false;
   CLI::App app;
   app.add_option("--control-fd", worker.control_fd)->required();
   app.add_option("--log-level", log_level);
   app.add_option("--platform", worker.platform);
+  app.add_flag("--cuda", cuda);
+  app.add_option("--nvidia", nvidia);
   app.add_option("--devices", worker.devices)->delimiter(',');
   app.add_option("--bind", worker.bind);
   app.add_option("--worker-ports", ports);
   CLI11_PARSE(app, argc, argv);
   init_log(command, log_level);
   worker.ports = parse_ports(ports);
+  if (cuda) worker.kind = PlatformKind::Cuda;
   if (command == "worker") run_worker(worker);
-  return command == "embedded" ? run_embedded(worker.control_fd) : run_probe(worker.control_fd);
+  return command == "embedded" ? run_embedded(worker.control_fd)
+                               : run_probe(worker.control_fd, parse_nvidia_driver(nvidia));
 }
 
 int run(int argc, char** argv) {
@@ -138,6 +144,9 @@ int run(int argc, char** argv) {
   app.add_option("--name", flags.name, "The node's name; its host name by default");
   app.add_option("--worker-ports", flags.worker_ports,
                  "FIRST-LAST: ports for sessions, three each; any by default");
+  app.add_option(
+      "--nvidia", flags.nvidia,
+      "How NVIDIA GPUs are used: 'cuda' (the default), or 'opencl' for NVIDIA's own OpenCL driver");
   app.add_flag("--insecure", flags.insecure,
                "Allow listening on an address that other hosts reach, without encryption");
   try {
@@ -155,10 +164,16 @@ int run(int argc, char** argv) {
                                {"--log-level", &Config::log_level},
                                {"--advertise", &Config::advertise},
                                {"--name", &Config::name},
-                               {"--worker-ports", &Config::worker_ports}})
+                               {"--worker-ports", &Config::worker_ports},
+                               {"--nvidia", &Config::nvidia}})
     if (app.count(option) > 0) config.*field = flags.*field;
   config.insecure = config.insecure || flags.insecure;
   check_log_level(config.log_level);
+  try {
+    parse_nvidia_driver(config.nvidia);
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(error.what());
+  }
   init_log("cliqued", config.log_level);
   return run_daemon(config);
 }

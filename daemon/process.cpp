@@ -155,8 +155,8 @@ std::vector<std::byte> receive_from(ChildProcess& child, int owner) {
   return std::move(*packet);
 }
 
-std::vector<ListedPlatform> probe_platforms(int owner) {
-  ChildProcess probe = ChildProcess::start({"probe"});
+std::vector<ListedPlatform> probe_platforms(const std::string& nvidia, int owner) {
+  ChildProcess probe = ChildProcess::start({"probe", "--nvidia", nvidia});
   return parse_platforms(receive_from(probe, owner));
 }
 

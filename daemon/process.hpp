@@ -46,8 +46,9 @@ void separate_compiler_cache(const std::string& daemon);
 
 /// What the node's drivers offer, looked up by a process of its own, so that a driver that crashes does not
 /// crash the caller. Throws std::runtime_error with a reason.
+/// @param nvidia see parse_nvidia_driver (worker.hpp)
 /// @param owner a control channel whose end of file gives the matter up; -1: none.
-std::vector<ListedPlatform> probe_platforms(int owner = -1);
+std::vector<ListedPlatform> probe_platforms(const std::string& nvidia, int owner = -1);
 
 /// The child's next packet, for which it has a minute. Throws std::runtime_error where it ends, takes too
 /// long, or `owner` (see probe_platforms) has come to its end.

@@ -158,6 +158,8 @@ void Session::run() {
     reason = std::string("malformed message: ") + error.what();
   } catch (const RuleBroken& error) {
     reason = std::string("the protocol's rules were broken: ") + error.what();
+  } catch (const DeviceFailed& error) {
+    reason = error.what();
   } catch (const std::exception& error) {
     reason = std::string("internal error: ") + error.what();
   }

@@ -58,6 +58,16 @@ zmq::socket_t router(zmq::context_t& context) {
   return socket;
 }
 
+std::unique_ptr<Backend> make_backend(const Surroundings& surroundings, const WorkerOptions& options) {
+  if (options.kind == PlatformKind::OpenCl)
+    return make_opencl_backend(surroundings, options.platform, options.devices);
+#ifdef CLIQUE_HAS_CUDA
+  return make_cuda_backend(surroundings, options.platform);
+#else
+  throw std::runtime_error("this cliqued was built without CUDA");
+#endif
+}
+
 void serve(const WorkerOptions& options, const ControlChannel& control) {
   PrintCapture prints;
   zmq::context_t context(1);
@@ -72,7 +82,7 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   PeerLinks peer_links(context);
   Tasks tasks;
   const Surroundings surroundings{reporter, order, peer_links, tasks};
-  const auto backend = make_opencl_backend(surroundings, options.platform, options.devices);
+  const auto backend = make_backend(surroundings, options);
 
   WorkerReady ready;
   for (const auto& property : backend->description().platform)
@@ -99,6 +109,7 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options) {
                                      options.bind,
                                      "--log-level",
                                      spdlog::level::to_string_view(spdlog::get_level()).data()};
+  if (options.kind == PlatformKind::Cuda) arguments.emplace_back("--cuda");
   if (!options.devices.empty()) {
     std::string list;
     for (const std::uint32_t device : options.devices)
@@ -130,10 +141,13 @@ int run_embedded(int control_fd) {
   std::vector<ChildProcess> children;
   std::vector<WorkerReady> workers;
   std::string reason = "no OpenCL driver is installed on this host";
+  const char* nvidia = std::getenv("CLIQUE_NVIDIA");
   try {
-    for (const ListedPlatform& platform : probe_platforms(control_fd)) {
+    for (const ListedPlatform& platform :
+         probe_platforms(nvidia != nullptr && *nvidia != '\0' ? nvidia : "cuda", control_fd)) {
       if (platform.devices.empty()) continue;
       WorkerOptions options;
+      options.kind = platform.kind;
       options.platform = platform.index;
       children.push_back(ChildProcess::start(worker_arguments(options)));
     }

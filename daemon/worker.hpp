@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/control.hpp"
+
 namespace clique::daemon {
 
 /// First and last port, or {0, 0}: any.
@@ -13,7 +15,8 @@ using PortRange = std::pair<std::uint16_t, std::uint16_t>;
 
 struct WorkerOptions {
   int control_fd = -1;
-  std::uint32_t platform = 0;
+  PlatformKind kind = PlatformKind::OpenCl;
+  std::uint32_t platform = 0;          ///< ListedPlatform::index
   std::vector<std::uint32_t> devices;  ///< indices in the platform; empty: all
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets, IPv6 without brackets
   PortRange ports{0, 0};
@@ -30,7 +33,15 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options);
 /// status.
 int run_embedded(int control_fd);
 
+/// How the node's NVIDIA GPUs are used.
+enum class NvidiaDriver : std::uint8_t {
+  Cuda,   ///< through CUDA, where that is possible, else as the other
+  OpenCl  ///< through NVIDIA's own OpenCL driver
+};
+/// "cuda" or "opencl". Throws std::invalid_argument.
+NvidiaDriver parse_nvidia_driver(const std::string& text);
+
 /// `cliqued probe`: lists drivers and devices. @returns the exit status.
-int run_probe(int control_fd);
+int run_probe(int control_fd, NvidiaDriver nvidia);
 
 }  // namespace clique::daemon

@@ -68,14 +68,11 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   return id;
 }
 
-std::vector<Ref<Queue>> Context::add_queue(Queue& queue) {
-  std::vector<Ref<Queue>> others;
+std::optional<protocol::CommandId> Context::add_queue(const Queue& queue) {
   const std::lock_guard lock(queues_mutex_);
-  for (Queue* other : queues_)
-    if (&other->worker() == &queue.worker() && other->try_add_ref())
-      others.push_back(Ref<Queue>::adopt(other));
   queues_.push_back(&queue);
-  return others;
+  const auto ahead = ahead_.find(&queue.worker());
+  return ahead != ahead_.end() ? std::optional(*ahead->second) : std::nullopt;
 }
 
 void Context::remove_queue(const Queue& queue) {
@@ -83,10 +80,15 @@ void Context::remove_queue(const Queue& queue) {
   std::erase(queues_, &queue);
 }
 
-bool Context::alone(const Queue& queue) const {
-  return std::none_of(queues_.begin(), queues_.end(), [&](const Queue* other) {
-    return other != &queue && &other->worker() == &queue.worker();
-  });
+std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
+  std::unique_lock lock(queues_mutex_);
+  const auto here = std::count_if(queues_.begin(), queues_.end(),
+                                  [&](const Queue* other) { return &other->worker() == &queue.worker(); });
+  return here == 1 && queue.in_order() ? std::move(lock) : std::unique_lock<std::mutex>();
+}
+
+void Context::returned_early(const Queue& queue, Event& write) {
+  ahead_[&queue.worker()] = write.hold_id();
 }
 
 void Context::flush() const {

@@ -14,7 +14,8 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(property_list)) {
   worker().link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_});
-  for (const Ref<Queue>& other : context_->add_queue(*this)) other->settle_early_write();
+  if (const auto ahead = context_->add_queue(*this))
+    worker().link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
 }
 
 Queue::~Queue() {
@@ -37,9 +38,9 @@ Queue::Prepared Queue::prepare(Submission& submission) {
                                  [](const Access& access) { return access.memory->outlives_commands(); });
   // Whether a write that may fail has failed is to be known.
   submission.report = submission.report || keeps || (elsewhere && writes && prepared.may_fail);
-  if (submission.report || submission.quiet || (elsewhere && writes))
-    prepared.event = Ref<Event>(new Event(context_, submission.quiet ? Ref<Queue>() : Ref<Queue>(this), here,
-                                          submission.type, submission.report));
+  if (submission.report || submission.named || (elsewhere && writes))
+    prepared.event =
+        Ref<Event>(new Event(context_, Ref<Queue>(this), here, submission.type, submission.report));
   prepared.header.id = prepared.event ? prepared.event->id() : next_id();
   prepared.header.queue = id_;
   if (prepared.event) prepared.header.flags = protocol::Command::kEvent;
@@ -111,11 +112,6 @@ void Queue::flush() {
   context_->flush();
 }
 
-void Queue::abandoned() {
-  flush();
-  settle_early_write();
-}
-
 void Queue::finish() {
   context_->flush();
   const auto finished = worker().link().request<protocol::Finished>(protocol::Finish{0, id_});
@@ -124,10 +120,6 @@ void Queue::finish() {
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
   for (const Ref<Event>& event : note_foreign({}, nullptr)) event->wait();
-  {
-    const std::lock_guard lock(context_->queues_mutex());
-    early_write_ = nullptr;
-  }
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 
@@ -158,10 +150,12 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
 }
 
 Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
-                             std::span<const Ref<Event>> waits, bool report, PostWrite post) {
+                             std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named) {
   auto reads = context_->host_reads().pending(memory.data(), memory.size());
   if (!reads.empty()) return write_later(std::move(reads), type, access, waits, std::move(post));
-  return submit_parts({type, waits, {&access, 1}, report},
+  Submission submission{type, waits, {&access, 1}, report};
+  submission.named = named;
+  return submit_parts(std::move(submission),
                       [&](Link& link, const protocol::Command& header) { post(link, header, in_order()); });
 }
 
@@ -222,37 +216,8 @@ Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, co
       {from.data, size}, type, access, waits, report,
       [id = buffer.id(), offset, size, from](Link& link, const protocol::Command& header, bool in_order) {
         post_buffer_write(link, header, in_order, id, offset, size, from);
-      });
-}
-
-bool Queue::write_early(Memory& buffer, std::size_t offset, std::span<const std::byte> from) {
-  // No other queue begins to exist before the write is noted.
-  const std::lock_guard lock(context_->queues_mutex());
-  if (!in_order() || !context_->alone(*this)) return false;
-  const Access access{&buffer, offset, from.size(), Access::Overwrite};
-  Submission submission{CL_COMMAND_WRITE_BUFFER, {}, {&access, 1}};
-  submission.quiet = true;
-  early_write_ = submit_parts(submission, [&](Link& link, const protocol::Command& header) {
-    post_buffer_write(link, header, true, buffer.id(), offset, from.size(), {from.data(), {}, {}, true});
-  });
-  return true;
-}
-
-void Queue::settle_early_write() {
-  Ref<Event> write;
-  {
-    const std::lock_guard lock(context_->queues_mutex());
-    write = std::exchange(early_write_, nullptr);
-  }
-  if (!write || worker().link().lost()) return;
-  // Not by a command of this queue, which may be held up by what came after the write.
-  const Ref<Event> done(new Event(context_, nullptr, worker(), CL_COMMAND_MARKER, true));
-  worker().expect_event(done);
-  worker().link().post(protocol::Marker{{done->id(),
-                                         context_->transfer_queue(worker()),
-                                         protocol::Command::kEvent | protocol::Command::kReport,
-                                         {write->id()}}});
-  done->wait();
+      },
+      from.copy);
 }
 
 namespace {

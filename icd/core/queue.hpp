@@ -43,8 +43,8 @@ struct Submission {
   DataSink sink = {};
   /// Host memory that the read fills.
   std::span<const std::byte> fills = {};
-  /// An event is wanted that the worker does not report, which only the queue holds.
-  bool quiet = false;
+  /// An event is wanted, if only for others to wait for.
+  bool named = false;
 };
 
 class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
@@ -89,12 +89,6 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                    std::span<const Ref<Event>> waits, bool report,
                    cl_command_type type = CL_COMMAND_WRITE_BUFFER);
-  /// A blocking write of a few bytes, which are copied: returns before it is done where nothing but this
-  /// queue, whose later commands come after it anyway, could see that. @returns false, having done nothing,
-  /// where something could.
-  bool write_early(Memory& buffer, std::size_t offset, std::span<const std::byte> from);
-  /// Waits for what write_early() has enqueued.
-  void settle_early_write();
   /// Where a box lies in a buffer; x in bytes.
   struct Box {
     protocol::Triple origin{};
@@ -150,7 +144,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   using PostWrite = std::function<void(Link&, const protocol::Command&, bool in_order)>;
   /// A write from host memory: at once, or, where commands under way are yet to fill that memory, after them.
   Ref<Event> write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
-                        std::span<const Ref<Event>> waits, bool report, PostWrite post);
+                        std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named = false);
   Ref<Event> write_later(std::vector<Ref<Event>> reads, cl_command_type type, const Access& access,
                          std::span<const Ref<Event>> waits, PostWrite post);
 
@@ -177,7 +171,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported);
   Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
-  void abandoned() override;
+  void abandoned() override { flush(); }
 
   protocol::ObjectId id_ = next_id();
   Ref<Context> context_;
@@ -188,8 +182,6 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// have waited for, and that one's own. Of an in-order queue.
   std::mutex foreign_mutex_;
   std::vector<Ref<Event>> foreign_;
-  /// Of the last write_early(); guarded by Context::queues_mutex(). Does not refer to the queue.
-  Ref<Event> early_write_;
 };
 
 /// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) where list and count do not go

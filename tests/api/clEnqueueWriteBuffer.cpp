@@ -33,6 +33,12 @@ TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenPointerMayBeReusedAtOnce) {
   EXPECT_EQ(data, read<cl_int>(mem, data.size()));
 }
 
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenItsEventIsComplete) {
+  Event event;
+  ASSERT_CL(::clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, data.data(), 0, nullptr, event.out()));
+  EXPECT_EQ(CL_COMPLETE, execution_status(event));
+}
+
 TEST_F(clEnqueueWriteBuffer, GivenNonBlockingWriteThenDataIsThereWhenTheEventCompletes) {
   auto source = data;
   Event event;

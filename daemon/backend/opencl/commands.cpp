@@ -3,27 +3,6 @@
 
 namespace clique::daemon::opencl {
 
-namespace {
-
-__extension__ using Wide = unsigned __int128;
-
-/// Rule: a rectangle lies within a buffer, whose rows and slices have the given pitches (0: without gaps).
-void check_rect(const protocol::Triple& origin, const protocol::Triple& region, std::uint64_t row_pitch,
-                std::uint64_t slice_pitch, const Memory& memory) {
-  const Wide row = row_pitch != 0 ? row_pitch : region[0];
-  const Wide slice = slice_pitch != 0 ? Wide{slice_pitch} : row * region[1];
-  constexpr std::uint64_t kLarge = 1ULL << 40U;
-  for (int i = 0; i < 3; ++i)
-    if (origin[i] > kLarge || region[i] > kLarge) throw RuleBroken("a rectangle of impossible size");
-  if (row > kLarge || slice > kLarge) throw RuleBroken("a rectangle with an impossible pitch");
-  if (region[0] == 0 || region[1] == 0 || region[2] == 0) return;
-  const Wide end =
-      slice * (origin[2] + region[2] - 1) + row * (origin[1] + region[1] - 1) + origin[0] + region[0];
-  if (end > memory.size) throw RuleBroken("a rectangle that goes beyond its buffer");
-}
-
-}  // namespace
-
 void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
   if (arg.index >= kernel.args.size())
     throw RuleBroken("argument " + std::to_string(arg.index) + " of a kernel with " +
@@ -130,7 +109,7 @@ void OpenClBackend::handle(protocol::ReadBufferRect&& message) {
   const auto block = staging_.take(size);
   submit(message.command, Aftermath::sending(block, size, message.part), [&](const Submission& to) {
     const Memory& memory = buffer(message.buffer);
-    check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory);
+    check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory.size);
     const std::array<std::size_t, 3> begin{};
     return clEnqueueReadBufferRect(to.queue, memory.native.get(), CL_FALSE, native(message.origin).data(),
                                    begin.data(), native(message.region).data(), message.row_pitch,
@@ -144,7 +123,7 @@ void OpenClBackend::handle(protocol::WriteBufferRect&& message) {
   if (volume(message.region) != bytes.size()) throw RuleBroken("a rectangle and data of another size");
   submit(message.command, Aftermath::keeping(message.data.owner), [&](const Submission& to) {
     const Memory& memory = buffer(message.buffer);
-    check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory);
+    check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory.size);
     const std::array<std::size_t, 3> begin{};
     return clEnqueueWriteBufferRect(to.queue, memory.native.get(), CL_FALSE, native(message.origin).data(),
                                     begin.data(), native(message.region).data(), message.row_pitch,
@@ -168,9 +147,9 @@ void OpenClBackend::handle(protocol::CopyBufferRect&& message) {
     const Memory& source = buffer(message.source);
     const Memory& destination = buffer(message.destination);
     check_rect(message.source_origin, message.region, message.source_pitch[0], message.source_pitch[1],
-               source);
+               source.size);
     check_rect(message.destination_origin, message.region, message.destination_pitch[0],
-               message.destination_pitch[1], destination);
+               message.destination_pitch[1], destination.size);
     return clEnqueueCopyBufferRect(
         to.queue, source.native.get(), destination.native.get(), native(message.source_origin).data(),
         native(message.destination_origin).data(), native(message.region).data(), message.source_pitch[0],

@@ -4,25 +4,15 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "protocol/messages.hpp"
+#include "daemon/backend/checks.hpp"
 
 namespace clique::daemon::opencl {
 
-/// The driver refused something. what() names the call.
-class ClError : public std::runtime_error {
- public:
-  ClError(cl_int status, const std::string& what) : std::runtime_error(what), status_(status) {}
-  cl_int status() const { return status_; }
-
- private:
-  cl_int status_;
-};
-
+/// The driver refused something: throws ClError.
 inline void check(cl_int status, const char* call) {
   if (status != CL_SUCCESS) throw ClError(status, std::string(call) + " returned " + std::to_string(status));
 }

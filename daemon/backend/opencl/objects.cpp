@@ -32,12 +32,13 @@ void measure(Memory& image) {
       });
   const std::size_t layers = info(CL_IMAGE_ARRAY_SIZE);
   image.image = true;
-  image.element_size = info(CL_IMAGE_ELEMENT_SIZE);
-  image.extent = {info(CL_IMAGE_WIDTH), std::max<std::size_t>(info(CL_IMAGE_HEIGHT), 1),
-                  std::max<std::size_t>(info(CL_IMAGE_DEPTH), 1)};
-  if (type == CL_MEM_OBJECT_IMAGE1D_ARRAY) image.extent[1] = layers;
-  if (type == CL_MEM_OBJECT_IMAGE2D_ARRAY) image.extent[2] = layers;
-  image.size = image.element_size * volume({image.extent[0], image.extent[1], image.extent[2]});
+  image.shape.element_size = info(CL_IMAGE_ELEMENT_SIZE);
+  image.shape.extent = {info(CL_IMAGE_WIDTH), std::max<std::size_t>(info(CL_IMAGE_HEIGHT), 1),
+                        std::max<std::size_t>(info(CL_IMAGE_DEPTH), 1)};
+  if (type == CL_MEM_OBJECT_IMAGE1D_ARRAY) image.shape.extent[1] = layers;
+  if (type == CL_MEM_OBJECT_IMAGE2D_ARRAY) image.shape.extent[2] = layers;
+  image.size = image.shape.element_size *
+               volume({image.shape.extent[0], image.shape.extent[1], image.shape.extent[2]});
 }
 
 }  // namespace

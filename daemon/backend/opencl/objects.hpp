@@ -1,15 +1,15 @@
 // The session's objects on the driver.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "daemon/backend.hpp"
+#include "daemon/backend/build_thread.hpp"
+#include "daemon/backend/image_shape.hpp"
 #include "daemon/backend/opencl/native.hpp"
+#include "daemon/backend/table.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -45,21 +45,17 @@ struct Memory {
   std::shared_ptr<Context> context;
   std::uint64_t size = 0;  ///< of a buffer; of an image, its bytes without gaps
   bool image = false;
-  // Of an image:
-  std::uint64_t element_size = 0;
-  std::array<std::size_t, 3> extent{
-      1, 1, 1};  ///< in the sense of regions: array layers are the last dimension used
+  ImageShape shape;  ///< of an image
 };
 
 struct Sampler {
   Handle<cl_sampler> native;
 };
 
-struct Program {
+struct Program : Buildable {
   Handle<cl_program> native;  ///< null where its creation failed
   cl_int status = CL_SUCCESS;
   std::shared_ptr<Context> context;
-  int jobs = 0;  ///< not yet done, guarded by the BuildThread
 };
 
 struct Kernel {
@@ -71,43 +67,6 @@ struct Kernel {
     std::weak_ptr<const void> target;
   };
   std::vector<Arg> args;
-};
-
-/// Objects of one kind by their ids. One whose creation failed stays as failed. Main thread.
-template <typename T>
-class Table {
- public:
-  explicit Table(const char* kind) : kind_(kind) {}
-
-  void add(ObjectId id, std::shared_ptr<T> object) { insert(id, {std::move(object), CL_SUCCESS}); }
-  void add_failed(ObjectId id, cl_int status) { insert(id, {nullptr, status}); }
-
-  /// Throws RuleBroken for an id that was never given or is released, ClError for an object that could not be
-  /// made.
-  const std::shared_ptr<T>& get(ObjectId id) const {
-    const auto entry = entries_.find(id);
-    if (entry == entries_.end())
-      throw RuleBroken(std::string(kind_) + " " + std::to_string(id) + " does not exist");
-    if (!entry->second.object)
-      throw ClError(entry->second.status,
-                    std::string(kind_) + " " + std::to_string(id) + " could not be created");
-    return entry->second.object;
-  }
-  bool contains(ObjectId id) const { return entries_.contains(id); }
-  bool erase(ObjectId id) { return entries_.erase(id) > 0; }
-
- private:
-  struct Entry {
-    std::shared_ptr<T> object;
-    cl_int status = CL_SUCCESS;
-  };
-  void insert(ObjectId id, Entry entry) {
-    if (id == 0 || !entries_.emplace(id, std::move(entry)).second)
-      throw RuleBroken(std::string(kind_) + " " + std::to_string(id) + " exists already");
-  }
-
-  const char* kind_;
-  std::unordered_map<ObjectId, Entry> entries_;
 };
 
 }  // namespace clique::daemon::opencl

@@ -12,13 +12,6 @@ namespace {
 constexpr std::size_t kManyPending = 64;
 }  // namespace
 
-std::uint64_t volume(const protocol::Triple& sizes) {
-  std::uint64_t result = 1;
-  for (const std::uint64_t size : sizes)
-    if (__builtin_mul_overflow(result, size, &result)) throw RuleBroken("a region that overflows");
-  return result;
-}
-
 OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id platform,
                              std::vector<cl_device_id> devices)
     : surroundings_(surroundings), platform_(platform), clock_(devices.at(0)) {

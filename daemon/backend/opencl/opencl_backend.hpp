@@ -4,12 +4,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "daemon/backend.hpp"
-#include "daemon/backend/opencl/build_thread.hpp"
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/objects.hpp"
-#include "daemon/backend/opencl/staging.hpp"
+#include "daemon/backend/staging.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -247,21 +245,6 @@ void OpenClBackend::create(Table<T>& table, ObjectId id, Make&& make) {
     surroundings_.reporter.report(protocol::Failed{id, error.status(), error.what()});
   }
 }
-
-/// Rule: [offset, offset + size) lies within `total` bytes.
-inline void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t total, const char* what) {
-  if (size > total || offset > total - size)
-    throw RuleBroken(std::string(what) + " of " + std::to_string(size) + " bytes at " +
-                     std::to_string(offset) + " goes beyond " + std::to_string(total) + " bytes");
-}
-
-/// Rule: a part's payload is what the command says, and not too large.
-inline void check_part(std::uint64_t size) {
-  if (size > protocol::kMaxPayload) throw RuleBroken("a part of " + std::to_string(size) + " bytes");
-}
-
-/// The product of three sizes. Throws RuleBroken where it does not fit into 64 bits.
-std::uint64_t volume(const protocol::Triple& sizes);
 
 inline std::array<std::size_t, 3> native(const protocol::Triple& triple) {
   return {triple[0], triple[1], triple[2]};

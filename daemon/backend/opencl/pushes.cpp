@@ -1,5 +1,4 @@
 // Data from worker to worker: Push reads and sends, Expect receives and writes.
-#include "daemon/backend/opencl/blocks.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
@@ -40,7 +39,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   void read_next() {
     if (next_ == message_.size || failed_) return;
     const std::uint64_t offset = next_;
-    const Block block = memory_->image ? block_at(*memory_, offset, kChunk)
+    const Block block = memory_->image ? block_at(memory_->shape, offset, kChunk)
                                        : Block{{}, {}, std::min(kChunk, message_.size - offset)};
     next_ += block.size;
     const auto data = backend_.staging_.take(block.size);
@@ -151,7 +150,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
     Handle<cl_event> written;
     cl_int status = CL_SUCCESS;
     if (memory_->image) {
-      const Block block = block_at(*memory_, offset, data.bytes.size());
+      const Block block = block_at(memory_->shape, offset, data.bytes.size());
       status = block.size != data.bytes.size()
                    ? CL_INVALID_VALUE
                    : clEnqueueWriteImage(queue_->native.get(), memory_->native.get(), CL_FALSE,

@@ -4,9 +4,14 @@
 #include <array>
 #include <cstdint>
 
-#include "daemon/backend/opencl/objects.hpp"
+namespace clique::daemon {
 
-namespace clique::daemon::opencl {
+/// What transfers have to know of an image.
+struct ImageShape {
+  std::uint64_t element_size = 0;
+  /// In the sense of regions: array layers are the last dimension used.
+  std::array<std::size_t, 3> extent{1, 1, 1};
+};
 
 /// A region of an image whose bytes without gaps lie together in those of the whole image.
 struct Block {
@@ -17,11 +22,11 @@ struct Block {
 
 /// The largest block of whole slices, else whole rows, else pixels, that begins `offset` bytes into the image
 /// and has at most `limit` bytes. Its size is 0 where there is none.
-inline Block block_at(const Memory& image, std::uint64_t offset, std::uint64_t limit) {
+inline Block block_at(const ImageShape& image, std::uint64_t offset, std::uint64_t limit) {
   const auto [width, height, depth] = image.extent;
   const std::uint64_t row = width * image.element_size;
   const std::uint64_t slice = row * height;
-  if (slice == 0 || offset >= image.size || offset % image.element_size != 0) return {};
+  if (slice == 0 || offset >= slice * depth || offset % image.element_size != 0) return {};
   Block block;
   block.origin = {offset % row / image.element_size, offset % slice / row, offset / slice};
   if (offset % slice == 0 && limit >= slice) {
@@ -35,4 +40,4 @@ inline Block block_at(const Memory& image, std::uint64_t offset, std::uint64_t l
   return block;
 }
 
-}  // namespace clique::daemon::opencl
+}  // namespace clique::daemon

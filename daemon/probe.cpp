@@ -1,9 +1,13 @@
 // `cliqued probe`: what the node's drivers offer.
 #include <cstdlib>
+#include <stdexcept>
 
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/process.hpp"
 #include "daemon/worker.hpp"
+#ifdef CLIQUE_HAS_CUDA
+#include "daemon/backend/cuda/probe.hpp"
+#endif
 
 namespace clique::daemon {
 
@@ -12,7 +16,8 @@ namespace {
 using opencl::get_text;
 using opencl::get_value;
 
-std::vector<ListedPlatform> list_platforms() {
+/// @param nvidia whether NVIDIA's own driver is wanted
+std::vector<ListedPlatform> list_opencl_platforms(bool nvidia) {
   cl_uint count = 0;
   clGetPlatformIDs(0, nullptr, &count);
   std::vector<cl_platform_id> platforms(count);
@@ -21,10 +26,14 @@ std::vector<ListedPlatform> list_platforms() {
   for (cl_uint i = 0; i < count; ++i) {
     ListedPlatform platform;
     platform.index = i;
-    platform.name = get_text([&](std::size_t size, void* value, std::size_t* size_ret) {
-      return clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, size, value, size_ret);
-    });
+    const auto text = [&platforms, i](cl_platform_info name) {
+      return get_text([&](std::size_t size, void* value, std::size_t* size_ret) {
+        return clGetPlatformInfo(platforms[i], name, size, value, size_ret);
+      });
+    };
+    platform.name = text(CL_PLATFORM_NAME);
     if (platform.name == "Clique") continue;
+    if (!nvidia && text(CL_PLATFORM_VENDOR) == "NVIDIA Corporation") continue;
     cl_uint devices = 0;
     clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
     std::vector<cl_device_id> ids(devices);
@@ -43,12 +52,30 @@ std::vector<ListedPlatform> list_platforms() {
   return result;
 }
 
+std::vector<ListedPlatform> list_gpus(NvidiaDriver nvidia) {
+#ifdef CLIQUE_HAS_CUDA
+  if (nvidia == NvidiaDriver::Cuda) return cuda::list_gpus();
+#endif
+  static_cast<void>(nvidia);
+  return {};
+}
+
 }  // namespace
 
-int run_probe(int control_fd) {
+NvidiaDriver parse_nvidia_driver(const std::string& text) {
+  if (text == "cuda") return NvidiaDriver::Cuda;
+  if (text == "opencl") return NvidiaDriver::OpenCl;
+  throw std::invalid_argument("'" + text + "' is no way to use NVIDIA GPUs; 'cuda' and 'opencl' are");
+}
+
+int run_probe(int control_fd, NvidiaDriver nvidia) {
   die_with_parent();
   const ControlChannel control{Fd(control_fd)};
-  control.send(list_platforms());
+  // The same GPUs are not to be offered twice.
+  auto platforms = list_gpus(nvidia);
+  const auto others = list_opencl_platforms(platforms.empty());
+  platforms.insert(platforms.end(), others.begin(), others.end());
+  control.send(platforms);
   // Drivers' destructors have nothing to say any more.
   std::_Exit(EXIT_SUCCESS);
 }

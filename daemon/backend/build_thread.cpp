@@ -1,8 +1,12 @@
-#include "daemon/backend/opencl/build_thread.hpp"
+#include "daemon/backend/build_thread.hpp"
 
-namespace clique::daemon::opencl {
+namespace clique::daemon {
 
-BuildThread::BuildThread() : thread_([this] { run(); }) {}
+BuildThread::BuildThread(std::function<void()> begin)
+    : thread_([this, begin = std::move(begin)] {
+        if (begin) begin();
+        run();
+      }) {}
 
 BuildThread::~BuildThread() {
   {
@@ -13,7 +17,7 @@ BuildThread::~BuildThread() {
   thread_.join();
 }
 
-void BuildThread::post(std::shared_ptr<Program> program, std::function<void()> job) {
+void BuildThread::post(std::shared_ptr<Buildable> program, std::function<void()> job) {
   {
     const std::lock_guard lock(mutex_);
     ++program->jobs;
@@ -22,7 +26,7 @@ void BuildThread::post(std::shared_ptr<Program> program, std::function<void()> j
   changed_.notify_all();
 }
 
-void BuildThread::wait(const Program& program) {
+void BuildThread::wait(const Buildable& program) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return program.jobs == 0; });
 }
@@ -42,4 +46,4 @@ void BuildThread::run() {
   }
 }
 
-}  // namespace clique::daemon::opencl
+}  // namespace clique::daemon

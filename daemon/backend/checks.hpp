@@ -1,0 +1,49 @@
+// Rules on what messages ask for, and the statuses of what cannot be done, for all backends.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "daemon/backend.hpp"
+
+namespace clique::daemon {
+
+/// Something cannot be done, for a reason that has a status. what() names the call.
+class ClError : public std::runtime_error {
+ public:
+  ClError(cl_int status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  cl_int status() const { return status_; }
+
+ private:
+  cl_int status_;
+};
+
+/// Rule: [offset, offset + size) lies within `total` bytes.
+inline void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t total, const char* what) {
+  if (size > total || offset > total - size)
+    throw RuleBroken(std::string(what) + " of " + std::to_string(size) + " bytes at " +
+                     std::to_string(offset) + " goes beyond " + std::to_string(total) + " bytes");
+}
+
+/// Rule: a part's payload is what the command says, and not too large.
+inline void check_part(std::uint64_t size) {
+  if (size > protocol::kMaxPayload) throw RuleBroken("a part of " + std::to_string(size) + " bytes");
+}
+
+/// The product of three sizes. Throws RuleBroken where it does not fit into 64 bits.
+std::uint64_t volume(const protocol::Triple& sizes);
+
+/// Rule: a rectangle lies within a buffer of `total` bytes, whose rows and slices have the given pitches (0:
+/// without gaps).
+void check_rect(const protocol::Triple& origin, const protocol::Triple& region, std::uint64_t row_pitch,
+                std::uint64_t slice_pitch, std::uint64_t total);
+
+/// Rule: the region lies within an image of this extent.
+void check_region(const protocol::Triple& origin, const protocol::Triple& region,
+                  const std::array<std::size_t, 3>& extent);
+
+}  // namespace clique::daemon

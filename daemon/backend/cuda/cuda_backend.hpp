@@ -1,0 +1,224 @@
+// Executes a session's messages on one NVIDIA GPU, through CUDA's driver API.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "daemon/backend.hpp"
+#include "daemon/backend/cuda/device.hpp"
+#include "daemon/backend/cuda/fill.hpp"
+#include "daemon/backend/cuda/objects.hpp"
+#include "daemon/backend/cuda/printf_buffers.hpp"
+#include "daemon/backend/staging.hpp"
+#include "daemon/compiler/cache.hpp"
+#include "daemon/compiler/compiler_process.hpp"
+
+namespace clique::daemon::cuda {
+
+using protocol::Command;
+using protocol::CommandId;
+using protocol::DeviceId;
+
+class CudaBackend : public Backend {
+ public:
+  CudaBackend(const Surroundings& surroundings, const Device& device);
+
+  const protocol::Attached& description() const override { return description_; }
+  std::int64_t clock() const override { return host_clock(); }
+  std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
+  void set_remote(CommandId command, std::int32_t status) override;
+  void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
+  void flush() override { scheduler_.flush(); }
+
+  // objects.cpp
+  void handle(protocol::CreateContext&& message) override;
+  void handle(protocol::CreateSubDevices&& message) override;
+  void handle(protocol::CreateQueue&& message) override;
+  void handle(protocol::CreateBuffer&& message) override;
+  void handle(protocol::CreateSubBuffer&& message) override;
+  void handle(protocol::CreateImage&& message) override;
+  void handle(protocol::CreateSampler&& message) override;
+  void handle(protocol::Release&& message) override;
+
+  // programs.cpp
+  void handle(protocol::CreateProgram&& message) override;
+  void handle(protocol::BuildProgram&& message) override;
+  void handle(protocol::CompileProgram&& message) override;
+  void handle(protocol::LinkProgram&& message) override;
+  void handle(protocol::GetProgramBinary&& message) override;
+
+  // kernels.cpp
+  void handle(protocol::CreateKernel&& message) override;
+  void handle(protocol::QueryWorkGroup&& message) override;
+  void handle(protocol::RunKernel&& message) override;
+
+  // transfers.cpp
+  void handle(protocol::ReadBuffer&& message) override;
+  void handle(protocol::WriteBuffer&& message) override;
+  void handle(protocol::ReadBufferRect&& message) override;
+  void handle(protocol::WriteBufferRect&& message) override;
+  void handle(protocol::CopyBuffer&& message) override;
+  void handle(protocol::CopyBufferRect&& message) override;
+  void handle(protocol::FillBuffer&& message) override;
+
+  // images.cpp
+  void handle(protocol::ReadImage&& message) override;
+  void handle(protocol::WriteImage&& message) override;
+  void handle(protocol::CopyImage&& message) override;
+  void handle(protocol::CopyImageToBuffer&& message) override;
+  void handle(protocol::CopyBufferToImage&& message) override;
+  void handle(protocol::FillImage&& message) override;
+
+  // pushes.cpp
+  void handle(protocol::Push&& message) override;
+
+  // events.cpp
+  void handle(protocol::Marker&& message) override;
+  void handle(protocol::Barrier&& message) override;
+  void handle(protocol::Finish&& message) override;
+  void handle(protocol::AwaitRemote&& message) override;
+  void handle(protocol::WatchEvent&& message) override;
+
+ private:
+  class PushJob;
+  class ExpectSink;
+  friend class PushJob;
+  friend class ExpectSink;
+
+  struct Event {
+    TaskRef task;  ///< null where the command was refused
+    cl_int failed = CL_SUCCESS;
+    ReportOrder::EntryRef order;
+  };
+  /// The parts so far of a command of several messages.
+  struct Parts {
+    std::vector<TaskRef> tasks;
+    std::vector<ReportOrder::EntryRef> reports;
+    std::vector<CommandId> waits;  ///< of the first part
+    cl_int status = CL_SUCCESS;
+  };
+  /// What a command is, beside its header.
+  struct Work {
+    std::function<void(CUstream)> run;
+    std::vector<std::shared_ptr<const void>> keep;
+    std::string_view kernel;
+    /// Filled by the time the task ends, and to be sent as Data: `size` bytes, or nothing.
+    std::shared_ptr<std::shared_ptr<std::byte>> data;
+    std::size_t size = 0;
+    std::uint32_t part = 0;
+    std::function<void()> before_report;  ///< called when it has ended well
+    bool everything_before = false;       ///< comes after all before it in its queue
+    bool everything_after = false;        ///< and all after it in its queue come after it
+  };
+  using Times = std::array<std::uint64_t, 4>;
+
+  /// Has a command done: `make` returns its Work, and may throw ClError and RuleBroken.
+  template <typename Make>
+  void submit(const Command& command, Make&& make);
+  void enter(const Command& command, const std::shared_ptr<Queue>& queue, Work work);
+  void join_parts(const Command& command, const std::shared_ptr<Queue>& queue, Parts parts);
+  void fail(const Command& command, const std::shared_ptr<Queue>& queue, const ClError& error);
+  /// A task that reports the command's end and data; `entry` may be null.
+  TaskRef make_task(const Command& command, const std::shared_ptr<Queue>& queue, Work work,
+                    ReportOrder::EntryRef entry, bool report);
+  /// The times of an EventState.
+  static Times clamped(std::int64_t queued, std::int64_t submitted,
+                       std::pair<std::int64_t, std::int64_t> times);
+  /// Puts the task into its queue, after what it has to come after.
+  void enqueue(const TaskRef& task, const std::shared_ptr<Queue>& queue, const std::vector<TaskRef>& waits,
+               bool everything_before, bool everything_after);
+  /// Makes what is reported in the queue from now on come after `entry`, as far as the queue's order demands.
+  static void chain(Queue& queue, const ReportOrder::EntryRef& entry, bool barrier);
+  std::vector<ReportOrder::EntryRef> before(Queue& queue, bool everything);
+
+  /// Tasks of the waits, and what must be reported before whoever waits. Throws ClError where one has failed.
+  void resolve(const std::vector<CommandId>& waits, std::vector<TaskRef>& tasks,
+               std::vector<ReportOrder::EntryRef>& after);
+  Event& event(CommandId id);
+  void add_event(CommandId id, Event event);
+  /// Has a transfer of the backend's own done, after `waits` alone; `at_end` is called on any thread.
+  TaskRef transfer(Queue& queue, const std::vector<TaskRef>& waits, std::function<void(CUstream)> run,
+                   std::vector<std::shared_ptr<const void>> keep, std::function<void(cl_int)> at_end);
+
+  /// The task of a Push or Expect, held, with its event and report; `waits` gets what it waits for.
+  TaskRef make_transfer(const Command& command, std::vector<TaskRef>& waits);
+
+  void check_device(DeviceId id) const;
+  template <typename T, typename Make>
+  void create(Table<T>& table, ObjectId id, Make&& make);
+  std::shared_ptr<Memory> buffer(ObjectId id);
+  std::shared_ptr<Memory> image(ObjectId id);
+
+  void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
+  /// The size of work-groups, where the launch gives none.
+  void choose_group(const Function& function, NdRange& range) const;
+  /// @param has_local whether `range` has the size of work-groups
+  Work launch(const Kernel& kernel, NdRange range, bool has_local);
+  static std::vector<protocol::Property> work_group_properties(const Function& function);
+  void answer_query(const protocol::QueryWorkGroup& message, const Function& function,
+                    protocol::Bytes& answer) const;
+
+  // On the build thread.
+  compiler::Request request(compiler::Request::Kind kind, const std::string& options) const;
+  /// Makes the program what was compiled. @returns the build's status; `failure` where it cannot be loaded.
+  cl_int take_result(Program& program, compiler::Result result, cl_int failure);
+  void load(Program& program);
+  void report_program(protocol::RequestId request, const Program& program, cl_int status,
+                      const std::vector<DeviceId>& devices);
+  static std::vector<protocol::KernelDescription> describe_kernels(const Program& program);
+
+  /// Any thread: the GPU has failed.
+  void fault(CUresult result);
+  [[noreturn]] void end_session(CUresult result);
+
+  const Surroundings surroundings_;
+  const Device device_;
+  protocol::Attached description_;
+  Table<Context> contexts_{"context"};
+  Table<Queue> queues_{"queue"};
+  Table<Memory> memory_{"memory object"};
+  Table<Sampler> samplers_{"sampler"};
+  Table<Program> programs_{"program"};
+  Table<Kernel> kernels_{"kernel"};
+  std::unordered_map<CommandId, Event> events_;
+  std::unordered_map<CommandId, Parts> parts_;
+  /// Finishes that wait, for the end of the session.
+  std::unordered_map<protocol::RequestId, TaskRef> finishes_;
+  std::vector<std::string> extensions_;
+  Staging staging_;
+  DeviceMemory device_memory_;
+  PrintfBuffers printf_buffers_;
+  Filler filler_;
+  std::atomic<bool> faulty_ = false;
+  Scheduler scheduler_;
+  compiler::CompilerProcess compiler_;  // the build thread's, as is the cache
+  compiler::Cache cache_ = compiler::Cache::from_environment();
+  BuildThread builds_;
+};
+
+template <typename Make>
+void CudaBackend::submit(const Command& command, Make&& make) {
+  std::shared_ptr<Queue> queue;
+  try {
+    queue = queues_.get(command.queue);
+    enter(command, queue, make());
+  } catch (const ClError& error) {
+    fail(command, queue, error);
+  }
+}
+
+template <typename T, typename Make>
+void CudaBackend::create(Table<T>& table, ObjectId id, Make&& make) {
+  try {
+    table.add(id, make());
+  } catch (const ClError& error) {
+    table.add_failed(id, error.status());
+    surroundings_.reporter.report(protocol::Failed{id, error.status(), error.what()});
+  }
+}
+
+inline std::array<std::size_t, 3> native(const protocol::Triple& triple) {
+  return {triple[0], triple[1], triple[2]};
+}
+
+}  // namespace clique::daemon::cuda

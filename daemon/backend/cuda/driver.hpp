@@ -1,0 +1,116 @@
+// CUDA's driver API, opened at run time, so that one build serves nodes with and without NVIDIA GPUs.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <string>
+
+#include "daemon/backend/checks.hpp"
+
+namespace clique::daemon::cuda {
+
+// Every call that is used: its name without "cu", its symbol in libcuda.so.1, its parameters. Versions are
+// given in full, since cuda.h's are those of the toolkit that this was built with.
+#define CLIQUE_CUDA_CALLS(X)                                                                               \
+  X(Init, cuInit, unsigned)                                                                                \
+  X(DriverGetVersion, cuDriverGetVersion, int*)                                                            \
+  X(GetErrorName, cuGetErrorName, CUresult, const char**)                                                  \
+  X(GetErrorString, cuGetErrorString, CUresult, const char**)                                              \
+  X(DeviceGetCount, cuDeviceGetCount, int*)                                                                \
+  X(DeviceGet, cuDeviceGet, CUdevice*, int)                                                                \
+  X(DeviceGetName, cuDeviceGetName, char*, int, CUdevice)                                                  \
+  X(DeviceGetUuid, cuDeviceGetUuid_v2, CUuuid*, CUdevice)                                                  \
+  X(DeviceGetAttribute, cuDeviceGetAttribute, int*, CUdevice_attribute, CUdevice)                          \
+  X(DeviceTotalMem, cuDeviceTotalMem_v2, std::size_t*, CUdevice)                                           \
+  X(DeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, CUmemoryPool*, CUdevice)                           \
+  X(MemPoolSetAttribute, cuMemPoolSetAttribute, CUmemoryPool, CUmemPool_attribute, void*)                  \
+  X(MemPoolTrimTo, cuMemPoolTrimTo, CUmemoryPool, std::size_t)                                             \
+  X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUcontext*, CUdevice)                                \
+  X(CtxSetCurrent, cuCtxSetCurrent, CUcontext)                                                             \
+  X(CtxSynchronize, cuCtxSynchronize, void)                                                                \
+  X(MemAlloc, cuMemAlloc_v2, CUdeviceptr*, std::size_t)                                                    \
+  X(MemFree, cuMemFree_v2, CUdeviceptr)                                                                    \
+  X(MemAllocAsync, cuMemAllocAsync, CUdeviceptr*, std::size_t, CUstream)                                   \
+  X(MemFreeAsync, cuMemFreeAsync, CUdeviceptr, CUstream)                                                   \
+  X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                           \
+  X(MemFreeHost, cuMemFreeHost, void*)                                                                     \
+  X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, CUdeviceptr*, void*, unsigned)                  \
+  X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, std::size_t, CUstream)                \
+  X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, std::size_t, CUstream)                      \
+  X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                \
+  X(Memcpy3DAsync, cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D*, CUstream)                                     \
+  X(MemsetD8Async, cuMemsetD8Async, CUdeviceptr, unsigned char, std::size_t, CUstream)                     \
+  X(MemsetD16Async, cuMemsetD16Async, CUdeviceptr, unsigned short, std::size_t, CUstream)                  \
+  X(MemsetD32Async, cuMemsetD32Async, CUdeviceptr, unsigned, std::size_t, CUstream)                        \
+  X(Array3DCreate, cuArray3DCreate_v2, CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*)                           \
+  X(ArrayDestroy, cuArrayDestroy, CUarray)                                                                 \
+  X(TexObjectCreate, cuTexObjectCreate, CUtexObject*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*, \
+    const CUDA_RESOURCE_VIEW_DESC*)                                                                        \
+  X(TexObjectDestroy, cuTexObjectDestroy, CUtexObject)                                                     \
+  X(SurfObjectCreate, cuSurfObjectCreate, CUsurfObject*, const CUDA_RESOURCE_DESC*)                        \
+  X(SurfObjectDestroy, cuSurfObjectDestroy, CUsurfObject)                                                  \
+  X(StreamCreate, cuStreamCreate, CUstream*, unsigned)                                                     \
+  X(StreamDestroy, cuStreamDestroy_v2, CUstream)                                                           \
+  X(StreamQuery, cuStreamQuery, CUstream)                                                                  \
+  X(StreamSynchronize, cuStreamSynchronize, CUstream)                                                      \
+  X(StreamWriteValue32, cuStreamWriteValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)              \
+  X(StreamWaitValue32, cuStreamWaitValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)                \
+  X(EventCreate, cuEventCreate, CUevent*, unsigned)                                                        \
+  X(EventRecord, cuEventRecord, CUevent, CUstream)                                                         \
+  X(EventQuery, cuEventQuery, CUevent)                                                                     \
+  X(EventElapsedTime, cuEventElapsedTime, float*, CUevent, CUevent)                                        \
+  X(LinkCreate, cuLinkCreate_v2, unsigned, CUjit_option*, void**, CUlinkState*)                            \
+  X(LinkAddData, cuLinkAddData_v2, CUlinkState, CUjitInputType, void*, std::size_t, const char*, unsigned, \
+    CUjit_option*, void**)                                                                                 \
+  X(LinkComplete, cuLinkComplete, CUlinkState, void**, std::size_t*)                                       \
+  X(LinkDestroy, cuLinkDestroy, CUlinkState)                                                               \
+  X(ModuleLoadData, cuModuleLoadData, CUmodule*, const void*)                                              \
+  X(ModuleUnload, cuModuleUnload, CUmodule)                                                                \
+  X(ModuleGetFunction, cuModuleGetFunction, CUfunction*, CUmodule, const char*)                            \
+  X(FuncGetAttribute, cuFuncGetAttribute, int*, CUfunction_attribute, CUfunction)                          \
+  X(FuncGetParamInfo, cuFuncGetParamInfo, CUfunction, std::size_t, std::size_t*, std::size_t*)             \
+  X(FuncSetAttribute, cuFuncSetAttribute, CUfunction, CUfunction_attribute, int)                           \
+  X(LaunchKernel, cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,  \
+    unsigned, CUstream, void**, void**)
+
+/// The driver's entry points.
+struct Driver {
+#define CLIQUE_CUDA_MEMBER(name, symbol, ...) CUresult(CUDAAPI* name)(__VA_ARGS__) = nullptr;
+  CLIQUE_CUDA_CALLS(CLIQUE_CUDA_MEMBER)
+#undef CLIQUE_CUDA_MEMBER
+};
+
+/// The least version of the driver: the one that tells where a kernel's parameters lie. It also reads the PTX
+/// that clique-compiler writes (8.3).
+inline constexpr int kLeastDriver = 12040;
+
+/// Opens the driver and initialises it, once. Any thread. Throws std::runtime_error, with a reason for
+/// people, where there is none, it is too old, or it does not start.
+const Driver& open_driver();
+
+/// The driver that open_driver() has opened.
+const Driver& driver();
+
+/// The driver's version of CUDA: 13000 is 13.0.
+int driver_version();
+
+/// CUDA's own name of the result.
+const char* name_of(CUresult result);
+
+/// The OpenCL status that says best what the result says.
+cl_int status_of(CUresult result);
+
+/// Whether nothing works in this process any more after such a result: a kernel has done what it must not,
+/// or the GPU is gone.
+bool is_fatal(CUresult result);
+
+/// Throws ClError with the call's text unless it succeeded.
+inline void check(CUresult result, const char* call) {
+  if (result != CUDA_SUCCESS) throw ClError(status_of(result), std::string(call) + ": " + name_of(result));
+}
+
+/// Calls the driver: CLIQUE_CUDA(MemAlloc(&address, size)). Throws ClError.
+#define CLIQUE_CUDA(call) ::clique::daemon::cuda::check(::clique::daemon::cuda::driver().call, "cu" #call)
+
+}  // namespace clique::daemon::cuda

@@ -1,0 +1,207 @@
+// Data from worker to worker: Push reads and sends, Expect receives and writes.
+#include <cstring>
+
+#include "daemon/backend/cuda/cuda_backend.hpp"
+
+namespace clique::daemon::cuda {
+
+namespace {
+/// What one PeerData carries, and how many are on their way at a time.
+constexpr std::uint64_t kChunk = 1U << 20U;
+constexpr int kChunksAhead = 8;
+}  // namespace
+
+/// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent. The
+/// command's own task stands for all of them: it is held until the last was submitted.
+class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
+ public:
+  PushJob(CudaBackend& backend, protocol::Push message, std::shared_ptr<Queue> queue,
+          std::shared_ptr<Memory> memory, std::vector<TaskRef> waits, TaskRef whole)
+      : backend_(backend),
+        message_(std::move(message)),
+        queue_(std::move(queue)),
+        memory_(std::move(memory)),
+        waits_(std::move(waits)),
+        whole_(std::move(whole)) {}
+
+  void start() {
+    for (int i = 0; i < kChunksAhead; ++i) read_next();
+  }
+
+  /// Tells the peer that nothing comes.
+  static void refuse(PeerLinks& peers, const protocol::Push& message, cl_int status) {
+    peers.send(message.peer, protocol::PeerData{message.transfer, 0, status, {}});
+  }
+
+ private:
+  void read_next() {
+    if (!whole_) return;
+    const std::uint64_t offset = next_;
+    const Block block = memory_->image ? block_at(memory_->image->shape(), offset, kChunk)
+                                       : Block{{}, {}, std::min(kChunk, message_.size - offset)};
+    next_ += block.size;
+    const auto data = std::make_shared<std::shared_ptr<std::byte>>();
+    const auto self = shared_from_this();
+    const TaskRef read = backend_.transfer(
+        *queue_, waits_,
+        [self, data, block, offset](CUstream stream) {
+          *data = self->backend_.staging_.take(block.size);
+          self->read(data->get(), block, offset, stream);
+        },
+        {memory_, data},
+        [self, data, offset, size = block.size](cl_int status) { self->send(*data, offset, size, status); });
+    backend_.scheduler_.come_after(whole_, read);
+    if (next_ < message_.size && read->status() >= 0) return;
+    // Everything that it stands for is known, or something has failed already.
+    backend_.scheduler_.release(std::exchange(whole_, nullptr), queue_->lane);
+  }
+
+  void read(std::byte* to, const Block& block, std::uint64_t offset, CUstream stream) const {
+    if (memory_->image) {
+      const ImageStore& image = *memory_->image;
+      copy(image.place(block.origin), image.dense(to, 0, block.region), image.region(block.region), stream);
+    } else {
+      CLIQUE_CUDA(MemcpyDtoHAsync(to, memory_->address + message_.offset + offset, block.size, stream));
+    }
+  }
+
+  /// On any thread.
+  void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size, cl_int status) {
+    if (status < 0) {
+      if (!failed_.exchange(true)) refuse(backend_.surroundings_.peers, message_, status);
+      return;
+    }
+    // Sent, a chunk makes room for the next.
+    const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
+      self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
+    });
+    backend_.surroundings_.peers.send(
+        message_.peer, protocol::PeerData{message_.transfer, offset, 0, {{data.get(), size}, sent}});
+  }
+
+  CudaBackend& backend_;
+  const protocol::Push message_;
+  const std::shared_ptr<Queue> queue_;
+  const std::shared_ptr<Memory> memory_;
+  const std::vector<TaskRef> waits_;
+  TaskRef whole_;           // null once it was released
+  std::uint64_t next_ = 0;  // main thread
+  std::atomic<bool> failed_ = false;
+};
+
+void CudaBackend::handle(protocol::Push&& message) {
+  if (!surroundings_.peers.known(message.peer))
+    throw RuleBroken("peer " + std::to_string(message.peer) + " is not connected");
+  const Command command = message.command;
+  std::shared_ptr<Queue> queue;
+  try {
+    queue = queues_.get(command.queue);
+    const auto memory = memory_.get(message.object);
+    check_range(message.offset, message.size, memory->size, "a push");
+    if (message.size == 0 || (memory->image && message.size != memory->size))
+      throw RuleBroken("a push of a wrong size");
+    std::vector<TaskRef> waits;
+    const TaskRef whole = make_transfer(command, waits);
+    std::make_shared<PushJob>(*this, message, queue, memory, std::move(waits), whole)->start();
+  } catch (const ClError& error) {
+    PushJob::refuse(surroundings_.peers, message, error.status());
+    fail(command, queue, error);
+  }
+}
+
+TaskRef CudaBackend::make_transfer(const Command& command, std::vector<TaskRef>& waits) {
+  std::vector<ReportOrder::EntryRef> after;
+  resolve(command.waits, waits, after);
+  const bool report = (command.flags & Command::kReport) != 0;
+  const auto entry = report ? surroundings_.order.expect(after) : nullptr;
+  auto task = std::make_shared<Task>();
+  task->stands_for_waits = true;
+  task->prompt = true;
+  if (report)
+    task->at_end = [this, entry, id = command.id](Task& /*task*/, cl_int status) {
+      surroundings_.order.due(entry, [this, id, status] {
+        surroundings_.reporter.add(protocol::EventState{id, status, {}});
+      });
+    };
+  scheduler_.hold(task);
+  if ((command.flags & (Command::kEvent | Command::kReport)) != 0)
+    add_event(command.id, {task, CL_SUCCESS, entry});
+  return task;
+}
+
+/// A transfer on its way in. The command's own task stands for the writes of its parts.
+class CudaBackend::ExpectSink : public TransferSink {
+ public:
+  ExpectSink(CudaBackend& backend, protocol::Expect message, std::shared_ptr<Queue> queue,
+             std::shared_ptr<Memory> memory, std::vector<TaskRef> waits, TaskRef whole)
+      : backend_(backend),
+        message_(std::move(message)),
+        queue_(std::move(queue)),
+        memory_(std::move(memory)),
+        waits_(std::move(waits)),
+        whole_(std::move(whole)),
+        left_(message_.size) {}
+
+  void write(std::uint64_t offset, protocol::Payload data) override {
+    if (!whole_) return;
+    const std::uint64_t size = data.bytes.size();
+    const Block block =
+        memory_->image ? block_at(memory_->image->shape(), offset, size) : Block{{}, {}, size};
+    if (block.size != size) {
+      fail(CL_INVALID_VALUE);
+      return;
+    }
+    const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
+    const TaskRef written = backend_.transfer(
+        *queue_, waits_,
+        [&backend = backend_, memory = memory_, staged, data, block,
+         at = message_.offset + offset](CUstream stream) {
+          *staged = backend.staging_.take(data.bytes.size());
+          std::memcpy(staged->get(), data.bytes.data(), data.bytes.size());
+          if (memory->image) {
+            const ImageStore& image = *memory->image;
+            copy(image.dense(staged->get(), 0, block.region), image.place(block.origin),
+                 image.region(block.region), stream);
+          } else {
+            CLIQUE_CUDA(MemcpyHtoDAsync(memory->address + at, staged->get(), data.bytes.size(), stream));
+          }
+        },
+        {memory_, staged}, [](cl_int /*status*/) {});
+    backend_.scheduler_.come_after(whole_, written);
+    left_ -= size;
+    if (left_ == 0) backend_.scheduler_.release(std::exchange(whole_, nullptr), queue_->lane);
+  }
+
+  void fail(std::int32_t status) override {
+    if (whole_) backend_.scheduler_.end(std::exchange(whole_, nullptr), status);
+  }
+
+ private:
+  CudaBackend& backend_;
+  const protocol::Expect message_;
+  const std::shared_ptr<Queue> queue_;
+  const std::shared_ptr<Memory> memory_;
+  const std::vector<TaskRef> waits_;
+  TaskRef whole_;  // null once it was released, or has failed
+  std::uint64_t left_;
+};
+
+std::unique_ptr<TransferSink> CudaBackend::expect(protocol::Expect&& message) {
+  const Command command = message.command;
+  std::shared_ptr<Queue> queue;
+  try {
+    queue = queues_.get(command.queue);
+    const auto memory = memory_.get(message.object);
+    check_range(message.offset, message.size, memory->size, "an expected transfer");
+    if (message.size == 0 || (memory->image && message.size != memory->size))
+      throw RuleBroken("an expected transfer of a wrong size");
+    std::vector<TaskRef> waits;
+    const TaskRef whole = make_transfer(command, waits);
+    return std::make_unique<ExpectSink>(*this, std::move(message), queue, memory, std::move(waits), whole);
+  } catch (const ClError& error) {
+    fail(command, queue, error);
+    return nullptr;
+  }
+}
+
+}  // namespace clique::daemon::cuda

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace clique::daemon {
+
+/// Blocks of memory for data on its way, used again and again, so that their pages are there. Any thread.
+class Staging {
+ public:
+  /// Where blocks come from and go to.
+  struct Source {
+    std::function<std::byte*(std::size_t)> make;  ///< throws where there is no memory
+    std::function<void(std::byte*)> destroy;
+    std::size_t limit = 0;  ///< bytes that should be out at a time; 0: any number
+  };
+  /// Blocks of ordinary memory.
+  Staging();
+  /// The blocks that are kept are never destroyed: their source may be gone by then.
+  explicit Staging(Source source) : source_(std::move(source)) {}
+
+  /// A block of at least `size` bytes, given back when its last owner lets go of it. Where too much is out,
+  /// waits for some to come back, but not for ever: who has it may wait for the caller.
+  std::shared_ptr<std::byte> take(std::size_t size);
+
+ private:
+  static constexpr unsigned kSmallest = 12;  // 4 KiB
+  static constexpr unsigned kLargest = 23;   // 8 MiB
+  static constexpr std::size_t kKept = 128U << 20U;
+
+  void give_back(std::byte* block, unsigned power);
+
+  Source source_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::array<std::vector<std::byte*>, kLargest + 1> free_;
+  std::size_t kept_ = 0;
+  std::size_t out_ = 0;
+};
+
+}  // namespace clique::daemon

@@ -1,0 +1,201 @@
+// The order of commands, transfers, fills, and times.
+#include <array>
+#include <chrono>
+#include <numeric>
+
+#include "session.hpp"
+
+namespace clique::test {
+namespace {
+
+class CudaCommands : public testing::Test {
+ protected:
+  RunKernel increment(Command header, ObjectId buffer, std::uint64_t count = 1) {
+    return {std::move(header), 10, {object_arg(0, buffer)}, {}, {count}, {}};
+  }
+  RunKernel wait(Command header, int milliseconds) {
+    return {std::move(header), 11, {value_arg(0, milliseconds)}, {}, {1}, {}};
+  }
+  FakeNode node_;
+  FakeGpuClient client_{node_};
+};
+
+TEST_F(CudaCommands, GivenTheGpuThenItDescribesItself) {
+  ASSERT_EQ(client_.attached.devices.size(), 1U);
+  const auto text = [this](cl_device_info name) {
+    for (const Property& property : client_.attached.devices[0].properties)
+      if (property.name == name) return std::string(property.value.begin(), property.value.end() - 1);
+    return std::string();
+  };
+  EXPECT_EQ(text(CL_DEVICE_NAME), "Fake GPU 0");
+  EXPECT_EQ(text(CL_DEVICE_VENDOR), "NVIDIA Corporation");
+  EXPECT_NE(text(CL_DEVICE_EXTENSIONS).find("cl_khr_fp64"), std::string::npos);
+  EXPECT_FALSE(client_.attached.devices[0].image_formats.empty());
+}
+
+TEST_F(CudaCommands, GivenSeveralPartsThenOneCommand) {
+  std::vector<std::uint32_t> numbers(5'000'000);
+  std::iota(numbers.begin(), numbers.end(), 1U);
+  const std::uint64_t bytes = numbers.size() * 4;
+  client_.send(CreateBuffer{5, 1, 1, bytes});
+  for (const ObjectId queue : {2, 3}) {
+    std::uint64_t done = 0;
+    for (std::uint32_t part = 0; done < bytes; ++part) {
+      const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - done);
+      const std::uint8_t more = done + size < bytes ? Command::kMore : 0;
+      client_.send(WriteBuffer{command(100 + queue, Command::kReport | more, {}, queue), 5, done,
+                               payload(reinterpret_cast<const char*>(numbers.data()) + done, size)});
+      done += size;
+    }
+    EXPECT_EQ(client_.ended(100 + queue).status, 0);
+    client_.send(ReadBuffer{command(200 + queue, Command::kReport | Command::kMore, {}, queue), 0, 5, 0, 8},
+                 ReadBuffer{command(200 + queue, Command::kReport, {}, queue), 1, 5, bytes - 8, 8});
+    EXPECT_EQ(std::memcmp(client_.data(200 + queue, 0).data(), numbers.data(), 8), 0);
+    EXPECT_EQ(std::memcmp(client_.data(200 + queue, 1).data(), &numbers[numbers.size() - 2], 8), 0);
+    EXPECT_EQ(client_.ended(200 + queue).status, 0);
+  }
+}
+
+TEST_F(CudaCommands, GivenWaitListsThenTheOrderHoldsAcrossQueues) {
+  client_.make_zeros(5);
+  // In the end all have to have waited for the slow one.
+  client_.send(wait(command(100, Command::kEvent), 50), increment(command(101, Command::kEvent), 5));
+  for (CommandId id = 102; id < 150; ++id)
+    client_.send(increment(command(id, Command::kEvent, {id - 1}, id % 2 == 0 ? 3 : 2), 5));
+  EXPECT_EQ(client_.first(5, {149}), 49);
+}
+
+TEST_F(CudaCommands, GivenOutOfOrderQueueThenABarrierKeepsOrder) {
+  client_.make_zeros(5);
+  client_.send(wait(command(100, 0, {}, 3), 50), increment(command(101, 0, {}, 3), 5),
+               Barrier{command(102, 0, {}, 3)}, increment(command(103, 0, {}, 3), 5),
+               Marker{command(104, Command::kReport, {}, 3)});
+  EXPECT_EQ(client_.ended(104).status, 0);
+  EXPECT_EQ(client_.first(5), 2);
+}
+
+TEST_F(CudaCommands, GivenSomethingElsewhereThenOnlyWhatWaitsIsHeld) {
+  client_.make_zeros(5);
+  client_.make_zeros(6);
+  client_.send(AwaitRemote{50, 1}, increment(command(100, Command::kReport, {50}, 3), 5),
+               increment(command(101, Command::kReport, {}, 3), 6));
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(client_.first(5), 0);
+  client_.send(SetRemote{50, 0});
+  EXPECT_EQ(client_.ended(100).status, 0);
+  EXPECT_EQ(client_.first(5), 1);
+}
+
+TEST_F(CudaCommands, GivenHeldCommandInAnOrderedQueueThenThoseBehindItComeAfterIt) {
+  client_.make_zeros(5);
+  client_.send(AwaitRemote{50, 1}, FillBuffer{command(100, 0, {50}), 5, Bytes{7, 0, 0, 0}, 0, 4},
+               increment(command(101, 0), 5), Finish{77, 2});
+  EXPECT_FALSE(client_.reports.comes<Finished>(std::chrono::milliseconds(100)));
+  client_.send(SetRemote{50, 0});
+  client_.next<Finished>([](const Finished& finished) { return finished.request == 77; });
+  EXPECT_EQ(client_.first(5), 8);
+}
+
+TEST_F(CudaCommands, GivenFailureElsewhereThenDependantsFailAndOthersDoNot) {
+  client_.make_zeros(5);
+  client_.send(AwaitRemote{50, 1}, increment(command(100, Command::kReport, {50}), 5),
+               increment(command(101, Command::kReport, {100}, 3), 5),
+               increment(command(102, Command::kReport), 5), SetRemote{50, -77});
+  EXPECT_EQ(client_.ended(100).status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(client_.ended(101).status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(client_.ended(102).status, 0);
+  EXPECT_EQ(client_.first(5), 1);
+  // And what comes later.
+  client_.send(increment(command(103, Command::kReport, {101}), 5));
+  EXPECT_EQ(client_.ended(103).status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+TEST_F(CudaCommands, GivenThousandsThatWaitForOneThenAllRun) {
+  constexpr CommandId kCount = 20'000;
+  client_.make_zeros(5);
+  client_.send(AwaitRemote{50, 1});
+  for (CommandId id = 0; id < kCount; ++id)
+    client_.send(increment(command(1000 + id, id == 0 ? Command::kEvent : 0,
+                                   id == 0 ? std::vector<CommandId>{50} : std::vector<CommandId>{}),
+                           5));
+  client_.send(SetRemote{50, 0});
+  EXPECT_EQ(client_.finish().status, 0);
+  EXPECT_EQ(client_.first(5), static_cast<int>(kCount));
+}
+
+TEST_F(CudaCommands, GivenProfilingThenTimesAreInOrder) {
+  client_.send(wait(command(100), 20), wait(command(101), 1));
+  const EventState slow = client_.ended(100);
+  const EventState quick = client_.ended(101);
+  for (const EventState& state : {slow, quick})
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_LE(state.times[i], state.times[i + 1]);
+  EXPECT_NE(slow.times[0], 0U);
+  EXPECT_GE(slow.times[3] - slow.times[2], 19'000'000U);
+  EXPECT_LE(slow.times[3], quick.times[3]);
+}
+
+TEST_F(CudaCommands, GivenWatchedEventThenItIsToldRunning) {
+  client_.send(AwaitRemote{50, 1}, wait(command(100, Command::kReport, {50}), 100), WatchEvent{100},
+               SetRemote{50, 0});
+  EXPECT_EQ(client_.next<EventState>().status, CL_SUBMITTED);
+  EXPECT_EQ(client_.next<EventState>().status, CL_RUNNING);
+  EXPECT_EQ(client_.next<EventState>().status, CL_COMPLETE);
+}
+
+TEST_F(CudaCommands, GivenPatternsOfAllSizesThenBuffersAreFilled) {
+  constexpr std::uint64_t kSize = 4096;
+  for (std::size_t length = 1; length <= 128; length *= 2) {
+    Bytes pattern(length);
+    std::iota(pattern.begin(), pattern.end(), std::uint8_t{1});
+    const ObjectId buffer = 1000 + length;
+    client_.send(CreateBuffer{buffer, 1, 1, kSize},
+                 FillBuffer{command(1000 + length, 0), buffer, Bytes{0xEE}, 0, kSize},
+                 FillBuffer{command(2000 + length, 0), buffer, pattern, 2 * length, kSize - 4 * length},
+                 ReadBuffer{command(3000 + length), 0, buffer, 0, kSize});
+    const auto bytes = client_.data(3000 + length);
+    for (std::uint64_t i = 0; i < kSize; ++i) {
+      const bool inside = i >= 2 * length && i < kSize - 2 * length;
+      ASSERT_EQ(bytes[i], std::byte(inside ? pattern[i % length] : 0xEE)) << length << " at " << i;
+    }
+  }
+}
+
+TEST_F(CudaCommands, GivenRectanglesThenRowsAndSlicesAreInPlace) {
+  // 6 bytes × 5 rows × 4 slices, in a buffer of rows of 8 and slices of 7 rows.
+  constexpr std::uint64_t kRow = 8;
+  constexpr std::uint64_t kSlice = 56;
+  std::vector<std::uint8_t> dense(6 * 5 * 4);
+  std::iota(dense.begin(), dense.end(), std::uint8_t{1});
+  client_.send(
+      CreateBuffer{5, 1, 1, 512}, CreateBuffer{6, 1, 1, 512},
+      FillBuffer{command(100, 0), 5, Bytes{0}, 0, 512}, FillBuffer{command(101, 0), 6, Bytes{0}, 0, 512},
+      WriteBufferRect{
+          command(102, 0), 5, {1, 1, 1}, {6, 5, 4}, kRow, kSlice, payload(dense.data(), dense.size())},
+      CopyBufferRect{command(103, 0), 5, 6, {1, 1, 1}, {2, 0, 2}, {6, 5, 4}, {kRow, kSlice}, {10, 60}},
+      ReadBufferRect{command(104), 0, 6, {2, 0, 2}, {6, 5, 4}, 10, 60},
+      ReadBuffer{command(105), 0, 5, 0, 512});
+  const auto back = client_.data(104);
+  EXPECT_EQ(std::memcmp(back.data(), dense.data(), dense.size()), 0);
+  const auto raw = client_.data(105);
+  for (std::uint64_t z = 0; z < 4; ++z)
+    for (std::uint64_t y = 0; y < 5; ++y)
+      EXPECT_EQ(std::memcmp(&raw[(z + 1) * kSlice + (y + 1) * kRow + 1], &dense[(z * 5 + y) * 6], 6), 0);
+}
+
+TEST_F(CudaCommands, GivenRangesThatAreNotRightThenTheStatusOfTheSpecification) {
+  client_.make_zeros(5, 4);
+  client_.send(RunKernel{command(100), 10, {object_arg(0, 5)}, {}, {4}, {2048}},
+               RunKernel{command(101), 10, {}, {}, {5}, {2}},
+               RunKernel{command(102), 11, {value_arg(0, std::uint64_t{1})}, {}, {1}, {1}});
+  EXPECT_EQ(client_.ended(100).status, CL_INVALID_WORK_ITEM_SIZE);
+  EXPECT_EQ(client_.ended(101).status, CL_INVALID_WORK_GROUP_SIZE);
+  EXPECT_EQ(client_.ended(102).status, CL_INVALID_ARG_SIZE);
+}
+
+TEST_F(CudaCommands, GivenTooMuchMemoryThenItsUsersFail) {
+  client_.send(CreateBuffer{5, 1, 1, 1ULL << 40U}, ReadBuffer{command(100), 0, 5, 0, 16});
+  EXPECT_EQ(client_.ended(100).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+}
+
+}  // namespace
+}  // namespace clique::test

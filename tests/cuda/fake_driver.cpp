@@ -1,0 +1,546 @@
+// A libcuda.so.1 without a GPU, for tests of everything but kernels: streams are threads, device memory is
+// the host's, arrays are linear. Kernels do nothing, except those of `kernels` below, which are known by
+// their names. Copies outside of allocated memory, and the kernel "fault", break the context for good, as on
+// a GPU.
+#include <cuda.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Programs built with a later header may ask for the first version of a call.
+#undef cuEventElapsedTime
+
+#define EXPORT extern "C" __attribute__((visibility("default"))) CUresult
+
+namespace {
+
+std::atomic<CUresult> broken{CUDA_SUCCESS};
+
+using Clock = std::chrono::steady_clock;
+
+struct Launch {
+  std::array<unsigned, 3> groups, items;
+  std::vector<unsigned char> parameters;
+
+  template <typename T>
+  T parameter(std::size_t offset) const {
+    T value{};
+    std::memcpy(&value, parameters.data() + offset, sizeof value);
+    return value;
+  }
+  std::size_t all_items() const {
+    return std::size_t{groups[0]} * groups[1] * groups[2] * items[0] * items[1] * items[2];
+  }
+};
+
+const std::map<std::string, std::function<void(const Launch&)>> kernels{
+    // The backend's own: see fill.cpp.
+    {"clique_fill",
+     [](const Launch& launch) {
+       auto* to = reinterpret_cast<unsigned char*>(launch.parameter<CUdeviceptr>(0));
+       const auto count = launch.parameter<std::uint64_t>(8);
+       for (std::uint64_t i = 0; i < count; ++i)
+         std::memcpy(to + i * 8, launch.parameters.data() + 16 + i % 16 * 8, 8);
+     }},
+    // kernel void increment(global int* numbers): each work-item one of them.
+    {"increment",
+     [](const Launch& launch) {
+       auto* numbers = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(0));
+       for (std::size_t i = 0; i < launch.all_items(); ++i) ++numbers[i];
+     }},
+    // kernel void add(global int* numbers, int amount), with the offset as hidden argument.
+    {"add",
+     [](const Launch& launch) {
+       auto* numbers = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(0));
+       const auto first = launch.parameters.size() >= 24 ? launch.parameter<std::uint64_t>(16) : 0;
+       for (std::size_t i = 0; i < launch.all_items(); ++i) numbers[first + i] += launch.parameter<int>(8);
+     }},
+    // kernel void wait(int milliseconds).
+    {"wait",
+     [](const Launch& launch) {
+       std::this_thread::sleep_for(std::chrono::milliseconds(launch.parameter<int>(0)));
+     }},
+    {"fault", [](const Launch&) { broken = CUDA_ERROR_ILLEGAL_ADDRESS; }},
+};
+
+class Memory {
+ public:
+  CUdeviceptr take(std::size_t size) {
+    void* block = std::aligned_alloc(512, (size + 511) / 512 * 512);
+    const std::lock_guard lock(mutex_);
+    const auto address = reinterpret_cast<CUdeviceptr>(block);
+    blocks_[address] = size;
+    return address;
+  }
+  void give_back(CUdeviceptr address) {
+    {
+      const std::lock_guard lock(mutex_);
+      blocks_.erase(address);
+    }
+    std::free(reinterpret_cast<void*>(address));
+  }
+  /// Breaks the context where it is not so.
+  bool owns(CUdeviceptr address, std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    auto block = blocks_.upper_bound(address);
+    const bool inside = block != blocks_.begin() && (--block, address + size <= block->first + block->second);
+    if (!inside) broken = CUDA_ERROR_ILLEGAL_ADDRESS;
+    return inside;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<CUdeviceptr, std::size_t> blocks_;
+};
+
+// Threads of streams run until the process ends.
+Memory& memory = *new Memory;
+
+struct Array {
+  std::size_t row, height, depth;
+  std::vector<unsigned char> bytes;
+};
+
+struct Event {
+  std::atomic<bool> done{true};
+  Clock::time_point time;
+};
+
+}  // namespace
+
+struct CUstream_st {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> work;
+  bool busy = false;
+
+  CUstream_st() {
+    std::thread([this] {
+      std::unique_lock lock(mutex);
+      while (true) {
+        changed.wait(lock, [this] { return !work.empty(); });
+        auto next = std::move(work.front());
+        work.pop_front();
+        busy = true;
+        lock.unlock();
+        if (broken == CUDA_SUCCESS) next();
+        lock.lock();
+        busy = false;
+        changed.notify_all();
+      }
+    }).detach();
+  }
+  CUresult put(std::function<void()> what) {
+    if (broken != CUDA_SUCCESS) return broken;
+    {
+      const std::lock_guard lock(mutex);
+      work.push_back(std::move(what));
+    }
+    changed.notify_all();
+    return CUDA_SUCCESS;
+  }
+  bool idle() {
+    const std::lock_guard lock(mutex);
+    return work.empty() && !busy;
+  }
+};
+
+struct CUmod_st {
+  std::string code;
+};
+struct CUfunc_st {
+  std::string name;
+  std::function<void(const Launch&)> run;
+};
+struct CUlinkState_st {
+  std::string code;
+};
+
+EXPORT cuInit(unsigned) {
+  return std::getenv("FAKE_CUDA_BROKEN") != nullptr ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+}
+EXPORT cuDriverGetVersion(int* version) {
+  const char* wanted = std::getenv("FAKE_CUDA_VERSION");
+  *version = wanted != nullptr ? std::atoi(wanted) : 13000;
+  return CUDA_SUCCESS;
+}
+EXPORT cuGetErrorName(CUresult result, const char** name) {
+  *name = result == CUDA_ERROR_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OF_THE_FAKE";
+  return CUDA_SUCCESS;
+}
+EXPORT cuGetErrorString(CUresult result, const char** text) {
+  return cuGetErrorName(result, text);
+}
+EXPORT cuDeviceGetCount(int* count) {
+  const char* wanted = std::getenv("FAKE_CUDA_GPUS");
+  *count = wanted != nullptr ? std::atoi(wanted) : 1;
+  return CUDA_SUCCESS;
+}
+EXPORT cuDeviceGet(CUdevice* device, int number) {
+  *device = number;
+  return CUDA_SUCCESS;
+}
+EXPORT cuDeviceGetName(char* name, int size, CUdevice device) {
+  std::strncpy(name, ("Fake GPU " + std::to_string(device)).c_str(), static_cast<std::size_t>(size));
+  return CUDA_SUCCESS;
+}
+EXPORT cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+  std::memset(uuid, device + 1, sizeof *uuid);
+  return CUDA_SUCCESS;
+}
+EXPORT cuDeviceGetAttribute(int* value, CUdevice_attribute name, CUdevice /*device*/) {
+  static const std::map<int, int> values{
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+      {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
+      {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
+      {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32},
+      {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
+      {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
+      {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, 0},
+      {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1},
+      {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0},
+      {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0},
+      {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 6},
+      {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 2048},
+  };
+  const auto found = values.find(name);
+  *value = found != values.end() ? found->second : 16384;
+  return CUDA_SUCCESS;
+}
+EXPORT cuDeviceTotalMem_v2(std::size_t* size, CUdevice /*device*/) {
+  *size = std::size_t{4} << 30U;
+  return CUDA_SUCCESS;
+}
+EXPORT cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice /*device*/) {
+  *pool = reinterpret_cast<CUmemoryPool>(1);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemPoolSetAttribute(CUmemoryPool /*pool*/, CUmemPool_attribute /*name*/, void* /*value*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemPoolTrimTo(CUmemoryPool /*pool*/, std::size_t /*kept*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice /*device*/) {
+  *context = nullptr;
+  return CUDA_SUCCESS;
+}
+EXPORT cuCtxSetCurrent(CUcontext /*context*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuCtxSynchronize() {
+  return broken;
+}
+
+EXPORT cuMemAlloc_v2(CUdeviceptr* address, std::size_t size) {
+  if (broken != CUDA_SUCCESS) return broken;
+  if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
+  *address = memory.take(size);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemFree_v2(CUdeviceptr address) {
+  memory.give_back(address);
+  return broken;
+}
+EXPORT cuMemAllocAsync(CUdeviceptr* address, std::size_t size, CUstream /*stream*/) {
+  return cuMemAlloc_v2(address, size);
+}
+EXPORT cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return stream->put([address] { memory.give_back(address); });
+}
+EXPORT cuMemHostAlloc(void** block, std::size_t size, unsigned /*flags*/) {
+  *block = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemFreeHost(void* block) {
+  std::free(block);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* block, unsigned /*flags*/) {
+  *address = reinterpret_cast<CUdeviceptr>(block);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t size, CUstream stream) {
+  return stream->put([=] {
+    if (memory.owns(to, size)) std::memcpy(reinterpret_cast<void*>(to), from, size);
+  });
+}
+EXPORT cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return stream->put([=] {
+    if (memory.owns(from, size)) std::memcpy(to, reinterpret_cast<const void*>(from), size);
+  });
+}
+EXPORT cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return stream->put([=] {
+    if (memory.owns(from, size) && memory.owns(to, size))
+      std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
+  });
+}
+
+namespace {
+
+/// One side of a copy, with its pitches.
+struct Side {
+  unsigned char* base;
+  std::size_t pitch, slice;
+  bool device;
+};
+
+Side side(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, std::size_t pitch,
+          std::size_t height) {
+  if (type == CU_MEMORYTYPE_ARRAY) {
+    auto* known = reinterpret_cast<Array*>(array);
+    return {known->bytes.data(), known->row, known->row * known->height, false};
+  }
+  auto* base = type == CU_MEMORYTYPE_HOST ? static_cast<unsigned char*>(const_cast<void*>(host))
+                                          : reinterpret_cast<unsigned char*>(device);
+  return {base, pitch, pitch * height, type == CU_MEMORYTYPE_DEVICE};
+}
+
+bool fits(CUmemorytype type, CUarray array, std::size_t x, std::size_t y, std::size_t z,
+          const CUDA_MEMCPY3D& copy) {
+  if (type != CU_MEMORYTYPE_ARRAY) return true;
+  const auto* known = reinterpret_cast<const Array*>(array);
+  return x + copy.WidthInBytes <= known->row && y + copy.Height <= known->height &&
+         z + copy.Depth <= known->depth;
+}
+
+}  // namespace
+
+EXPORT cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* given, CUstream stream) {
+  const CUDA_MEMCPY3D copy = *given;
+  const bool right = fits(copy.srcMemoryType, copy.srcArray, copy.srcXInBytes, copy.srcY, copy.srcZ, copy) &&
+                     fits(copy.dstMemoryType, copy.dstArray, copy.dstXInBytes, copy.dstY, copy.dstZ, copy) &&
+                     (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.Height * copy.Depth == 1 ||
+                      copy.srcPitch >= copy.srcXInBytes + copy.WidthInBytes) &&
+                     (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY || copy.Height * copy.Depth == 1 ||
+                      copy.dstPitch >= copy.dstXInBytes + copy.WidthInBytes) &&
+                     (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY || copy.Depth == 1 ||
+                      copy.srcHeight >= copy.srcY + copy.Height) &&
+                     (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY || copy.Depth == 1 ||
+                      copy.dstHeight >= copy.dstY + copy.Height);
+  if (!right) return CUDA_ERROR_INVALID_VALUE;
+  return stream->put([copy] {
+    const Side from =
+        side(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, copy.srcPitch, copy.srcHeight);
+    const Side to =
+        side(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, copy.dstPitch, copy.dstHeight);
+    for (std::size_t z = 0; z < copy.Depth; ++z)
+      for (std::size_t y = 0; y < copy.Height; ++y) {
+        unsigned char* source =
+            from.base + (copy.srcZ + z) * from.slice + (copy.srcY + y) * from.pitch + copy.srcXInBytes;
+        unsigned char* target =
+            to.base + (copy.dstZ + z) * to.slice + (copy.dstY + y) * to.pitch + copy.dstXInBytes;
+        if ((!from.device || memory.owns(reinterpret_cast<CUdeviceptr>(source), copy.WidthInBytes)) &&
+            (!to.device || memory.owns(reinterpret_cast<CUdeviceptr>(target), copy.WidthInBytes)))
+          std::memcpy(target, source, copy.WidthInBytes);
+      }
+  });
+}
+
+namespace {
+template <typename T>
+CUresult set(CUdeviceptr to, T value, std::size_t count, CUstream stream) {
+  if (to % sizeof(T) != 0) return CUDA_ERROR_INVALID_VALUE;
+  return stream->put([=] {
+    if (memory.owns(to, count * sizeof(T))) std::fill_n(reinterpret_cast<T*>(to), count, value);
+  });
+}
+}  // namespace
+
+EXPORT cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+  return set(to, value, count, stream);
+}
+EXPORT cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
+  return set(to, value, count, stream);
+}
+EXPORT cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+  return set(to, value, count, stream);
+}
+
+EXPORT cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* description) {
+  std::size_t channel = 4;
+  if (description->Format == CU_AD_FORMAT_UNSIGNED_INT8 || description->Format == CU_AD_FORMAT_SIGNED_INT8)
+    channel = 1;
+  if (description->Format == CU_AD_FORMAT_UNSIGNED_INT16 ||
+      description->Format == CU_AD_FORMAT_SIGNED_INT16 || description->Format == CU_AD_FORMAT_HALF)
+    channel = 2;
+  auto* made = new Array{description->Width * channel * description->NumChannels,
+                         std::max<std::size_t>(1, description->Height),
+                         std::max<std::size_t>(1, description->Depth),
+                         {}};
+  made->bytes.resize(made->row * made->height * made->depth);
+  *array = reinterpret_cast<CUarray>(made);
+  return CUDA_SUCCESS;
+}
+EXPORT cuArrayDestroy(CUarray array) {
+  delete reinterpret_cast<Array*>(array);
+  return CUDA_SUCCESS;
+}
+EXPORT cuTexObjectCreate(CUtexObject* texture, const CUDA_RESOURCE_DESC* /*resource*/,
+                         const CUDA_TEXTURE_DESC* /*description*/, const CUDA_RESOURCE_VIEW_DESC* /*view*/) {
+  *texture = 1;
+  return CUDA_SUCCESS;
+}
+EXPORT cuTexObjectDestroy(CUtexObject /*texture*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuSurfObjectCreate(CUsurfObject* surface, const CUDA_RESOURCE_DESC* /*resource*/) {
+  *surface = 1;
+  return CUDA_SUCCESS;
+}
+EXPORT cuSurfObjectDestroy(CUsurfObject /*surface*/) {
+  return CUDA_SUCCESS;
+}
+
+EXPORT cuStreamCreate(CUstream* stream, unsigned /*flags*/) {
+  *stream = new CUstream_st;
+  return CUDA_SUCCESS;
+}
+EXPORT cuStreamDestroy_v2(CUstream /*stream*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuStreamQuery(CUstream stream) {
+  if (broken != CUDA_SUCCESS) return broken;
+  return stream->idle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+EXPORT cuStreamSynchronize(CUstream stream) {
+  std::unique_lock lock(stream->mutex);
+  stream->changed.wait(lock, [stream] { return stream->work.empty() && !stream->busy; });
+  return broken;
+}
+EXPORT cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned /*flags*/) {
+  return stream->put([=] {
+    std::atomic_ref(*reinterpret_cast<std::uint32_t*>(address)).store(value, std::memory_order_release);
+  });
+}
+EXPORT cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
+  if (flags != CU_STREAM_WAIT_VALUE_GEQ) return CUDA_ERROR_INVALID_VALUE;
+  return stream->put([=] {
+    const auto& word = *reinterpret_cast<volatile std::uint32_t*>(address);
+    while (static_cast<std::int32_t>(word - value) < 0 && broken == CUDA_SUCCESS)
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  });
+}
+
+EXPORT cuEventCreate(CUevent* event, unsigned /*flags*/) {
+  *event = reinterpret_cast<CUevent>(new Event);
+  return CUDA_SUCCESS;
+}
+EXPORT cuEventRecord(CUevent event, CUstream stream) {
+  auto* known = reinterpret_cast<Event*>(event);
+  known->done = false;
+  return stream->put([known] {
+    known->time = Clock::now();
+    known->done = true;
+  });
+}
+EXPORT cuEventQuery(CUevent event) {
+  if (broken != CUDA_SUCCESS) return broken;
+  return reinterpret_cast<Event*>(event)->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+EXPORT cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  const auto* first = reinterpret_cast<Event*>(begin);
+  const auto* last = reinterpret_cast<Event*>(end);
+  if (!first->done || !last->done) return CUDA_ERROR_NOT_READY;
+  *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
+  return CUDA_SUCCESS;
+}
+
+EXPORT cuLinkCreate_v2(unsigned /*count*/, CUjit_option* /*options*/, void** /*values*/, CUlinkState* state) {
+  *state = new CUlinkState_st;
+  return CUDA_SUCCESS;
+}
+EXPORT cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, std::size_t size,
+                        const char* /*name*/, unsigned /*count*/, CUjit_option* /*options*/,
+                        void** /*values*/) {
+  if (type != CU_JIT_INPUT_PTX || size == 0 || static_cast<char*>(data)[size - 1] != '\0')
+    return CUDA_ERROR_INVALID_VALUE;
+  state->code.assign(static_cast<char*>(data), size);
+  return state->code.find(".target") == std::string::npos ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
+}
+EXPORT cuLinkComplete(CUlinkState state, void** code, std::size_t* size) {
+  *code = state->code.data();
+  *size = state->code.size();
+  return CUDA_SUCCESS;
+}
+EXPORT cuLinkDestroy(CUlinkState state) {
+  delete state;
+  return CUDA_SUCCESS;
+}
+EXPORT cuModuleLoadData(CUmodule* module, const void* code) {
+  *module = new CUmod_st{static_cast<const char*>(code)};
+  return CUDA_SUCCESS;
+}
+EXPORT cuModuleUnload(CUmodule module) {
+  delete module;
+  return CUDA_SUCCESS;
+}
+EXPORT cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  if (module->code.find(std::string(".entry ") + name) == std::string::npos) return CUDA_ERROR_NOT_FOUND;
+  const auto known = kernels.find(name);
+  *function = new CUfunc_st{name, known != kernels.end() ? known->second : [](const Launch&) {}};
+  return CUDA_SUCCESS;
+}
+EXPORT cuFuncGetAttribute(int* value, CUfunction_attribute name, CUfunction /*function*/) {
+  switch (name) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = 49152;
+      break;
+    default:
+      *value = 0;
+  }
+  return CUDA_SUCCESS;
+}
+/// Of the kernels above; others have what OpenCL C gives them most often, pointers.
+EXPORT cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
+  static const std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> known{
+      {"add", {{0, 8}, {8, 4}, {16, 8}}}, {"wait", {{0, 4}}}, {"fault", {}}};
+  const auto found = known.find(function->name);
+  if (found != known.end() && index >= found->second.size()) return CUDA_ERROR_INVALID_VALUE;
+  *offset = found != known.end() ? found->second[index].first : index * 8;
+  *size = found != known.end() ? found->second[index].second : 8;
+  return CUDA_SUCCESS;
+}
+EXPORT cuFuncSetAttribute(CUfunction /*function*/, CUfunction_attribute /*name*/, int /*value*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned items_x,
+                      unsigned items_y, unsigned items_z, unsigned /*shared*/, CUstream stream,
+                      void** /*parameters*/, void** extra) {
+  if (x == 0 || y == 0 || z == 0 || items_x * items_y * items_z > 1024 || y > 65535 || z > 65535)
+    return CUDA_ERROR_INVALID_VALUE;
+  Launch launch{{x, y, z}, {items_x, items_y, items_z}, {}};
+  if (extra != nullptr) {
+    if (extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER || extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE)
+      return CUDA_ERROR_INVALID_VALUE;
+    const auto* block = static_cast<const unsigned char*>(extra[1]);
+    launch.parameters.assign(block, block + *static_cast<std::size_t*>(extra[3]));
+  }
+  return stream->put([run = function->run, launch] { run(launch); });
+}

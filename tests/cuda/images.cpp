@@ -1,0 +1,101 @@
+#include <numeric>
+
+#include "session.hpp"
+
+namespace clique::test {
+namespace {
+
+class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
+ protected:
+  void SetUp() override {
+    client_.send(CreateContext{100, {0}});
+    switch (GetParam()) {
+      case CL_MEM_OBJECT_IMAGE1D:
+        extent_ = {37, 1, 1};
+        break;
+      case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+        extent_ = {37, 11, 1};
+        break;
+      case CL_MEM_OBJECT_IMAGE2D:
+        extent_ = {37, 19, 1};
+        break;
+      default:
+        extent_ = {37, 19, 11};
+    }
+    const bool three = GetParam() == CL_MEM_OBJECT_IMAGE3D;
+    const bool planar = GetParam() != CL_MEM_OBJECT_IMAGE1D && GetParam() != CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const Triple own{extent_[0], planar ? extent_[1] : 1, three ? extent_[2] : 1};
+    for (const ObjectId id : {5, 6})
+      client_.send(
+          CreateImage{id, 1, CL_MEM_READ_WRITE, CL_RGBA, CL_UNSIGNED_INT16, GetParam(), own,
+                      GetParam() == CL_MEM_OBJECT_IMAGE1D_ARRAY || GetParam() == CL_MEM_OBJECT_IMAGE2D_ARRAY
+                          ? std::uint64_t{11}
+                          : std::uint64_t{0},
+                      0, 0});
+    pixels_.resize(extent_[0] * extent_[1] * extent_[2]);
+    std::iota(pixels_.begin(), pixels_.end(), 1U);
+    size_ = pixels_.size() * sizeof pixels_[0];
+    client_.send(WriteImage{command(1, 0), 5, {}, extent_, payload(pixels_.data(), size_)});
+  }
+  std::uint64_t pixel(std::uint64_t x, std::uint64_t y, std::uint64_t z) const {
+    return pixels_[(z * extent_[1] + y) * extent_[0] + x];
+  }
+  std::vector<std::uint64_t> numbers(CommandId id) {
+    const auto bytes = client_.data(id);
+    std::vector<std::uint64_t> result(bytes.size() / 8);
+    std::memcpy(result.data(), bytes.data(), bytes.size());
+    return result;
+  }
+
+  FakeNode node_;
+  FakeGpuClient client_{node_};
+  Triple extent_{};
+  std::vector<std::uint64_t> pixels_;
+  std::uint64_t size_ = 0;
+};
+
+TEST_P(CudaImages, GivenPixelsThenAllAndRegionsAreRead) {
+  const Triple origin{3, extent_[1] > 1 ? 2U : 0U, extent_[2] > 1 ? 1U : 0U};
+  const Triple region{5, extent_[1] > 1 ? 3U : 1U, extent_[2] > 1 ? 4U : 1U};
+  client_.send(ReadImage{command(10), 0, 5, {}, extent_, size_},
+               ReadImage{command(11), 0, 5, origin, region, region[0] * region[1] * region[2] * 8});
+  EXPECT_EQ(numbers(10), pixels_);
+  const auto part = numbers(11);
+  std::size_t i = 0;
+  for (std::uint64_t z = 0; z < region[2]; ++z)
+    for (std::uint64_t y = 0; y < region[1]; ++y)
+      for (std::uint64_t x = 0; x < region[0]; ++x)
+        ASSERT_EQ(part[i++], pixel(origin[0] + x, origin[1] + y, origin[2] + z));
+}
+
+TEST_P(CudaImages, GivenCopiesThroughABufferAndAnImageThenTheSame) {
+  client_.send(CreateBuffer{7, 1, 1, size_ + 64}, CopyImageToBuffer{command(10, 0), 5, 7, {}, extent_, 64},
+               CopyBufferToImage{command(11, 0), 7, 6, 64, {}, extent_},
+               ReadImage{command(12), 0, 6, {}, extent_, size_});
+  EXPECT_EQ(numbers(12), pixels_);
+  const Triple region{10, extent_[1] > 1 ? 2U : 1U, extent_[2] > 1 ? 2U : 1U};
+  client_.send(
+      CopyImage{
+          command(13, 0), 5, 6, {20, 0, 0}, {1, extent_[1] - region[1], extent_[2] - region[2]}, region},
+      ReadImage{command(14), 0, 6, {1, extent_[1] - region[1], extent_[2] - region[2]}, {1, 1, 1}, 8});
+  EXPECT_EQ(numbers(14).at(0), pixel(20, 0, 0));
+}
+
+TEST_P(CudaImages, GivenColourThenTheRegionIsFilled) {
+  const std::array<std::uint32_t, 4> color{1, 2, 3, 70000};
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(color.data());
+  client_.send(
+      FillImage{command(10, 0), 5, Bytes(bytes, bytes + 16), {30, 0, 0}, {7, extent_[1], extent_[2]}},
+      ReadImage{command(11), 0, 5, {}, extent_, size_});
+  const auto all = numbers(11);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    ASSERT_EQ(all[i], i % 37 >= 30 ? 0xFFFF000300020001U : pixels_[i]) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CudaImages,
+                         testing::Values(CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
+                                         CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
+                                         CL_MEM_OBJECT_IMAGE3D));
+
+}  // namespace
+}  // namespace clique::test

@@ -1,0 +1,88 @@
+// A session on the fake GPU, with a program of its kernels.
+#pragma once
+
+#include <CL/cl.h>
+
+#include "daemon/compiler/program_binary.hpp"
+#include "harness.hpp"
+
+namespace clique::test {
+
+inline daemon::compiler::Arg argument(daemon::compiler::ArgKind kind, std::uint32_t offset,
+                                      std::uint32_t size) {
+  daemon::compiler::Arg result;
+  result.kind = kind;
+  result.offset = offset;
+  result.size = size;
+  result.description.address =
+      kind == daemon::compiler::ArgKind::Value ? CL_KERNEL_ARG_ADDRESS_PRIVATE : CL_KERNEL_ARG_ADDRESS_GLOBAL;
+  result.description.access = CL_KERNEL_ARG_ACCESS_NONE;
+  return result;
+}
+
+/// increment(global int*), wait(int milliseconds), fault(): see fake_driver.cpp.
+inline daemon::compiler::ProgramBinary fake_program() {
+  using daemon::compiler::ArgKind;
+  using daemon::compiler::Kernel;
+  daemon::compiler::ProgramBinary binary;
+  binary.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  binary.architecture = "sm_90";
+  Kernel increment;
+  increment.name = "increment";
+  increment.args = {argument(ArgKind::Global, 0, 8)};
+  increment.params_size = 8;
+  Kernel wait;
+  wait.name = "wait";
+  wait.args = {argument(ArgKind::Value, 0, 4)};
+  wait.params_size = 4;
+  Kernel fault;
+  fault.name = "fault";
+  binary.kernels = {increment, wait, fault};
+  binary.code = code(".target sm_90\n.entry increment\n.entry wait\n.entry fault\n");
+  return binary;
+}
+
+/// A client of the first GPU. Context 1, in-order queue 2 with profiling, out-of-order queue 3, kernels 10
+/// (increment), 11 (wait), 12 (fault).
+class FakeGpuClient : public Client {
+ public:
+  explicit FakeGpuClient(const Node& node, const std::string& name = "a test") : Client(node, name) {
+    send(CreateContext{1, {0}}, CreateQueue{2, 1, 0, CL_QUEUE_PROFILING_ENABLE},
+         CreateQueue{3, 1, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
+    send(CreateProgram{1, 4, 1, ProgramKind::Binary, {0}, {daemon::compiler::serialize(fake_program())}});
+    created = next<ProgramBuilt>();
+    send(BuildProgram{2, 4, {0}, ""});
+    built = next<ProgramBuilt>();
+    send(CreateKernel{10, 4, "increment"}, CreateKernel{11, 4, "wait"}, CreateKernel{12, 4, "fault"});
+  }
+
+  /// The first number of the buffer, read on the in-order queue.
+  int first(ObjectId buffer, std::vector<CommandId> waits = {}) {
+    const CommandId id = ++last_id_;
+    send(ReadBuffer{command(id, Command::kReport, std::move(waits)), 0, buffer, 0, sizeof(int)});
+    const auto bytes = data(id);
+    ended(id);
+    int value = 0;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  void make_zeros(ObjectId buffer, std::uint64_t count = 1) {
+    send(CreateBuffer{buffer, 1, 1, count * sizeof(int)},
+         FillBuffer{command(++last_id_, 0), buffer, Bytes(4), 0, count * sizeof(int)});
+    finish();
+  }
+
+  ProgramBuilt created;
+  ProgramBuilt built;
+
+ private:
+  CommandId last_id_ = 1U << 20U;
+};
+
+/// A node that offers nothing but fake GPUs.
+class FakeNode : public Node {
+ public:
+  FakeNode() : Node({"--devices", "fake"}) {}
+};
+
+}  // namespace clique::test
