@@ -439,8 +439,9 @@ EXPORT cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t 
 EXPORT cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
   if (flags != CU_STREAM_WAIT_VALUE_GEQ) return CUDA_ERROR_INVALID_VALUE;
   return stream->put([=] {
-    const auto& word = *reinterpret_cast<volatile std::uint32_t*>(address);
-    while (static_cast<std::int32_t>(word - value) < 0 && broken == CUDA_SUCCESS)
+    const std::atomic_ref word(*reinterpret_cast<std::uint32_t*>(address));
+    while (static_cast<std::int32_t>(word.load(std::memory_order_acquire) - value) < 0 &&
+           broken == CUDA_SUCCESS)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
   });
 }

@@ -1,4 +1,5 @@
 // The parameter block and the local memory of a launch.
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -27,14 +28,50 @@ compiler::Kernel kernel_with_locals() {
 }
 
 TEST(LocalLayout, GivenLocalArgumentsThenEachLiesAligned) {
-  const LocalLayout layout = lay_out_local(kernel_with_locals(), {3, 8, 1});
+  const LocalLayout layout = lay_out_local(kernel_with_locals(), 0, {3, 8, 1});
   EXPECT_EQ(layout.offsets, (std::vector<std::uint32_t>{32, 36, 128}));
   EXPECT_EQ(layout.size, 129U);
 }
 
+TEST(LocalLayout, GivenLocalMemoryOfTheCodeThenAddressesAreAligned) {
+  constexpr std::uint32_t kBegin = 1024 + 272;
+  const LocalLayout layout = lay_out_local(kernel_with_locals(), kBegin, {3, 8, 1});
+  EXPECT_EQ((kBegin + layout.offsets[0]) % 16, 0U);
+  EXPECT_GE(layout.offsets[0], 20U);
+  EXPECT_EQ((kBegin + layout.offsets[2]) % 128, 0U);
+  EXPECT_EQ(layout.size, layout.offsets[2] + 1);
+}
+
+TEST(OwnLocalSize, GivenWhatIsNoCodeThenNone) {
+  EXPECT_EQ(own_local_size({}, "k"), 0U);
+  EXPECT_EQ(own_local_size(protocol::Bytes(200, 0x7F), "k"), 0U);
+}
+
+TEST(OwnLocalSize, GivenCodeThenTheSectionOfTheKernel) {
+  // Two sections: their names, and the kernel's.
+  const std::string names(std::string("\0.nv.shared.k\0", 15));
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_shoff = sizeof header;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  header.e_shstrndx = 0;
+  std::array<Elf64_Shdr, 2> sections{};
+  sections[0].sh_offset = sizeof header + sizeof sections;
+  sections[1].sh_name = 1;
+  sections[1].sh_size = 1296;
+  protocol::Bytes code(sizeof header + sizeof sections);
+  std::memcpy(code.data(), &header, sizeof header);
+  std::memcpy(code.data() + sizeof header, sections.data(), sizeof sections);
+  code.insert(code.end(), names.begin(), names.end());
+  EXPECT_EQ(own_local_size(code, "k"), 1296U);
+  EXPECT_EQ(own_local_size(code, "other"), 0U);
+  EXPECT_EQ(own_local_size(code, ""), 0U);
+}
+
 TEST(LocalLayout, GivenMoreThanCanBeCountedThenRefused) {
-  EXPECT_THROW(lay_out_local(kernel_with_locals(), {1ULL << 40U, 1, 1}), ClError);
-  EXPECT_THROW(lay_out_local(kernel_with_locals(), {~0ULL, ~0ULL, ~0ULL}), ClError);
+  EXPECT_THROW(lay_out_local(kernel_with_locals(), 0, {1ULL << 40U, 1, 1}), ClError);
+  EXPECT_THROW(lay_out_local(kernel_with_locals(), 0, {~0ULL, ~0ULL, ~0ULL}), ClError);
 }
 
 TEST(HiddenArguments, GivenAllThenEachIsInItsPlace) {

@@ -70,10 +70,10 @@ class GpuClock {
   CUevent take();
   void give_back(CUevent event);
 
-  CUstream stream_ = nullptr;  // for bases
-  std::shared_ptr<const Base> base_;
   std::mutex mutex_;
   std::vector<CUevent> free_;
+  CUstream stream_ = nullptr;  // for bases
+  std::shared_ptr<const Base> base_;
 };
 
 }  // namespace clique::daemon::cuda

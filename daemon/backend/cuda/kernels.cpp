@@ -194,7 +194,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
     if (range.groups(i) > 0xFFFFFFFFU || range.groups(i) / device_.limits.groups[i] > kMostGrids)
       throw ClError(CL_OUT_OF_RESOURCES, "more work-groups than can be counted");
 
-  const LocalLayout layout = lay_out_local(description, local_sizes);
+  const LocalLayout layout = lay_out_local(description, function.local_begin, local_sizes);
   if (layout.size > function.dynamic_local)
     throw ClError(CL_OUT_OF_RESOURCES, "more local memory than there is");
   std::vector<std::uint8_t> block = kernel.parameters;

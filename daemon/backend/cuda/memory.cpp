@@ -248,6 +248,8 @@ void ImageStore::make_textures() {
     resource.res.pitch2D.height = request_.height;
     resource.res.pitch2D.pitchInBytes = request_.row_pitch;
   }
+  const bool line = request_.type == CL_MEM_OBJECT_IMAGE1D || request_.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  const int dimensions = line ? 1 : request_.type == CL_MEM_OBJECT_IMAGE3D ? 3 : 2;
   for (const unsigned addressing : kAddressings) {
     for (const unsigned normalized : {0U, unsigned{CLIQUE_SAMPLER_NORMALIZED}}) {
       for (const unsigned filter : {CLIQUE_SAMPLER_FILTER_NEAREST, CLIQUE_SAMPLER_FILTER_LINEAR}) {
@@ -257,7 +259,9 @@ void ImageStore::make_textures() {
         if ((repeats && normalized == 0) || (format_.integer && filter == CLIQUE_SAMPLER_FILTER_LINEAR))
           continue;
         CUDA_TEXTURE_DESC description{};
-        for (CUaddress_mode& mode : description.addressMode) mode = address_mode(addressing);
+        // The hardware looks at a second coordinate even where there is none: it must not be outside.
+        std::fill_n(description.addressMode, 3, CU_TR_ADDRESS_MODE_CLAMP);
+        std::fill_n(description.addressMode, dimensions, address_mode(addressing));
         description.filterMode =
             filter == CLIQUE_SAMPLER_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
         description.flags = (normalized != 0 ? CU_TRSF_NORMALIZED_COORDINATES : 0) |

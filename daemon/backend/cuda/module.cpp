@@ -1,5 +1,7 @@
 #include "daemon/backend/cuda/module.hpp"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -50,6 +52,7 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
       function.most_items = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
       function.static_local = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
       function.private_memory = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+      function.local_begin = own_local_size(code, kernel.name);
       function.dynamic_local = most_local - std::min(most_local, function.static_local);
       // Beyond 48 KiB it has to be asked for.
       if (function.dynamic_local > attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES))
@@ -102,14 +105,40 @@ protocol::Bytes assemble(const protocol::Bytes& ptx, std::string& log) {
   return bytes;
 }
 
-LocalLayout lay_out_local(const compiler::Kernel& kernel, const std::vector<std::uint64_t>& sizes) {
+std::uint32_t own_local_size(const protocol::Bytes& code, const std::string& kernel) {
+  // The driver tells what a kernel declares, but the linker aligns what follows to 16 bytes only, whatever
+  // the declaration says; so the place is needed, and only the code, an ELF file, has it.
+  const auto read = [&code](auto& to, std::uint64_t offset) {
+    if (offset > code.size() || sizeof to > code.size() - offset) return false;
+    std::memcpy(&to, code.data() + offset, sizeof to);
+    return true;
+  };
+  Elf64_Ehdr header{};
+  Elf64_Shdr names{};
+  if (!read(header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      !read(names, header.e_shoff + std::uint64_t{header.e_shstrndx} * header.e_shentsize))
+    return 0;
+  const std::string wanted = ".nv.shared." + kernel;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section{};
+    if (!read(section, header.e_shoff + std::uint64_t{i} * header.e_shentsize)) return 0;
+    const std::uint64_t name = names.sh_offset + section.sh_name;
+    if (name < code.size() && wanted.size() < code.size() - name && code[name + wanted.size()] == 0 &&
+        std::equal(wanted.begin(), wanted.end(), code.begin() + static_cast<std::ptrdiff_t>(name)))
+      return static_cast<std::uint32_t>(section.sh_size);
+  }
+  return 0;
+}
+
+LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
+                          const std::vector<std::uint64_t>& sizes) {
   LocalLayout layout;
   std::uint64_t end = kernel.local_size;
   std::size_t next = 0;
   for (const compiler::Arg& arg : kernel.args) {
     if (arg.kind != compiler::ArgKind::Local || next >= sizes.size()) continue;
     const std::uint64_t alignment = std::max<std::uint32_t>(arg.alignment, 1);
-    end = (end + alignment - 1) / alignment * alignment;
+    end = (begin + end + alignment - 1) / alignment * alignment - begin;
     layout.offsets.push_back(static_cast<std::uint32_t>(end));
     if (__builtin_add_overflow(end, sizes[next++], &end) || end > std::numeric_limits<std::uint32_t>::max())
       throw ClError(CL_OUT_OF_RESOURCES, "more local memory than there is");

@@ -17,6 +17,7 @@ struct Function {
   compiler::Kernel kernel;           ///< the binary's, with parameters where the machine code has them
   std::uint32_t most_items = 0;      ///< of a work-group
   std::uint32_t static_local = 0;    ///< bytes of local memory that the code itself has
+  std::uint32_t local_begin = 0;     ///< address in local memory of what a launch adds
   std::uint32_t dynamic_local = 0;   ///< most bytes that a launch may add
   std::uint32_t private_memory = 0;  ///< bytes for each work-item
 };
@@ -54,8 +55,13 @@ struct LocalLayout {
   std::vector<std::uint32_t> offsets;  ///< of each local argument, in the order of the arguments
   std::uint32_t size = 0;
 };
+/// @param begin Function::local_begin, from which alignment counts
 /// @param sizes of the local arguments. Throws ClError(CL_OUT_OF_RESOURCES) where 32 bits are not enough.
-LocalLayout lay_out_local(const compiler::Kernel& kernel, const std::vector<std::uint64_t>& sizes);
+LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
+                          const std::vector<std::uint64_t>& sizes);
+
+/// How much local memory the machine code of a kernel has, in bytes, what the hardware reserves included.
+std::uint32_t own_local_size(const protocol::Bytes& code, const std::string& kernel);
 
 /// Writes what a launch adds to the arguments into the parameter block.
 void put_hidden(std::vector<std::uint8_t>& block, const compiler::Kernel& kernel, const NdRange& range,

@@ -72,7 +72,7 @@ class Scheduler {
   std::function<void(CUresult)> fault_;
   std::deque<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> free_;
-  volatile std::uint32_t* words_ = nullptr;  // of streams to come
+  std::uint32_t* words_ = nullptr;  // of streams to come
   CUdeviceptr words_address_ = 0;
   std::size_t words_left_ = 0;
   std::vector<Stream*> dirty_;  // have unmarked tasks

@@ -31,7 +31,7 @@ bool may_spin() {
 
 }  // namespace
 
-Stream::Stream(unsigned index, const volatile std::uint32_t* word, CUdeviceptr address)
+Stream::Stream(unsigned index, const std::uint32_t* word, CUdeviceptr address)
     : index_(index), word_(word), address_(address) {
   CLIQUE_CUDA(StreamCreate(&native_, CU_STREAM_NON_BLOCKING));
 }

@@ -18,20 +18,22 @@ namespace clique::daemon::cuda {
 class Stream {
  public:
   /// @param word of pinned host memory, 0; `address` is the GPU's for it
-  Stream(unsigned index, const volatile std::uint32_t* word, CUdeviceptr address);
+  Stream(unsigned index, const std::uint32_t* word, CUdeviceptr address);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   CUstream native() const { return native_; }
   /// Whether the stream has come to the sequence number. Any thread.
-  bool reached(std::uint32_t sequence) const { return static_cast<std::int32_t>(*word_ - sequence) >= 0; }
+  bool reached(std::uint32_t sequence) const {
+    return static_cast<std::int32_t>(__atomic_load_n(word_, __ATOMIC_ACQUIRE) - sequence) >= 0;
+  }
 
  private:
   friend class Scheduler;
   friend class Completions;
 
   const unsigned index_;
-  const volatile std::uint32_t* const word_;
+  const std::uint32_t* const word_;
   const CUdeviceptr address_;
   CUstream native_ = nullptr;
 

@@ -1,0 +1,143 @@
+// The order of tasks, tried with random dependencies: every task notes whether what it waits for has been
+// done.
+#include "daemon/backend/cuda/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace clique::daemon::cuda {
+namespace {
+
+constexpr std::size_t kMostWaits = 4;
+constexpr cl_int kFailure = -77;
+
+class CudaScheduler : public testing::Test {
+ protected:
+  struct Node {
+    TaskRef task;
+    std::vector<std::size_t> waits;
+    bool gate = false;     // happens elsewhere
+    bool decided = false;  // of a gate: has been ended
+    bool fails = false;
+  };
+
+  CudaScheduler() {
+    done_ = take(nodes_.capacity());
+    seen_ = take(nodes_.capacity() * kMostWaits);
+  }
+
+  static CUdeviceptr take(std::size_t count) {
+    CUdeviceptr memory = 0;
+    CLIQUE_CUDA(MemAlloc(&memory, count * sizeof(std::uint32_t)));
+    std::memset(reinterpret_cast<void*>(memory), 0, count * sizeof(std::uint32_t));
+    return memory;
+  }
+  static CUdeviceptr at(CUdeviceptr memory, std::size_t index) {
+    return memory + index * sizeof(std::uint32_t);
+  }
+  static std::uint32_t number(CUdeviceptr memory, std::size_t index) {
+    return *reinterpret_cast<const volatile std::uint32_t*>(at(memory, index));
+  }
+
+  void add_gate() {
+    Node node;
+    node.task = std::make_shared<Task>();
+    node.gate = true;
+    node.fails = random_() % 10 == 0;
+    scheduler_.hold(node.task);
+    nodes_.push_back(std::move(node));
+  }
+
+  void add_task(const std::shared_ptr<Lane>& lane) {
+    const std::size_t index = nodes_.size();
+    Node node;
+    std::vector<TaskRef> waits;
+    for (unsigned n = random_() % (kMostWaits + 1); n > 0 && index > 0; --n) {
+      node.waits.push_back(index - 1 - random_() % std::min<std::size_t>(index, 40));
+      waits.push_back(nodes_[node.waits.back()].task);
+      node.fails = node.fails || nodes_[node.waits.back()].fails;
+    }
+    node.task = std::make_shared<Task>();
+    node.task->timed = random_() % 8 == 0;
+    node.task->prompt = random_() % 8 == 0;
+    node.task->run = [this, index, before = node.waits](CUstream stream) {
+      for (std::size_t i = 0; i < before.size(); ++i)
+        CLIQUE_CUDA(MemcpyDtoDAsync(at(seen_, index * kMostWaits + i), at(done_, before[i]),
+                                    sizeof(std::uint32_t), stream));
+      CLIQUE_CUDA(MemsetD32Async(at(done_, index), 1, 1, stream));
+    };
+    node.task->at_end = [this, index](Task& /*task*/, cl_int status) {
+      if (status == CL_COMPLETE && number(done_, index) != 1) ++early_;
+      ++ended_;
+    };
+    nodes_.push_back(node);
+    scheduler_.enter(node.task, lane, waits, {});
+  }
+
+  void decide(Node& gate) {
+    gate.decided = true;
+    // Nothing is done by a gate, but it counts as done for who looks.
+    std::memset(reinterpret_cast<void*>(at(done_, static_cast<std::size_t>(&gate - nodes_.data()))), 1, 1);
+    scheduler_.end(gate.task, gate.fails ? kFailure : CL_COMPLETE);
+  }
+
+  const Driver& driver_ = open_driver();  // before the scheduler's thread
+  std::mt19937 random_{7};
+  std::vector<Node> nodes_ = [] {
+    std::vector<Node> nodes;
+    nodes.reserve(4096);
+    return nodes;
+  }();
+  CUdeviceptr done_ = 0;
+  CUdeviceptr seen_ = 0;
+  std::atomic<std::size_t> ended_ = 0;
+  std::atomic<std::size_t> early_ = 0;
+  std::atomic<bool> faulty_ = false;
+  Scheduler scheduler_{nullptr, [this](CUresult /*result*/) { faulty_ = true; }};
+};
+
+TEST_F(CudaScheduler, GivenRandomDependenciesThenEachComesAfterWhatItWaitsFor) {
+  std::vector<std::shared_ptr<Lane>> lanes;
+  for (int i = 0; i < 6; ++i) lanes.push_back(scheduler_.make_lane(i % 2 == 0));
+  std::size_t tasks = 0;
+  while (nodes_.size() < nodes_.capacity()) {
+    if (random_() % 50 == 0) {
+      add_gate();
+    } else {
+      add_task(lanes[random_() % lanes.size()]);
+      ++tasks;
+    }
+    if (random_() % 10 == 0) scheduler_.flush();
+    Node& any = nodes_[random_() % nodes_.size()];
+    if (any.gate && !any.decided) decide(any);
+  }
+  for (Node& node : nodes_)
+    if (node.gate && !node.decided) decide(node);
+  scheduler_.flush();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (ended_ < tasks && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+
+  ASSERT_EQ(ended_, tasks);
+  EXPECT_EQ(early_, 0U) << "were told ended before they were done";
+  EXPECT_FALSE(faulty_);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    const cl_int expected = !node.fails ? CL_COMPLETE
+                            : node.gate ? kFailure
+                                        : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    EXPECT_EQ(node.task->status(), expected) << i;
+    if (node.gate || node.fails) {
+      EXPECT_EQ(number(done_, i), node.gate ? 1U : 0U) << i << " was run, though it must not";
+      continue;
+    }
+    for (std::size_t n = 0; n < node.waits.size(); ++n)
+      EXPECT_EQ(number(seen_, i * kMostWaits + n), 1U) << i << " came before " << node.waits[n];
+  }
+}
+
+}  // namespace
+}  // namespace clique::daemon::cuda
