@@ -70,7 +70,8 @@ void Server::run(int signal_fd) {
       return true;
     });
     if (items[0].revents != 0) take_messages();
-    // Whoever asks after a failure makes it be tried again, and is refused only where it is too early for that.
+    // Whoever asks after a failure makes it be tried again, and is refused only where it is too early for
+    // that.
     start_sets();
     serve_waiting();
   }

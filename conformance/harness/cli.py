@@ -4,9 +4,11 @@ import argparse
 import concurrent.futures
 import pathlib
 import re
+import signal
 import sys
 
 from . import driver as drivers
+from . import process
 from .outcome import Outcome, case_of, merge
 from .results import Results, differences, unstable
 from .suite import SuiteError
@@ -104,6 +106,8 @@ def _record(actual, options):
 
 def main(argv=None):
     options = _arguments(argv)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, process.end_with_children)
     try:
         with drivers.load(options.vendor) as driver:
             suite = SUITES[options.suite](driver, timeout=options.timeout, source=options.source,

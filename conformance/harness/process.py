@@ -9,6 +9,17 @@ import tempfile
 from .outcome import Outcome
 
 
+# Leaders of the process groups that run now.
+_running = set()
+
+
+def end_with_children(number, _frame):
+    """For signals that end this program: what it has started ends, too."""
+    for leader in list(_running):
+        _kill_group(leader)
+    os._exit(128 + number)
+
+
 @dataclasses.dataclass(frozen=True)
 class Finished:
     """How a program ended, and all that it printed on both streams."""
@@ -32,6 +43,7 @@ def run(command, *, env, timeout, cwd=None):
     with tempfile.TemporaryFile() as stream:
         child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stream,
                                  stderr=subprocess.STDOUT, start_new_session=True)
+        _running.add(child.pid)
         try:
             child.wait(timeout)
             timed_out = False
@@ -40,6 +52,7 @@ def run(command, *, env, timeout, cwd=None):
         finally:
             _kill_group(child.pid)
             child.wait()
+            _running.discard(child.pid)
         stream.seek(0)
         output = stream.read().decode('utf-8', 'replace')
     return Finished(child.returncode, timed_out, output)

@@ -82,12 +82,12 @@ TEST_F(LocalMemory, GivenArgumentsAndDeclaredArraysThenTheyDoNotOverlap) {
       barrier(CLK_LOCAL_MEM_FENCE);
       const uint other = 63 - me;
       uint wrong = 0;
-      wrong += own[other] != other * 3;
-      wrong += odd[me % 3] != 100 + me % 3;
-      wrong += bytes[other] != other || bytes[64] != 64;
-      wrong += words[other] != other + 1000 || words[64] != 1064;
-      wrong += wide[other].w != other + 3;
-      wrong += ((uintptr_t)wide & 31) != 0;
+      if (own[other] != other * 3) wrong |= 1;
+      if (odd[me % 3] != 100 + me % 3) wrong |= 2;
+      if (bytes[other] != other || bytes[64] != 64) wrong |= 4;
+      if (words[other] != other + 1000 || words[64] != 1064) wrong |= 8;
+      if (wide[other].w != other + 3) wrong |= 16;
+      if (((uintptr_t)wide & 31) != 0) wrong |= 32;
       out[get_global_id(0)] = wrong;
     })");
   const Kernel made = kernel(program, "k");

@@ -12,8 +12,8 @@ constexpr std::uint64_t kCpu = 2;
 constexpr std::uint64_t kGpu = 4;
 
 const std::vector<ListedPlatform> kNode{
-    {0, "PoCL", {{"pthread-EPYC", kCpu}}},
-    {2, "Vendor", {{"Fast GPU 9000", kGpu}, {"Slow GPU 100", kGpu}}},
+    {PlatformKind::OpenCl, 0, "PoCL", {{"pthread-EPYC", kCpu}}},
+    {PlatformKind::OpenCl, 2, "Vendor", {{"Fast GPU 9000", kGpu}, {"Slow GPU 100", kGpu}}},
 };
 
 std::string selection(const std::string& spec) {
