@@ -16,12 +16,6 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kShadowMemory = true;
-#else
-constexpr bool kShadowMemory = false;
-#endif
-
 /// More than any program needs, less than would disturb the node.
 constexpr rlim_t kMemory = rlim_t{16} << 30U;
 /// Processor time of one request, for the case that nobody stops it.
@@ -89,7 +83,7 @@ void practise(const DeviceLibrary& library) {
 
 void serve(int socket, const std::string& library_path) {
   limit(RLIMIT_CORE, 0);
-  if (!kShadowMemory) limit(RLIMIT_AS, kMemory);
+  limit(RLIMIT_AS, kMemory);
   std::thread(end_with, socket).detach();
   static Asker asker;
   asker.socket = socket;
