@@ -70,6 +70,8 @@ void Server::run(int signal_fd) {
       return true;
     });
     if (items[0].revents != 0) take_messages();
+    // Whoever asks after a failure makes it be tried again, and is refused only where it is too early for that.
+    start_sets();
     serve_waiting();
   }
 }
@@ -165,6 +167,10 @@ void Server::serve_waiting() {
     const Waiting client = std::move(waiting_.front());
     waiting_.pop_front();
     welcome(client, std::move(taken));
+  }
+  for (Waiting& client : waiting_) {
+    if (std::exchange(client.told, true)) continue;
+    answer(client.routing_id, protocol::Starting{});
   }
   if (sets_.empty() && !failure_.empty()) {
     for (const Waiting& client : waiting_) refuse(client.routing_id, client.client, failure_);

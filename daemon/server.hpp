@@ -46,6 +46,7 @@ class Server {
   struct Waiting {
     std::string routing_id;
     std::string client;
+    bool told = false;  ///< that it has to wait
   };
   struct Taken {
     std::string client;

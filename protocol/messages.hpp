@@ -59,6 +59,7 @@ enum class Op : std::uint16_t {
   Attach = 4,
   Attached = 5,
   Goodbye = 6,
+  Starting = 7,
 
   CreateContext = 20,
   CreateSubDevices = 21,
@@ -123,7 +124,7 @@ enum class Op : std::uint16_t {
 // ---------------------------------------------------------------------------------------------------------------
 // Session. Client <-> daemon, then client <-> worker.
 
-/// Client to daemon, its only message. Answered by Welcome or Refused.
+/// Client to daemon, its only message. Answered by Welcome or Refused, before which Starting may come.
 struct Hello {
   std::uint32_t version = 0;
   std::uint64_t features = 0;
@@ -154,6 +155,13 @@ struct Welcome {
 struct Refused {
   std::string reason;
   CLIQUE_MESSAGE(Refused, reason)
+};
+
+/// Daemon to client: there will be a session, but its workers are still being started, which takes as long as
+/// the node's drivers do. Followed by Welcome or Refused.
+struct Starting {
+  std::uint8_t reserved = 0;
+  CLIQUE_MESSAGE(Starting, reserved)
 };
 
 /// Client to worker, first message on each of its two sockets (commands and reports).
@@ -779,6 +787,6 @@ using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, Pr
 /// What a worker takes on its peers socket.
 using PeerMessages = MessageList<PeerAttach, PeerData, PeerDone>;
 /// What opens a session: the daemon's socket, and a worker's sockets before they are attached.
-using HandshakeMessages = MessageList<Hello, Welcome, Refused, Attach>;
+using HandshakeMessages = MessageList<Hello, Welcome, Refused, Starting, Attach>;
 
 }  // namespace clique::protocol

@@ -211,6 +211,7 @@ CacheKey CompilerProcess::key_of(const Request& request) {
 }
 
 Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) {
+  if (program_.empty()) return failed(request, "this node has no clique-compiler");
   if (request.source.size() > protocol::Limits::kString)
     return failed(request, "the source is too large: it may have 64 MiB");
   const CacheKey key = key_of(request);

@@ -13,10 +13,15 @@ namespace {
 /// What a blocking write of at most this much copies instead of waiting until it is done.
 constexpr std::size_t kCopiedWrite = 64U << 10U;
 
-/// Whether a blocking write may return before it is done: its bytes are copied, nothing it waits for can
-/// fail, and no command under way is yet to fill the memory.
-bool may_copy(const Queue& queue, const void* memory, std::size_t size, std::span<const Ref<Event>> waits) {
-  return size <= kCopiedWrite && waits.empty() && queue.context()->host_reads().pending(memory, size).empty();
+/// Whether a blocking write may return before it is done, which nobody can tell then: its bytes are copied,
+/// nothing it waits for can fail, no command under way is yet to fill the memory, and what is enqueued later
+/// comes after it.
+/// @returns a lock to be held until the write is enqueued, or none.
+std::unique_lock<std::mutex> may_copy(const Queue& queue, const void* memory, std::size_t size,
+                                      std::span<const Ref<Event>> waits) {
+  const bool independent =
+      size <= kCopiedWrite && waits.empty() && queue.context()->host_reads().pending(memory, size).empty();
+  return independent ? queue.context()->alone(queue) : std::unique_lock<std::mutex>();
 }
 
 /// The box of a rect command. Throws Error(CL_INVALID_VALUE) for pitches that do not fit the region.
@@ -146,13 +151,16 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
-  const bool copy = blocking_write != CL_FALSE && may_copy(*queue, ptr, size, waits);
+  const auto lock = blocking_write != CL_FALSE && event == nullptr ? may_copy(*queue, ptr, size, waits)
+                                                                   : std::unique_lock<std::mutex>();
+  const bool copy = lock.owns_lock();
   const bool wait = blocking_write != CL_FALSE && !copy;
   const bool report = event != nullptr || wait;
   const HostContent content{static_cast<const std::byte*>(ptr), {}, {}, copy};
-  conclude(size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
-                     : queue->write(*memory, offset, size, content, waits, report),
-           wait, waits, event);
+  const Ref<Event> write = size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
+                                     : queue->write(*memory, offset, size, content, waits, report);
+  if (copy && write) queue->context()->returned_early(*queue, *write);
+  conclude(write, wait, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

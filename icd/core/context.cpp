@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "icd/core/queue.hpp"
 #include "icd/core/worker.hpp"
 
 namespace clique::icd {
@@ -65,6 +66,29 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties});
   transfer_queues_.emplace_back(&worker, id);
   return id;
+}
+
+std::optional<protocol::CommandId> Context::add_queue(const Queue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  queues_.push_back(&queue);
+  const auto ahead = ahead_.find(&queue.worker());
+  return ahead != ahead_.end() ? std::optional(*ahead->second) : std::nullopt;
+}
+
+void Context::remove_queue(const Queue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  std::erase(queues_, &queue);
+}
+
+std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
+  std::unique_lock lock(queues_mutex_);
+  const auto here = std::count_if(queues_.begin(), queues_.end(),
+                                  [&](const Queue* other) { return &other->worker() == &queue.worker(); });
+  return here == 1 && queue.in_order() ? std::move(lock) : std::unique_lock<std::mutex>();
+}
+
+void Context::returned_early(const Queue& queue, Event& write) {
+  ahead_[&queue.worker()] = write.hold_id();
 }
 
 void Context::flush() const {

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "icd/core/device.hpp"
@@ -9,6 +12,9 @@
 #include "icd/core/object.hpp"
 
 namespace clique::icd {
+
+class Event;
+class Queue;
 
 /// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
 /// context with the same id.
@@ -38,6 +44,17 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
 
   HostReads& host_reads() { return host_reads_; }
 
+  /// @returns what has to come before the queue's first command: the last write that returned early on its
+  /// worker.
+  std::optional<protocol::CommandId> add_queue(const Queue& queue);
+  void remove_queue(const Queue& queue);
+  /// For a write that returns before it is done: whatever the application enqueues afterwards has to come
+  /// after it, which an in-order queue sees to as long as it is the only one on its worker.
+  /// @returns a lock, during which no other queue is made, where that is so, else none.
+  std::unique_lock<std::mutex> alone(const Queue& queue);
+  /// Such a write was enqueued. To be called under the lock of alone().
+  void returned_early(const Queue& queue, Event& write);
+
   /// Sends to all workers of the context what was enqueued for them.
   void flush() const;
 
@@ -56,6 +73,10 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   HostReads host_reads_;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
+  std::mutex queues_mutex_;
+  std::vector<const Queue*> queues_;
+  /// Of each worker, the last write that returned early.
+  std::map<Worker*, std::shared_ptr<const protocol::CommandId>> ahead_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
 };
 

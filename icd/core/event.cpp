@@ -19,11 +19,21 @@ Event::Event(Ref<Context> context, Ref<Queue> queue, Worker& worker, cl_command_
 Event::Event(Ref<Context> context) : context_(std::move(context)), status_(CL_SUBMITTED) {}
 
 Event::~Event() {
-  if (worker_ != nullptr) worker_->release_event(id_);
+  if (worker_ != nullptr && !held_id_) worker_->release_event(id_);
   for (Worker* consumer : announced_) {
     consumer->forget_awaited(*this);
     consumer->release_event(id_);
   }
+}
+
+std::shared_ptr<const protocol::CommandId> Event::hold_id() {
+  if (!held_id_)
+    held_id_ = std::shared_ptr<const protocol::CommandId>(new protocol::CommandId(id_),
+                                                          [worker = worker_](const protocol::CommandId* id) {
+                                                            worker->release_event(*id);
+                                                            delete id;
+                                                          });
+  return held_id_;
 }
 
 void Event::advance(cl_int status, const Times& times) {

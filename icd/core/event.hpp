@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -70,6 +71,9 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void keep(Ref<RefCounted> object);
   /// Somebody looks at the status: have the worker tell when the command runs.
   void watch();
+  /// The id, which its worker knows as long as the result lives, also where this object does not: for waiting
+  /// without keeping context and queue. Of a command's event; for one thread.
+  std::shared_ptr<const protocol::CommandId> hold_id();
   /// Makes this event known on a worker that it does not belong to, so that commands there can wait for its
   /// id. Once for each worker.
   void announce(Worker& consumer);
@@ -101,6 +105,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   std::vector<Ref<RefCounted>> kept_;
   std::vector<Ref<Event>> earlier_;
   std::vector<Worker*> announced_;
+  std::shared_ptr<const protocol::CommandId> held_id_;
 };
 
 }  // namespace clique::icd

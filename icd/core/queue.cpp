@@ -14,9 +14,12 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(property_list)) {
   worker().link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_});
+  if (const auto ahead = context_->add_queue(*this))
+    worker().link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
 }
 
 Queue::~Queue() {
+  context_->remove_queue(*this);
   worker().release_object(id_);
 }
 
@@ -35,7 +38,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
                                  [](const Access& access) { return access.memory->outlives_commands(); });
   // Whether a write that may fail has failed is to be known.
   submission.report = submission.report || keeps || (elsewhere && writes && prepared.may_fail);
-  if (submission.report || (elsewhere && writes))
+  if (submission.report || submission.named || (elsewhere && writes))
     prepared.event =
         Ref<Event>(new Event(context_, Ref<Queue>(this), here, submission.type, submission.report));
   prepared.header.id = prepared.event ? prepared.event->id() : next_id();
@@ -147,10 +150,12 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
 }
 
 Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
-                             std::span<const Ref<Event>> waits, bool report, PostWrite post) {
+                             std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named) {
   auto reads = context_->host_reads().pending(memory.data(), memory.size());
   if (!reads.empty()) return write_later(std::move(reads), type, access, waits, std::move(post));
-  return submit_parts({type, waits, {&access, 1}, report},
+  Submission submission{type, waits, {&access, 1}, report};
+  submission.named = named;
+  return submit_parts(std::move(submission),
                       [&](Link& link, const protocol::Command& header) { post(link, header, in_order()); });
 }
 
@@ -211,7 +216,8 @@ Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, co
       {from.data, size}, type, access, waits, report,
       [id = buffer.id(), offset, size, from](Link& link, const protocol::Command& header, bool in_order) {
         post_buffer_write(link, header, in_order, id, offset, size, from);
-      });
+      },
+      from.copy);
 }
 
 namespace {

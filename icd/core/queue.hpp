@@ -43,6 +43,8 @@ struct Submission {
   DataSink sink = {};
   /// Host memory that the read fills.
   std::span<const std::byte> fills = {};
+  /// An event is wanted, if only for others to wait for.
+  bool named = false;
 };
 
 class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
@@ -142,7 +144,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   using PostWrite = std::function<void(Link&, const protocol::Command&, bool in_order)>;
   /// A write from host memory: at once, or, where commands under way are yet to fill that memory, after them.
   Ref<Event> write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
-                        std::span<const Ref<Event>> waits, bool report, PostWrite post);
+                        std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named = false);
   Ref<Event> write_later(std::vector<Ref<Event>> reads, cl_command_type type, const Access& access,
                          std::span<const Ref<Event>> waits, PostWrite post);
 

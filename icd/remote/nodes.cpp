@@ -49,18 +49,27 @@ void wait_for_news(zmq::socket_ref socket, Monitor& monitor, Clock::time_point d
   ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
 }
 
-/// The daemon's answer as it decodes it.
-std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming) {
+/// What a daemon that can be reached has for the start of its drivers.
+constexpr std::chrono::seconds kStartTimeout{60};
+
+/// The daemon's answer; nothing where it has only said that it is at work, and may take until `deadline`.
+std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
   std::optional<protocol::Welcome> welcome;
-  struct Handler {
-    std::optional<protocol::Welcome>& welcome;
-    void operator()(protocol::Welcome&& answer) const { welcome = std::move(answer); }
-    void operator()(protocol::Refused&& answer) const {
+  bool answered = false;
+  const auto handler = [&]<typename M>(M&& answer) {
+    answered = true;
+    if constexpr (std::is_same_v<M, protocol::Welcome>) {
+      welcome = std::move(answer);
+    } else if constexpr (std::is_same_v<M, protocol::Refused>) {
       throw Unreachable("cliqued refused: " + answer.reason);
+    } else {
+      deadline = std::max(deadline, Clock::now() + kStartTimeout);
     }
   };
-  protocol::BatchReader().read(protocol::MessageList<protocol::Welcome, protocol::Refused>{},
-                               incoming.records, incoming.frames, incoming.owner, Handler{welcome});
+  protocol::BatchReader().read(
+      protocol::MessageList<protocol::Welcome, protocol::Refused, protocol::Starting>{}, incoming.records,
+      incoming.frames, incoming.owner, handler);
+  if (!answered) throw Unreachable("cliqued gave an empty answer");
   return welcome;
 }
 
@@ -92,8 +101,8 @@ protocol::Welcome say_hello(zmq::context_t& zmq, const std::string& address, std
     protocol::Incoming incoming;
     try {
       if (protocol::receive(daemon, incoming)) {
-        auto welcome = read_answer(incoming);
-        if (!welcome) throw Unreachable("cliqued gave an empty answer");
+        auto welcome = read_answer(incoming, deadline);
+        if (!welcome) continue;
         if (welcome->version != protocol::kVersion) refuse_version(welcome->version);
         return std::move(*welcome);
       }
@@ -166,7 +175,7 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
                              tcp(peers_host, worker.peers), worker.token, nullptr});
         }
         if (workers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
-        return open_links(zmq, std::move(workers), deadline, label);
+        return open_links(zmq, std::move(workers), Clock::now() + timeout, label);
       } catch (const Unreachable& error) {
         // The first address is what people mean; the others are tried for the hosts that listen on some only.
         if (why.empty()) why = error.what();

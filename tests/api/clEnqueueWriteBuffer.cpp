@@ -33,6 +33,12 @@ TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenPointerMayBeReusedAtOnce) {
   EXPECT_EQ(data, read<cl_int>(mem, data.size()));
 }
 
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenItsEventIsComplete) {
+  Event event;
+  ASSERT_CL(::clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, data.data(), 0, nullptr, event.out()));
+  EXPECT_EQ(CL_COMPLETE, execution_status(event));
+}
+
 TEST_F(clEnqueueWriteBuffer, GivenNonBlockingWriteThenDataIsThereWhenTheEventCompletes) {
   auto source = data;
   Event event;
@@ -129,6 +135,48 @@ TEST_F(clEnqueueWriteBuffer, GivenRegionOutsideTheBufferThenInvalidValueAndNothi
 
 TEST_F(clEnqueueWriteBuffer, GivenNoPointerThenInvalidValue) {
   EXPECT_EQ(CL_INVALID_VALUE, write_at(mem, 0, 4, nullptr));
+}
+
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenOtherQueuesSeeIt) {
+  // Once returned, the write is done: no event orders the read behind it.
+  const auto expect_seen_by = [&](cl_command_queue reader, cl_int value) {
+    cl_int back = -1;
+    ASSERT_CL(::clEnqueueReadBuffer(reader, mem, CL_TRUE, 0, sizeof back, &back, 0, nullptr, nullptr));
+    ASSERT_EQ(value, back);
+  };
+  cl_int value = 100;
+  for (int round = 0; round < 50; ++round) {
+    ASSERT_CL(write_at(mem, 0, sizeof value, &++value));
+    // Made after the write.
+    const Queue later = make_queue();
+    expect_seen_by(later, value);
+    ASSERT_CL(write_at(mem, 0, sizeof value, &++value));
+    expect_seen_by(later, value);
+    queue.reset();
+    expect_seen_by(later, value);
+    queue = make_queue();
+  }
+}
+
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteWhenItsQueueIsReleasedThenTheNextQueueSeesIt) {
+  for (cl_int value = 1; value <= 50; ++value) {
+    ASSERT_CL(write_at(mem, 0, sizeof value, &value));
+    queue.reset();
+    queue = make_queue();
+    ASSERT_EQ(value, read<cl_int>(mem, 1).front());
+  }
+}
+
+TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteBeforeABlockedKernelThenAnotherQueueCanBeMade) {
+  const Event gate = user_event();
+  const cl_int value = 5;
+  ASSERT_CL(write_at(mem, 0, sizeof value, &value));
+  ASSERT_CL(::clEnqueueMarkerWithWaitList(queue, 1, gate.ptr(), nullptr));
+  const Queue other = make_queue();
+  cl_int back = 0;
+  EXPECT_CL(::clEnqueueReadBuffer(other, mem, CL_TRUE, 0, sizeof back, &back, 0, nullptr, nullptr));
+  EXPECT_EQ(value, back);
+  EXPECT_CL(::clSetUserEventStatus(gate, CL_COMPLETE));
 }
 
 TEST_F(clEnqueueWriteBuffer, GivenObjectThatIsNoBufferThenInvalidMemObject) {

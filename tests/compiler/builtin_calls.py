@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes kernels that call every built-in function of OpenCL C, in every overload that opencl-c.h declares.
 
-usage: builtin_calls.py HEADER STANDARD FOLDER    (STANDARD is 1.2 or 3.0)
+usage: builtin_calls.py HEADER FOLDER
 
-FOLDER gets one file for each group of functions, in which each kernel calls one function.
+FOLDER gets files of which each kernel calls one function: those of OpenCL C 3.0, and what only 1.2 has.
 """
 
 import pathlib
@@ -14,14 +14,15 @@ import sys
 MACROS = """
 cl_khr_fp16 cl_khr_fp64 cl_khr_3d_image_writes cl_khr_depth_images cl_khr_byte_addressable_store
 cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics
-cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_subgroups
-cl_khr_subgroup_extended_types cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot
-cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative
-cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate cl_khr_extended_bit_ops cl_khr_integer_dot_product
-__opencl_c_images __opencl_subgroup_builtins
+cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_extended_bit_ops cl_khr_integer_dot_product
+__opencl_c_images
 """.split()
+# With generic pointers there are no overloads for the other address spaces.
+MACROS_OF_1_2 = ["__opencl_c_named_address_space_builtins"]
 MACROS_OF_3_0 = """
-cl_ext_float_atomics __opencl_c_generic_address_space __opencl_c_read_write_images
+cl_khr_subgroups cl_khr_subgroup_extended_types cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot
+cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative
+cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate __opencl_subgroup_builtins cl_ext_float_atomics __opencl_c_generic_address_space __opencl_c_read_write_images
 __opencl_c_work_group_collective_functions __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst
 __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices
 __opencl_c_integer_dot_product_input_4x8bit __opencl_c_integer_dot_product_input_4x8bit_packed
@@ -156,28 +157,30 @@ def kernel(index, result, name, parameters):
     return f"__kernel void call_{index}_{name}({', '.join(arguments)}) {{ {body} }}\n"
 
 
-def main():
-    header, standard, folder = sys.argv[1:]
-    version = {"1.2": 120, "3.0": 300}[standard]
-    macros = {name: 1 for name in MACROS + (MACROS_OF_3_0 if version == 300 else [])}
-    if version < 200:
-        macros["__opencl_c_named_address_space_builtins"] = 1
+def functions(header, version, more_macros):
+    macros = {name: 1 for name in MACROS + more_macros}
     macros |= VERSIONS | {"__OPENCL_C_VERSION__": version}
-    seen = dict.fromkeys(
-        (result, name, tuple(parameters))
-        for result, name, parameters in declarations(pathlib.Path(header).read_text(encoding="utf-8"), macros)
-    )
-    functions = list(seen)
-    out = pathlib.Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    for start in range(0, len(functions), GROUP_SIZE):
-        with open(out / f"calls_{standard}_{start // GROUP_SIZE:02}.cl", "w", encoding="ascii") as file:
-            file.write("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n")
-            file.write("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n")
-            file.write("#pragma OPENCL EXTENSION cl_khr_depth_images : enable\n")
-            file.write("#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n")
-            for index, function in enumerate(functions[start:start + GROUP_SIZE]):
+    return dict.fromkeys((result, name, tuple(parameters)) for result, name, parameters in declarations(header, macros))
+
+
+def write(folder, standard, calls):
+    for start in range(0, len(calls), GROUP_SIZE):
+        with open(folder / f"calls_{standard}_{start // GROUP_SIZE:02}.cl", "w", encoding="ascii") as file:
+            file.write(f"// options: -cl-std=CL{standard}\n")
+            for extension in ("cl_khr_fp16", "cl_khr_fp64", "cl_khr_depth_images", "cl_khr_3d_image_writes"):
+                file.write(f"#pragma OPENCL EXTENSION {extension} : enable\n")
+            for index, function in enumerate(calls[start:start + GROUP_SIZE]):
                 file.write(kernel(start + index, *function))
+
+
+def main():
+    header = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    newest = functions(header, 300, MACROS_OF_3_0)
+    oldest = functions(header, 120, MACROS_OF_1_2)
+    write(folder, "3.0", list(newest))
+    write(folder, "1.2", [function for function in oldest if function not in newest])
 
 
 if __name__ == "__main__":

@@ -94,6 +94,18 @@ TEST(Links, GivenStaticFunctionsOfOneNameWhenLinkedThenTheyStayApart) {
   EXPECT_EQ(parse_program_binary(result.binary).kernels.size(), 2U);
 }
 
+TEST(Links, GivenOptionsOfObjectsWhenLinkedThenTheyCountWhereAllHaveThem) {
+  const char* const source = "float g(float); __kernel void k(__global float* x) { x[0] = g(x[0]) / x[1]; }";
+  const char* const other = "float g(float x) { return x + 1; }";
+  const auto linked = [&](const std::string& first, const std::string& second) {
+    return ptx_of(parse_program_binary(link({compiled(source, first), compiled(other, second)}).binary));
+  };
+  EXPECT_TRUE(contains(linked("-cl-denorms-are-zero", "-cl-denorms-are-zero"), "div.full.ftz.f32"));
+  EXPECT_TRUE(contains(linked("-cl-denorms-are-zero", ""), "div.full.f32"));
+  const std::string exact = "-cl-fp32-correctly-rounded-divide-sqrt";
+  EXPECT_TRUE(contains(linked(exact, exact), "div.rn.f32"));
+}
+
 TEST(Links, GivenWrongInputsWhenLinkedThenItFails) {
   EXPECT_EQ(link({{1, 2, 3}}).status, CL_LINK_PROGRAM_FAILURE);
   EXPECT_EQ(link({build("__kernel void k() {}").binary}).status, CL_LINK_PROGRAM_FAILURE);

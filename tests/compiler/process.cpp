@@ -105,6 +105,11 @@ TEST(Process, GivenThereIsNoCompilerWhenAskedThenTheLogSaysSo) {
   EXPECT_TRUE(contains(result.log, "cannot be started"));
 }
 
+TEST(Process, GivenNoPathWhenAskedThenTheLogSaysSo) {
+  CompilerProcess compiler("", Cache(""));
+  EXPECT_TRUE(contains(compiler.run(build_request(kGood), seconds(60)).log, "no clique-compiler"));
+}
+
 TEST(Process, GivenSourceOfTooManyBytesWhenAskedThenItIsRefused) {
   const Result result = shared_compiler().run(build_request(std::string((64U << 20U) + 1, ' ')), seconds(60));
   EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);

@@ -64,8 +64,10 @@ TEST_F(Strangers, GivenRawTcpRubbishThenNobodyNotices) {
 
 TEST_F(Strangers, GivenRubbishInFramesThenItIsDroppedAndLogged) {
   std::mt19937 random(2);
+  // Open until the end: what a closed socket has not sent yet, nobody receives.
+  std::vector<zmq::socket_t> sockets;
   for (const std::uint16_t port : ports(bystander_.address)) {
-    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(port));
+    zmq::socket_t& socket = sockets.emplace_back(dealer("tcp://127.0.0.1:" + std::to_string(port)));
     send_frames(socket, {""});
     send_frames(socket, {"", "", ""});
     send_frames(socket, {std::string(1000, '\xff')});

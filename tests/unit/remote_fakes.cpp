@@ -217,19 +217,24 @@ void Proxy::serve() {
   }
 }
 
-FakeDaemon::FakeDaemon(std::function<void(const protocol::Hello&, protocol::Batch&)> answer)
+FakeDaemon::FakeDaemon(Answer answer, Answer then)
     : socket_(zmq_, zmq::socket_type::router), port_(bind_somewhere(socket_)) {
-  thread_ = std::thread([this, answer = std::move(answer)] {
+  thread_ = std::thread([this, answers = std::vector{std::move(answer), std::move(then)}] {
     while (!stop_.load()) {
       zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
       zmq::poll(&item, 1, std::chrono::milliseconds(20));
       protocol::Incoming incoming;
       while (protocol::receive(socket_, incoming)) {
-        protocol::Batch batch;
+        std::vector<protocol::Hello> hellos;
         protocol::BatchReader().read(protocol::MessageList<protocol::Hello>{}, incoming.records,
                                      incoming.frames, incoming.owner,
-                                     [&](protocol::Hello&& hello) { answer(hello, batch); });
-        if (!batch.empty()) protocol::send(socket_, batch, incoming.routing_id);
+                                     [&](protocol::Hello&& hello) { hellos.push_back(std::move(hello)); });
+        for (const Answer& say : answers) {
+          if (!say) continue;
+          protocol::Batch batch;
+          for (const protocol::Hello& hello : hellos) say(hello, batch);
+          if (!batch.empty()) protocol::send(socket_, batch, incoming.routing_id);
+        }
       }
     }
   });

@@ -139,7 +139,10 @@ class Proxy {
 /// A daemon that answers every Hello with what `answer` puts into the batch.
 class FakeDaemon {
  public:
-  explicit FakeDaemon(std::function<void(const protocol::Hello&, protocol::Batch&)> answer);
+  using Answer = std::function<void(const protocol::Hello&, protocol::Batch&)>;
+
+  /// @param then what is sent after the answer, if anything, in a batch of its own.
+  explicit FakeDaemon(Answer answer, Answer then = {});
   ~FakeDaemon();
   std::uint16_t port() const { return port_; }
 

@@ -148,6 +148,19 @@ TEST(Nodes, ThatDoNotAnswerTakeTheTimeoutOnly) {
   EXPECT_NE(opened.said.find("did not answer in time"), std::string::npos) << opened.said;
 }
 
+TEST(Nodes, ThatHaveToStartTheirDriversAreWaitedFor) {
+  FakeWorker worker;
+  FakeDaemon daemon([](const protocol::Hello&, protocol::Batch& batch) { batch.add(protocol::Starting{}); },
+                    [&](const protocol::Hello&, protocol::Batch& batch) {
+                      std::this_thread::sleep_for(600ms);
+                      batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {address(worker)}});
+                    });
+  const Variable timeout("CLIQUE_CONNECT_TIMEOUT_MS", "300");
+  zmq::context_t zmq(1);
+  const auto opened = open(zmq, local(daemon.port()));
+  EXPECT_EQ(opened.links.size(), 1U) << opened.said;
+}
+
 TEST(Nodes, WrongConfigurationIsReported) {
   zmq::context_t zmq(1);
   const auto opened = open(zmq, "a:b");

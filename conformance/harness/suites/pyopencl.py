@@ -15,8 +15,9 @@ from ..suite import Suite, SuiteError
 FILES = ('test_wrapper.py', 'test_array.py', 'test_algorithm.py', 'test_clmath.py', 'test_clrandom.py',
          'test_enqueue_copy.py')
 
-_PYTEST = ('-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'no:randomly', '-W', 'ignore')
+_PYTEST = ('-m', 'pytest', '-q', '--rootdir=.', '-p', 'no:cacheprovider', '-p', 'no:randomly', '-W', 'ignore')
 _DEVICE = re.compile(r"(<context factory for )?<pyopencl\.Device '.*?' on '.*?'>(?(1)>)")
+_PLATFORM = re.compile(r"<pyopencl\.Platform '.*?'>")
 
 
 class PyOpenCL(Suite):
@@ -82,7 +83,7 @@ def _outcomes(case, report):
     """Outcomes from pytest's report; the device's name, which differs by machine, is left out."""
     results = {}
     for test in xml.etree.ElementTree.parse(report).getroot().iter('testcase'):
-        parameters = _DEVICE.sub('device', test.get('name').partition('[')[2].removesuffix(']'))
+        parameters = _PLATFORM.sub('platform', _DEVICE.sub('device', test.get('name').partition('[')[2].removesuffix(']')))
         name = case if parameters in ('', 'device') else f'{case}::{parameters}'
         merge(results, {name: _outcome(test)})
     return results or {case: Outcome.FAIL}

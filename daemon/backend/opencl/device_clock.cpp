@@ -1,5 +1,7 @@
 #include "daemon/backend/opencl/device_clock.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 
@@ -9,6 +11,9 @@ namespace {
 
 /// Times that are closer than this are on the same clock.
 constexpr std::int64_t kSame = 10'000'000;
+constexpr std::array kClocks{CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME};
+/// The clocks may lie close together, and this process may be kept waiting while it looks at them.
+constexpr int kSamples = 5;
 
 std::int64_t read(clockid_t clock) {
   timespec time{};
@@ -16,35 +21,55 @@ std::int64_t read(clockid_t clock) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// When the device says that a command was queued; 0 where it does not.
-std::int64_t device_time(cl_device_id device) {
+using Readings = std::array<std::int64_t, kClocks.size()>;
+
+Readings read_all() {
+  Readings readings{};
+  std::transform(kClocks.begin(), kClocks.end(), readings.begin(), read);
+  return readings;
+}
+
+/// When the device says that a command was queued, and the clocks before and after that.
+struct Sample {
+  std::int64_t time = 0;  ///< 0 where the device does not say
+  Readings before{};
+  Readings after{};
+  /// How far the time is from what it must be on a clock.
+  std::int64_t distance(std::size_t clock) const {
+    return std::max({std::int64_t{0}, before[clock] - time, time - after[clock]});
+  }
+};
+
+Sample sample(cl_device_id device) {
+  Sample result;
   cl_int status = CL_SUCCESS;
   const Handle<cl_context> context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status));
-  if (status != CL_SUCCESS) return 0;
+  if (status != CL_SUCCESS) return result;
   const Handle<cl_command_queue> queue(
       clCreateCommandQueue(context.get(), device, CL_QUEUE_PROFILING_ENABLE, &status));
+  if (status != CL_SUCCESS) return result;
   Handle<cl_event> event;
-  if (status != CL_SUCCESS ||
-      clEnqueueMarkerWithWaitList(queue.get(), 0, nullptr, event.put()) != CL_SUCCESS ||
-      clFinish(queue.get()) != CL_SUCCESS)
-    return 0;
-  return static_cast<std::int64_t>(
+  result.before = read_all();
+  status = clEnqueueMarkerWithWaitList(queue.get(), 0, nullptr, event.put());
+  result.after = read_all();
+  if (status != CL_SUCCESS || clFinish(queue.get()) != CL_SUCCESS) return result;
+  result.time = static_cast<std::int64_t>(
       get_value<cl_ulong>([&](std::size_t size, void* value, std::size_t* size_ret) {
         return clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_QUEUED, size, value, size_ret);
       }));
+  return result;
 }
 
 }  // namespace
 
 DeviceClock::DeviceClock(cl_device_id device) {
-  const std::int64_t time = device_time(device);
-  std::int64_t nearest = kSame;
-  for (const clockid_t clock : {CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME}) {
-    const std::int64_t distance = std::llabs(read(clock) - time);
-    if (distance >= nearest) continue;
-    nearest = distance;
-    clock_ = clock;
+  Readings distances{};
+  for (int i = 0; i < kSamples; ++i) {
+    const Sample seen = sample(device);
+    for (std::size_t clock = 0; clock < kClocks.size(); ++clock) distances[clock] += seen.distance(clock);
   }
+  const auto nearest = std::min_element(distances.begin(), distances.end());
+  if (*nearest < kSamples * kSame) clock_ = kClocks[nearest - distances.begin()];
 }
 
 std::int64_t DeviceClock::now() const {
@@ -52,7 +77,7 @@ std::int64_t DeviceClock::now() const {
 }
 
 std::int64_t DeviceClock::offset_of(cl_device_id device) const {
-  const std::int64_t time = device_time(device);
+  const std::int64_t time = sample(device).time;
   if (time == 0) return 0;
   const std::int64_t offset = now() - time;
   return std::llabs(offset) <= kSame ? 0 : offset;

@@ -13,7 +13,7 @@ __private void* __to_private(void* pointer) {
 }
 
 OVERLOAD cl_mem_fence_flags get_fence(const void* pointer) {
-  return __nvvm_isspacep_shared(pointer) ? CLK_LOCAL_MEM_FENCE
+  return __nvvm_isspacep_shared(pointer)   ? CLK_LOCAL_MEM_FENCE
          : __nvvm_isspacep_global(pointer) ? CLK_GLOBAL_MEM_FENCE
                                            : 0;
 }

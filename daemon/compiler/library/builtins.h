@@ -3,7 +3,8 @@
 // what programs of older versions call has the same names in the object file.
 //
 // Address spaces: `generic` is also `private` here (both are address space 0, with the same names in the
-// object file), and `constant` is also `global` (the compiler passes __constant arguments as ordinary memory).
+// object file), and `constant` is also `global` (the compiler passes __constant arguments as ordinary
+// memory).
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_BUILTINS_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_BUILTINS_H
 
@@ -25,7 +26,8 @@
 #define FOR_TYPES(M) FOR_INTEGERS(M) FOR_FLOATS(M)
 
 // Applies `M` with further arguments to each vector width.
-#define FOR_VECTORS(M, ...) M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
+#define FOR_VECTORS(M, ...) \
+  M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
 
 // Applies `M` with further arguments to the address spaces that have overloads of their own.
 #define GENERIC
@@ -33,37 +35,37 @@
 
 // Defines the vector overloads of a function of one, two or three arguments that works on each component on
 // its own, by its overload for scalars. R, A, B and C are the scalar types of the result and the arguments.
-#define MAP1(R, name, A)                                                             \
-  OVERLOAD R##2 name(A##2 a) { return (R##2)(name(a.s0), name(a.s1)); }              \
-  OVERLOAD R##3 name(A##3 a) { return (R##3)(name(a.s0), name(a.s1), name(a.s2)); }  \
-  OVERLOAD R##4 name(A##4 a) { return (R##4)(name(a.lo), name(a.hi)); }              \
-  OVERLOAD R##8 name(A##8 a) { return (R##8)(name(a.lo), name(a.hi)); }              \
+#define MAP1(R, name, A)                                                            \
+  OVERLOAD R##2 name(A##2 a) { return (R##2)(name(a.s0), name(a.s1)); }             \
+  OVERLOAD R##3 name(A##3 a) { return (R##3)(name(a.s0), name(a.s1), name(a.s2)); } \
+  OVERLOAD R##4 name(A##4 a) { return (R##4)(name(a.lo), name(a.hi)); }             \
+  OVERLOAD R##8 name(A##8 a) { return (R##8)(name(a.lo), name(a.hi)); }             \
   OVERLOAD R##16 name(A##16 a) { return (R##16)(name(a.lo), name(a.hi)); }
 
-#define MAP2(R, name, A, B)                                                                           \
-  OVERLOAD R##2 name(A##2 a, B##2 b) { return (R##2)(name(a.s0, b.s0), name(a.s1, b.s1)); }           \
-  OVERLOAD R##3 name(A##3 a, B##3 b) {                                                                \
-    return (R##3)(name(a.s0, b.s0), name(a.s1, b.s1), name(a.s2, b.s2));                              \
-  }                                                                                                   \
-  OVERLOAD R##4 name(A##4 a, B##4 b) { return (R##4)(name(a.lo, b.lo), name(a.hi, b.hi)); }           \
-  OVERLOAD R##8 name(A##8 a, B##8 b) { return (R##8)(name(a.lo, b.lo), name(a.hi, b.hi)); }           \
+#define MAP2(R, name, A, B)                                                                 \
+  OVERLOAD R##2 name(A##2 a, B##2 b) { return (R##2)(name(a.s0, b.s0), name(a.s1, b.s1)); } \
+  OVERLOAD R##3 name(A##3 a, B##3 b) {                                                      \
+    return (R##3)(name(a.s0, b.s0), name(a.s1, b.s1), name(a.s2, b.s2));                    \
+  }                                                                                         \
+  OVERLOAD R##4 name(A##4 a, B##4 b) { return (R##4)(name(a.lo, b.lo), name(a.hi, b.hi)); } \
+  OVERLOAD R##8 name(A##8 a, B##8 b) { return (R##8)(name(a.lo, b.lo), name(a.hi, b.hi)); } \
   OVERLOAD R##16 name(A##16 a, B##16 b) { return (R##16)(name(a.lo, b.lo), name(a.hi, b.hi)); }
 
-#define MAP3(R, name, A, B, C)                                                                        \
-  OVERLOAD R##2 name(A##2 a, B##2 b, C##2 c) {                                                        \
-    return (R##2)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1));                                    \
-  }                                                                                                   \
-  OVERLOAD R##3 name(A##3 a, B##3 b, C##3 c) {                                                        \
-    return (R##3)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1), name(a.s2, b.s2, c.s2));            \
-  }                                                                                                   \
-  OVERLOAD R##4 name(A##4 a, B##4 b, C##4 c) {                                                        \
-    return (R##4)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                                    \
-  }                                                                                                   \
-  OVERLOAD R##8 name(A##8 a, B##8 b, C##8 c) {                                                        \
-    return (R##8)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                                    \
-  }                                                                                                   \
-  OVERLOAD R##16 name(A##16 a, B##16 b, C##16 c) {                                                    \
-    return (R##16)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                                   \
+#define MAP3(R, name, A, B, C)                                                             \
+  OVERLOAD R##2 name(A##2 a, B##2 b, C##2 c) {                                             \
+    return (R##2)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1));                         \
+  }                                                                                        \
+  OVERLOAD R##3 name(A##3 a, B##3 b, C##3 c) {                                             \
+    return (R##3)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1), name(a.s2, b.s2, c.s2)); \
+  }                                                                                        \
+  OVERLOAD R##4 name(A##4 a, B##4 b, C##4 c) {                                             \
+    return (R##4)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                         \
+  }                                                                                        \
+  OVERLOAD R##8 name(A##8 a, B##8 b, C##8 c) {                                             \
+    return (R##8)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                         \
+  }                                                                                        \
+  OVERLOAD R##16 name(A##16 a, B##16 b, C##16 c) {                                         \
+    return (R##16)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                        \
   }
 
 // The overload with a vector and a scalar, the scalar standing for all components.
@@ -72,52 +74,52 @@
 #define SPREAD2(T, name, B) FOR_VECTORS(SPREAD2_OF, T, name, B)
 
 // Likewise for a function of one or two arguments with a second result of type P that goes through a pointer.
-#define MAP1_OUT(SPACE, T, name, P)                                                       \
-  INLINE OVERLOAD T##2 name(T##2 a, SPACE P##2* out) {                                    \
-    P x, y;                                                                               \
-    T##2 result = (T##2)(name(a.s0, &x), name(a.s1, &y));                                 \
-    *out = (P##2)(x, y);                                                                  \
-    return result;                                                                        \
-  }                                                                                       \
-  INLINE OVERLOAD T##3 name(T##3 a, SPACE P##3* out) {                                    \
-    P x, y, z;                                                                            \
-    T##3 result = (T##3)(name(a.s0, &x), name(a.s1, &y), name(a.s2, &z));                 \
-    *out = (P##3)(x, y, z);                                                               \
-    return result;                                                                        \
-  }                                                                                       \
-  MAP1_OUT_HALVES(SPACE, T, name, P, 4, 2)                                                \
-  MAP1_OUT_HALVES(SPACE, T, name, P, 8, 4)                                                \
+#define MAP1_OUT(SPACE, T, name, P)                                       \
+  INLINE OVERLOAD T##2 name(T##2 a, SPACE P##2 * out) {                   \
+    P x, y;                                                               \
+    T##2 result = (T##2)(name(a.s0, &x), name(a.s1, &y));                 \
+    *out = (P##2)(x, y);                                                  \
+    return result;                                                        \
+  }                                                                       \
+  INLINE OVERLOAD T##3 name(T##3 a, SPACE P##3 * out) {                   \
+    P x, y, z;                                                            \
+    T##3 result = (T##3)(name(a.s0, &x), name(a.s1, &y), name(a.s2, &z)); \
+    *out = (P##3)(x, y, z);                                               \
+    return result;                                                        \
+  }                                                                       \
+  MAP1_OUT_HALVES(SPACE, T, name, P, 4, 2)                                \
+  MAP1_OUT_HALVES(SPACE, T, name, P, 8, 4)                                \
   MAP1_OUT_HALVES(SPACE, T, name, P, 16, 8)
-#define MAP1_OUT_HALVES(SPACE, T, name, P, n, m)                                          \
-  INLINE OVERLOAD T##n name(T##n a, SPACE P##n* out) {                                    \
-    P##m lo, hi;                                                                          \
-    T##n result = (T##n)(name(a.lo, &lo), name(a.hi, &hi));                               \
-    *out = (P##n)(lo, hi);                                                                \
-    return result;                                                                        \
+#define MAP1_OUT_HALVES(SPACE, T, name, P, n, m)            \
+  INLINE OVERLOAD T##n name(T##n a, SPACE P##n* out) {      \
+    P##m lo, hi;                                            \
+    T##n result = (T##n)(name(a.lo, &lo), name(a.hi, &hi)); \
+    *out = (P##n)(lo, hi);                                  \
+    return result;                                          \
   }
 
-#define MAP2_OUT(SPACE, T, name, P)                                                       \
-  INLINE OVERLOAD T##2 name(T##2 a, T##2 b, SPACE P##2* out) {                            \
-    P x, y;                                                                               \
-    T##2 result = (T##2)(name(a.s0, b.s0, &x), name(a.s1, b.s1, &y));                     \
-    *out = (P##2)(x, y);                                                                  \
-    return result;                                                                        \
-  }                                                                                       \
-  INLINE OVERLOAD T##3 name(T##3 a, T##3 b, SPACE P##3* out) {                            \
-    P x, y, z;                                                                            \
+#define MAP2_OUT(SPACE, T, name, P)                                                         \
+  INLINE OVERLOAD T##2 name(T##2 a, T##2 b, SPACE P##2 * out) {                             \
+    P x, y;                                                                                 \
+    T##2 result = (T##2)(name(a.s0, b.s0, &x), name(a.s1, b.s1, &y));                       \
+    *out = (P##2)(x, y);                                                                    \
+    return result;                                                                          \
+  }                                                                                         \
+  INLINE OVERLOAD T##3 name(T##3 a, T##3 b, SPACE P##3 * out) {                             \
+    P x, y, z;                                                                              \
     T##3 result = (T##3)(name(a.s0, b.s0, &x), name(a.s1, b.s1, &y), name(a.s2, b.s2, &z)); \
-    *out = (P##3)(x, y, z);                                                               \
-    return result;                                                                        \
-  }                                                                                       \
-  MAP2_OUT_HALVES(SPACE, T, name, P, 4, 2)                                                \
-  MAP2_OUT_HALVES(SPACE, T, name, P, 8, 4)                                                \
+    *out = (P##3)(x, y, z);                                                                 \
+    return result;                                                                          \
+  }                                                                                         \
+  MAP2_OUT_HALVES(SPACE, T, name, P, 4, 2)                                                  \
+  MAP2_OUT_HALVES(SPACE, T, name, P, 8, 4)                                                  \
   MAP2_OUT_HALVES(SPACE, T, name, P, 16, 8)
-#define MAP2_OUT_HALVES(SPACE, T, name, P, n, m)                                          \
-  INLINE OVERLOAD T##n name(T##n a, T##n b, SPACE P##n* out) {                            \
-    P##m lo, hi;                                                                          \
-    T##n result = (T##n)(name(a.lo, b.lo, &lo), name(a.hi, b.hi, &hi));                   \
-    *out = (P##n)(lo, hi);                                                                \
-    return result;                                                                        \
+#define MAP2_OUT_HALVES(SPACE, T, name, P, n, m)                        \
+  INLINE OVERLOAD T##n name(T##n a, T##n b, SPACE P##n* out) {          \
+    P##m lo, hi;                                                        \
+    T##n result = (T##n)(name(a.lo, b.lo, &lo), name(a.hi, b.hi, &hi)); \
+    *out = (P##n)(lo, hi);                                              \
+    return result;                                                      \
   }
 
 #endif

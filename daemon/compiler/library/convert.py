@@ -14,8 +14,15 @@ TYPES = {**INTEGERS, **FLOATS}
 # Rounding as in OpenCL C, in PTX to an integer, in PTX to a floating-point number.
 ROUNDINGS = {"_rte": ("rn", "rn"), "_rtz": ("rz", "rz"), "_rtp": ("rp", "rp"), "_rtn": ("rm", "rm")}
 
-# Clang's names of the hardware's conversions. Those of 64-bit integers have one of 128 bits in OpenCL C.
+# Clang's names of the hardware's conversions. Those of 64-bit integers have one of 128 bits in OpenCL C, and LLVM
+# takes those that round towards zero for C's conversions, which have no result out of range, and round otherwise.
 NVVM = {"int": "i", "uint": "ui", "float": "f", "double": "d"}
+
+
+def has_name(to, source, mode):
+    return to in NVVM and source in NVVM and (mode != "rz" or (to in FLOATS and source in FLOATS))
+
+
 
 # Constraints of PTX operands and PTX's names of types, for conversions without a usable name.
 PTX = {
@@ -64,7 +71,9 @@ def float_to_integer(to, source, rounding, saturate):
         value = "x"
     # The hardware saturates, to 32 or 64 bits.
     wide = to if INTEGERS[to] >= 32 else "int"
-    if wide in NVVM:
+    if mode == "rz" and not saturate:
+        number = f"({wide}){value}"
+    elif has_name(wide, source, mode):
         number = f"__nvvm_{NVVM[source]}2{NVVM[wide]}_{mode}({value})"
     else:
         number = f"{source}_to_{wide}_{mode}({value})"
@@ -80,7 +89,7 @@ def to_float(to, source, rounding):
     if is_exact(to, source) or rounding in ("", "_rte"):
         return f"({to})x"
     mode = ROUNDINGS[rounding][1]
-    if to in NVVM and source in NVVM:
+    if has_name(to, source, mode):
         return f"__nvvm_{NVVM[source]}2{NVVM[to]}_{mode}(x)"
     if source in ("short", "ushort"):
         source = "int"
@@ -103,13 +112,15 @@ def instructions():
     for mode in ("rz", "rp", "rm"):
         for source in ("float", "double", "int", "uint", "long", "ulong"):
             yield instruction("half", source, mode, mode)
-        for source in ("long", "ulong"):
+        for source in ("int", "uint", "long", "ulong"):
             for to in ("float", "double"):
-                yield instruction(to, source, mode, mode)
+                if not has_name(to, source, mode) and not is_exact(to, source):
+                    yield instruction(to, source, mode, mode)
     for mode in ("rn", "rz", "rp", "rm"):
         for source in ("float", "double"):
-            for to in ("long", "ulong"):
-                yield instruction(to, source, mode, mode + "i")
+            for to in ("int", "uint", "long", "ulong"):
+                if not has_name(to, source, mode):
+                    yield instruction(to, source, mode, mode + "i")
 
 
 def conversions():

@@ -9,13 +9,13 @@
 
 typedef const __global struct clique_image* descriptor;
 
-// OpenCL C has no conversion of an image to what Clang makes of it, a pointer. A function that is declared with
-// images and defined with pointers is one.
+// OpenCL C has no conversion of an image to what Clang makes of it, a pointer. A function that is declared
+// with images and defined with pointers is one.
 #define DESCRIBE_AS(access, image_t) \
   OVERLOAD descriptor describe(access image_t image) __asm("__clique_describe") __attribute__((const));
-#define DESCRIBE(image_t)               \
-  DESCRIBE_AS(read_only, image_t)       \
-  DESCRIBE_AS(write_only, image_t)      \
+#define DESCRIBE(image_t)          \
+  DESCRIBE_AS(read_only, image_t)  \
+  DESCRIBE_AS(write_only, image_t) \
   DESCRIBE_AS(read_write, image_t)
 DESCRIBE(image1d_t)
 DESCRIBE(image1d_buffer_t)

@@ -1,49 +1,71 @@
-// Texels in memory, and the numbers that programs see (§8.3 of the OpenCL C specification, §5.3.1 of the API's).
+// Texels in memory, and the numbers that programs see (§8.3 of the OpenCL C specification, §5.3.1 of the
+// API's).
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_FORMAT_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_FORMAT_H
 
 #include "image.h"
 
+// Most images are, and should not pay for the others.
+#define IS_RGBA(order) __builtin_expect((order) == CLK_RGBA, 1)
+
 // The colour of the channels that lie in memory one after the other; those that do not exist become 0, and 1
 // for alpha.
-#define COLOUR(V, T)                                                                              \
-  OVERLOAD static V colour(uint order, V memory) {                                                \
-    switch (order) {                                                                              \
-      case CLK_RGBA:                                                                              \
-      case CLK_sRGBA: return memory;                                                              \
-      case CLK_BGRA:                                                                              \
-      case CLK_sBGRA: return memory.zyxw;                                                         \
-      case CLK_ARGB: return memory.yzwx;                                                          \
-      case CLK_ABGR: return memory.wzyx;                                                          \
-      case CLK_RGB:                                                                               \
-      case CLK_RGBx:                                                                              \
-      case CLK_sRGB:                                                                              \
-      case CLK_sRGBx: return (V)(memory.xyz, (T)1);                                               \
-      case CLK_RG:                                                                                \
-      case CLK_RGx: return (V)(memory.xy, (T)0, (T)1);                                            \
-      case CLK_RA: return (V)(memory.x, (T)0, (T)0, memory.y);                                    \
-      case CLK_A: return (V)((T)0, (T)0, (T)0, memory.x);                                         \
-      case CLK_INTENSITY: return memory.xxxx;                                                     \
-      case CLK_LUMINANCE: return (V)(memory.xxx, (T)1);                                           \
-      default: return (V)(memory.x, (T)0, (T)0, (T)1);                                            \
-    }                                                                                             \
+#define COLOUR(V, T)                                \
+  OVERLOAD static V colour(uint order, V memory) {  \
+    if (IS_RGBA(order)) return memory;              \
+    switch (order) {                                \
+      case CLK_sRGBA:                               \
+        return memory;                              \
+      case CLK_BGRA:                                \
+      case CLK_sBGRA:                               \
+        return memory.zyxw;                         \
+      case CLK_ARGB:                                \
+        return memory.yzwx;                         \
+      case CLK_ABGR:                                \
+        return memory.wzyx;                         \
+      case CLK_RGB:                                 \
+      case CLK_RGBx:                                \
+      case CLK_sRGB:                                \
+      case CLK_sRGBx:                               \
+        return (V)(memory.xyz, (T)1);               \
+      case CLK_RG:                                  \
+      case CLK_RGx:                                 \
+        return (V)(memory.xy, (T)0, (T)1);          \
+      case CLK_RA:                                  \
+        return (V)(memory.x, (T)0, (T)0, memory.y); \
+      case CLK_A:                                   \
+        return (V)((T)0, (T)0, (T)0, memory.x);     \
+      case CLK_INTENSITY:                           \
+        return memory.xxxx;                         \
+      case CLK_LUMINANCE:                           \
+        return (V)(memory.xxx, (T)1);               \
+      default:                                      \
+        return (V)(memory.x, (T)0, (T)0, (T)1);     \
+    }                                               \
   }
 COLOUR(float4, float)
 COLOUR(int4, int)
 COLOUR(uint4, uint)
 
 // A colour's channels in the order of memory. Those that do not exist may be anything.
-#define CHANNELS(V)                                          \
-  OVERLOAD static V channels(uint order, V colour) {         \
-    switch (order) {                                         \
-      case CLK_BGRA:                                         \
-      case CLK_sBGRA: return colour.zyxw;                    \
-      case CLK_ARGB: return colour.wxyz;                     \
-      case CLK_ABGR: return colour.wzyx;                     \
-      case CLK_RA: return colour.xwxw;                       \
-      case CLK_A: return colour.wwww;                        \
-      default: return colour;                                \
-    }                                                        \
+#define CHANNELS(V)                                  \
+  OVERLOAD static V channels(uint order, V colour) { \
+    if (IS_RGBA(order)) return colour;               \
+    switch (order) {                                 \
+      case CLK_BGRA:                                 \
+      case CLK_sBGRA:                                \
+        return colour.zyxw;                          \
+      case CLK_ARGB:                                 \
+        return colour.wxyz;                          \
+      case CLK_ABGR:                                 \
+        return colour.wzyx;                          \
+      case CLK_RA:                                   \
+        return colour.xwxw;                          \
+      case CLK_A:                                    \
+        return colour.wwww;                          \
+      default:                                       \
+        return colour;                               \
+    }                                                \
   }
 CHANNELS(float4)
 CHANNELS(int4)

@@ -14,18 +14,18 @@ static ulong plain_texture(descriptor d) { return d->textures[0]; }
 
 // ---- The instructions: by the image's geometry, the result and the coordinates
 
-#define TEXTURE_RESULTS(M, ...)                    \
-  M(float4, f, "f32", "=f", __VA_ARGS__)           \
-  M(int4, i, "s32", "=r", __VA_ARGS__)             \
+#define TEXTURE_RESULTS(M, ...)          \
+  M(float4, f, "f32", "=f", __VA_ARGS__) \
+  M(int4, i, "s32", "=r", __VA_ARGS__)   \
   M(uint4, ui, "u32", "=r", __VA_ARGS__)
 
-#define TEX(R, suffix, ptx, out, name, geometry, C, c_ptx, coordinates, parameters, ...)                      \
-  OVERLOAD static R tex_##name##_##suffix parameters {                                                        \
-    R texel;                                                                                                  \
-    __asm__("tex." geometry ".v4." ptx "." c_ptx " {%0, %1, %2, %3}, [%4, " coordinates "];"                  \
-            : out(texel.x), out(texel.y), out(texel.z), out(texel.w)                                          \
-            : "l"(texture), __VA_ARGS__);                                                                     \
-    return texel;                                                                                             \
+#define TEX(R, suffix, ptx, out, name, geometry, C, c_ptx, coordinates, parameters, ...)     \
+  OVERLOAD static R tex_##name##_##suffix parameters {                                       \
+    R texel;                                                                                 \
+    __asm__("tex." geometry ".v4." ptx "." c_ptx " {%0, %1, %2, %3}, [%4, " coordinates "];" \
+            : out(texel.x), out(texel.y), out(texel.z), out(texel.w)                         \
+            : "l"(texture), __VA_ARGS__);                                                    \
+    return texel;                                                                            \
   }
 #define PARAMETERS(...) (ulong texture, __VA_ARGS__)
 // clang-format off
@@ -50,7 +50,7 @@ OVERLOAD static int layer_of(descriptor d, float layer) { return layer_of(d, con
 #define POSITION_1d_array(c) layer_of(d, c.y), c.x
 #define POSITION_2d_array(c) layer_of(d, c.z), c.x, c.y
 
-// Integers with a sampler: textures take them without looking at the addressing mode, so they become the
+// Integers with a sampler: PTX does not promise that the addressing mode is heeded for them, so they become the
 // texel's centre.
 #define CENTRE_1d(c) (float)c + 0.5f
 #define CENTRE_2d(c) (float)c.x + 0.5f, (float)c.y + 0.5f
@@ -60,35 +60,33 @@ OVERLOAD static int layer_of(descriptor d, float layer) { return layer_of(d, con
 
 // ---- The functions
 
-#define READ(image_t, name, I, F, R, suffix, result)                                               \
-  OVERLOAD R read_image##suffix(read_only image_t image, sampler_t sampler, F c) {                 \
-    descriptor d = describe(image);                                                                \
-    return result(tex_##name##_##suffix(texture_of(d, sampler), POSITION_##name(c)));              \
-  }                                                                                                \
-  OVERLOAD R read_image##suffix(read_only image_t image, sampler_t sampler, I c) {                 \
-    descriptor d = describe(image);                                                                \
-    return result(tex_##name##_##suffix(texture_of(d, sampler), CENTRE_##name(c)));                \
-  }                                                                                                \
-  OVERLOAD R read_image##suffix(read_only image_t image, I c) {                                    \
-    descriptor d = describe(image);                                                                \
-    return result(tex_##name##_##suffix(plain_texture(d), POSITION_##name(c)));                    \
+#define READ(image_t, name, I, F, R, suffix, result)                                  \
+  OVERLOAD R read_image##suffix(read_only image_t image, sampler_t sampler, F c) {    \
+    descriptor d = describe(image);                                                   \
+    return result(tex_##name##_##suffix(texture_of(d, sampler), POSITION_##name(c))); \
+  }                                                                                   \
+  OVERLOAD R read_image##suffix(read_only image_t image, sampler_t sampler, I c) {    \
+    descriptor d = describe(image);                                                   \
+    return result(tex_##name##_##suffix(texture_of(d, sampler), CENTRE_##name(c)));   \
+  }                                                                                   \
+  OVERLOAD R read_image##suffix(read_only image_t image, I c) {                       \
+    descriptor d = describe(image);                                                   \
+    return result(tex_##name##_##suffix(plain_texture(d), POSITION_##name(c)));       \
   }
-#define READ_HALF(image_t, I, F)                                                                   \
-  OVERLOAD half4 read_imageh(read_only image_t image, sampler_t sampler, F c) {                    \
-    return convert_half4(read_imagef(image, sampler, c));                                          \
-  }                                                                                                \
-  OVERLOAD half4 read_imageh(read_only image_t image, sampler_t sampler, I c) {                    \
-    return convert_half4(read_imagef(image, sampler, c));                                          \
-  }                                                                                                \
-  OVERLOAD half4 read_imageh(read_only image_t image, I c) {                                       \
-    return convert_half4(read_imagef(image, c));                                                   \
-  }
+#define READ_HALF(image_t, I, F)                                                \
+  OVERLOAD half4 read_imageh(read_only image_t image, sampler_t sampler, F c) { \
+    return convert_half4(read_imagef(image, sampler, c));                       \
+  }                                                                             \
+  OVERLOAD half4 read_imageh(read_only image_t image, sampler_t sampler, I c) { \
+    return convert_half4(read_imagef(image, sampler, c));                       \
+  }                                                                             \
+  OVERLOAD half4 read_imageh(read_only image_t image, I c) { return convert_half4(read_imagef(image, c)); }
 #define ORDERED(texel) colour(d->channel_order, texel)
 #define DEPTH(texel) (texel).x
-#define READS(image_t, name, I, F)                       \
-  READ(image_t, name, I, F, float4, f, ORDERED)          \
-  READ(image_t, name, I, F, int4, i, ORDERED)            \
-  READ(image_t, name, I, F, uint4, ui, ORDERED)          \
+#define READS(image_t, name, I, F)              \
+  READ(image_t, name, I, F, float4, f, ORDERED) \
+  READ(image_t, name, I, F, int4, i, ORDERED)   \
+  READ(image_t, name, I, F, uint4, ui, ORDERED) \
   READ_HALF(image_t, I, F)
 READS(image1d_t, 1d, int, float)
 READS(image1d_array_t, 1d_array, int2, float2)
@@ -99,12 +97,12 @@ READ(image2d_depth_t, 2d, int2, float2, float, f, DEPTH)
 READ(image2d_array_depth_t, 2d_array, int4, float4, float, f, DEPTH)
 
 // Not every address can be a texture's.
-#define READ_BUFFER(R, suffix)                                                               \
-  OVERLOAD R read_image##suffix(read_only image1d_buffer_t image, int c) {                   \
-    descriptor d = describe(image);                                                          \
-    ulong texture = plain_texture(d);                                                        \
-    if (texture == 0) return read_texel_##suffix(d, load_memory(d, c, 0));                   \
-    return ORDERED(tex_1d_##suffix(texture, c));                                             \
+#define READ_BUFFER(R, suffix)                                             \
+  OVERLOAD R read_image##suffix(read_only image1d_buffer_t image, int c) { \
+    descriptor d = describe(image);                                        \
+    ulong texture = plain_texture(d);                                      \
+    if (texture == 0) return read_texel_##suffix(d, load_memory(d, c, 0)); \
+    return ORDERED(tex_1d_##suffix(texture, c));                           \
   }
 READ_BUFFER(float4, f)
 READ_BUFFER(int4, i)

@@ -2,16 +2,16 @@
 // libdevice, libclc's functions of the same names take the place of this file's.
 #include "builtins.h"
 
-#define LIBDEVICE1(name, nv)                                       \
-  float __nv_##nv##f(float) __attribute__((const));                \
-  double __nv_##nv(double) __attribute__((const));                 \
-  OVERLOAD float name(float x) { return __nv_##nv##f(x); }         \
+#define LIBDEVICE1(name, nv)                               \
+  float __nv_##nv##f(float) __attribute__((const));        \
+  double __nv_##nv(double) __attribute__((const));         \
+  OVERLOAD float name(float x) { return __nv_##nv##f(x); } \
   OVERLOAD double name(double x) { return __nv_##nv(x); }
 
-#define LIBDEVICE2(name, nv)                                               \
-  float __nv_##nv##f(float, float) __attribute__((const));                 \
-  double __nv_##nv(double, double) __attribute__((const));                 \
-  OVERLOAD float name(float x, float y) { return __nv_##nv##f(x, y); }     \
+#define LIBDEVICE2(name, nv)                                           \
+  float __nv_##nv##f(float, float) __attribute__((const));             \
+  double __nv_##nv(double, double) __attribute__((const));             \
+  OVERLOAD float name(float x, float y) { return __nv_##nv##f(x, y); } \
   OVERLOAD double name(double x, double y) { return __nv_##nv(x, y); }
 
 LIBDEVICE1(acos, acos)
@@ -44,12 +44,14 @@ LIBDEVICE1(tan, tan)
 LIBDEVICE1(tanh, tanh)
 LIBDEVICE1(tgamma, tgamma)
 
-LIBDEVICE2(atan2, atan2)
 LIBDEVICE2(fmod, fmod)
 LIBDEVICE2(hypot, hypot)
 LIBDEVICE2(nextafter, nextafter)
 LIBDEVICE2(pow, pow)
 LIBDEVICE2(remainder, remainder)
+
+double __nv_atan2(double, double) __attribute__((const));
+OVERLOAD double atan2(double y, double x) { return __nv_atan2(y, x); }
 
 int __nv_ilogbf(float) __attribute__((const));
 int __nv_ilogb(double) __attribute__((const));

@@ -2,8 +2,8 @@
 // work-items by their linear id, the last one fewer.
 //
 // What all work-items of a sub-group have to call names all lanes, so that it also works where the warp has
-// not come together again; lanes that do not exist count as having exited. The functions that may be called in
-// divergent code are for the lanes that are active together.
+// not come together again; lanes that do not exist count as having exited. The functions that may be called
+// in divergent code are for the lanes that are active together.
 #include "subgroup.h"
 
 // The processor that is compiled for, which the compiler puts in. Its redux instruction reduces a warp.
@@ -70,96 +70,98 @@ OVERLOAD uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << LANE) - 1, 0,
 
 // ---- Values of other work-items
 
-#define EXCHANGES(T)                                                                                          \
-  OVERLOAD T sub_group_broadcast(T value, uint id) { return value_of(EVERYONE, value, id); }                  \
-  OVERLOAD T sub_group_non_uniform_broadcast(T value, uint id) {                                              \
-    return value_of(__nvvm_activemask(), value, id);                                                          \
-  }                                                                                                           \
-  OVERLOAD T sub_group_broadcast_first(T value) {                                                             \
-    uint active = __nvvm_activemask();                                                                        \
-    return value_of(active, value, ctz(active));                                                              \
-  }                                                                                                           \
-  OVERLOAD T sub_group_shuffle(T value, uint id) { return value_of(__nvvm_activemask(), value, id); }         \
-  OVERLOAD T sub_group_shuffle_xor(T value, uint mask) {                                                      \
-    return value_of(__nvvm_activemask(), value, LANE ^ mask);                                                 \
-  }                                                                                                           \
-  OVERLOAD T sub_group_shuffle_up(T value, uint delta) {                                                      \
-    return value_of(__nvvm_activemask(), value, LANE - delta);                                                \
-  }                                                                                                           \
-  OVERLOAD T sub_group_shuffle_down(T value, uint delta) {                                                    \
-    return value_of(__nvvm_activemask(), value, LANE + delta);                                                \
-  }                                                                                                           \
-  OVERLOAD T sub_group_rotate(T value, int delta) {                                                           \
-    uint size = get_sub_group_size();                                                                         \
-    uint from = size == 32 ? (LANE + (uint)delta) & 31 : (LANE + (uint)(delta % (int)size + (int)size)) % size; \
-    return value_of(__nvvm_activemask(), value, from);                                                        \
-  }                                                                                                           \
-  OVERLOAD T sub_group_clustered_rotate(T value, int delta, uint cluster) {                                   \
-    uint from = (LANE & ~(cluster - 1)) | (LANE + (uint)delta & (cluster - 1));                               \
-    return value_of(__nvvm_activemask(), value, from);                                                        \
-  }                                                                                                           \
-  OVERLOAD int sub_group_non_uniform_all_equal(T value) {                                                     \
-    uint active = __nvvm_activemask();                                                                        \
-    return __nvvm_vote_all_sync(active, value == value_of(active, value, ctz(active)));                       \
+#define EXCHANGES(T)                                                                                    \
+  OVERLOAD T sub_group_broadcast(T value, uint id) { return value_of(EVERYONE, value, id); }            \
+  OVERLOAD T sub_group_non_uniform_broadcast(T value, uint id) {                                        \
+    return value_of(__nvvm_activemask(), value, id);                                                    \
+  }                                                                                                     \
+  OVERLOAD T sub_group_broadcast_first(T value) {                                                       \
+    uint active = __nvvm_activemask();                                                                  \
+    return value_of(active, value, ctz(active));                                                        \
+  }                                                                                                     \
+  OVERLOAD T sub_group_shuffle(T value, uint id) { return value_of(__nvvm_activemask(), value, id); }   \
+  OVERLOAD T sub_group_shuffle_xor(T value, uint mask) {                                                \
+    return value_of(__nvvm_activemask(), value, LANE ^ mask);                                           \
+  }                                                                                                     \
+  OVERLOAD T sub_group_shuffle_up(T value, uint delta) {                                                \
+    return value_of(__nvvm_activemask(), value, LANE - delta);                                          \
+  }                                                                                                     \
+  OVERLOAD T sub_group_shuffle_down(T value, uint delta) {                                              \
+    return value_of(__nvvm_activemask(), value, LANE + delta);                                          \
+  }                                                                                                     \
+  OVERLOAD T sub_group_rotate(T value, int delta) {                                                     \
+    uint size = get_sub_group_size();                                                                   \
+    uint from =                                                                                         \
+        size == 32 ? (LANE + (uint)delta) & 31 : (LANE + (uint)(delta % (int)size + (int)size)) % size; \
+    return value_of(__nvvm_activemask(), value, from);                                                  \
+  }                                                                                                     \
+  OVERLOAD T sub_group_clustered_rotate(T value, int delta, uint cluster) {                             \
+    uint from = (LANE & ~(cluster - 1)) | (LANE + (uint)delta & (cluster - 1));                         \
+    return value_of(__nvvm_activemask(), value, from);                                                  \
+  }                                                                                                     \
+  OVERLOAD int sub_group_non_uniform_all_equal(T value) {                                               \
+    uint active = __nvvm_activemask();                                                                  \
+    return __nvvm_vote_all_sync(active, value == value_of(active, value, ctz(active)));                 \
   }
 FOR_TYPES(EXCHANGES)
 
-#define BROADCAST_VECTOR(n, T)                                                                   \
-  OVERLOAD T##n sub_group_broadcast(T##n value, uint id) {                                       \
-    T##n result;                                                                                 \
-    for (int i = 0; i < n; ++i) result[i] = sub_group_broadcast(value[i], id);                   \
-    return result;                                                                               \
-  }                                                                                              \
-  OVERLOAD T##n sub_group_non_uniform_broadcast(T##n value, uint id) {                           \
-    T##n result;                                                                                 \
-    for (int i = 0; i < n; ++i) result[i] = sub_group_non_uniform_broadcast(value[i], id);       \
-    return result;                                                                               \
+#define BROADCAST_VECTOR(n, T)                                                             \
+  OVERLOAD T##n sub_group_broadcast(T##n value, uint id) {                                 \
+    T##n result;                                                                           \
+    for (int i = 0; i < n; ++i) result[i] = sub_group_broadcast(value[i], id);             \
+    return result;                                                                         \
+  }                                                                                        \
+  OVERLOAD T##n sub_group_non_uniform_broadcast(T##n value, uint id) {                     \
+    T##n result;                                                                           \
+    for (int i = 0; i < n; ++i) result[i] = sub_group_non_uniform_broadcast(value[i], id); \
+    return result;                                                                         \
   }
 #define BROADCAST_VECTORS(T) FOR_VECTORS(BROADCAST_VECTOR, T)
 FOR_TYPES(BROADCAST_VECTORS)
 
 // ---- Reductions and scans of all work-items
 
-#define REDUCE(T, name, combine)                                                        \
-  OVERLOAD T sub_group_reduce_##name(T value) {                                         \
-    uint size = get_sub_group_size();                                                   \
-    for (uint step = 16; step > 0; step /= 2) {                                         \
-      T other = value_of(EVERYONE, value, LANE + step);                                 \
-      if (LANE + step < size) value = combine(value, other);                            \
-    }                                                                                   \
-    return value_of(EVERYONE, value, 0);                                                \
+#define REDUCE(T, name, combine)                             \
+  OVERLOAD T sub_group_reduce_##name(T value) {              \
+    uint size = get_sub_group_size();                        \
+    for (uint step = 16; step > 0; step /= 2) {              \
+      T other = value_of(EVERYONE, value, LANE + step);      \
+      if (LANE + step < size) value = combine(value, other); \
+    }                                                        \
+    return value_of(EVERYONE, value, 0);                     \
   }
-#define SCAN(T, name, combine, neutral)                                                 \
-  OVERLOAD T sub_group_scan_inclusive_##name(T value) {                                 \
-    for (uint step = 1; step < 32; step *= 2) {                                         \
-      T other = value_of(EVERYONE, value, LANE - step);                                 \
-      if (LANE >= step) value = combine(other, value);                                  \
-    }                                                                                   \
-    return value;                                                                       \
-  }                                                                                     \
-  OVERLOAD T sub_group_scan_exclusive_##name(T value) {                                 \
-    T previous = value_of(EVERYONE, sub_group_scan_inclusive_##name(value), LANE - 1);  \
-    return LANE == 0 ? (T)neutral : previous;                                           \
+#define SCAN(T, name, combine, neutral)                                                \
+  OVERLOAD T sub_group_scan_inclusive_##name(T value) {                                \
+    for (uint step = 1; step < 32; step *= 2) {                                        \
+      T other = value_of(EVERYONE, value, LANE - step);                                \
+      if (LANE >= step) value = combine(other, value);                                 \
+    }                                                                                  \
+    return value;                                                                      \
+  }                                                                                    \
+  OVERLOAD T sub_group_scan_exclusive_##name(T value) {                                \
+    T previous = value_of(EVERYONE, sub_group_scan_inclusive_##name(value), LANE - 1); \
+    return LANE == 0 ? (T)neutral : previous;                                          \
   }
 
 // Integers of 32 bits and fewer have an instruction for it, from sm_80 on.
-#define REDUCE_BY_INSTRUCTION(T, W, name, combine, instruction)                         \
-  OVERLOAD T sub_group_reduce_##name(T value) {                                         \
-    if (has_redux()) return (T)redux_##instruction(EVERYONE, (W)value);                 \
-    uint size = get_sub_group_size();                                                   \
-    for (uint step = 16; step > 0; step /= 2) {                                         \
-      T other = value_of(EVERYONE, value, LANE + step);                                 \
-      if (LANE + step < size) value = combine(value, other);                            \
-    }                                                                                   \
-    return value_of(EVERYONE, value, 0);                                                \
+#define REDUCE_BY_INSTRUCTION(T, W, name, combine, instruction)         \
+  OVERLOAD T sub_group_reduce_##name(T value) {                         \
+    if (has_redux()) return (T)redux_##instruction(EVERYONE, (W)value); \
+    uint size = get_sub_group_size();                                   \
+    for (uint step = 16; step > 0; step /= 2) {                         \
+      T other = value_of(EVERYONE, value, LANE + step);                 \
+      if (LANE + step < size) value = combine(value, other);            \
+    }                                                                   \
+    return value_of(EVERYONE, value, 0);                                \
   }
 
-#define REDUX(W, name, operation, type)                                                                  \
-  static W redux_##name(uint lanes, W value) {                                                           \
-    W result;                                                                                            \
-    __asm__ volatile("redux.sync." operation "." type " %0, %1, %2;"                                     \
-                     : "=r"(result) : "r"(value), "r"(lanes));                                           \
-    return result;                                                                                       \
+#define REDUX(W, name, operation, type)                              \
+  static W redux_##name(uint lanes, W value) {                       \
+    W result;                                                        \
+    __asm__ volatile("redux.sync." operation "." type " %0, %1, %2;" \
+                     : "=r"(result)                                  \
+                     : "r"(value), "r"(lanes));                      \
+    return result;                                                   \
   }
 REDUX(int, add_s, "add", "s32")
 REDUX(int, min_s, "min", "s32")
@@ -168,9 +170,9 @@ REDUX(uint, add_u, "add", "u32")
 REDUX(uint, min_u, "min", "u32")
 REDUX(uint, max_u, "max", "u32")
 
-#define REDUCE_SMALL(T, W, sign)                               \
-  REDUCE_BY_INSTRUCTION(T, W, add, ADD, add_##sign)            \
-  REDUCE_BY_INSTRUCTION(T, W, min, min, min_##sign)            \
+#define REDUCE_SMALL(T, W, sign)                    \
+  REDUCE_BY_INSTRUCTION(T, W, add, ADD, add_##sign) \
+  REDUCE_BY_INSTRUCTION(T, W, min, min, min_##sign) \
   REDUCE_BY_INSTRUCTION(T, W, max, max, max_##sign)
 REDUCE_SMALL(char, int, s)
 REDUCE_SMALL(uchar, uint, u)
@@ -184,52 +186,52 @@ REDUCE_LARGE(long)
 REDUCE_LARGE(ulong)
 FOR_FLOATS(REDUCE_LARGE)
 
-#define SCANS(T, least, greatest)      \
-  SCAN(T, add, ADD, 0)                 \
-  SCAN(T, min, min, greatest)          \
+#define SCANS(T, least, greatest) \
+  SCAN(T, add, ADD, 0)            \
+  SCAN(T, min, min, greatest)     \
   SCAN(T, max, max, least)
 FOR_LIMITS(SCANS)
 
 // ---- Reductions and scans of the active work-items
 
 // Of those in `lanes`, in the order of their ids. `active` is who takes part in the exchange of values.
-#define ACTIVE(T, name, combine, neutral)                                                        \
-  OVERLOAD static T accumulate_##name(uint active, uint lanes, T value) {                                 \
-    T sum = (T)neutral;                                                                          \
-    for (uint rest = active; rest != 0; rest &= rest - 1) {                                      \
-      uint lane = ctz(rest);                                                                     \
-      T other = value_of(active, value, lane);                                                   \
-      if (lanes >> lane & 1) sum = combine(sum, other);                                          \
-    }                                                                                            \
-    return sum;                                                                                  \
-  }                                                                                              \
-  OVERLOAD T sub_group_non_uniform_reduce_##name(T value) {                                      \
-    uint active = __nvvm_activemask();                                                           \
-    if (active != EVERYONE) return accumulate_##name(active, active, value);                     \
-    for (uint step = 16; step > 0; step /= 2)                                                    \
-      value = combine(value, value_of(EVERYONE, value, LANE ^ step));                            \
-    return value;                                                                                \
-  }                                                                                              \
-  OVERLOAD T sub_group_non_uniform_scan_inclusive_##name(T value) {                              \
-    return accumulate_##name(__nvvm_activemask(), (2u << LANE) - 1, value);                      \
-  }                                                                                              \
-  OVERLOAD T sub_group_non_uniform_scan_exclusive_##name(T value) {                              \
-    return accumulate_##name(__nvvm_activemask(), (1u << LANE) - 1, value);                      \
-  }                                                                                              \
-  OVERLOAD T sub_group_clustered_reduce_##name(T value, uint cluster) {                          \
-    uint active = __nvvm_activemask();                                                           \
-    if (active == EVERYONE) {                                                                    \
-      for (uint step = cluster / 2; step > 0; step /= 2)                                         \
-        value = combine(value, value_of(EVERYONE, value, LANE ^ step));                          \
-      return value;                                                                              \
-    }                                                                                            \
-    uint first = LANE & ~(cluster - 1);                                                          \
-    return accumulate_##name(active, ~0u >> (32 - cluster) << first, value);                     \
+#define ACTIVE(T, name, combine, neutral)                                    \
+  OVERLOAD static T accumulate_##name(uint active, uint lanes, T value) {    \
+    T sum = (T)neutral;                                                      \
+    for (uint rest = active; rest != 0; rest &= rest - 1) {                  \
+      uint lane = ctz(rest);                                                 \
+      T other = value_of(active, value, lane);                               \
+      if (lanes >> lane & 1) sum = combine(sum, other);                      \
+    }                                                                        \
+    return sum;                                                              \
+  }                                                                          \
+  OVERLOAD T sub_group_non_uniform_reduce_##name(T value) {                  \
+    uint active = __nvvm_activemask();                                       \
+    if (active != EVERYONE) return accumulate_##name(active, active, value); \
+    for (uint step = 16; step > 0; step /= 2)                                \
+      value = combine(value, value_of(EVERYONE, value, LANE ^ step));        \
+    return value;                                                            \
+  }                                                                          \
+  OVERLOAD T sub_group_non_uniform_scan_inclusive_##name(T value) {          \
+    return accumulate_##name(__nvvm_activemask(), (2u << LANE) - 1, value);  \
+  }                                                                          \
+  OVERLOAD T sub_group_non_uniform_scan_exclusive_##name(T value) {          \
+    return accumulate_##name(__nvvm_activemask(), (1u << LANE) - 1, value);  \
+  }                                                                          \
+  OVERLOAD T sub_group_clustered_reduce_##name(T value, uint cluster) {      \
+    uint active = __nvvm_activemask();                                       \
+    if (active == EVERYONE) {                                                \
+      for (uint step = cluster / 2; step > 0; step /= 2)                     \
+        value = combine(value, value_of(EVERYONE, value, LANE ^ step));      \
+      return value;                                                          \
+    }                                                                        \
+    uint first = LANE & ~(cluster - 1);                                      \
+    return accumulate_##name(active, ~0u >> (32 - cluster) << first, value); \
   }
-#define ACTIVE_ARITHMETIC(T, least, greatest)     \
-  ACTIVE(T, add, ADD, 0)                          \
-  ACTIVE(T, mul, MUL, 1)                          \
-  ACTIVE(T, min, min, greatest)                   \
+#define ACTIVE_ARITHMETIC(T, least, greatest) \
+  ACTIVE(T, add, ADD, 0)                      \
+  ACTIVE(T, mul, MUL, 1)                      \
+  ACTIVE(T, min, min, greatest)               \
   ACTIVE(T, max, max, least)
 FOR_LIMITS(ACTIVE_ARITHMETIC)
 
@@ -237,9 +239,9 @@ FOR_LIMITS(ACTIVE_ARITHMETIC)
 #define AND(a, b) ((a) & (b))
 #define OR(a, b) ((a) | (b))
 #define XOR(a, b) ((a) ^ (b))
-#define ACTIVE_BITS(T)          \
-  ACTIVE(T, and, AND, ~0)       \
-  ACTIVE(T, or, OR, 0)          \
+#define ACTIVE_BITS(T)    \
+  ACTIVE(T, and, AND, ~0) \
+  ACTIVE(T, or, OR, 0)    \
   ACTIVE(T, xor, XOR, 0)
 FOR_INTEGERS(ACTIVE_BITS)
 

@@ -8,9 +8,9 @@
 #define EVERYONE (~0u)
 
 // What `lane` (its lower 5 bits) has for `value`. All of `lanes` have to come here.
-#define VALUE_OF(T, to_int, from_int)                                                \
-  INLINE OVERLOAD static T value_of(uint lanes, T value, uint lane) {                \
-    return from_int(__nvvm_shfl_sync_idx_i32(lanes, to_int(value), lane, 31));       \
+#define VALUE_OF(T, to_int, from_int)                                          \
+  INLINE OVERLOAD static T value_of(uint lanes, T value, uint lane) {          \
+    return from_int(__nvvm_shfl_sync_idx_i32(lanes, to_int(value), lane, 31)); \
   }
 #define HALF_OF_INT(x) as_half((short)(x))
 VALUE_OF(char, (int), (char))
@@ -22,12 +22,12 @@ VALUE_OF(uint, (int), (uint))
 VALUE_OF(half, as_short, HALF_OF_INT)
 VALUE_OF(float, as_int, as_float)
 
-#define VALUE_OF_HALVES(T)                                                           \
-  INLINE OVERLOAD static T value_of(uint lanes, T value, uint lane) {                \
-    int2 halves = as_int2(value);                                                    \
-    halves.x = value_of(lanes, halves.x, lane);                                      \
-    halves.y = value_of(lanes, halves.y, lane);                                      \
-    return as_##T(halves);                                                           \
+#define VALUE_OF_HALVES(T)                                            \
+  INLINE OVERLOAD static T value_of(uint lanes, T value, uint lane) { \
+    int2 halves = as_int2(value);                                     \
+    halves.x = value_of(lanes, halves.x, lane);                       \
+    halves.y = value_of(lanes, halves.y, lane);                       \
+    return as_##T(halves);                                            \
   }
 VALUE_OF_HALVES(long)
 VALUE_OF_HALVES(ulong)
@@ -38,19 +38,19 @@ VALUE_OF_HALVES(double)
 #define MUL(a, b) ((a) * (b))
 
 // Applies `M` to each type, its least and its greatest value.
-#define FOR_LIMITS(M)                \
-  M(char, CHAR_MIN, CHAR_MAX)        \
-  M(uchar, 0, UCHAR_MAX)             \
-  M(short, SHRT_MIN, SHRT_MAX)       \
-  M(ushort, 0, USHRT_MAX)            \
+#define FOR_LIMITS(M)          \
+  M(char, CHAR_MIN, CHAR_MAX)  \
+  M(uchar, 0, UCHAR_MAX)       \
+  M(short, SHRT_MIN, SHRT_MAX) \
+  M(ushort, 0, USHRT_MAX)      \
   FOR_WIDE_LIMITS(M)
-#define FOR_WIDE_LIMITS(M)           \
-  M(int, INT_MIN, INT_MAX)           \
-  M(uint, 0, UINT_MAX)               \
-  M(long, LONG_MIN, LONG_MAX)        \
-  M(ulong, 0, ULONG_MAX)             \
-  M(half, -INFINITY, INFINITY)       \
-  M(float, -INFINITY, INFINITY)      \
+#define FOR_WIDE_LIMITS(M)      \
+  M(int, INT_MIN, INT_MAX)      \
+  M(uint, 0, UINT_MAX)          \
+  M(long, LONG_MIN, LONG_MAX)   \
+  M(ulong, 0, ULONG_MAX)        \
+  M(half, -INFINITY, INFINITY)  \
+  M(float, -INFINITY, INFINITY) \
   M(double, -INFINITY, INFINITY)
 
 #endif

@@ -1,19 +1,32 @@
 // Synchronisation and memory fences (§6.15.8, §6.15.12.4, §6.15.12.5).
 #include "builtins.h"
 
-INLINE OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, memory_scope scope) {
+INLINE OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order,
+                                            memory_scope scope) {
   if (order == memory_order_relaxed) return;
   if (order == memory_order_seq_cst) {
     switch (scope) {
-      case memory_scope_device: __asm__ volatile("fence.sc.gpu;" ::: "memory"); break;
-      case memory_scope_all_svm_devices: __asm__ volatile("fence.sc.sys;" ::: "memory"); break;
-      default: __asm__ volatile("fence.sc.cta;" ::: "memory"); break;
+      case memory_scope_device:
+        __asm__ volatile("fence.sc.gpu;" ::: "memory");
+        break;
+      case memory_scope_all_svm_devices:
+        __asm__ volatile("fence.sc.sys;" ::: "memory");
+        break;
+      default:
+        __asm__ volatile("fence.sc.cta;" ::: "memory");
+        break;
     }
   } else {
     switch (scope) {
-      case memory_scope_device: __asm__ volatile("fence.acq_rel.gpu;" ::: "memory"); break;
-      case memory_scope_all_svm_devices: __asm__ volatile("fence.acq_rel.sys;" ::: "memory"); break;
-      default: __asm__ volatile("fence.acq_rel.cta;" ::: "memory"); break;
+      case memory_scope_device:
+        __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");
+        break;
+      case memory_scope_all_svm_devices:
+        __asm__ volatile("fence.acq_rel.sys;" ::: "memory");
+        break;
+      default:
+        __asm__ volatile("fence.acq_rel.cta;" ::: "memory");
+        break;
     }
   }
 }

@@ -31,24 +31,27 @@ extern __constant int __clique_uniform_groups;
 #define BY_DIMENSION(R, name, EXPRESSION, outside) \
   INLINE OVERLOAD R name(uint dimension) {         \
     switch (dimension) {                           \
-      case 0: return EXPRESSION(x);                \
-      case 1: return EXPRESSION(y);                \
-      case 2: return EXPRESSION(z);                \
-      default: return outside;                     \
+      case 0:                                      \
+        return EXPRESSION(x);                      \
+      case 1:                                      \
+        return EXPRESSION(y);                      \
+      case 2:                                      \
+        return EXPRESSION(z);                      \
+      default:                                     \
+        return outside;                            \
     }                                              \
   }
 
-#define LOCAL_ID(d) (uint)__nvvm_read_ptx_sreg_tid_##d()
-#define LOCAL_SIZE(d) (uint)__nvvm_read_ptx_sreg_ntid_##d()
-#define GRID_GROUP(d) (uint)__nvvm_read_ptx_sreg_ctaid_##d()
-#define GRID_SIZE(d) (uint)__nvvm_read_ptx_sreg_nctaid_##d()
+#define LOCAL_ID(d) (uint) __nvvm_read_ptx_sreg_tid_##d()
+#define LOCAL_SIZE(d) (uint) __nvvm_read_ptx_sreg_ntid_##d()
+#define GRID_GROUP(d) (uint) __nvvm_read_ptx_sreg_ctaid_##d()
+#define GRID_SIZE(d) (uint) __nvvm_read_ptx_sreg_nctaid_##d()
 
 #define GLOBAL_ID(d) __clique_id_offset_##d() + ((ulong)GRID_GROUP(d) * LOCAL_SIZE(d) + LOCAL_ID(d))
 #define GLOBAL_OFFSET(d) __clique_global_offset_##d()
 #define GLOBAL_SIZE(d) \
   __clique_uniform_groups ? (ulong)GRID_SIZE(d) * LOCAL_SIZE(d) : __clique_global_size_##d()
-#define GROUP_ID(d) \
-  __clique_uniform_groups ? GRID_GROUP(d) : __clique_group_offset_##d() + GRID_GROUP(d)
+#define GROUP_ID(d) __clique_uniform_groups ? GRID_GROUP(d) : __clique_group_offset_##d() + GRID_GROUP(d)
 #define NUM_GROUPS(d) __clique_uniform_groups ? GRID_SIZE(d) : __clique_num_groups_##d()
 #define ENQUEUED_SIZE(d) __clique_uniform_groups ? LOCAL_SIZE(d) : __clique_enqueued_size_##d()
 

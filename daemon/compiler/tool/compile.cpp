@@ -86,7 +86,13 @@ class Compilation {
 
   std::unique_ptr<llvm::Module> link() {
     std::vector<ProgramBinary> objects;
-    for (const protocol::Bytes& input : request_.inputs) objects.push_back(parse_program_binary(input));
+    std::vector<Options> compiled_with;
+    for (const protocol::Bytes& input : request_.inputs) {
+      objects.push_back(parse_program_binary(input));
+      if (objects.back().type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT)
+        compiled_with.push_back(parse_options(Request::Kind::Compile, objects.back().options));
+    }
+    add_common_options(options_, compiled_with);
     return link_objects(context_, objects, result_.log);
   }
 

@@ -1,5 +1,6 @@
 #include "daemon/compiler/tool/local_memory.hpp"
 
+#include <llvm/ADT/MapVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -7,7 +8,6 @@
 #include <llvm/IR/ReplaceConstant.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -90,7 +90,7 @@ void move(llvm::GlobalVariable& variable, llvm::Function& kernel, std::uint64_t 
 }  // namespace
 
 void place_local_variables(llvm::Module& module, std::vector<Kernel>& kernels) {
-  std::map<llvm::GlobalVariable*, std::set<llvm::Function*>> variables;
+  llvm::MapVector<llvm::GlobalVariable*, std::set<llvm::Function*>> variables;
   for (llvm::GlobalVariable& variable : module.globals())
     if (variable.getAddressSpace() == kSharedSpace && variable.hasInitializer())
       variables[&variable] = users_of(variable);
@@ -123,9 +123,9 @@ void place_local_variables(llvm::Module& module, std::vector<Kernel>& kernels) {
     for (llvm::GlobalVariable* const variable : moved) {
       end = add_to(end, *variable);
       const std::uint64_t begin = end - size_of(*variable);
-      variables.at(variable).erase(&function);
-      const bool last = variables.at(variable).empty();
-      if (last) variables.erase(variable);
+      auto& users = variables[variable];
+      users.erase(&function);
+      if (users.empty()) variables.erase(variable);
       move(*variable, function, begin);
     }
     kernel.local_size = static_cast<std::uint32_t>(end);

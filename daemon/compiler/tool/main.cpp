@@ -66,7 +66,8 @@ Request request_of(const Arguments& arguments) {
     return request;
   }
   request.kind = arguments.object ? Request::Kind::Compile : Request::Kind::Build;
-  for (const std::string& path : arguments.files) request.source += read(path);
+  // Messages name the files.
+  for (const std::string& path : arguments.files) request.source += "#line 1 \"" + path + "\"\n" + read(path);
   return request;
 }
 

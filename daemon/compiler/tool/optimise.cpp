@@ -11,6 +11,7 @@
 #include "daemon/compiler/tool/constants.hpp"
 #include "daemon/compiler/tool/describe_kernels.hpp"
 #include "daemon/compiler/tool/division.hpp"
+#include "daemon/compiler/tool/half_comparisons.hpp"
 #include "daemon/compiler/tool/hidden_values.hpp"
 #include "daemon/compiler/tool/local_memory.hpp"
 #include "daemon/compiler/tool/parameters.hpp"
@@ -117,6 +118,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
 
   promote_constants(module);
   if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
+  split_half_comparisons(module);
   place_local_variables(module, kernels);
   llvm::ModulePassManager cleanup;
   cleanup.addPass(llvm::GlobalDCEPass());

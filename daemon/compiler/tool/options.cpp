@@ -2,6 +2,7 @@
 
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -181,6 +182,16 @@ std::vector<std::string> split_options(std::string_view text) {
   }
   if (word) words.push_back(*word);
   return words;
+}
+
+void add_common_options(Options& options, const std::vector<Options>& of_objects) {
+  if (of_objects.empty()) return;
+  for (const Flag flag : {&Options::denorms_are_zero, &Options::unsafe_math, &Options::fast_relaxed_math,
+                          &Options::correctly_rounded_divide_sqrt, &Options::opt_disable})
+    options.*flag = options.*flag || std::all_of(of_objects.begin(), of_objects.end(),
+                                                 [&](const Options& object) { return object.*flag; });
+  for (const Options& object : of_objects)
+    if (object.max_registers != 0) options.max_registers = object.max_registers;
 }
 
 Options parse_options(Request::Kind kind, std::string_view text) {

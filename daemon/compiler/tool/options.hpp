@@ -54,6 +54,10 @@ struct Options {
   bool approximate_division() const { return !correctly_rounded_divide_sqrt; }
 };
 
+/// For linking: turns on what the options of all of the compiled objects have in common and what the whole program
+/// has to be made with. Libraries do as their users do.
+void add_common_options(Options& options, const std::vector<Options>& of_objects);
+
 /// Splits at white space; quotes and backslashes as in a shell.
 std::vector<std::string> split_options(std::string_view text);
 

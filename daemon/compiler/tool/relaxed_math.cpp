@@ -12,16 +12,21 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-constexpr std::array kRelaxed{"sin", "cos", "tan", "exp", "exp2", "exp10", "log", "log2", "log10", "powr"};
+constexpr std::array kRelaxed{"sin",   "cos", "tan",  "exp",    "exp2",   "exp10",    "log",      "log2",
+                              "log10", "pow", "powr", "sincos", "length", "distance", "normalize"};
 
-/// True for the parameters of functions of float and of vectors of float, as names are mangled.
+/// True for the parameters of functions of float and of vectors of float, as names are mangled: one or two of
+/// the same type, of which the second may be a pointer to it.
 bool of_float(llvm::StringRef parameters) {
+  llvm::StringRef second = "f";
   if (parameters.consume_front("Dv")) {
-    while (!parameters.empty() && parameters.front() >= '0' && parameters.front() <= '9')
-      parameters = parameters.drop_front();
-    return parameters == "_f" || parameters == "_fS_";
+    parameters = parameters.ltrim("0123456789");
+    if (!parameters.consume_front("_")) return false;
+    second = "S_";
   }
-  return parameters == "f" || parameters == "ff";
+  if (!parameters.consume_front("f")) return false;
+  if (parameters.consume_front("P") && parameters.consume_front("U3AS")) parameters = parameters.drop_front();
+  return parameters.empty() || parameters == second;
 }
 
 /// "_Z10native_sinf" of "_Z3sinf"; empty where there is none.

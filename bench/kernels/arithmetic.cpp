@@ -1,0 +1,148 @@
+// Kernels that are as fast as the device computes.
+#include "bench.hpp"
+
+namespace bench::kernels {
+
+void sgemm(const Bench& bench) {
+  const cl_int size = bench.scale.pick(2048, 128);
+  const std::size_t row = static_cast<std::size_t>(size), count = row * row;
+  const auto a = numbers<float>(count, -1, 1), b = numbers<float>(count, 0, 2);
+  const cl::Buffer in_a = bench.upload(a), in_b = bench.upload(b),
+                   out = bench.upload(std::vector<float>(count, NAN));
+  cl::Kernel kernel = bench.build("sgemm", "sgemm", "sgemm");
+  bench.set(kernel, in_a, in_b, out, size);
+  const cl::NDRange global(row / 4, row / 4), local(16, 16);
+  bench.run(kernel, global, local);
+  const auto got = bench.download<float>(out, count);
+  for (std::size_t i = 0; i < count; i += count / 509) {
+    double expected = 0;
+    for (std::size_t k = 0; k < row; ++k) expected += double{a[i / row * row + k]} * b[k * row + i % row];
+    expect_near(expected, got[i], 1e-3, i);
+  }
+  bench.time("sgemm", kernel, global, local, 2.0 * static_cast<double>(count) * size, "GFLOP/s");
+}
+
+void nbody(const Bench& bench) {
+  const cl_int count = bench.scale.pick(32768, 1024);
+  const std::size_t bodies = static_cast<std::size_t>(count);
+  const auto data = numbers<float>(4 * bodies, -1, 1);
+  const cl::Buffer in = bench.upload(data), out = bench.upload(std::vector<float>(4 * bodies, NAN));
+  cl::Kernel kernel = bench.build("nbody", "nbody", "n-body");
+  const float softening = 0.01F;
+  bench.set(kernel, in, out, count, softening);
+  bench.run(kernel, {bodies}, {256});
+  const auto got = bench.download<float>(out, 4 * bodies);
+  for (std::size_t i = 0; i < bodies; i += bodies / 61) {
+    double sum[3] = {}, sizes = 0;
+    for (std::size_t j = 0; j < bodies; ++j) {
+      double d[3], square = softening;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        d[axis] = double{data[4 * j + axis]} - data[4 * i + axis];
+        square += d[axis] * d[axis];
+      }
+      const double factor = data[4 * j + 3] / (square * std::sqrt(square));
+      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += d[axis] * factor;
+      sizes += std::abs(factor);
+    }
+    // Large terms of both signs cancel out.
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      expect_near(sum[axis] / sizes, got[4 * i + axis] / sizes, 1e-5, 4 * i + axis);
+  }
+  bench.time("n-body", kernel, {bodies}, {256}, static_cast<double>(bodies) * static_cast<double>(bodies),
+             "G pairs/s");
+}
+
+void fft(const Bench& bench) {
+  constexpr std::size_t kLength = 4096;
+  const std::size_t batch = bench.scale.pick<std::size_t>(4096, 8), count = batch * kLength;
+  const auto data = numbers<float>(2 * count, -1, 1);
+  const cl::Buffer in = bench.upload(data), out = bench.upload(std::vector<float>(2 * count, NAN));
+  cl::Kernel kernel = bench.build("fft", "fft", "FFT");
+  bench.set(kernel, in, out);
+  bench.run(kernel, {batch * 256}, {256});
+  const auto got = bench.download<float>(out, 2 * count);
+  for (std::size_t k = 0; k < kLength; k += 83) {
+    const std::size_t begin = k % batch * kLength;
+    double real = 0, imaginary = 0;
+    for (std::size_t n = 0; n < kLength; ++n) {
+      const double angle = -2 * M_PI * static_cast<double>(n * k % kLength) / kLength;
+      const double x = data[2 * (begin + n)], y = data[2 * (begin + n) + 1];
+      real += x * std::cos(angle) - y * std::sin(angle);
+      imaginary += x * std::sin(angle) + y * std::cos(angle);
+    }
+    // The numbers are of the size of the square root of the length.
+    expect_near(real / 64, got[2 * (begin + k)] / 64, 1e-5, 2 * (begin + k));
+    expect_near(imaginary / 64, got[2 * (begin + k) + 1] / 64, 1e-5, 2 * (begin + k) + 1);
+  }
+  bench.time("FFT", kernel, {batch * 256}, {256}, 5.0 * 12 * static_cast<double>(count), "GFLOP/s");
+}
+
+void sha256(const Bench& bench) {
+  const std::size_t count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
+  // "abc", and in all blocks but the first, four bytes that are not the standard's to tell, before the
+  // length.
+  std::vector<cl_uint> blocks(16 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    blocks[16 * i] = 0x61626380;
+    blocks[16 * i + 14] = static_cast<cl_uint>(i);
+    blocks[16 * i + 15] = 24;
+  }
+  const cl::Buffer in = bench.upload(blocks), out = bench.upload(std::vector<cl_uint>(8 * count));
+  cl::Kernel kernel = bench.build("sha256", "sha256", "SHA-256");
+  bench.set(kernel, in, out);
+  bench.run(kernel, {count}, {256});
+  const auto got = bench.download<cl_uint>(out, 8 * count);
+  // FIPS 180-2, appendix B.1.
+  const std::vector<cl_uint> abc = {0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
+                                    0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad};
+  if (!std::equal(abc.begin(), abc.end(), got.begin())) throw Wrong("the digest of \"abc\"");
+  std::vector<cl_uint> firsts(count);
+  for (std::size_t i = 0; i < count; ++i) firsts[i] = got[8 * i];
+  std::sort(firsts.begin(), firsts.end());
+  const auto different = std::unique(firsts.begin(), firsts.end()) - firsts.begin();
+  if (different < static_cast<std::ptrdiff_t>(count * 99 / 100))
+    throw Wrong("digests of different blocks are alike");
+  bench.time("SHA-256", kernel, {count}, {256}, static_cast<double>(count), "G blocks/s");
+}
+
+namespace {
+
+template <typename Real>
+void options(const Bench& bench, const std::string& figure, const char* build_options, std::size_t count,
+             double tolerance) {
+  const auto spot = numbers<Real>(count, 5, 30), strike = numbers<Real>(count, 1, 100),
+             years = numbers<Real>(count, 0.25, 10);
+  const cl::Buffer in_spot = bench.upload(spot), in_strike = bench.upload(strike),
+                   in_years = bench.upload(years);
+  const std::vector<Real> nothing(count, static_cast<Real>(NAN));
+  const cl::Buffer calls = bench.upload(nothing), puts = bench.upload(nothing);
+  cl::Kernel kernel = bench.build("options", "options", figure, build_options);
+  const Real rate = static_cast<Real>(0.02), volatility = static_cast<Real>(0.3);
+  bench.set(kernel, in_spot, in_strike, in_years, calls, puts, rate, volatility);
+  bench.run(kernel, {count}, {256});
+  const auto got_calls = bench.download<Real>(calls, count), got_puts = bench.download<Real>(puts, count);
+  const auto normal = [](double x) { return 0.5 * std::erfc(-x * M_SQRT1_2); };
+  for (std::size_t i = 0; i < count; i += 211) {
+    const double s = spot[i], k = strike[i], t = years[i], r = rate, v = volatility;
+    const double first = (std::log(s / k) + (r + 0.5 * v * v) * t) / (v * std::sqrt(t));
+    const double second = first - v * std::sqrt(t), discounted = k * std::exp(-r * t);
+    expect_near(s * normal(first) - discounted * normal(second), got_calls[i], tolerance, i);
+    expect_near(discounted * normal(-second) - s * normal(-first), got_puts[i], tolerance, i);
+  }
+  bench.time(figure, kernel, {count}, {256}, static_cast<double>(count), "G options/s");
+}
+
+}  // namespace
+
+void options_float(const Bench& bench) {
+  options<float>(bench, "options, float", "", bench.scale.pick<std::size_t>(1U << 25U, 1U << 14U), 1e-4);
+}
+
+void options_double(const Bench& bench) {
+  if (bench.device().getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0)
+    throw std::runtime_error("no double precision");
+  options<double>(bench, "options, double", "-DDOUBLE", bench.scale.pick<std::size_t>(1U << 24U, 1U << 14U),
+                  1e-12);
+}
+
+}  // namespace bench::kernels

@@ -1,0 +1,135 @@
+// What the kernel benchmarks share: the device, programs from the sources beside this file, buffers and
+// times.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "../opencl.hpp"
+
+namespace bench::kernels {
+
+/// The text of a .cl file of this folder, by its name without the suffix. Made by CMake.
+const char* source(const std::string& name);
+
+/// A result that differs from the host's.
+class Wrong : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Sizes that fill a large GPU for about a millisecond; `small` ones are for trying the programs on a CPU.
+struct Scale {
+  bool small = false;
+  template <typename T>
+  T pick(T full, T reduced) const {
+    return small ? reduced : full;
+  }
+};
+
+/// One device, and what is measured on it.
+class Bench {
+ public:
+  Bench(const cl::Device& device, int repeats, Scale scale)
+      : scale(scale),
+        device_(device),
+        context_(device),
+        queue_(context_, device, CL_QUEUE_PROFILING_ENABLE),
+        repeats_(repeats) {}
+
+  const Scale scale;
+  const cl::Device& device() const { return device_; }
+
+  /// The kernel `name` of the source `file`; reports the time of the build.
+  cl::Kernel build(const std::string& name, const std::string& file, const std::string& figure,
+                   const std::string& options = "") const {
+    cl::Program program(context_, source(file));
+    const double time = seconds([&] {
+      try {
+        program.build(options.c_str());
+      } catch (const cl::Error&) {
+        throw std::runtime_error("build: " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
+      }
+    });
+    report(figure + " build", 1e3 * time, "ms");
+    return {program, name.c_str()};
+  }
+
+  template <typename T>
+  cl::Buffer upload(const std::vector<T>& data) const {
+    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, data.size() * sizeof(T));
+    queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size() * sizeof(T), data.data());
+    return buffer;
+  }
+  template <typename T>
+  std::vector<T> download(const cl::Buffer& buffer, std::size_t count) const {
+    std::vector<T> data(count);
+    queue_.enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(T), data.data());
+    return data;
+  }
+
+  template <typename... Args>
+  void set(cl::Kernel& kernel, const Args&... args) const {
+    cl_uint index = 0;
+    (kernel.setArg(index++, args), ...);
+  }
+  /// Runs the kernel once.
+  void run(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local) const {
+    queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local);
+    queue_.finish();
+  }
+  /// Reports the kernel's median time as the device's clock has it, and `work` (1e9 of `unit`) per second.
+  void time(const std::string& figure, const cl::Kernel& kernel, const cl::NDRange& global,
+            const cl::NDRange& local, double work, const char* unit) const {
+    const double nanoseconds = median(repeats_, [&] {
+      cl::Event event;
+      queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+      event.wait();
+      return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                                 event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
+    });
+    report(figure, 1e-6 * nanoseconds, "ms");
+    report(figure + " rate", work / nanoseconds, unit);
+  }
+
+ private:
+  cl::Device device_;
+  cl::Context context_;
+  cl::CommandQueue queue_;
+  int repeats_;
+};
+
+/// Numbers between `low` and `high`, always the same.
+template <typename T>
+std::vector<T> numbers(std::size_t count, double low, double high) {
+  std::minstd_rand engine(1);
+  std::vector<T> result(count);
+  const double step = (high - low) / static_cast<double>(std::minstd_rand::max());
+  for (T& number : result) number = static_cast<T>(low + step * static_cast<double>(engine()));
+  return result;
+}
+
+/// Throws Wrong where the relative error is larger; errors of results below 1 are absolute. NaN is never
+/// right.
+inline void expect_near(double expected, double actual, double tolerance, std::size_t at) {
+  const double error = std::abs(expected - actual) / std::max(1.0, std::abs(expected));
+  if (!(error <= tolerance))
+    throw Wrong("element " + std::to_string(at) + " is " + std::to_string(actual) + " instead of " +
+                std::to_string(expected));
+}
+
+// The benchmarks. Each runs its kernel once on fresh memory, compares with the host, and then takes the time.
+void saxpy(const Bench& bench);
+void reduction(const Bench& bench);
+void stencil(const Bench& bench);
+void transpose(const Bench& bench);
+void sgemm(const Bench& bench);
+void nbody(const Bench& bench);
+void fft(const Bench& bench);
+void sha256(const Bench& bench);
+void options_float(const Bench& bench);
+void options_double(const Bench& bench);
+
+}  // namespace bench::kernels

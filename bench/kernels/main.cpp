@@ -1,0 +1,62 @@
+// Times of kernels on one device, each compared with the host's results first. One that fails or is wrong
+// does not keep the others from being measured.
+#include <fnmatch.h>
+
+#include "bench.hpp"
+
+namespace {
+
+using namespace bench;
+
+struct Named {
+  const char* name;
+  void (*run)(const kernels::Bench&);
+};
+constexpr Named all[] = {
+    {"saxpy", kernels::saxpy},
+    {"reduction", kernels::reduction},
+    {"stencil", kernels::stencil},
+    {"transpose", kernels::transpose},
+    {"sgemm", kernels::sgemm},
+    {"nbody", kernels::nbody},
+    {"fft", kernels::fft},
+    {"sha256", kernels::sha256},
+    {"options_float", kernels::options_float},
+    {"options_double", kernels::options_double},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  OpenCLOptions options;
+  options.repeats = 20;
+  std::string only = "*";
+  bool small = false;
+  unsigned device = 0;
+  const auto add = [&](CLI::App& app) {
+    app.add_option("--platform", options.platform,
+                   "part of the platform's name; by default the first platform");
+    app.add_option("--device", device, "which of its devices; by default the first");
+    app.add_option("--only", only, "names of kernels, with * and ?");
+    app.add_flag("--small", small, "small problems, to try it on a CPU");
+  };
+  return bench::run(argc, argv, "Kernel times of one device", options, add, [&] {
+    const kernels::Bench measured(devices_of(options.platform).at(device), options.repeats, {small});
+    int failed = 0;
+    for (const Named& each : all) {
+      if (fnmatch(only.c_str(), each.name, 0) != 0) continue;
+      std::string reason;
+      try {
+        each.run(measured);
+        continue;
+      } catch (const cl::Error& error) {
+        reason = std::string(error.what()) + " gave " + std::to_string(error.err());
+      } catch (const std::exception& error) {
+        reason = error.what();
+      }
+      std::fprintf(stderr, "%s: %s: %s\n", argv[0], each.name, reason.c_str());
+      ++failed;
+    }
+    if (failed != 0) throw std::runtime_error(std::to_string(failed) + " kernels failed");
+  });
+}

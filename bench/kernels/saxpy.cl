@@ -1,0 +1,5 @@
+// y = a x + y: nothing but memory traffic.
+kernel void saxpy(global const float* restrict x, global float* restrict y, float a, uint count) {
+  const size_t i = get_global_id(0);
+  if (i < count) y[i] = a * x[i] + y[i];
+}
