@@ -12,8 +12,8 @@ constexpr std::uint64_t kCpu = 2;
 constexpr std::uint64_t kGpu = 4;
 
 const std::vector<ListedPlatform> kNode{
-    {0, "PoCL", {{"pthread-EPYC", kCpu}}},
-    {2, "Vendor", {{"Fast GPU 9000", kGpu}, {"Slow GPU 100", kGpu}}},
+    {PlatformKind::OpenCl, 0, "PoCL", {{"pthread-EPYC", kCpu}}},
+    {PlatformKind::OpenCl, 2, "Vendor", {{"Fast GPU 9000", kGpu}, {"Slow GPU 100", kGpu}}},
 };
 
 std::string selection(const std::string& spec) {
@@ -61,6 +61,18 @@ TEST(DeviceFilter, GivenWhatDoesNotExistThenTheErrorListsWhatThereIs) {
   EXPECT_THROW(selection("accelerator"), ConfigError);
   EXPECT_THROW(selection("gpu,"), ConfigError);
   EXPECT_THROW(selection(","), ConfigError);
+}
+
+TEST(DeviceFilter, GivenSeveralGpusThenEachKeepsItsBackend) {
+  const std::vector<ListedPlatform> node{{PlatformKind::Cuda, 0, "CUDA", {{"GPU", kGpu}}},
+                                         {PlatformKind::Cuda, 1, "CUDA", {{"GPU", kGpu}}},
+                                         {PlatformKind::OpenCl, 0, "PoCL", {{"pthread-EPYC", kCpu}}}};
+  const auto second = select_devices("1", node);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].kind, PlatformKind::Cuda);
+  EXPECT_EQ(second[0].index, 1U);
+  EXPECT_EQ(select_devices("gpu", node).size(), 2U);
+  EXPECT_EQ(select_devices("cpu", node).at(0).kind, PlatformKind::OpenCl);
 }
 
 }  // namespace
