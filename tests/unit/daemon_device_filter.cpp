@@ -63,5 +63,17 @@ TEST(DeviceFilter, GivenWhatDoesNotExistThenTheErrorListsWhatThereIs) {
   EXPECT_THROW(selection(","), ConfigError);
 }
 
+TEST(DeviceFilter, GivenSeveralGpusThenEachKeepsItsBackend) {
+  const std::vector<ListedPlatform> node{{PlatformKind::Cuda, 0, "CUDA", {{"GPU", kGpu}}},
+                                         {PlatformKind::Cuda, 1, "CUDA", {{"GPU", kGpu}}},
+                                         {PlatformKind::OpenCl, 0, "PoCL", {{"pthread-EPYC", kCpu}}}};
+  const auto second = select_devices("1", node);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].kind, PlatformKind::Cuda);
+  EXPECT_EQ(second[0].index, 1U);
+  EXPECT_EQ(select_devices("gpu", node).size(), 2U);
+  EXPECT_EQ(select_devices("cpu", node).at(0).kind, PlatformKind::OpenCl);
+}
+
 }  // namespace
 }  // namespace clique::daemon

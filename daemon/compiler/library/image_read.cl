@@ -58,6 +58,14 @@ OVERLOAD static int layer_of(descriptor d, float layer) { return layer_of(d, con
 #define CENTRE_1d_array(c) layer_of(d, c.y), (float)c.x + 0.5f
 #define CENTRE_2d_array(c) layer_of(d, c.z), (float)c.x + 0.5f, (float)c.y + 0.5f
 
+// Integers without a sampler. Of one dimension, the instruction takes them for places in linear memory, in
+// which images are not.
+#define TEXEL_1d(c) CENTRE_1d(c)
+#define TEXEL_2d(c) POSITION_2d(c)
+#define TEXEL_3d(c) POSITION_3d(c)
+#define TEXEL_1d_array(c) POSITION_1d_array(c)
+#define TEXEL_2d_array(c) POSITION_2d_array(c)
+
 // ---- The functions
 
 #define READ(image_t, name, I, F, R, suffix, result)                                  \
@@ -71,7 +79,7 @@ OVERLOAD static int layer_of(descriptor d, float layer) { return layer_of(d, con
   }                                                                                   \
   OVERLOAD R read_image##suffix(read_only image_t image, I c) {                       \
     descriptor d = describe(image);                                                   \
-    return result(tex_##name##_##suffix(plain_texture(d), POSITION_##name(c)));       \
+    return result(tex_##name##_##suffix(plain_texture(d), TEXEL_##name(c)));          \
   }
 #define READ_HALF(image_t, I, F)                                                \
   OVERLOAD half4 read_imageh(read_only image_t image, sampler_t sampler, F c) { \
