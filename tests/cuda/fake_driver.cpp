@@ -13,8 +13,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <regex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 // Programs built with a later header may ask for the first version of a call.
@@ -161,6 +163,7 @@ struct CUmod_st {
 struct CUfunc_st {
   std::string name;
   std::function<void(const Launch&)> run;
+  std::vector<std::pair<std::size_t, std::size_t>> parameters;  ///< offset and size of each
 };
 struct CUlinkState_st {
   std::string code;
@@ -499,10 +502,32 @@ EXPORT cuModuleUnload(CUmodule module) {
   delete module;
   return CUDA_SUCCESS;
 }
+/// Offsets and sizes of an entry's parameters as PTX declares them:
+/// `.param .u64 name` or `.param .align 16 .b8 name[16]`, with what pointers point to in between.
+static std::vector<std::pair<std::size_t, std::size_t>> parameters_of(const std::string& code,
+                                                                      const std::string& entry) {
+  const std::size_t begin = code.find(".entry " + entry + "(");
+  if (begin == std::string::npos) return {};
+  const std::string list = code.substr(begin, code.find(')', begin) - begin);
+  static const std::regex declaration(
+      R"(\.param\s+(?:\.align\s+(\d+)\s+)?\.[a-z](\d+)[^,\[]*(?:\[(\d+)\])?)");
+  std::vector<std::pair<std::size_t, std::size_t>> result;
+  std::size_t end = 0;
+  for (std::sregex_iterator match(list.begin(), list.end(), declaration), last; match != last; ++match) {
+    const std::size_t element = std::stoul((*match)[2]) / 8;
+    const std::size_t alignment = (*match)[1].matched ? std::stoul((*match)[1]) : element;
+    const std::size_t size = (*match)[3].matched ? std::stoul((*match)[3]) * element : element;
+    const std::size_t offset = (end + alignment - 1) / alignment * alignment;
+    result.emplace_back(offset, size);
+    end = offset + size;
+  }
+  return result;
+}
 EXPORT cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   if (module->code.find(std::string(".entry ") + name) == std::string::npos) return CUDA_ERROR_NOT_FOUND;
   const auto known = kernels.find(name);
-  *function = new CUfunc_st{name, known != kernels.end() ? known->second : [](const Launch&) {}};
+  *function = new CUfunc_st{name, known != kernels.end() ? known->second : [](const Launch&) {},
+                            parameters_of(module->code, name)};
   return CUDA_SUCCESS;
 }
 EXPORT cuFuncGetAttribute(int* value, CUfunction_attribute name, CUfunction /*function*/) {
@@ -518,14 +543,9 @@ EXPORT cuFuncGetAttribute(int* value, CUfunction_attribute name, CUfunction /*fu
   }
   return CUDA_SUCCESS;
 }
-/// Of the kernels above; others have what OpenCL C gives them most often, pointers.
 EXPORT cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
-  static const std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> known{
-      {"add", {{0, 8}, {8, 4}, {16, 8}}}, {"wait", {{0, 4}}}, {"fault", {}}};
-  const auto found = known.find(function->name);
-  if (found != known.end() && index >= found->second.size()) return CUDA_ERROR_INVALID_VALUE;
-  *offset = found != known.end() ? found->second[index].first : index * 8;
-  *size = found != known.end() ? found->second[index].second : 8;
+  if (index >= function->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  std::tie(*offset, *size) = function->parameters[index];
   return CUDA_SUCCESS;
 }
 EXPORT cuFuncSetAttribute(CUfunction /*function*/, CUfunction_attribute /*name*/, int /*value*/) {

@@ -38,7 +38,9 @@ inline daemon::compiler::ProgramBinary fake_program() {
   Kernel fault;
   fault.name = "fault";
   binary.kernels = {increment, wait, fault};
-  binary.code = code(".target sm_90\n.entry increment\n.entry wait\n.entry fault\n");
+  binary.code = code(
+      ".target sm_90\n.entry increment(.param .u64 numbers)\n.entry wait(.param .u32 milliseconds)\n.entry "
+      "fault()\n");
   return binary;
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/compiler/tool/constants.hpp"
 #include "daemon/compiler/tool/describe_kernels.hpp"
 #include "daemon/compiler/tool/division.hpp"
+#include "daemon/compiler/tool/group_limits.hpp"
 #include "daemon/compiler/tool/half_comparisons.hpp"
 #include "daemon/compiler/tool/hidden_values.hpp"
 #include "daemon/compiler/tool/local_memory.hpp"
@@ -105,6 +106,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     PassRunner(nullptr, nullptr).run(std::move(passes), module);
   }
   rewrite_parameters(module, kernels, options.max_registers);
+  bound_group_registers(module, kernels);
 
   bool in_time = true;
   llvm::PassInstrumentationCallbacks callbacks;
