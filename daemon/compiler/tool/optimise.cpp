@@ -7,6 +7,9 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/IPO/Internalize.h>
+#include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "daemon/compiler/tool/constants.hpp"
 #include "daemon/compiler/tool/describe_kernels.hpp"
@@ -115,6 +118,17 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     return in_time;
   });
   PassRunner runner(&machine, &callbacks);
+  // Loops over a work-group's items have a bound by the ids' ranges, if not a count.
+  runner.builder().registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel optimisation) {
+        if (optimisation.getSpeedupLevel() < 2) return;
+        passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(optimisation.getSpeedupLevel())
+                                                .setUpperBound(true)
+                                                .setRuntime(false)
+                                                .setPartial(false)));
+        passes.addPass(llvm::CorrelatedValuePropagationPass());
+        passes.addPass(llvm::SimplifyCFGPass());
+      });
   const auto level = options.opt_disable ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3;
   runner.run(runner.builder().buildPerModuleDefaultPipeline(level), module);
 
