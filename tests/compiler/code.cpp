@@ -1,0 +1,32 @@
+// What the machine is told to do, where that is easy to get wrong or slow.
+#include "fixture.hpp"
+
+namespace clique::daemon::compiler {
+namespace {
+
+TEST(Code, GivenBytesAtAnyAddressThenNoAccessIsWiderThanTheirAlignment) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel void read(global uchar* out, global const uchar* in) { out[0] = vload16(0, in + 1).s7; }
+    kernel void write(global char* out, char value) { vstore16((char16)(value), 0, out + 3); }
+    kernel void both(global uchar* out, local uchar* in) { vstore16(vload16(1, in + 1), 0, out); })"));
+  for (const char* wide : {"ld.global.v", "ld.shared.v", "st.global.v", "ld.global.u32", "st.global.u32"})
+    EXPECT_FALSE(contains(ptx, wide)) << ptx;
+}
+
+TEST(Code, GivenAlignedBytesThenTheyAreReadAtOnce) {
+  const std::string ptx =
+      ptx_of(built("kernel void copy(global uchar16* out, global const uchar16* in) { *out = *in; }"));
+  EXPECT_TRUE(contains(ptx, "ld.global.v4.u32"));
+  EXPECT_TRUE(contains(ptx, "st.global.v4.u32"));
+}
+
+TEST(Code, GivenRequiredWorkGroupSizeThenLoopsOverItsItemsHaveNoBranches) {
+  const std::string ptx = ptx_of(built(R"(
+    kernel __attribute__((reqd_work_group_size(32, 8, 1))) void tile(global float* out, global const float* in) {
+      for (int i = get_local_id(1); i < 32; i += get_local_size(1)) out[i * 32 + get_local_id(0)] = in[i];
+    })"));
+  EXPECT_FALSE(contains(ptx, "bra")) << ptx;
+}
+
+}  // namespace
+}  // namespace clique::daemon::compiler
