@@ -60,7 +60,7 @@ void store(std::span<std::uint32_t> literal, std::span<const std::byte> value, c
 
 void specialize_spirv(protocol::Bytes& module, cl_uint constant, std::span<const std::byte> value) {
   Words words(module.size() / sizeof(std::uint32_t));
-  std::memcpy(words.data(), module.data(), words.size() * sizeof(std::uint32_t));
+  if (!words.empty()) std::memcpy(words.data(), module.data(), words.size() * sizeof(std::uint32_t));
   std::set<std::uint32_t> targets;
   std::map<std::uint32_t, Type> types;
   bool found = false;

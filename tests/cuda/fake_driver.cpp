@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <regex>
 #include <string>
@@ -450,7 +451,11 @@ EXPORT cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t v
 }
 
 EXPORT cuEventCreate(CUevent* event, unsigned /*flags*/) {
-  *event = reinterpret_cast<CUevent>(new Event);
+  // They live as long as the context, like the real driver's.
+  static std::mutex mutex;
+  static auto* const all = new std::deque<std::unique_ptr<Event>>;
+  const std::lock_guard lock(mutex);
+  *event = reinterpret_cast<CUevent>(all->emplace_back(std::make_unique<Event>()).get());
   return CUDA_SUCCESS;
 }
 EXPORT cuEventRecord(CUevent event, CUstream stream) {
