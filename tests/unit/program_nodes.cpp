@@ -68,7 +68,6 @@ struct Node {
     fake.run(look);
   }
 
-  FakeWorker fake;
   cl_int status = CL_SUCCESS;
   bool silent = false;
   std::vector<protocol::CreateProgram> programs;
@@ -76,6 +75,7 @@ struct Node {
   std::vector<protocol::CreateKernel> kernels;
   std::vector<protocol::RunKernel> runs;
   std::vector<protocol::ObjectId> released;
+  FakeWorker fake;  // its thread uses what is above
   std::unique_ptr<Worker> worker;
   Ref<Device> device;
 };

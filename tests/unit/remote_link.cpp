@@ -37,8 +37,8 @@ TEST(Link, AnswersARequest) {
 }
 
 TEST(Link, PairsAnswersThatComeInAnotherOrder) {
-  Connection c;
   std::vector<protocol::Finish> held;
+  Connection c;  // its worker's thread uses what is above
   c.worker.on_finish = [&](const protocol::Finish& finish) {
     held.push_back(finish);
     if (held.size() < 10) return;
