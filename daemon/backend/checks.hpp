@@ -29,6 +29,14 @@ inline void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t 
                      std::to_string(offset) + " goes beyond " + std::to_string(total) + " bytes");
 }
 
+/// Rule: a transfer between workers is a range of a buffer of `total` bytes, or all of an image, and not
+/// empty.
+inline void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, bool image,
+                           const char* what) {
+  check_range(offset, size, total, what);
+  if (size == 0 || (image && size != total)) throw RuleBroken(std::string(what) + " of a wrong size");
+}
+
 /// Rule: a part's payload is what the command says, and not too large.
 inline void check_part(std::uint64_t size) {
   if (size > protocol::kMaxPayload) throw RuleBroken("a part of " + std::to_string(size) + " bytes");

@@ -97,9 +97,7 @@ void CudaBackend::handle(protocol::Push&& message) {
   try {
     queue = queues_.get(command.queue);
     const auto memory = memory_.get(message.object);
-    check_range(message.offset, message.size, memory->size, "a push");
-    if (message.size == 0 || (memory->image && message.size != memory->size))
-      throw RuleBroken("a push of a wrong size");
+    check_transfer(message.offset, message.size, memory->size, memory->image != nullptr, "a push");
     std::vector<TaskRef> waits;
     const TaskRef whole = make_transfer(command, waits);
     std::make_shared<PushJob>(*this, message, queue, memory, std::move(waits), whole)->start();
@@ -192,9 +190,8 @@ std::unique_ptr<TransferSink> CudaBackend::expect(protocol::Expect&& message) {
   try {
     queue = queues_.get(command.queue);
     const auto memory = memory_.get(message.object);
-    check_range(message.offset, message.size, memory->size, "an expected transfer");
-    if (message.size == 0 || (memory->image && message.size != memory->size))
-      throw RuleBroken("an expected transfer of a wrong size");
+    check_transfer(message.offset, message.size, memory->size, memory->image != nullptr,
+                   "an expected transfer");
     std::vector<TaskRef> waits;
     const TaskRef whole = make_transfer(command, waits);
     return std::make_unique<ExpectSink>(*this, std::move(message), queue, memory, std::move(waits), whole);

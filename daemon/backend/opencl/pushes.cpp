@@ -104,9 +104,7 @@ void OpenClBackend::handle(protocol::Push&& message) {
   try {
     queue = queues_.get(command.queue);
     const auto memory = memory_.get(message.object);
-    check_range(message.offset, message.size, memory->size, "a push");
-    if (message.size == 0 || (memory->image && message.size != memory->size))
-      throw RuleBroken("a push of a wrong size");
+    check_transfer(message.offset, message.size, memory->size, memory->image, "a push");
     std::vector<cl_event> waits;
     std::vector<ReportOrder::EntryRef> after;
     resolve(command.waits, waits, after);
@@ -206,9 +204,7 @@ std::unique_ptr<TransferSink> OpenClBackend::expect(protocol::Expect&& message) 
   try {
     queue = queues_.get(command.queue);
     const auto memory = memory_.get(message.object);
-    check_range(message.offset, message.size, memory->size, "an expected transfer");
-    if (message.size == 0 || (memory->image && message.size != memory->size))
-      throw RuleBroken("an expected transfer of a wrong size");
+    check_transfer(message.offset, message.size, memory->size, memory->image, "an expected transfer");
     std::vector<cl_event> waits;
     std::vector<ReportOrder::EntryRef> after;
     resolve(command.waits, waits, after);
