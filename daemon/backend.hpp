@@ -98,6 +98,9 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// Has `action` called with the command's final status when it ends, from any thread.
   virtual void when_ended(protocol::CommandId command, std::function<void(std::int32_t)> action) = 0;
 
+  /// Payloads may lie in this memory, and Reporter::take() takes from it. Called once, before all else.
+  virtual void share(const protocol::SharedMemory& memory) = 0;
+
   /// A batch was handled: whatever the driver holds back has to start now.
   virtual void flush() = 0;
 };

@@ -16,21 +16,6 @@ using protocol::detail::Packer;
 /// More than any packet: a hundred devices' names.
 constexpr std::size_t kMaxPacket = 64U << 10U;
 
-/// WorkerReady as it travels: flat.
-struct Flat {
-  std::string platform;
-  std::uint16_t commands = 0;
-  std::uint16_t reports = 0;
-  std::uint16_t peers = 0;
-  std::string token;
-  CLIQUE_FIELDS(Flat, platform, commands, reports, peers, token)
-};
-
-Flat flat(const WorkerReady& ready) {
-  return {ready.platform, ready.address.commands, ready.address.reports, ready.address.peers,
-          ready.address.token};
-}
-
 template <typename T>
 msgpack::sbuffer pack(const T& value) {
   msgpack::sbuffer buffer;
@@ -62,13 +47,11 @@ T parse(std::span<const std::byte> packet) {
 }  // namespace
 
 void ControlChannel::send(const WorkerReady& ready) const {
-  send_packet(pack(flat(ready)));
+  send_packet(pack(ready));
 }
 
 void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
-  std::vector<Flat> list;
-  for (const WorkerReady& worker : workers) list.push_back(flat(worker));
-  send_packet(pack(list));
+  send_packet(pack(workers));
 }
 
 void ControlChannel::send(const std::vector<ListedPlatform>& platforms) const {
@@ -98,8 +81,7 @@ std::optional<std::vector<std::byte>> ControlChannel::receive() const {
 }
 
 WorkerReady parse_worker_ready(std::span<const std::byte> packet) {
-  const auto ready = parse<Flat>(packet);
-  return {ready.platform, {ready.commands, ready.reports, ready.peers, ready.token}};
+  return parse<WorkerReady>(packet);
 }
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {

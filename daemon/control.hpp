@@ -2,11 +2,11 @@
 // worker end is inherited. Every packet is one msgpack array.
 //
 // What `cliqued PROCESS --control-fd N` says:
-// - worker: [platform, commands, reports, peers, token], and lives until the session's end;
+// - worker: [platform, [commands, reports, peers, token, shared]], and lives until the session's end;
 // - embedded: a list of the same, and lives until end of file;
 // - probe: [[kind, index, platform, [[device, type], ...]], ...], and ends.
 //
-// `platform`, `token`, `device`: STR; the three ports, `kind` (PlatformKind), `index` and `type`
+// `platform`, `token`, `shared`, `device`: STR; the three ports, `kind` (PlatformKind), `index` and `type`
 // (cl_device_type): integers. A process that cannot do its work writes [reason] (STR) instead, and ends. The
 // ports are on 127.0.0.1, or on the address that `cliqued worker --bind` names. The starter writes nothing
 // but one packet [client] (STR, for logs) to a worker when it gives its address away; from then on the client
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/fd.hpp"
+#include "protocol/fd.hpp"
 #include "protocol/codec.hpp"
 
 namespace clique::daemon {
@@ -28,6 +28,7 @@ namespace clique::daemon {
 struct WorkerReady {
   std::string platform;  ///< the driver's platform name
   protocol::WorkerAddress address;
+  CLIQUE_FIELDS(WorkerReady, platform, address)
 };
 
 /// A device as the node's driver lists it.

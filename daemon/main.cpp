@@ -21,6 +21,7 @@
 
 namespace {
 
+using clique::Fd;
 using namespace clique::daemon;
 
 /// Tells systemd about our state, where it started us (Type=notify).

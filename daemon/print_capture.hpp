@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "daemon/fd.hpp"
+#include "protocol/fd.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon {

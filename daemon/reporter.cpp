@@ -1,11 +1,30 @@
 #include "daemon/reporter.hpp"
 
+#include <chrono>
+#include <cstring>
+#include <thread>
+
 namespace clique::daemon {
 
-void Reporter::open(std::string client, const protocol::Attached& first) {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long to wait for room in shared memory without any progress.
+constexpr auto kPatience = 100ms;
+constexpr auto kPause = 20us;
+
+void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
+  std::memcpy(to, from, size);
+}
+
+}  // namespace
+
+void Reporter::open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
+                    const protocol::Attached& first) {
   client_ = std::move(client);
+  shared_ = std::move(shared);
   outgoing_.add(first);
-  protocol::send(socket_, outgoing_, client_);
   {
     const std::lock_guard lock(mutex_);
     open_ = true;
@@ -13,17 +32,44 @@ void Reporter::open(std::string client, const protocol::Attached& first) {
   flush();
 }
 
+std::shared_ptr<std::byte> Reporter::take(std::size_t size) {
+  if (!shared_) return nullptr;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  auto block = shared_->take(size);
+  while (!block && !crowded_ && std::chrono::steady_clock::now() < deadline) {
+    // What the client waits for may be waiting here.
+    flush();
+    std::this_thread::sleep_for(kPause);
+    block = shared_->take(size);
+  }
+  crowded_ = !block;
+  return block;
+}
+
+bool Reporter::send() {
+  using Sent = protocol::SharedMemory::Sent;
+  if (shared_) {
+    const Sent sent = shared_->try_send(outgoing_, plain_copy);
+    if (sent == Sent::Yes) return true;
+    if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
+  }
+  // A client that is gone is noticed by the session; until then there is nothing to be done about it here.
+  protocol::send(socket_, outgoing_, client_);
+  return true;
+}
+
 void Reporter::flush() {
   std::unique_lock lock(mutex_);
   if (sending_ || !open_) return;
   sending_ = true;
-  while (!pending_.empty()) {
-    std::swap(pending_, outgoing_);
+  bool sent = true;
+  while (sent && !(pending_.empty() && outgoing_.empty())) {
+    if (outgoing_.empty()) std::swap(pending_, outgoing_);
     lock.unlock();
-    // A client that is gone is noticed by the session; until then there is nothing to be done about it here.
-    protocol::send(socket_, outgoing_, client_);
+    sent = send();
     lock.lock();
   }
+  behind_.store(!sent, std::memory_order_relaxed);
   sending_ = false;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/print_capture.hpp"
-#include "protocol/transport/zmq.hpp"
+#include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
 
@@ -22,8 +22,14 @@ class Reporter {
   /// The socket, to be used by the main thread before open().
   zmq::socket_ref socket() { return socket_; }
 
-  /// Whom to report to; what was reported before follows `first`.
-  void open(std::string client, const protocol::Attached& first);
+  /// Whom to report to, and memory shared with him or null; what was reported before follows `first`.
+  void open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
+            const protocol::Attached& first);
+
+  /// A block for data on its way to the client, which gets it without another copy; null where the client is
+  /// on another host. Where there is no room now, waits for some, but not for ever, and then gives null: the
+  /// client may be waiting itself. Any thread.
+  std::shared_ptr<std::byte> take(std::size_t size);
 
   /// Reports one message. What kernels printed goes before the end of a command. Any thread.
   template <typename M>
@@ -40,6 +46,8 @@ class Reporter {
     pending_.add(message);
   }
   void flush();
+  /// Whether something could not be sent, since the client is behind: flush() is to be called again soon.
+  bool behind() const { return behind_.load(std::memory_order_relaxed); }
 
   /// A command of another worker has ended; what is printed from now on may depend on it. Any thread.
   void ended_elsewhere(protocol::CommandId command);
@@ -52,8 +60,10 @@ class Reporter {
 
  private:
   void add_prints();
+  bool send();
 
   zmq::socket_t socket_;
+  std::shared_ptr<protocol::SharedMemory> shared_;
   std::string client_;
   std::mutex mutex_;  // guards what follows
   PrintCapture& prints_;
@@ -62,6 +72,8 @@ class Reporter {
   bool open_ = false;
   bool sending_ = false;  // somebody uses socket_ and outgoing_, and will look at pending_ again
   protocol::Batch outgoing_;
+  std::atomic<bool> behind_ = false;
+  std::atomic<bool> crowded_ = false;  // waiting for room in shared memory did not help
 };
 
 }  // namespace clique::daemon

@@ -34,6 +34,8 @@ constexpr std::chrono::seconds kDrainInterval{1};
 constexpr std::chrono::milliseconds kLastWords{500};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr long kSleepMs = 1000;
+/// While the client is behind with what it is told.
+constexpr long kBehindMs = 1;
 
 /// Without a hint of how many characters are right.
 bool same_secret(const std::string& a, const std::string& b) {
@@ -132,12 +134,13 @@ struct Session::Dispatch {
 };
 
 Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
-                 Surroundings surroundings, Backend& backend)
+                 std::unique_ptr<protocol::SharedOffer> offer, Surroundings surroundings, Backend& backend)
     : sockets_(std::move(sockets)),
       control_(control),
       token_(std::move(token)),
       surroundings_(surroundings),
       backend_(backend),
+      offer_(std::move(offer)),
       commands_monitor_(monitor(context, sockets_.commands, "commands")),
       reports_monitor_(monitor(context, surroundings.reporter.socket(), "reports")) {}
 
@@ -179,8 +182,10 @@ void Session::loop() {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;
     busy = take_commands() || busy;
+    if (shared_ && open_) busy = take_shared_commands() || busy;
     busy = take_peers() || busy;
     const auto now = std::chrono::steady_clock::now();
+    if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
       backend_.flush();
       last_work = now;
@@ -201,8 +206,10 @@ bool Session::take_commands() {
   int count = 0;
   for (; count < kTurn && protocol::receive(sockets_.commands, incoming); ++count) {
     if (incoming.routing_id == commands_id_) {
-      Dispatch dispatch{*this};
-      reader_.read(protocol::ClientMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+      if (shared_)
+        from_socket_.push_back(std::move(incoming));
+      else
+        take(incoming);
     } else {
       attach(incoming, commands_id_, "commands");
       if (!commands_id_.empty() && commands_connection_ < 0) {
@@ -213,6 +220,34 @@ bool Session::take_commands() {
     }
   }
   return count > 0;
+}
+
+bool Session::take_shared_commands() {
+  using Received = protocol::SharedMemory::Received;
+  int count = 0;
+  for (; count < kTurn; ++count) {
+    Incoming incoming;
+    if (due_from_socket_ > 0) {
+      if (from_socket_.empty()) break;
+      incoming = std::move(from_socket_.front());
+      from_socket_.pop_front();
+      --due_from_socket_;
+    } else {
+      const Received received = shared_->receive(incoming);
+      if (received == Received::Nothing) break;
+      if (received == Received::Elsewhere) {
+        ++due_from_socket_;
+        continue;
+      }
+    }
+    take(incoming);
+  }
+  return count > 0;
+}
+
+void Session::take(const Incoming& incoming) {
+  Dispatch dispatch{*this};
+  reader_.read(protocol::ClientMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
 }
 
 bool Session::take_reports() {
@@ -277,9 +312,10 @@ void Session::open() {
   if (::poll(&control, 1, 0) > 0) watch_control();
   protocol::Attached attached = backend_.description();
   attached.clock = backend_.clock();
-  surroundings_.reporter.open(reports_id_, attached);
+  offer_.reset();
+  surroundings_.reporter.open(reports_id_, shared_, attached);
   open_ = true;
-  spdlog::info("session of {} open", client_);
+  spdlog::info("session of {} open{}", client_, shared_ ? ", through shared memory" : "");
 }
 
 void Session::watch_control() {
@@ -309,11 +345,14 @@ bool Session::lost(zmq::socket_ref monitor, int connection) {
 }
 
 void Session::sleep() {
-  std::array<zmq::pollitem_t, 7> items{{
+  if (shared_ && open_ && !shared_->arm()) return;
+  const int memory = shared_ ? shared_->doorbell() : offer_ ? offer_->fd() : control_.fd();
+  std::array<zmq::pollitem_t, 8> items{{
       {nullptr, control_.fd(), ZMQ_POLLIN, 0},
       {nullptr, surroundings_.tasks.fd(), ZMQ_POLLIN, 0},
       {commands_monitor_.handle(), 0, ZMQ_POLLIN, 0},
       {reports_monitor_.handle(), 0, ZMQ_POLLIN, 0},
+      {nullptr, memory, ZMQ_POLLIN, 0},
       {sockets_.peers.handle(), 0, ZMQ_POLLIN, 0},
       {sockets_.commands.handle(), 0, ZMQ_POLLIN, 0},
       {surroundings_.reporter.socket().handle(), 0, ZMQ_POLLIN, 0},
@@ -324,17 +363,23 @@ void Session::sleep() {
   if (open_) {
     --count;
   } else if (!commands_id_.empty()) {
-    std::swap(items[5], items[6]);
+    std::swap(items[6], items[7]);
     --count;
   }
-  const int ready = zmq_poll(items.data(), static_cast<int>(count), kSleepMs);
+  const long patience = surroundings_.reporter.behind() ? kBehindMs : kSleepMs;
+  const int ready = zmq_poll(items.data(), static_cast<int>(count), patience);
   if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
 
+  if (shared_) {
+    shared_->hush();
+  } else if (offer_ && items[4].revents != 0 && offer_->serve(token_)) {
+    shared_ = offer_->memory();
+  }
   if (items[0].revents != 0) watch_control();
   if ((items[2].revents != 0 && lost(commands_monitor_, commands_connection_)) ||
       (items[3].revents != 0 && lost(reports_monitor_, reports_connection_))) {
     // What came before the end of the connection may hold a Goodbye.
-    while (open_ && take_commands()) {
+    while (open_ && (take_commands() || (shared_ && take_shared_commands()))) {
     }
     throw Ended{"the client is gone"};
   }

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "daemon/backend.hpp"
 #include "daemon/control.hpp"
 #include "daemon/transfers.hpp"
+#include "protocol/transport/shared_offer.hpp"
 
 namespace clique::daemon {
 
@@ -20,8 +23,9 @@ class Session {
     zmq::socket_t peers;
   };
 
+  /// @param offer of memory, for a client on this host
   Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
-          Surroundings surroundings, Backend& backend);
+          std::unique_ptr<protocol::SharedOffer> offer, Surroundings surroundings, Backend& backend);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -41,6 +45,8 @@ class Session {
 
   void loop();
   bool take_commands();
+  bool take_shared_commands();
+  void take(const protocol::Incoming& incoming);
   bool take_peers();
   bool take_reports();
   void attach(const protocol::Incoming& incoming, std::string& identity, const char* socket);
@@ -55,6 +61,10 @@ class Session {
   const std::string token_;
   Surroundings surroundings_;
   Backend& backend_;
+  std::unique_ptr<protocol::SharedOffer> offer_;    // until the client has attached
+  std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is elsewhere
+  std::deque<protocol::Incoming> from_socket_;      // batches that the client could not send through it
+  unsigned due_from_socket_ = 0;                    // of these, how many come before what is in it
   Transfers transfers_;
   zmq::socket_t commands_monitor_;
   zmq::socket_t reports_monitor_;

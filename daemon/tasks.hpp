@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "daemon/fd.hpp"
+#include "protocol/fd.hpp"
 
 namespace clique::daemon {
 

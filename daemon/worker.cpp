@@ -84,15 +84,18 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   const Surroundings surroundings{reporter, order, peer_links, tasks};
   const auto backend = make_backend(surroundings, options);
 
+  auto offer = std::make_unique<protocol::SharedOffer>();
+  backend->share(*offer->memory());
+
   WorkerReady ready;
   for (const auto& property : backend->description().platform)
     if (property.name == 0x0902 /* CL_PLATFORM_NAME */)
       ready.platform.assign(property.value.begin(),
                             property.value.empty() ? property.value.end() : property.value.end() - 1);
   ready.address = {bind(commands, options), bind(reporter.socket(), options), bind(peers, options),
-                   make_token()};
+                   make_token(), offer->name()};
   Session session(context, {std::move(commands), std::move(peers)}, control, ready.address.token,
-                  surroundings, *backend);
+                  std::move(offer), surroundings, *backend);
   control.send(ready);
   session.run();
   // Neither the driver's threads nor ZeroMQ's are waited for.

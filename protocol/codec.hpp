@@ -168,7 +168,7 @@ class Batch {
     return std::as_bytes(std::span(records_.data(), records_.size()));
   }
   const std::vector<Payload>& payloads() const { return payloads_; }
-  /// To exchange payloads' owners; their bytes and number have to stay as they are.
+  /// To exchange payloads' owners, and the memory that their bytes are in; what these are has to stay.
   std::vector<Payload>& payloads() { return payloads_; }
   void clear() {
     records_.clear();

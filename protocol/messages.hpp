@@ -138,7 +138,8 @@ struct WorkerAddress {
   std::uint16_t reports = 0;   ///< port of the ROUTER socket that sends replies and reports
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
   std::string token;           ///< secret that Attach and PeerAttach have to show
-  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token)
+  std::string shared;          ///< name under which it offers shared memory on its own host; empty: it does not
+  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared)
 };
 
 /// Daemon to client: a session is open; attach to its workers.

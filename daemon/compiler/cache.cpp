@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "daemon/fd.hpp"
+#include "protocol/fd.hpp"
 
 namespace clique::daemon::compiler {
 

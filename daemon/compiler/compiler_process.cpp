@@ -21,7 +21,7 @@
 
 #include "daemon/compiler/libdevice.hpp"
 #include "daemon/compiler/message_io.hpp"
-#include "daemon/fd.hpp"
+#include "protocol/fd.hpp"
 
 namespace clique::daemon::compiler {
 

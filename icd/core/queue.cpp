@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "icd/core/worker.hpp"
+#include "icd/remote/copy.hpp"
 
 namespace clique::icd {
 
@@ -134,7 +135,7 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
   DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {
     const std::size_t begin = part * kPartSize;
     if (begin <= size && data.size() <= size - begin)
-      std::memcpy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
+      icd::copy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
   };
   const std::span fills(static_cast<const std::byte*>(to), size);
   return submit_parts(

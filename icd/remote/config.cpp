@@ -246,6 +246,12 @@ Config Config::read(const Environment& environment, const std::string& system_fi
                         "; write milliseconds, such as 3000");
     config.connect_timeout = checked_timeout(ms, "CLIQUE_CONNECT_TIMEOUT_MS");
   }
+  if (const auto text = environment("CLIQUE_SHARED_MEMORY"); text && !text->empty()) {
+    if (*text != "0" && *text != "1")
+      throw ConfigError("CLIQUE_SHARED_MEMORY is " + in_quotes(*text) +
+                        "; write 0 to reach workers on this host through the network, or 1");
+    config.shared_memory = *text == "1";
+  }
   return config;
 }
 

@@ -35,10 +35,12 @@ struct Config {
   std::vector<NodeAddress> nodes;  ///< empty: private workers on this host
   /// For reaching a node: finding its address, connecting, and the daemon's and workers' answers.
   std::chrono::milliseconds connect_timeout{3000};
+  /// Whether memory is shared with workers on this host.
+  bool shared_memory = true;
 
   /// Environment and files as they are: CLIQUE_NODES, else $XDG_CONFIG_HOME/clique/nodes.toml (~/.config
   /// where that is not set), else /etc/clique/nodes.toml. CLIQUE_CONNECT_TIMEOUT_MS goes before the file's
-  /// timeout. Throws ConfigError.
+  /// timeout. CLIQUE_SHARED_MEMORY is 0, 1 or not set. Throws ConfigError.
   static Config read();
 
   using Environment = std::function<std::optional<std::string>(const char* name)>;

@@ -26,11 +26,8 @@ constexpr std::size_t kMaxPacket = 64U << 10U;
 /// One worker in what `cliqued embedded` writes when its workers are ready.
 struct ReadyWorker {
   std::string platform;
-  std::uint16_t commands = 0;
-  std::uint16_t reports = 0;
-  std::uint16_t peers = 0;
-  std::string token;
-  CLIQUE_FIELDS(ReadyWorker, platform, commands, reports, peers, token)
+  protocol::WorkerAddress address;
+  CLIQUE_FIELDS(ReadyWorker, platform, address)
 };
 
 /// Our end of the socketpair. When it closes, the workers end.
@@ -139,9 +136,9 @@ std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point
   const auto local = [](std::uint16_t port) { return "tcp://127.0.0.1:" + std::to_string(port); };
   std::vector<WorkerEndpoint> endpoints;
   try {
-    for (const ReadyWorker& worker : parse(receive_packet(lifeline->fd(), deadline)))
-      endpoints.push_back(
-          {host, local(worker.commands), local(worker.reports), local(worker.peers), worker.token, lifeline});
+    for (const auto& [platform, worker] : parse(receive_packet(lifeline->fd(), deadline)))
+      endpoints.push_back({host, local(worker.commands), local(worker.reports), local(worker.peers),
+                           worker.token, worker.shared, lifeline});
   } catch (const msgpack::unpack_error&) {
     throw std::runtime_error(daemon + " does not speak this library's language. Is it of the same release?");
   } catch (const protocol::DecodeError&) {

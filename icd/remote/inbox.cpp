@@ -32,11 +32,12 @@ int make_event_fd() {
 
 }  // namespace
 
-Inbox::Inbox(zmq::socket_t reports, Handler& handler)
+Inbox::Inbox(zmq::socket_t reports, std::shared_ptr<protocol::SharedMemory> shared, Handler& handler)
     : handler_(handler),
       wake_fd_(make_event_fd()),
-      descriptor_(reports.get(zmq::sockopt::fd)),
-      reports_(std::move(reports)) {}
+      descriptor_(shared ? shared->doorbell() : reports.get(zmq::sockopt::fd)),
+      reports_(std::move(reports)),
+      shared_(std::move(shared)) {}
 
 Inbox::~Inbox() {
   ::close(wake_fd_);
@@ -123,7 +124,7 @@ bool Inbox::step() {
 bool Inbox::fetch() {
   queue_.clear();
   next_ = 0;
-  drained_ = !protocol::receive(reports_, message_);
+  drained_ = !receive();
   if (drained_) return false;
   // Whatever is good in a batch is handled even if its end is bad.
   struct Forget {
@@ -140,6 +141,18 @@ bool Inbox::fetch() {
   return true;
 }
 
+bool Inbox::receive() {
+  using Received = protocol::SharedMemory::Received;
+  if (shared_ && !elsewhere_) {
+    const Received received = shared_->receive(message_);
+    if (received != Received::Elsewhere) return received == Received::Batch;
+    elsewhere_ = true;
+  }
+  if (!protocol::receive(reports_, message_)) return false;
+  elsewhere_ = false;
+  return true;
+}
+
 void Inbox::handle_fetched() {
   while (next_ < queue_.size()) {
     // Out of the queue first: the handler may get here again.
@@ -148,9 +161,16 @@ void Inbox::handle_fetched() {
   }
 }
 
+bool Inbox::rest() {
+  // What comes through the socket is on its way: not worth a sleep.
+  return !shared_ || (!elsewhere_ && shared_->arm());
+}
+
 void Inbox::block() {
+  if (!rest()) return;
   pollfd fds[] = {{descriptor_, POLLIN, 0}, {wake_fd_, POLLIN, 0}};
   ::poll(fds, 2, static_cast<int>(kLookAgain.count()));
+  if (shared_) shared_->hush();
   if (fds[1].revents != 0) {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(wake_fd_, &count, sizeof count);
@@ -174,6 +194,7 @@ void Inbox::serve() {
     Inbox& inbox;
     ~Leave() { inbox.leave(false); }
   } leave{*this};
+  if (shared_) shared_->hush();
   for (;;) {
     if (condemned_.load(std::memory_order_acquire)) {
       end();

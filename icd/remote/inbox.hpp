@@ -12,8 +12,7 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "protocol/codec.hpp"
-#include "protocol/transport/zmq.hpp"
+#include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
 
@@ -65,7 +64,8 @@ class Inbox {
     bool operator()() const { return function(object); }
   };
 
-  Inbox(zmq::socket_t reports, Handler& handler);
+  /// @param shared memory that goes before the socket; may be null.
+  Inbox(zmq::socket_t reports, std::shared_ptr<protocol::SharedMemory> shared, Handler& handler);
   ~Inbox();
 
   /// Receives until done() or the end. done() is called on this thread only, without a lock.
@@ -83,6 +83,9 @@ class Inbox {
     unsigned attendances;  ///< how often an application's thread has begun or ceased to lead
   };
   View view();
+  /// To be called before sleeping until descriptor() is readable. @returns false where there is something to
+  /// receive already.
+  bool rest();
   int descriptor() const { return descriptor_; }
 
   /// Gives the connection up, which the leader, or serve(), then carries out. The first reason counts.
@@ -98,6 +101,7 @@ class Inbox {
   bool lead(Done done);
   bool step();
   bool fetch();
+  bool receive();
   void handle_fetched();
   void block();
   void wake() const;
@@ -109,6 +113,8 @@ class Inbox {
 
   // The leader's.
   zmq::socket_t reports_;
+  const std::shared_ptr<protocol::SharedMemory> shared_;
+  std::atomic<bool> elsewhere_{false};  // the next batch comes through the socket
   protocol::BatchReader reader_;
   protocol::Incoming message_;
   // Decoded, so that a wait() inside of a handler can go on where the handler's caller was.

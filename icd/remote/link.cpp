@@ -6,7 +6,7 @@
 #include "icd/remote/clock.hpp"
 #include "icd/remote/monitor.hpp"
 #include "icd/remote/reactor.hpp"
-#include "protocol/transport/zmq.hpp"
+#include "protocol/transport/shared_offer.hpp"
 
 namespace clique::icd {
 
@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 constexpr auto kAttended = 5ms;
 /// When one of the two connections has ended, the other may still bring why.
 constexpr auto kLastWords = 100ms;
+/// For a worker on this host to hand its memory over.
+constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// For a Goodbye to leave.
 constexpr int kGoodbyeMs = 100;
 
@@ -36,15 +38,16 @@ constexpr const char* kForeign = "the session belongs to the process that this o
 /// leaked.
 class Link::Session final : public Reactor::Client, public Inbox::Handler, public Outbox::Owner {
  public:
-  Session(Link& link, zmq::context_t& zmq)
+  Session(Link& link, zmq::context_t& zmq, std::chrono::milliseconds timeout)
       : Reactor::Client(Reactor::instance()),
         link_(link),
+        shared_(take_offer(timeout)),
         commands_(zmq, zmq::socket_type::dealer),
         reports_(zmq, zmq::socket_type::dealer),
         commands_monitor_(zmq, commands_),
         reports_monitor_(zmq, reports_),
-        outbox((attach(), std::move(commands_)), *this),
-        inbox(std::move(reports_), *this) {
+        outbox((attach(), std::move(commands_)), shared_, *this),
+        inbox(std::move(reports_), shared_, *this) {
     Reactor::instance().add(*this);
   }
   ~Session() override {
@@ -75,6 +78,7 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   void failed(const std::string& reason) override { condemn(reason); }
 
  private:
+  std::shared_ptr<protocol::SharedMemory> take_offer(std::chrono::milliseconds timeout) const;
   void attach();
   void condemn(const std::string& reason) {
     if (inbox.condemn(reason)) stir();
@@ -103,6 +107,7 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }
 
   Link& link_;
+  const std::shared_ptr<protocol::SharedMemory> shared_;  // null: the worker is elsewhere
   // Until they move into the boxes.
   zmq::socket_t commands_;
   zmq::socket_t reports_;
@@ -133,6 +138,12 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   Reactor::Clock::time_point clock_asked_;
   unsigned attendances_ = 0;
 };
+
+std::shared_ptr<protocol::SharedMemory> Link::Session::take_offer(std::chrono::milliseconds timeout) const {
+  const WorkerEndpoint& endpoint = link_.endpoint_;
+  if (endpoint.shared.empty()) return nullptr;
+  return protocol::take_shared_offer(endpoint.shared, endpoint.token, std::min(timeout, kOfferTimeout));
+}
 
 void Link::Session::attach() {
   const auto attach_one = [this](zmq::socket_t& socket, const std::string& endpoint) {
@@ -289,7 +300,7 @@ bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds)
   if (view.condemned || !connections_clear || outbox.pending()) return false;
   // Who leads sees everything itself, and tells when it leaves.
   if (view.led) return true;
-  if (!view.settled || now - attended_at_ < kAttended) return false;
+  if (!view.settled || now - attended_at_ < kAttended || !inbox.rest()) return false;
   fds.push_back(inbox.descriptor());
   return true;
 }
@@ -297,7 +308,7 @@ bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds)
 Link::Link(zmq::context_t& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout)
     : endpoint_(std::move(endpoint)) {
   try {
-    session_ = std::make_unique<Session>(*this, zmq);
+    session_ = std::make_unique<Session>(*this, zmq, timeout);
     outbox_ = &session_->outbox;
     session_->open(timeout);
   } catch (const zmq::error_t& error) {

@@ -44,6 +44,7 @@ struct WorkerEndpoint {
   std::string reports;
   std::string peers;  ///< as other nodes reach it
   std::string token;
+  std::string shared;                    ///< see protocol::WorkerAddress
   std::shared_ptr<const void> lifeline;  ///< what the worker needs to go on; held by the link. May be empty.
 };
 

@@ -142,10 +142,12 @@ std::string tcp(const std::string& host, std::uint16_t port) {
 
 /// Opens links to all of a node's workers; says which could not be.
 std::vector<std::unique_ptr<Link>> open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers,
-                                              Clock::time_point deadline, const std::string& label) {
+                                              const Config& config, Clock::time_point deadline,
+                                              const std::string& label) {
   std::vector<std::unique_ptr<Link>> links(workers.size());
   in_parallel(workers.size(), [&](std::size_t i) {
     try {
+      if (!config.shared_memory) workers[i].shared.clear();
       links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
       say_once(label + ": worker " + std::to_string(i + 1) + " cannot be used: " + error.what());
@@ -156,7 +158,8 @@ std::vector<std::unique_ptr<Link>> open_links(zmq::context_t& zmq, std::vector<W
 }
 
 std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddress& node,
-                                             std::chrono::milliseconds timeout) {
+                                             const Config& config) {
+  const auto timeout = config.connect_timeout;
   const auto deadline = Clock::now() + timeout;
   const std::string label = "node '" + node.text() + "'";
   std::string why;
@@ -172,10 +175,10 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
         for (const auto& worker : welcome.workers) {
           const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
           workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
-                             tcp(peers_host, worker.peers), worker.token, nullptr});
+                             tcp(peers_host, worker.peers), worker.token, worker.shared, nullptr});
         }
         if (workers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
-        return open_links(zmq, std::move(workers), Clock::now() + timeout, label);
+        return open_links(zmq, std::move(workers), config, Clock::now() + timeout, label);
       } catch (const Unreachable& error) {
         // The first address is what people mean; the others are tried for the hosts that listen on some only.
         if (why.empty()) why = error.what();
@@ -189,10 +192,10 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
   return {};
 }
 
-std::vector<std::unique_ptr<Link>> open_embedded(zmq::context_t& zmq, std::chrono::milliseconds timeout) {
+std::vector<std::unique_ptr<Link>> open_embedded(zmq::context_t& zmq, const Config& config) {
   try {
-    const auto deadline = Clock::now() + timeout;
-    return open_links(zmq, start_embedded(deadline), deadline, "this host");
+    const auto deadline = Clock::now() + std::max(config.connect_timeout, kEmbeddedTimeout);
+    return open_links(zmq, start_embedded(deadline), config, deadline, "this host");
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());
@@ -210,11 +213,11 @@ std::vector<std::unique_ptr<Link>> open_nodes(zmq::context_t& zmq) {
     say_once(error.what());
     return {};
   }
-  if (config.nodes.empty()) return open_embedded(zmq, std::max(config.connect_timeout, kEmbeddedTimeout));
+  if (config.nodes.empty()) return open_embedded(zmq, config);
 
   std::vector<std::vector<std::unique_ptr<Link>>> opened(config.nodes.size());
   in_parallel(config.nodes.size(),
-              [&](std::size_t i) { opened[i] = open_node(zmq, config.nodes[i], config.connect_timeout); });
+              [&](std::size_t i) { opened[i] = open_node(zmq, config.nodes[i], config); });
   std::vector<std::unique_ptr<Link>> links;
   for (auto& node : opened) std::move(node.begin(), node.end(), std::back_inserter(links));
   return links;

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "protocol/transport/zmq.hpp"
+#include "icd/remote/copy.hpp"
 
 namespace clique::icd {
 
@@ -32,9 +32,16 @@ class Loan {
 /// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
 constexpr std::chrono::seconds kLetGo{2};
 
+/// How long a payload waits for others to leave the arena. They may be there for any time, if their commands
+/// wait for something that the application is yet to do.
+constexpr std::chrono::milliseconds kPatience{20};
+/// Between two looks whether the worker has made room.
+constexpr std::chrono::microseconds kPause{20};
+
 }  // namespace
 
-Outbox::Outbox(zmq::socket_t commands, Owner& owner) : owner_(owner), commands_(std::move(commands)) {}
+Outbox::Outbox(zmq::socket_t commands, std::shared_ptr<protocol::SharedMemory> shared, Owner& owner)
+    : owner_(owner), commands_(std::move(commands)), shared_(std::move(shared)) {}
 
 void Outbox::appended(std::unique_lock<std::mutex>& lock) {
   if (closed_) {
@@ -74,14 +81,42 @@ void Outbox::send_taken() {
     payload_bytes_ = 0;
     pending_ = false;
   }
-  for (auto& payload : sending_.payloads())
-    payload.owner = std::make_shared<Loan>(lent_, std::move(payload.owner));
   try {
-    protocol::send(commands_, sending_);
-  } catch (const zmq::error_t& error) {
+    if (shared_)
+      send_through_memory();
+    else
+      send_through_socket();
+  } catch (const std::exception& error) {
     sending_.clear();
     owner_.failed(std::string("sending failed: ") + error.what());
   }
+}
+
+void Outbox::send_through_socket() {
+  for (auto& payload : sending_.payloads())
+    payload.owner = std::make_shared<Loan>(lent_, std::move(payload.owner));
+  protocol::send(commands_, sending_);
+}
+
+void Outbox::send_through_memory() {
+  using Sent = protocol::SharedMemory::Sent;
+  const auto impatient = std::chrono::steady_clock::now() + kPatience;
+  bool elsewhere = false;
+  while (!closing_.load()) {
+    const Sent sent = elsewhere ? Sent::RingFull : shared_->try_send(sending_, copy);
+    if (sent == Sent::Yes) {
+      crowded_ = false;
+      return;
+    }
+    if (sent == Sent::ArenaFull) crowded_ = crowded_ || std::chrono::steady_clock::now() > impatient;
+    elsewhere = elsewhere || sent == Sent::TooLarge || (sent == Sent::ArenaFull && crowded_);
+    if (elsewhere && shared_->try_send_elsewhere()) {
+      send_through_socket();
+      return;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  sending_.clear();
 }
 
 bool Outbox::pending() {
@@ -90,7 +125,9 @@ bool Outbox::pending() {
 }
 
 void Outbox::close(int linger_ms, const std::function<void(zmq::socket_ref)>& before_close) {
+  closing_ = true;
   std::lock_guard sending(sending_mutex_);
+  if (shared_) shared_->forget_loans();
   protocol::Batch dropped;
   {
     std::lock_guard lock(mutex_);

@@ -9,7 +9,7 @@
 #include <string>
 #include <zmq.hpp>
 
-#include "protocol/codec.hpp"
+#include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
 
@@ -34,7 +34,8 @@ class Outbox {
     virtual void failed(const std::string& reason) = 0;
   };
 
-  Outbox(zmq::socket_t commands, Owner& owner);
+  /// @param shared memory that goes before the socket; may be null.
+  Outbox(zmq::socket_t commands, std::shared_ptr<protocol::SharedMemory> shared, Owner& owner);
 
   /// Calls compose(batch) under the lock. Dropped where the outbox is closed.
   template <typename F>
@@ -43,7 +44,7 @@ class Outbox {
     compose(batch_);
     appended(lock);
   }
-  /// Hands everything appended so far to ZeroMQ.
+  /// Sends everything appended so far. Waits where the worker is behind with shared memory.
   void flush();
   /// flush(), unless another thread is sending at the moment.
   void try_flush();
@@ -56,6 +57,8 @@ class Outbox {
  private:
   void appended(std::unique_lock<std::mutex>& lock);
   void send_taken();
+  void send_through_socket();
+  void send_through_memory();
 
   Owner& owner_;
   /// Payloads that ZeroMQ holds. Shared with them, since ZeroMQ's threads count down.
@@ -65,7 +68,10 @@ class Outbox {
   // were taken, while others go on appending.
   std::mutex sending_mutex_;
   zmq::socket_t commands_;
+  const std::shared_ptr<protocol::SharedMemory> shared_;
   protocol::Batch sending_;
+  bool crowded_ = false;  // the arena was full, and waiting did not help
+  std::atomic<bool> closing_{false};
 
   std::mutex mutex_;
   protocol::Batch batch_;

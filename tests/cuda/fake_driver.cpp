@@ -278,6 +278,9 @@ EXPORT cuMemHostAlloc(void** block, std::size_t size, unsigned /*flags*/) {
   *block = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
   return CUDA_SUCCESS;
 }
+EXPORT cuMemHostRegister_v2(void* /*block*/, std::size_t /*size*/, unsigned /*flags*/) {
+  return CUDA_SUCCESS;
+}
 EXPORT cuMemFreeHost(void* block) {
   std::free(block);
   return CUDA_SUCCESS;

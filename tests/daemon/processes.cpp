@@ -139,14 +139,13 @@ TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
   const ssize_t size = ::recv(ends[0], packet.data(), packet.size(), 0);
   ASSERT_GT(size, 0);
   const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
-  const auto workers =
-      list.get()
-          .as<std::vector<
-              std::tuple<std::string, std::uint16_t, std::uint16_t, std::uint16_t, std::string>>>();
+  using Address = std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, std::string, std::string>;
+  const auto workers = list.get().as<std::vector<std::tuple<std::string, Address>>>();
   ASSERT_FALSE(workers.empty());
-  const auto& [platform, commands, reports, peers, token] = workers[0];
+  const auto& [platform, address] = workers[0];
+  const auto& [commands, reports, peers, token, shared] = address;
   EXPECT_FALSE(platform.empty());
-  Client client(WorkerAddress{commands, reports, peers, token});
+  Client client(WorkerAddress{commands, reports, peers, token, shared});
   client.set_up();
   EXPECT_EQ(client.finish().status, 0);
   ::close(ends[0]);

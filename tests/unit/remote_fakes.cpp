@@ -42,7 +42,7 @@ FakeWorker::~FakeWorker() {
 
 WorkerEndpoint FakeWorker::endpoint() const {
   const auto local = [](std::uint16_t port) { return "tcp://127.0.0.1:" + std::to_string(port); };
-  return {"fake", local(commands_port_), local(reports_port_), "", "secret", nullptr};
+  return {"fake", local(commands_port_), local(reports_port_), "", "secret", "", nullptr};
 }
 
 void FakeWorker::run(std::function<void()> task) {

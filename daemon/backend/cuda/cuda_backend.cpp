@@ -1,6 +1,7 @@
 #include "daemon/backend/cuda/cuda_backend.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "daemon/log.hpp"
 
@@ -39,6 +40,32 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
   // So that the first transfers need not wait for their memory.
   staging_.take(1);
   compiler_.warm();
+}
+
+void CudaBackend::share(const protocol::SharedMemory& memory) {
+  for (const std::span<std::byte> arena : {memory.outgoing(), memory.incoming()}) {
+    const CUresult result = driver().MemHostRegister(arena.data(), arena.size(), CU_MEMHOSTREGISTER_PORTABLE);
+    if (result == CUDA_SUCCESS) continue;
+    spdlog::warn(
+        "shared memory cannot be pinned ({}), so data is copied once more; is the limit on locked memory "
+        "(ulimit -l) below {} MiB?",
+        name_of(result), 2 * protocol::SharedMemory::kArena >> 20U);
+    return;
+  }
+  shared_ = &memory;
+}
+
+std::shared_ptr<std::byte> CudaBackend::outgoing(std::size_t size) {
+  auto block = shared_ != nullptr ? surroundings_.reporter.take(size) : nullptr;
+  return block ? block : staging_.take(size);
+}
+
+std::shared_ptr<std::byte> CudaBackend::pinned(const protocol::Payload& data) {
+  if (shared_ != nullptr && shared_->holds_incoming(data.bytes))
+    return {std::const_pointer_cast<void>(data.owner), const_cast<std::byte*>(data.bytes.data())};
+  auto block = staging_.take(data.bytes.size());
+  std::memcpy(block.get(), data.bytes.data(), data.bytes.size());
+  return block;
 }
 
 void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& queue, Work work) {

@@ -28,6 +28,7 @@ class CudaBackend : public Backend {
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
+  void share(const protocol::SharedMemory& memory) override;
   void flush() override { scheduler_.flush(); }
 
   // objects.cpp
@@ -185,7 +186,13 @@ class CudaBackend : public Backend {
   /// Finishes that wait, for the end of the session.
   std::unordered_map<protocol::RequestId, TaskRef> finishes_;
   std::vector<std::string> extensions_;
+  /// A pinned block for data on its way to the client.
+  std::shared_ptr<std::byte> outgoing(std::size_t size);
+  /// The data in pinned memory, copied there only where it is not.
+  std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
+
   Staging staging_;
+  const protocol::SharedMemory* shared_ = nullptr;  // where the driver takes it as pinned memory
   DeviceMemory device_memory_;
   PrintfBuffers printf_buffers_;
   Filler filler_;

@@ -35,6 +35,7 @@ namespace clique::daemon::cuda {
   X(MemFreeAsync, cuMemFreeAsync, CUdeviceptr, CUstream)                                                   \
   X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                           \
   X(MemFreeHost, cuMemFreeHost, void*)                                                                     \
+  X(MemHostRegister, cuMemHostRegister_v2, void*, std::size_t, unsigned)                                   \
   X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, CUdeviceptr*, void*, unsigned)                  \
   X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, std::size_t, CUstream)                \
   X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, std::size_t, CUstream)                      \

@@ -36,7 +36,7 @@ void CudaBackend::handle(protocol::ReadImage&& message) {
     work.keep = {memory, work.data};
     work.run = [this, data = work.data, size = message.size, memory, origin = native(message.origin),
                 region = native(message.region)](CUstream stream) {
-      *data = staging_.take(size);
+      *data = outgoing(size);
       const ImageStore& image = *memory->image;
       copy(image.place(origin), image.dense(data->get(), 0, region), image.region(region), stream);
     };
@@ -57,8 +57,7 @@ void CudaBackend::handle(protocol::WriteImage&& message) {
     work.run = [this, staged, data = message.data, memory, origin = native(message.origin),
                 region = native(message.region)](CUstream stream) {
       if (data.bytes.empty()) return;
-      *staged = staging_.take(data.bytes.size());
-      std::memcpy(staged->get(), data.bytes.data(), data.bytes.size());
+      *staged = pinned(data);
       const ImageStore& image = *memory->image;
       copy(image.dense(staged->get(), 0, region), image.place(origin), image.region(region), stream);
     };

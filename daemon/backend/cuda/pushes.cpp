@@ -154,8 +154,7 @@ class CudaBackend::ExpectSink : public TransferSink {
         *queue_, waits_,
         [&backend = backend_, memory = memory_, staged, data, block,
          at = message_.offset + offset](CUstream stream) {
-          *staged = backend.staging_.take(data.bytes.size());
-          std::memcpy(staged->get(), data.bytes.data(), data.bytes.size());
+          *staged = backend.pinned(data);
           if (memory->image) {
             const ImageStore& image = *memory->image;
             copy(image.dense(staged->get(), 0, block.region), image.place(block.origin),

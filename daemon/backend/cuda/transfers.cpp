@@ -41,7 +41,7 @@ void CudaBackend::handle(protocol::ReadBuffer&& message) {
     // Staging memory is taken when it is needed, not while the command is held.
     work.run = [this, data = work.data, size = message.size,
                 address = memory->address + message.offset](CUstream stream) {
-      *data = staging_.take(size);
+      *data = outgoing(size);
       if (size > 0) CLIQUE_CUDA(MemcpyDtoHAsync(data->get(), address, size, stream));
     };
     return work;
@@ -59,8 +59,7 @@ void CudaBackend::handle(protocol::WriteBuffer&& message) {
     work.run = [this, staged, data = message.data,
                 address = memory->address + message.offset](CUstream stream) {
       if (data.bytes.empty()) return;
-      *staged = staging_.take(data.bytes.size());
-      std::memcpy(staged->get(), data.bytes.data(), data.bytes.size());
+      *staged = pinned(data);
       CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
     };
     return work;
@@ -81,7 +80,7 @@ void CudaBackend::handle(protocol::ReadBufferRect&& message) {
     work.run = [this, data = work.data, size, region = message.region,
                 from = place_of(*memory, message.origin, message.region, message.row_pitch,
                                 message.slice_pitch)](CUstream stream) {
-      *data = staging_.take(size);
+      *data = outgoing(size);
       copy(from, dense_host(data->get(), region), native(region), stream);
     };
     return work;
@@ -102,8 +101,7 @@ void CudaBackend::handle(protocol::WriteBufferRect&& message) {
                 to = place_of(*memory, message.origin, message.region, message.row_pitch,
                               message.slice_pitch)](CUstream stream) {
       if (data.bytes.empty()) return;
-      *staged = staging_.take(data.bytes.size());
-      std::memcpy(staged->get(), data.bytes.data(), data.bytes.size());
+      *staged = pinned(data);
       copy(dense_host(staged->get(), region), to, native(region), stream);
     };
     return work;

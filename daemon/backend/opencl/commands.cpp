@@ -83,7 +83,7 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
 
 void OpenClBackend::handle(protocol::ReadBuffer&& message) {
   check_part(message.size);
-  const auto block = staging_.take(message.size);
+  const auto block = outgoing(message.size);
   submit(message.command, Aftermath::sending(block, message.size, message.part), [&](const Submission& to) {
     const Memory& memory = buffer(message.buffer);
     check_range(message.offset, message.size, memory.size, "a read");
@@ -106,7 +106,7 @@ void OpenClBackend::handle(protocol::WriteBuffer&& message) {
 void OpenClBackend::handle(protocol::ReadBufferRect&& message) {
   const std::uint64_t size = volume(message.region);
   check_part(size);
-  const auto block = staging_.take(size);
+  const auto block = outgoing(size);
   submit(message.command, Aftermath::sending(block, size, message.part), [&](const Submission& to) {
     const Memory& memory = buffer(message.buffer);
     check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory.size);

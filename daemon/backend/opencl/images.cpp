@@ -14,7 +14,7 @@ std::uint64_t region_size(const protocol::Triple& region, const Memory& image) {
 
 void OpenClBackend::handle(protocol::ReadImage&& message) {
   check_part(message.size);
-  const auto block = staging_.take(message.size);
+  const auto block = outgoing(message.size);
   submit(message.command, Aftermath::sending(block, message.size, message.part), [&](const Submission& to) {
     const Memory& memory = image(message.image);
     check_region(message.origin, message.region, memory.shape.extent);

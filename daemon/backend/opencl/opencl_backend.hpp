@@ -24,6 +24,7 @@ class OpenClBackend : public Backend {
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
+  void share(const protocol::SharedMemory& /*memory*/) override {}
   void flush() override;
 
   // objects.cpp
@@ -214,6 +215,11 @@ class OpenClBackend : public Backend {
   /// Whether any event has failed: from then on waits are looked at, since drivers may wait for ever for one
   /// that did.
   std::atomic<bool> failures_seen_ = false;
+  /// A block for data on its way to the client.
+  std::shared_ptr<std::byte> outgoing(std::size_t size) {
+    auto block = surroundings_.reporter.take(size);
+    return block ? block : staging_.take(size);
+  }
   Staging staging_;
   EventWatcher watcher_;
   BuildThread builds_;

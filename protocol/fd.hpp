@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace clique::daemon {
+namespace clique {
 
 /// Owns a file descriptor.
 class Fd {
@@ -28,4 +28,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace clique::daemon
+}  // namespace clique

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+
+namespace clique::icd {
+
+/// memcpy. Large blocks are copied by several threads where there are processors to spare, since one alone
+/// does not fill the memory's bandwidth. The threads are the process's, made when first needed; they sleep
+/// when there is nothing to copy, and get no signals. Any thread.
+void copy(std::byte* to, const std::byte* from, std::size_t size);
+
+}  // namespace clique::icd

@@ -1,0 +1,336 @@
+#include "protocol/transport/shared_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <string>
+#include <system_error>
+
+namespace clique::protocol {
+
+namespace {
+
+/// "clique" and the layout's version.
+constexpr std::uint64_t kMagic = 0x6575'7169'6c63'0001;
+/// Blocks begin where a cache line of another does not.
+constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kEntryAlignment = 8;
+
+constexpr std::size_t rounded(std::size_t size, std::size_t to) {
+  return (size + to - 1) / to * to;
+}
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+}  // namespace
+
+/// What both sides need to know of one direction.
+struct SharedMemory::Lane {
+  std::uint64_t magic;
+  alignas(64) std::atomic<std::uint64_t> written;   ///< bytes that ever entered the ring
+  alignas(64) std::atomic<std::uint64_t> read;      ///< bytes that ever left it
+  alignas(64) std::atomic<std::uint32_t> sleeping;  ///< the receiver wants its doorbell to be rung
+  alignas(64) std::array<std::atomic<std::uint32_t>, kLoans> lent;  ///< not 0 while the receiver has it
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// A batch in the ring: this, then where its payloads are, then its records.
+struct SharedMemory::Entry {
+  struct Place {
+    std::uint32_t loan;
+    std::uint32_t size;
+    std::uint64_t offset;
+  };
+  std::uint32_t records;   ///< bytes
+  std::uint32_t payloads;  ///< kElsewhere: none of all that, see Received::Elsewhere
+
+  static constexpr std::uint32_t kElsewhere = ~std::uint32_t{0};
+  static std::size_t bytes(std::size_t records, std::size_t payloads) {
+    return rounded(sizeof(Entry) + payloads * sizeof(Place) + records, kEntryAlignment);
+  }
+};
+
+namespace {
+constexpr std::size_t kLane = 16U << 10U;
+constexpr std::size_t kRings = 2 * kLane;
+constexpr std::size_t kArenas = kRings + 2 * SharedMemory::kRing;
+constexpr std::size_t kTotal = kArenas + 2 * SharedMemory::kArena;
+}  // namespace
+
+std::shared_ptr<SharedMemory> SharedMemory::create() {
+  Fd memory(::memfd_create("clique", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) fail("memfd_create");
+  if (::ftruncate(memory.get(), static_cast<off_t>(kTotal)) != 0) fail("ftruncate");
+  // Otherwise the other side could make reading it a fault.
+  if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
+  std::array<Fd, 2> doorbells{Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+                              Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
+  if (!doorbells[0] || !doorbells[1]) fail("eventfd");
+  return std::shared_ptr<SharedMemory>(
+      new SharedMemory(Side::Worker, std::move(memory), std::move(doorbells), true));
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::open(Fd memory, Fd client_doorbell, Fd worker_doorbell) {
+  struct stat status {};
+  if (::fstat(memory.get(), &status) != 0) fail("fstat");
+  const int seals = ::fcntl(memory.get(), F_GET_SEALS);
+  if (status.st_size != static_cast<off_t>(kTotal) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+    throw DecodeError("shared memory of another size or kind");
+  return std::shared_ptr<SharedMemory>(new SharedMemory(
+      Side::Client, std::move(memory), {std::move(client_doorbell), std::move(worker_doorbell)}, false));
+}
+
+SharedMemory::SharedMemory(Side side, Fd memory, std::array<Fd, 2> doorbells, bool fresh)
+    : side_(static_cast<std::size_t>(side)),
+      other_(1 - side_),
+      memory_(std::move(memory)),
+      doorbells_(std::move(doorbells)) {
+  static_assert(sizeof(Lane) <= kLane);
+  void* mapped = ::mmap(nullptr, kTotal, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  if (mapped == MAP_FAILED) fail("mmap");
+  base_ = static_cast<std::byte*>(mapped);
+  for (const std::size_t to : {side_, other_}) {
+    if (fresh) (new (base_ + to * kLane) Lane{})->magic = kMagic;
+    if (lane(to).magic != kMagic) {
+      ::munmap(base_, kTotal);
+      throw DecodeError("shared memory of another release");
+    }
+  }
+  free_.emplace(0, kArena);
+  free_loans_.reserve(kLoans);
+  for (std::uint32_t number = kLoans; number > 0; --number) free_loans_.push_back(number - 1);
+}
+
+SharedMemory::~SharedMemory() {
+  ::munmap(base_, kTotal);
+}
+
+std::array<int, 3> SharedMemory::descriptors() const {
+  return {memory_.get(), doorbells_[0].get(), doorbells_[1].get()};
+}
+
+SharedMemory::Lane& SharedMemory::lane(std::size_t to) const {
+  return *reinterpret_cast<Lane*>(base_ + to * kLane);
+}
+
+std::byte* SharedMemory::ring(std::size_t from) const {
+  return base_ + kRings + from * kRing;
+}
+
+std::span<std::byte> SharedMemory::arena(std::size_t from) const {
+  return {base_ + kArenas + from * kArena, kArena};
+}
+
+bool SharedMemory::inside(std::span<const std::byte> arena, std::span<const std::byte> bytes) {
+  return std::less_equal<>()(arena.data(), bytes.data()) &&
+         std::less_equal<>()(bytes.data() + bytes.size(), arena.data() + arena.size());
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Sending.
+
+std::shared_ptr<std::byte> SharedMemory::take(std::size_t size) {
+  const std::size_t bytes = rounded(std::max<std::size_t>(size, 1), kAlignment);
+  collect();
+  std::size_t offset = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    // The lowest place that fits: what was used last is likely there, and in the cache.
+    const auto place =
+        std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return range.second >= bytes; });
+    if (place == free_.end()) return nullptr;
+    offset = place->first;
+    const std::size_t left = place->second - bytes;
+    free_.erase(place);
+    if (left > 0) free_.emplace(offset + bytes, left);
+  }
+  return {outgoing().data() + offset,
+          [self = shared_from_this(), offset, bytes](std::byte*) { self->give_back(offset, bytes); }};
+}
+
+void SharedMemory::give_back(std::size_t offset, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  const auto next = free_.lower_bound(offset);
+  if (next != free_.end() && offset + size == next->first) {
+    size += next->second;
+    free_.erase(next);
+  }
+  const auto after = free_.lower_bound(offset);
+  if (after != free_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == offset) {
+      before->second += size;
+      return;
+    }
+  }
+  free_.emplace(offset, size);
+}
+
+void SharedMemory::collect() {
+  std::vector<std::shared_ptr<const void>> owners;  // let go of after the lock, which blocks need
+  const std::lock_guard lock(mutex_);
+  auto& lent = lane(other_).lent;
+  std::erase_if(loans_, [&](Loan& loan) {
+    if (lent[loan.number].load(std::memory_order_acquire) != 0) return false;
+    owners.push_back(std::move(loan.owner));
+    free_loans_.push_back(loan.number);
+    return true;
+  });
+}
+
+void SharedMemory::forget_loans() {
+  std::vector<Loan> gone;  // as in collect()
+  const std::lock_guard lock(mutex_);
+  gone.swap(loans_);
+}
+
+bool SharedMemory::place(Batch& batch, Copy copy) {
+  for (Payload& payload : batch.payloads()) {
+    if (inside(outgoing(), payload.bytes) && payload.owner) continue;
+    auto block = take(payload.bytes.size());
+    if (!block) return false;
+    copy(block.get(), payload.bytes.data(), payload.bytes.size());
+    payload.bytes = {block.get(), payload.bytes.size()};
+    payload.owner = std::move(block);
+  }
+  return true;
+}
+
+bool SharedMemory::room(std::size_t size) const {
+  const std::uint64_t under_way = written_ - lane(other_).read.load(std::memory_order_acquire);
+  if (under_way > kRing) throw DecodeError("the ring's reader is where it cannot be");
+  return size <= kRing - under_way;
+}
+
+void SharedMemory::put(std::uint64_t at, std::span<const std::byte> bytes) const {
+  const std::size_t begin = at % kRing;
+  const std::size_t first = std::min(bytes.size(), kRing - begin);
+  std::memcpy(ring(side_) + begin, bytes.data(), first);
+  std::memcpy(ring(side_), bytes.data() + first, bytes.size() - first);
+}
+
+void SharedMemory::publish(std::size_t size) {
+  Lane& to = lane(other_);
+  written_ += size;
+  // In one order with the receiver's arm(): either it sees this, or this sees that it sleeps.
+  to.written.store(written_, std::memory_order_seq_cst);
+  if (to.sleeping.load(std::memory_order_seq_cst) == 0 || to.sleeping.exchange(0) == 0) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto rung = ::write(doorbells_[other_].get(), &one, sizeof one);
+}
+
+SharedMemory::Sent SharedMemory::try_send(Batch& batch, Copy copy) {
+  auto& payloads = batch.payloads();
+  const std::size_t size = Entry::bytes(batch.size(), payloads.size());
+  if (size > kRing / 2 || payloads.size() > kLoans) return Sent::TooLarge;
+  if (!room(size)) return Sent::RingFull;
+  std::vector<Entry::Place> places;
+  if (!payloads.empty()) {
+    if (!place(batch, copy)) return Sent::ArenaFull;
+    const std::lock_guard lock(mutex_);
+    if (free_loans_.size() < payloads.size()) return Sent::ArenaFull;
+    places.reserve(payloads.size());
+    for (Payload& payload : payloads) {
+      const std::uint32_t number = free_loans_.back();
+      free_loans_.pop_back();
+      lane(other_).lent[number].store(1, std::memory_order_relaxed);
+      places.push_back({number, static_cast<std::uint32_t>(payload.bytes.size()),
+                        static_cast<std::uint64_t>(payload.bytes.data() - outgoing().data())});
+      loans_.push_back({number, std::move(payload.owner)});
+    }
+  }
+  const Entry entry{static_cast<std::uint32_t>(batch.size()), static_cast<std::uint32_t>(places.size())};
+  std::uint64_t at = written_;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    put(at, bytes);
+    at += bytes.size();
+  };
+  add(std::as_bytes(std::span(&entry, 1)));
+  add(std::as_bytes(std::span(places)));
+  add(batch.records());
+  publish(size);
+  batch.clear();
+  return Sent::Yes;
+}
+
+bool SharedMemory::try_send_elsewhere() {
+  const Entry entry{0, Entry::kElsewhere};
+  const std::size_t size = Entry::bytes(0, 0);
+  if (!room(size)) return false;
+  put(written_, std::as_bytes(std::span(&entry, 1)));
+  publish(size);
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Receiving.
+
+void SharedMemory::get(std::uint64_t at, std::span<std::byte> bytes) const {
+  const std::size_t begin = at % kRing;
+  const std::size_t first = std::min(bytes.size(), kRing - begin);
+  std::memcpy(bytes.data(), ring(other_) + begin, first);
+  std::memcpy(bytes.data() + first, ring(other_), bytes.size() - first);
+}
+
+SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
+  Lane& own = lane(side_);
+  const std::uint64_t available = own.written.load(std::memory_order_acquire) - read_;
+  if (available == 0) return Received::Nothing;
+  if (available > kRing || available < sizeof(Entry)) throw DecodeError("the ring's writer is where it cannot be");
+  // Everything is copied before it is looked at, so that it cannot change any more.
+  Entry entry{};
+  get(read_, std::as_writable_bytes(std::span(&entry, 1)));
+  const bool elsewhere = entry.payloads == Entry::kElsewhere;
+  const std::size_t count = elsewhere ? 0 : entry.payloads;
+  if (count > kLoans || entry.records > kRing) throw DecodeError("an entry of the ring that cannot be");
+  const std::size_t size = Entry::bytes(entry.records, count);
+  if (size > available) throw DecodeError("an entry of the ring that ends early");
+
+  incoming = {};
+  if (!elsewhere) {
+    std::vector<Entry::Place> places(count);
+    get(read_ + sizeof(Entry), std::as_writable_bytes(std::span(places)));
+    const auto records = std::make_shared_for_overwrite<std::byte[]>(entry.records);
+    get(read_ + sizeof(Entry) + count * sizeof(Entry::Place), {records.get(), entry.records});
+    incoming.records = {records.get(), entry.records};
+    incoming.owner = records;
+    incoming.frames.reserve(count);
+    for (const Entry::Place& at : places) {
+      if (at.loan >= kLoans || at.size > kArena || at.offset > kArena - at.size)
+        throw DecodeError("a payload outside of the arena");
+      std::byte* const data = this->incoming().data() + at.offset;
+      incoming.frames.push_back({{data, at.size}, std::shared_ptr<const void>(data, [self = shared_from_this(), loan = at.loan](const void*) {
+                                   self->lane(self->side_).lent[loan].store(0, std::memory_order_release);
+                                 })});
+    }
+  }
+  read_ += size;
+  own.read.store(read_, std::memory_order_release);
+  return elsewhere ? Received::Elsewhere : Received::Batch;
+}
+
+bool SharedMemory::arm() {
+  Lane& own = lane(side_);
+  armed_.store(true, std::memory_order_relaxed);
+  own.sleeping.store(1, std::memory_order_seq_cst);
+  return own.written.load(std::memory_order_seq_cst) == own.read.load(std::memory_order_relaxed);
+}
+
+void SharedMemory::hush() {
+  if (!armed_.exchange(false, std::memory_order_relaxed)) return;
+  lane(side_).sleeping.store(0, std::memory_order_relaxed);
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto read = ::read(doorbell(), &count, sizeof count);
+}
+
+}  // namespace clique::protocol

@@ -1,0 +1,176 @@
+#include "protocol/transport/shared_offer.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+namespace clique::protocol {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// For one packet of the other side, which has nothing else to do.
+constexpr auto kPatience = 500ms;
+constexpr std::size_t kMaxToken = 256;
+/// What the client says when it has mapped the memory.
+constexpr char kTaken = 1;
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+std::string unguessable_name() {
+  std::array<unsigned char, 16> secret{};
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) fail("getrandom");
+  std::string name = "clique-";
+  for (const unsigned char byte : secret) {
+    std::array<char, 3> digits{};
+    std::snprintf(digits.data(), digits.size(), "%02x", byte);
+    name += digits.data();
+  }
+  return name;
+}
+
+Fd unix_socket(int flags) {
+  Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+  if (!socket) fail("socket");
+  return socket;
+}
+
+/// An address in the abstract name space: nothing is left behind in any folder.
+struct Address {
+  explicit Address(const std::string& name) {
+    native.sun_family = AF_UNIX;
+    const std::size_t length = std::min(name.size(), sizeof native.sun_path - 1);
+    std::memcpy(native.sun_path + 1, name.data(), length);
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&native); }
+  sockaddr_un native{};
+  socklen_t size = 0;
+};
+
+void limit_waiting(int socket, std::chrono::milliseconds time) {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  const timeval limit{us / 1'000'000, us % 1'000'000};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+bool same_user(int connection) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+}
+
+bool send_text(int connection, std::string_view text) {
+  return ::send(connection, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+/// One packet; empty where none comes.
+std::string receive_text(int connection) {
+  std::array<char, kMaxToken> packet{};
+  const ssize_t size = ::recv(connection, packet.data(), packet.size(), 0);
+  return {packet.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+constexpr std::size_t kDescriptors = 3;
+
+/// Room for the descriptors in a packet.
+union Ancillary {
+  cmsghdr header;
+  std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> bytes;
+};
+
+bool send_descriptors(int connection, const std::array<int, kDescriptors>& fds) {
+  char one = kTaken;
+  iovec data{&one, 1};
+  Ancillary ancillary{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = &ancillary;
+  message.msg_controllen = sizeof ancillary.bytes;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fds);
+  std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
+  return ::sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
+}
+
+std::optional<std::array<Fd, kDescriptors>> receive_descriptors(int connection) {
+  char one = 0;
+  iovec data{&one, 1};
+  Ancillary ancillary{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = &ancillary;
+  message.msg_controllen = sizeof ancillary.bytes;
+  if (::recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != 1) return std::nullopt;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  std::array<int, kDescriptors> fds{};
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds))
+    return std::nullopt;
+  std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
+  return std::array<Fd, kDescriptors>{Fd(fds[0]), Fd(fds[1]), Fd(fds[2])};
+}
+
+}  // namespace
+
+SharedOffer::SharedOffer()
+    : name_(unguessable_name()), listener_(unix_socket(SOCK_NONBLOCK)), memory_(SharedMemory::create()) {
+  const Address address(name_);
+  if (::bind(listener_.get(), address.get(), address.size) != 0) fail("bind");
+  if (::listen(listener_.get(), 4) != 0) fail("listen");
+}
+
+bool SharedOffer::serve(const std::string& token) {
+  for (;;) {
+    const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!connection) return false;
+    if (serve_one(connection.get(), token)) return true;
+  }
+}
+
+bool SharedOffer::serve_one(int connection, const std::string& token) {
+  limit_waiting(connection, kPatience);
+  return same_user(connection) && receive_text(connection) == token &&
+         send_descriptors(connection, memory_->descriptors()) &&
+         receive_text(connection) == std::string(1, kTaken);
+}
+
+std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const std::string& token,
+                                                std::chrono::milliseconds timeout) {
+  try {
+    const Fd socket = unix_socket(0);
+    limit_waiting(socket.get(), timeout);
+    const Address address(name);
+    // The token is for nobody else's eyes.
+    if (::connect(socket.get(), address.get(), address.size) != 0 || !same_user(socket.get()) ||
+        !send_text(socket.get(), token))
+      return nullptr;
+    auto fds = receive_descriptors(socket.get());
+    if (!fds) return nullptr;
+    auto memory =
+        SharedMemory::open(std::move((*fds)[0]), std::move((*fds)[1]), std::move((*fds)[2]));
+    return send_text(socket.get(), std::string_view(&kTaken, 1)) ? memory : nullptr;
+  } catch (const std::exception&) {
+    // The sockets do the same, only slower.
+    return nullptr;
+  }
+}
+
+}  // namespace clique::protocol

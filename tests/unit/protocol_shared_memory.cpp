@@ -1,0 +1,259 @@
+// Memory shared by both sides of a session, both of them played here.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#include "protocol/transport/shared_offer.hpp"
+
+namespace {
+
+using namespace clique;
+using namespace clique::protocol;
+using Sent = SharedMemory::Sent;
+using Received = SharedMemory::Received;
+
+void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
+  std::memcpy(to, from, size);
+}
+
+Fd duplicate(int fd) {
+  return Fd(::dup(fd));
+}
+
+class Shared : public ::testing::Test {
+ protected:
+  static std::shared_ptr<SharedMemory> other_side(const SharedMemory& memory) {
+    const auto fds = memory.descriptors();
+    return SharedMemory::open(duplicate(fds[0]), duplicate(fds[1]), duplicate(fds[2]));
+  }
+
+  /// A batch with a Print of this length.
+  static Batch text(std::size_t size) {
+    Batch batch;
+    batch.add(Print{Bytes(size, 'x'), {}});
+    return batch;
+  }
+  Sent send(Batch& batch) const { return client->try_send(batch, plain_copy); }
+  Sent send_data(std::span<const std::byte> data) const {
+    Batch batch;
+    batch.add(WriteBuffer{{}, 1, 2, {data, nullptr}});
+    return send(batch);
+  }
+  /// The data of the WriteBuffer that comes next.
+  Payload next_data() const {
+    Incoming incoming;
+    EXPECT_EQ(worker->receive(incoming), Received::Batch);
+    Payload data;
+    BatchReader().read(MessageList<WriteBuffer>{}, incoming.records, incoming.frames, incoming.owner,
+                       [&](WriteBuffer&& message) { data = message.data; });
+    return data;
+  }
+  static bool rung(const SharedMemory& side) {
+    pollfd fd{side.doorbell(), POLLIN, 0};
+    return ::poll(&fd, 1, 0) == 1;
+  }
+
+  std::shared_ptr<SharedMemory> worker = SharedMemory::create();
+  std::shared_ptr<SharedMemory> client = other_side(*worker);
+};
+
+std::vector<std::byte> bytes(std::size_t size) {
+  std::vector<std::byte> all(size);
+  for (std::size_t i = 0; i < size; ++i) all[i] = static_cast<std::byte>(i * 2654435761U >> 24U);
+  return all;
+}
+
+TEST_F(Shared, GivenManyBatchesOfManySizesWhenTheyAreSentThenTheyComeInOrderBothWays) {
+  std::uint64_t next = 0;
+  for (std::size_t round = 0; round < 20'000; ++round) {
+    Batch batch;
+    for (std::size_t i = 0; i < 1 + round % 7; ++i) batch.add(PeerDone{++next, 0});
+    ASSERT_EQ(send(batch), Sent::Yes);
+    EXPECT_TRUE(batch.empty());
+    Incoming incoming;
+    ASSERT_EQ(worker->receive(incoming), Received::Batch);
+    // And back.
+    Batch answer;
+    std::uint64_t expected = next - round % 7;
+    BatchReader().read(MessageList<PeerDone>{}, incoming.records, incoming.frames, incoming.owner,
+                       [&](PeerDone&& done) {
+                         ASSERT_EQ(done.command, expected++);
+                         answer.add(done);
+                       });
+    ASSERT_EQ(worker->try_send(answer, plain_copy), Sent::Yes);
+    ASSERT_EQ(client->receive(incoming), Received::Batch);
+    ASSERT_EQ(client->receive(incoming), Received::Nothing);
+  }
+}
+
+TEST_F(Shared, GivenAPayloadWhenItIsSentThenItIsCopiedOnceAndItsMemoryIsUsedAgain) {
+  const auto data = bytes(3U << 20U);
+  const std::byte* first = nullptr;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(send_data(data), Sent::Yes);
+    const Payload payload = next_data();
+    ASSERT_TRUE(worker->holds_incoming(payload.bytes));
+    ASSERT_TRUE(std::equal(data.begin(), data.end(), payload.bytes.begin(), payload.bytes.end()));
+    if (first == nullptr) first = payload.bytes.data();
+    EXPECT_EQ(payload.bytes.data(), first);
+  }
+}
+
+TEST_F(Shared, GivenABlockOfTheArenaWhenItIsSentThenItIsNotCopied) {
+  auto block = worker->take(5000);
+  ASSERT_TRUE(block);
+  std::memset(block.get(), 7, 5000);
+  Batch batch;
+  batch.add(Data{1, 0, {{block.get(), 5000}, block}});
+  const std::ptrdiff_t place = block.get() - worker->outgoing().data();
+  block.reset();
+  ASSERT_EQ(worker->try_send(batch, [](std::byte*, const std::byte*, std::size_t) { FAIL(); }), Sent::Yes);
+  Incoming incoming;
+  ASSERT_EQ(client->receive(incoming), Received::Batch);
+  ASSERT_EQ(incoming.frames.size(), 1U);
+  EXPECT_EQ(incoming.frames[0].bytes.data() - client->incoming().data(), place);
+  EXPECT_EQ(incoming.frames[0].bytes[4999], std::byte{7});
+  // Not to be taken by anybody else before the client has done with it.
+  EXPECT_NE(worker->take(5000).get() - worker->outgoing().data(), place);
+  incoming = {};
+  EXPECT_EQ(worker->take(5000).get() - worker->outgoing().data(), place);
+}
+
+TEST_F(Shared, GivenPayloadsThatTheReceiverKeepsWhenTheArenaIsFullThenSendingFailsUntilTheyAreGivenBack) {
+  const auto data = bytes(8U << 20U);
+  std::vector<Payload> kept;
+  while (send_data(data) == Sent::Yes) kept.push_back(next_data());
+  EXPECT_EQ(kept.size(), SharedMemory::kArena / data.size());
+  EXPECT_EQ(send_data(data), Sent::ArenaFull);
+  // In any order.
+  kept.erase(kept.begin() + 1);
+  EXPECT_EQ(send_data(data), Sent::Yes);
+  EXPECT_EQ(next_data().bytes.size(), data.size());
+  // Small ones are bounded in number.
+  kept.clear();
+  const auto small = bytes(2000);
+  while (send_data(small) == Sent::Yes) kept.push_back(next_data());
+  EXPECT_EQ(kept.size(), SharedMemory::kLoans);
+}
+
+TEST_F(Shared, GivenNobodyWhoReceivesWhenTheRingIsFullThenNothingIsLost) {
+  std::size_t sent = 0;
+  Batch batch = text(1000);
+  for (; send(batch) == Sent::Yes; batch = text(1000)) ++sent;
+  EXPECT_FALSE(batch.empty());
+  EXPECT_EQ(send(batch), Sent::RingFull);
+  EXPECT_GT(sent, SharedMemory::kRing / 1100);
+  Incoming incoming;
+  for (std::size_t i = 0; i < sent; ++i) ASSERT_EQ(worker->receive(incoming), Received::Batch);
+  EXPECT_EQ(worker->receive(incoming), Received::Nothing);
+  EXPECT_EQ(send(batch), Sent::Yes);
+}
+
+TEST_F(Shared, GivenABatchThatIsTooLargeWhenItGoesElsewhereThenTheReceiverIsTold) {
+  Batch large = text(SharedMemory::kRing);
+  EXPECT_EQ(send(large), Sent::TooLarge);
+  EXPECT_FALSE(large.empty());
+  ASSERT_TRUE(client->try_send_elsewhere());
+  Batch small = text(10);
+  ASSERT_EQ(send(small), Sent::Yes);
+  Incoming incoming;
+  EXPECT_EQ(worker->receive(incoming), Received::Elsewhere);
+  EXPECT_EQ(worker->receive(incoming), Received::Batch);
+}
+
+TEST_F(Shared, GivenAReceiverThatSleepsWhenSomethingComesThenItsDoorbellRings) {
+  Batch batch = text(10);
+  ASSERT_EQ(send(batch), Sent::Yes);
+  EXPECT_FALSE(rung(*worker));
+  EXPECT_FALSE(worker->arm());
+  Incoming incoming;
+  ASSERT_EQ(worker->receive(incoming), Received::Batch);
+  EXPECT_TRUE(worker->arm());
+  batch = text(10);
+  ASSERT_EQ(send(batch), Sent::Yes);
+  EXPECT_TRUE(rung(*worker));
+  worker->hush();
+  EXPECT_FALSE(rung(*worker));
+}
+
+TEST_F(Shared, GivenAReceiverThatSleepsAgainAndAgainWhenManyBatchesComeThenItMissesNone) {
+  constexpr int kBatches = 100'000;
+  std::thread sender([&] {
+    for (int i = 0; i < kBatches; ++i) {
+      Batch batch;
+      batch.add(PeerDone{static_cast<CommandId>(i) + 1, 0});
+      while (send(batch) != Sent::Yes) std::this_thread::yield();
+    }
+  });
+  int received = 0;
+  Incoming incoming;
+  while (received < kBatches) {
+    if (worker->receive(incoming) == Received::Batch) {
+      ++received;
+    } else if (worker->arm()) {
+      pollfd fd{worker->doorbell(), POLLIN, 0};
+      ASSERT_EQ(::poll(&fd, 1, 10'000), 1) << "after " << received;
+      worker->hush();
+    }
+  }
+  sender.join();
+}
+
+TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErrorAndNoHarm) {
+  constexpr std::size_t kSize = 1U << 16U;
+  Incoming incoming;
+  unsigned seed = 1;
+  int refused = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const auto side = SharedMemory::create();
+    auto* memory = static_cast<std::byte*>(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                                  side->descriptors()[0], 0));
+    ASSERT_NE(memory, MAP_FAILED);
+    // Past the mark, which is looked at once.
+    for (std::size_t i = 64; i < kSize; ++i) memory[i] = static_cast<std::byte>(::rand_r(&seed) >> 7);
+    try {
+      side->receive(incoming);
+    } catch (const DecodeError&) {
+      ++refused;
+    }
+    ::munmap(memory, kSize);
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(SharedOffer, GivenTheTokenWhenItIsTakenThenBothHaveTheMemory) {
+  SharedOffer offer;
+  std::shared_ptr<SharedMemory> client;
+  std::thread taker([&] { client = take_shared_offer(offer.name(), "secret", std::chrono::seconds(5)); });
+  pollfd fd{offer.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&fd, 1, 5000), 1);
+  EXPECT_TRUE(offer.serve("secret"));
+  taker.join();
+  ASSERT_TRUE(client);
+  Batch batch;
+  batch.add(PeerDone{1, 0});
+  EXPECT_EQ(client->try_send(batch, plain_copy), Sent::Yes);
+  Incoming incoming;
+  EXPECT_EQ(offer.memory()->receive(incoming), Received::Batch);
+}
+
+TEST(SharedOffer, GivenAnotherTokenWhenItIsTakenThenThereIsNone) {
+  SharedOffer offer;
+  std::shared_ptr<SharedMemory> client;
+  std::thread taker([&] { client = take_shared_offer(offer.name(), "guess", std::chrono::seconds(5)); });
+  pollfd fd{offer.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&fd, 1, 5000), 1);
+  EXPECT_FALSE(offer.serve("secret"));
+  taker.join();
+  EXPECT_FALSE(client);
+}
+
+TEST(SharedOffer, GivenNoSuchOfferWhenItIsTakenThenThereIsNoneAtOnce) {
+  EXPECT_FALSE(take_shared_offer("clique-nobody", "secret", std::chrono::seconds(5)));
+}
+
+}  // namespace
