@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -98,8 +99,9 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// Has `action` called with the command's final status when it ends, from any thread.
   virtual void when_ended(protocol::CommandId command, std::function<void(std::int32_t)> action) = 0;
 
-  /// Payloads may lie in this memory, and Reporter::take() takes from it. Called once, before all else.
-  virtual void share(const protocol::SharedMemory& memory) = 0;
+  /// Memory that is shared with others: payloads will lie in it, or data on its way out. It outlives the
+  /// backend.
+  virtual void share(std::span<std::byte> memory) = 0;
 
   /// A batch was handled: whatever the driver holds back has to start now.
   virtual void flush() = 0;

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/fd.hpp"
 #include "protocol/codec.hpp"
+#include "protocol/fd.hpp"
 
 namespace clique::daemon {
 

@@ -1,21 +1,66 @@
 #include "daemon/peer_links.hpp"
 
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "protocol/transport/shared_offer.hpp"
+
 namespace clique::daemon {
 
-void PeerLinks::connect(const protocol::ConnectPeer& message) {
+namespace {
+
+/// For a peer on this host to hand its memory over.
+constexpr std::chrono::milliseconds kOfferTimeout{1000};
+
+void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
+  std::memcpy(to, from, size);
+}
+
+}  // namespace
+
+std::shared_ptr<protocol::SharedMemory> PeerLinks::connect(const protocol::ConnectPeer& message) {
   zmq::socket_t socket(context_, zmq::socket_type::dealer);
   protocol::configure(socket);
   socket.connect(message.endpoint);
   protocol::Batch batch;
   batch.add(protocol::PeerAttach{message.token});
   protocol::send(socket, batch);
+  auto shared = message.shared.empty() ? nullptr
+                                       : protocol::take_shared_offer(message.shared, message.token,
+                                                                     protocol::Guest::Peer, kOfferTimeout);
   const std::lock_guard lock(mutex_);
-  links_.insert_or_assign(message.peer, std::move(socket));
+  links_.insert_or_assign(message.peer, Link{std::move(socket), shared});
+  return shared;
 }
 
 bool PeerLinks::known(protocol::PeerId peer) {
   const std::lock_guard lock(mutex_);
   return links_.contains(peer);
+}
+
+std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  const auto link = links_.find(peer);
+  return link != links_.end() && link->second.shared ? link->second.shared->take(size) : nullptr;
+}
+
+void PeerLinks::send_batch(Link& link) {
+  const bool payloads = !batch_.payloads().empty();
+  if (link.shared && link.shared->try_send(batch_, plain_copy) == protocol::SharedMemory::Sent::Yes) {
+    if (payloads) lending_ = true;
+    return;
+  }
+  protocol::send(link.socket, batch_);
+}
+
+bool PeerLinks::collect() {
+  if (!lending_) return false;
+  const std::lock_guard lock(mutex_);
+  bool left = false;
+  for (auto& [peer, link] : links_) left = (link.shared && link.shared->collect()) || left;
+  lending_ = left;
+  return left;
 }
 
 }  // namespace clique::daemon

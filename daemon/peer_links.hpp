@@ -1,24 +1,31 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "daemon/log.hpp"
-#include "protocol/transport/zmq.hpp"
+#include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
 
-/// The links to the client's other workers, for sending.
+/// The links to the client's other workers, for sending. What goes to one on this host goes through memory
+/// shared with it where there is room, else through its socket: peers' messages need no order among them.
 class PeerLinks {
  public:
   explicit PeerLinks(zmq::context_t& context) : context_(context) {}
 
   /// Opens the link and attaches. Throws zmq::error_t for an endpoint that is none.
-  void connect(const protocol::ConnectPeer& message);
+  /// @returns the memory shared with the peer; null where it is on another host.
+  std::shared_ptr<protocol::SharedMemory> connect(const protocol::ConnectPeer& message);
 
   bool known(protocol::PeerId peer);
+
+  /// A block for data on its way to the peer, which gets it without another copy; null where there is none.
+  /// Any thread.
+  std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
 
   /// Sends to a known peer; it is up to the peers' own sessions to notice one that is gone. Any thread.
   template <typename M>
@@ -27,13 +34,24 @@ class PeerLinks {
     const auto link = links_.find(peer);
     if (link == links_.end()) return;
     batch_.add(message);
-    protocol::send(link->second, batch_);
+    send_batch(link->second);
   }
 
+  /// Lets go of what peers have read; to be called again and again while it says that there is something to
+  /// be read. Any thread.
+  bool collect();
+
  private:
+  struct Link {
+    zmq::socket_t socket;
+    std::shared_ptr<protocol::SharedMemory> shared;
+  };
+  void send_batch(Link& link);
+
   zmq::context_t& context_;
+  std::atomic<bool> lending_ = false;
   std::mutex mutex_;  // guards what follows; one sender at a time
-  std::map<protocol::PeerId, zmq::socket_t> links_;
+  std::map<protocol::PeerId, Link> links_;
   protocol::Batch batch_;
 };
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <thread>
@@ -28,14 +29,16 @@ std::chrono::microseconds spin_time() {
 
 /// Messages of one socket before the others get their turn.
 constexpr int kTurn = 64;
+/// Where commands come through shared memory, their socket is looked at every so many turns.
+constexpr unsigned kSocketTurns = 16;
 /// How often what strangers sent to the reports socket is looked for and dropped.
 constexpr std::chrono::seconds kDrainInterval{1};
 /// Time for the reason of a session's end to reach the client.
 constexpr std::chrono::milliseconds kLastWords{500};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr long kSleepMs = 1000;
-/// While the client is behind with what it is told.
-constexpr long kBehindMs = 1;
+/// While others are to read what was sent, which no file descriptor tells.
+constexpr long kShortSleepMs = 1;
 
 /// Without a hint of how many characters are right.
 bool same_secret(const std::string& a, const std::string& b) {
@@ -70,7 +73,8 @@ struct Session::Dispatch {
   }
   void operator()(protocol::ConnectPeer&& message) const {
     try {
-      session.surroundings_.peers.connect(message);
+      if (const auto shared = session.surroundings_.peers.connect(message))
+        session.backend_.share(shared->outgoing());
     } catch (const zmq::error_t& error) {
       throw RuleBroken("endpoint " + message.endpoint + " of a peer: " + error.what());
     }
@@ -178,19 +182,23 @@ void Session::loop() {
   auto last_work = std::chrono::steady_clock::now();
   auto last_drain = last_work;
   const auto spin = spin_time();
-  while (true) {
+  for (unsigned turn = 0;; ++turn) {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;
-    busy = take_commands() || busy;
     if (shared_ && open_) busy = take_shared_commands() || busy;
+    // Looking at a socket takes longer than looking at memory.
+    if (!shared_ || !open_ || due_from_socket_ > 0 || turn % kSocketTurns == 0)
+      busy = take_commands() || busy;
     busy = take_peers() || busy;
+    busy = take_shared_peers() || busy;
+    const bool lending = surroundings_.peers.collect();
     const auto now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
       backend_.flush();
       last_work = now;
     } else if (now - last_work >= spin) {
-      sleep();
+      sleep(lending || surroundings_.reporter.behind() ? kShortSleepMs : kSleepMs);
     }
     if (open_ && now - last_drain > kDrainInterval) {
       surroundings_.reporter.drain();
@@ -305,6 +313,19 @@ bool Session::take_peers() {
   return count > 0;
 }
 
+bool Session::take_shared_peers() {
+  using Received = protocol::SharedMemory::Received;
+  int count = 0;
+  for (const auto& peer : shared_peers_) {
+    Incoming incoming;
+    for (int turn = 0; turn < kTurn && peer->receive(incoming) == Received::Batch; ++turn, ++count) {
+      Dispatch dispatch{*this};
+      reader_.read(protocol::PeerMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+    }
+  }
+  return count > 0;
+}
+
 void Session::open() {
   if (commands_id_.empty() || reports_id_.empty()) return;
   // Whose session it is was told before the client could know where to attach.
@@ -312,7 +333,6 @@ void Session::open() {
   if (::poll(&control, 1, 0) > 0) watch_control();
   protocol::Attached attached = backend_.description();
   attached.clock = backend_.clock();
-  offer_.reset();
   surroundings_.reporter.open(reports_id_, shared_, attached);
   open_ = true;
   spdlog::info("session of {} open{}", client_, shared_ ? ", through shared memory" : "");
@@ -344,37 +364,43 @@ bool Session::lost(zmq::socket_ref monitor, int connection) {
   return found;
 }
 
-void Session::sleep() {
-  if (shared_ && open_ && !shared_->arm()) return;
-  const int memory = shared_ ? shared_->doorbell() : offer_ ? offer_->fd() : control_.fd();
-  std::array<zmq::pollitem_t, 8> items{{
-      {nullptr, control_.fd(), ZMQ_POLLIN, 0},
-      {nullptr, surroundings_.tasks.fd(), ZMQ_POLLIN, 0},
-      {commands_monitor_.handle(), 0, ZMQ_POLLIN, 0},
-      {reports_monitor_.handle(), 0, ZMQ_POLLIN, 0},
-      {nullptr, memory, ZMQ_POLLIN, 0},
-      {sockets_.peers.handle(), 0, ZMQ_POLLIN, 0},
-      {sockets_.commands.handle(), 0, ZMQ_POLLIN, 0},
-      {surroundings_.reporter.socket().handle(), 0, ZMQ_POLLIN, 0},
-  }};
+void Session::serve_offer() {
+  const auto taken = offer_->serve(token_);
+  if (!taken) return;
+  if (taken->guest == protocol::Guest::Client) {
+    shared_ = taken->memory;
+  } else {
+    backend_.share(taken->memory->incoming());
+    shared_peers_.push_back(taken->memory);
+  }
+}
+
+void Session::sleep(long longest_ms) {
+  const auto something_in = [](const std::shared_ptr<protocol::SharedMemory>& memory) {
+    return !memory->arm();
+  };
+  if (shared_ && open_ && something_in(shared_)) return;
+  if (std::any_of(shared_peers_.begin(), shared_peers_.end(), something_in)) return;
+  std::vector<zmq::pollitem_t> items{{nullptr, control_.fd(), ZMQ_POLLIN, 0},
+                                     {nullptr, surroundings_.tasks.fd(), ZMQ_POLLIN, 0},
+                                     {commands_monitor_.handle(), 0, ZMQ_POLLIN, 0},
+                                     {reports_monitor_.handle(), 0, ZMQ_POLLIN, 0},
+                                     {nullptr, offer_->fd(), ZMQ_POLLIN, 0},
+                                     {sockets_.peers.handle(), 0, ZMQ_POLLIN, 0},
+                                     {sockets_.commands.handle(), 0, ZMQ_POLLIN, 0},
+                                     {surroundings_.reporter.socket().handle(), 0, ZMQ_POLLIN, 0}};
   // An open session's reports socket is the Reporter's alone; commands wait while the client attaches its
   // second connection.
-  std::size_t count = items.size();
-  if (open_) {
-    --count;
-  } else if (!commands_id_.empty()) {
-    std::swap(items[6], items[7]);
-    --count;
-  }
-  const long patience = surroundings_.reporter.behind() ? kBehindMs : kSleepMs;
-  const int ready = zmq_poll(items.data(), static_cast<int>(count), patience);
+  if (!open_ && !commands_id_.empty()) std::swap(items[6], items[7]);
+  if (open_ || !commands_id_.empty()) items.pop_back();
+  if (shared_) items.push_back({nullptr, shared_->doorbell(), ZMQ_POLLIN, 0});
+  for (const auto& peer : shared_peers_) items.push_back({nullptr, peer->doorbell(), ZMQ_POLLIN, 0});
+  const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), longest_ms);
   if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
 
-  if (shared_) {
-    shared_->hush();
-  } else if (offer_ && items[4].revents != 0 && offer_->serve(token_)) {
-    shared_ = offer_->memory();
-  }
+  if (shared_) shared_->hush();
+  for (const auto& peer : shared_peers_) peer->hush();
+  if (items[4].revents != 0) serve_offer();
   if (items[0].revents != 0) watch_control();
   if ((items[2].revents != 0 && lost(commands_monitor_, commands_connection_)) ||
       (items[3].revents != 0 && lost(reports_monitor_, reports_connection_))) {

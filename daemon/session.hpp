@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "daemon/backend.hpp"
 #include "daemon/control.hpp"
@@ -46,22 +47,24 @@ class Session {
   void loop();
   bool take_commands();
   bool take_shared_commands();
+  void serve_offer();
   void take(const protocol::Incoming& incoming);
   bool take_peers();
+  bool take_shared_peers();
   bool take_reports();
   void attach(const protocol::Incoming& incoming, std::string& identity, const char* socket);
   void open();
   void watch_control();
   /// @returns whether one of the client's own connections was lost.
   static bool lost(zmq::socket_ref monitor, int connection);
-  void sleep();
+  void sleep(long longest_ms);
 
   Sockets sockets_;
   const ControlChannel& control_;
   const std::string token_;
   Surroundings surroundings_;
   Backend& backend_;
-  std::unique_ptr<protocol::SharedOffer> offer_;    // until the client has attached
+  std::unique_ptr<protocol::SharedOffer> offer_;
   std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is elsewhere
   std::deque<protocol::Incoming> from_socket_;      // batches that the client could not send through it
   unsigned due_from_socket_ = 0;                    // of these, how many come before what is in it
@@ -76,6 +79,7 @@ class Session {
   int commands_connection_ = -1;  // file descriptors of its connections
   int reports_connection_ = -1;
   std::set<std::string> peer_ids_;
+  std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;
   bool open_ = false;
   std::chrono::steady_clock::time_point attach_deadline_ = std::chrono::steady_clock::time_point::max();
   /// Ends that were told before AwaitRemote announced their commands.

@@ -85,7 +85,10 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   const auto backend = make_backend(surroundings, options);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
-  backend->share(*offer->memory());
+  // For as long as this process lives: drivers may have it pinned.
+  const auto shared = offer->memory();
+  backend->share(shared->incoming());
+  backend->share(shared->outgoing());
 
   WorkerReady ready;
   for (const auto& property : backend->description().platform)

@@ -138,7 +138,7 @@ struct WorkerAddress {
   std::uint16_t reports = 0;   ///< port of the ROUTER socket that sends replies and reports
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
   std::string token;           ///< secret that Attach and PeerAttach have to show
-  std::string shared;          ///< name under which it offers shared memory on its own host; empty: it does not
+  std::string shared;          ///< name under which it offers shared memory on its host; empty: it does not
   CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared)
 };
 
@@ -606,7 +606,8 @@ struct ConnectPeer {
   PeerId peer = 0;
   std::string endpoint;  ///< ZeroMQ endpoint of the peer's `peers` socket
   std::string token;
-  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, token)
+  std::string shared;  ///< WorkerAddress::shared; empty: not to be used
+  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, token, shared)
 };
 
 /// Answered at once by ClockSynced, so that the client can estimate the offset of the node's clock.

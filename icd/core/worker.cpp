@@ -57,8 +57,8 @@ void Worker::connect_peer(const Worker& peer) {
   if (peers_.size() <= peer.index()) peers_.resize(peer.index() + 1);
   if (peers_[peer.index()]) return;
   peers_[peer.index()] = true;
-  link_->post(
-      protocol::ConnectPeer{peer.index(), peer.link().endpoint().peers, peer.link().endpoint().token});
+  const WorkerEndpoint& to = peer.link().endpoint();
+  link_->post(protocol::ConnectPeer{peer.index(), to.peers, to.token, to.shared});
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {

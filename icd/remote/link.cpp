@@ -142,7 +142,8 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
 std::shared_ptr<protocol::SharedMemory> Link::Session::take_offer(std::chrono::milliseconds timeout) const {
   const WorkerEndpoint& endpoint = link_.endpoint_;
   if (endpoint.shared.empty()) return nullptr;
-  return protocol::take_shared_offer(endpoint.shared, endpoint.token, std::min(timeout, kOfferTimeout));
+  return protocol::take_shared_offer(endpoint.shared, endpoint.token, protocol::Guest::Client,
+                                     std::min(timeout, kOfferTimeout));
 }
 
 void Link::Session::attach() {

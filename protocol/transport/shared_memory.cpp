@@ -80,14 +80,14 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
       new SharedMemory(Side::Worker, std::move(memory), std::move(doorbells), true));
 }
 
-std::shared_ptr<SharedMemory> SharedMemory::open(Fd memory, Fd client_doorbell, Fd worker_doorbell) {
+std::shared_ptr<SharedMemory> SharedMemory::open(Fd memory, Fd guest_doorbell, Fd worker_doorbell) {
   struct stat status {};
   if (::fstat(memory.get(), &status) != 0) fail("fstat");
   const int seals = ::fcntl(memory.get(), F_GET_SEALS);
   if (status.st_size != static_cast<off_t>(kTotal) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     throw DecodeError("shared memory of another size or kind");
   return std::shared_ptr<SharedMemory>(new SharedMemory(
-      Side::Client, std::move(memory), {std::move(client_doorbell), std::move(worker_doorbell)}, false));
+      Side::Guest, std::move(memory), {std::move(guest_doorbell), std::move(worker_doorbell)}, false));
 }
 
 SharedMemory::SharedMemory(Side side, Fd memory, std::array<Fd, 2> doorbells, bool fresh)
@@ -176,7 +176,7 @@ void SharedMemory::give_back(std::size_t offset, std::size_t size) {
   free_.emplace(offset, size);
 }
 
-void SharedMemory::collect() {
+bool SharedMemory::collect() {
   std::vector<std::shared_ptr<const void>> owners;  // let go of after the lock, which blocks need
   const std::lock_guard lock(mutex_);
   auto& lent = lane(other_).lent;
@@ -186,6 +186,7 @@ void SharedMemory::collect() {
     free_loans_.push_back(loan.number);
     return true;
   });
+  return !loans_.empty();
 }
 
 void SharedMemory::forget_loans() {
@@ -286,7 +287,8 @@ SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
   Lane& own = lane(side_);
   const std::uint64_t available = own.written.load(std::memory_order_acquire) - read_;
   if (available == 0) return Received::Nothing;
-  if (available > kRing || available < sizeof(Entry)) throw DecodeError("the ring's writer is where it cannot be");
+  if (available > kRing || available < sizeof(Entry))
+    throw DecodeError("the ring's writer is where it cannot be");
   // Everything is copied before it is looked at, so that it cannot change any more.
   Entry entry{};
   get(read_, std::as_writable_bytes(std::span(&entry, 1)));
@@ -309,9 +311,11 @@ SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
       if (at.loan >= kLoans || at.size > kArena || at.offset > kArena - at.size)
         throw DecodeError("a payload outside of the arena");
       std::byte* const data = this->incoming().data() + at.offset;
-      incoming.frames.push_back({{data, at.size}, std::shared_ptr<const void>(data, [self = shared_from_this(), loan = at.loan](const void*) {
-                                   self->lane(self->side_).lent[loan].store(0, std::memory_order_release);
-                                 })});
+      incoming.frames.push_back(
+          {{data, at.size},
+           std::shared_ptr<const void>(data, [self = shared_from_this(), loan = at.loan](const void*) {
+             self->lane(self->side_).lent[loan].store(0, std::memory_order_release);
+           })});
     }
   }
   read_ += size;

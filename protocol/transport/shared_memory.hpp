@@ -1,5 +1,6 @@
-// Memory that a client and a worker of one user on one host share. It carries the same batches as the sockets
-// do: without a system call while both sides are awake, and payloads without a copy by the system.
+// Memory that a worker shares with its client, or with another worker, of the same user on the same host. It
+// carries the same batches as the sockets do: without a system call while both sides are awake, and payloads
+// without a copy by the system.
 #pragma once
 
 #include <array>
@@ -19,22 +20,23 @@ namespace clique::protocol {
 
 /// One side's view of the memory. For each direction there are a *ring*, in which batches follow each other,
 /// an *arena*, in which the sender places payloads, and a *doorbell* that wakes a receiver that sleeps. The
-/// sender alone decides what is where in its arena; the receiver gives each payload back when it has done with
-/// it. What the other side writes is trusted no more than what comes from a socket, except that it may change
-/// payloads while they are read.
+/// sender alone decides what is where in its arena; the receiver gives each payload back when it has done
+/// with it. What the other side writes is trusted no more than what comes from a socket, except that it may
+/// change payloads while they are read.
 ///
 /// One thread at a time may send, and one receive. What is not used costs no memory.
 class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
  public:
   /// Bytes of a ring; the largest batch, payloads aside, is half of it.
-  static constexpr std::size_t kRing = 256U << 10U;
+  static constexpr std::size_t kRing = 1U << 20U;
   /// Bytes of an arena: enough for the stages of a transfer to overlap, small enough to stay in a processor's
   /// cache.
   static constexpr std::size_t kArena = 32U << 20U;
   /// Payloads that the receiver may have at a time.
   static constexpr std::size_t kLoans = 1024;
 
-  enum class Side : std::uint8_t { Client = 0, Worker = 1 };
+  /// The worker made the memory; its client, or another worker, is its guest.
+  enum class Side : std::uint8_t { Guest = 0, Worker = 1 };
   enum class Sent : std::uint8_t {
     Yes,
     RingFull,   ///< the receiver is behind; try again
@@ -51,20 +53,19 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
 
   /// New memory, the worker's side. Throws std::system_error.
   static std::shared_ptr<SharedMemory> create();
-  /// The client's side of what the worker made. Throws std::system_error, and DecodeError for other memory.
-  static std::shared_ptr<SharedMemory> open(Fd memory, Fd client_doorbell, Fd worker_doorbell);
+  /// The guest's side of what a worker made. Throws std::system_error, and DecodeError for other memory.
+  static std::shared_ptr<SharedMemory> open(Fd memory, Fd guest_doorbell, Fd worker_doorbell);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  /// What open() takes on the other side: the memory, the client's doorbell, the worker's.
+  /// What open() takes on the other side: the memory, the guest's doorbell, the worker's.
   std::array<int, 3> descriptors() const;
 
   /// The arena for what this side sends, and the one for what it receives.
   std::span<std::byte> outgoing() const { return arena(side_); }
   std::span<std::byte> incoming() const { return arena(other_); }
-  /// Whether the bytes lie in the incoming arena.
-  bool holds_incoming(std::span<const std::byte> bytes) const { return inside(incoming(), bytes); }
+  static bool inside(std::span<const std::byte> arena, std::span<const std::byte> bytes);
 
   /// A block in the outgoing arena, given back when its last owner lets go of it; a payload in it is not
   /// copied by try_send(). Null where there is no room. Any thread.
@@ -74,6 +75,8 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   Sent try_send(Batch& batch, Copy copy);
   /// Tells the receiver that the next batch comes through the socket. @returns false where the ring is full.
   bool try_send_elsewhere();
+  /// Lets go of what the receiver has given back. Any thread. @returns whether it still has anything.
+  bool collect();
   /// The receiver is gone: all that was sent is let go of.
   void forget_loans();
 
@@ -98,7 +101,6 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   Lane& lane(std::size_t to) const;
   std::byte* ring(std::size_t from) const;
   std::span<std::byte> arena(std::size_t from) const;
-  static bool inside(std::span<const std::byte> arena, std::span<const std::byte> bytes);
 
   bool place(Batch& batch, Copy copy);
   /// @returns whether there is room for an entry of `size` bytes in the ring.
@@ -106,8 +108,6 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   void put(std::uint64_t at, std::span<const std::byte> bytes) const;
   void get(std::uint64_t at, std::span<std::byte> bytes) const;
   void publish(std::size_t size);
-  /// Lets go of what the receiver has given back.
-  void collect();
   void give_back(std::size_t offset, std::size_t size);
 
   const std::size_t side_;
@@ -120,7 +120,7 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   std::uint64_t read_ = 0;     // the receiver's
   std::atomic<bool> armed_ = false;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;                         // guards what follows
   std::map<std::size_t, std::size_t> free_;  // of the outgoing arena: offset, bytes
   std::vector<Loan> loans_;
   std::vector<std::uint32_t> free_loans_;

@@ -85,6 +85,10 @@ std::string receive_text(int connection) {
   return {packet.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
+std::string greeting(Guest guest, const std::string& token) {
+  return static_cast<char>(guest) + token;
+}
+
 constexpr std::size_t kDescriptors = 3;
 
 /// Room for the descriptors in a packet.
@@ -137,35 +141,37 @@ SharedOffer::SharedOffer()
   if (::listen(listener_.get(), 4) != 0) fail("listen");
 }
 
-bool SharedOffer::serve(const std::string& token) {
-  for (;;) {
-    const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!connection) return false;
-    if (serve_one(connection.get(), token)) return true;
-  }
-}
-
-bool SharedOffer::serve_one(int connection, const std::string& token) {
-  limit_waiting(connection, kPatience);
-  return same_user(connection) && receive_text(connection) == token &&
-         send_descriptors(connection, memory_->descriptors()) &&
-         receive_text(connection) == std::string(1, kTaken);
+std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& token) {
+  const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection) return std::nullopt;
+  limit_waiting(connection.get(), kPatience);
+  if (!same_user(connection.get())) return std::nullopt;
+  const std::string asked = receive_text(connection.get());
+  const bool client = asked == greeting(Guest::Client, token);
+  if (!client && asked != greeting(Guest::Peer, token)) return std::nullopt;
+  if (client ? client_has_it_ : peers_ == kMostPeers) return std::nullopt;
+  Taken taken{client ? Guest::Client : Guest::Peer, client ? memory_ : SharedMemory::create()};
+  if (!send_descriptors(connection.get(), taken.memory->descriptors()) ||
+      receive_text(connection.get()) != std::string(1, kTaken))
+    return std::nullopt;
+  client_has_it_ = client_has_it_ || client;
+  peers_ += client ? 0 : 1;
+  return taken;
 }
 
 std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const std::string& token,
-                                                std::chrono::milliseconds timeout) {
+                                                Guest guest, std::chrono::milliseconds timeout) {
   try {
     const Fd socket = unix_socket(0);
     limit_waiting(socket.get(), timeout);
     const Address address(name);
     // The token is for nobody else's eyes.
     if (::connect(socket.get(), address.get(), address.size) != 0 || !same_user(socket.get()) ||
-        !send_text(socket.get(), token))
+        !send_text(socket.get(), greeting(guest, token)))
       return nullptr;
     auto fds = receive_descriptors(socket.get());
     if (!fds) return nullptr;
-    auto memory =
-        SharedMemory::open(std::move((*fds)[0]), std::move((*fds)[1]), std::move((*fds)[2]));
+    auto memory = SharedMemory::open(std::move((*fds)[0]), std::move((*fds)[1]), std::move((*fds)[2]));
     return send_text(socket.get(), std::string_view(&kTaken, 1)) ? memory : nullptr;
   } catch (const std::exception&) {
     // The sockets do the same, only slower.

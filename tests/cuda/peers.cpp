@@ -10,8 +10,8 @@ TEST(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
   FakeNode node;
   FakeGpuClient a(node);
   FakeGpuClient b(node);
-  a.send(ConnectPeer{1, b.peers_endpoint(), b.address.token});
-  b.send(ConnectPeer{2, a.peers_endpoint(), a.address.token});
+  a.send(ConnectPeer{1, b.peers_endpoint(), b.address.token, ""});
+  b.send(ConnectPeer{2, a.peers_endpoint(), a.address.token, ""});
   constexpr std::uint64_t kCount = 3'000'000;
   a.make_zeros(5, kCount);
   b.make_zeros(5, kCount);

@@ -6,20 +6,22 @@
 namespace clique::test {
 namespace {
 
-class Peers : public testing::Test {
+/// With and without memory that the workers share.
+class Peers : public testing::TestWithParam<bool> {
  protected:
   Peers() {
     a_.set_up();
     b_.set_up();
-    a_.send(ConnectPeer{1, b_.peers_endpoint(), b_.address.token});
-    b_.send(ConnectPeer{2, a_.peers_endpoint(), a_.address.token});
+    const auto shared = [](const Client& worker) { return GetParam() ? worker.address.shared : ""; };
+    a_.send(ConnectPeer{1, b_.peers_endpoint(), b_.address.token, shared(b_)});
+    b_.send(ConnectPeer{2, a_.peers_endpoint(), a_.address.token, shared(a_)});
   }
   Node node_;
   Client a_{node_};
   Client b_{node_};
 };
 
-TEST_F(Peers, GivenPushAndExpectThenDataArrives) {
+TEST_P(Peers, GivenPushAndExpectThenDataArrives) {
   // Larger than what is read ahead, and not a multiple of a chunk.
   std::vector<std::uint32_t> numbers(5'000'001);
   std::iota(numbers.begin(), numbers.end(), 17U);
@@ -46,7 +48,7 @@ TEST_F(Peers, GivenPushAndExpectThenDataArrives) {
   EXPECT_EQ(std::memcmp(last.data(), reinterpret_cast<const char*>(numbers.data()) + bytes - 4096, 4096), 0);
 }
 
-TEST_F(Peers, GivenPushBeforeExpectThenDataWaits) {
+TEST_P(Peers, GivenPushBeforeExpectThenDataWaits) {
   a_.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(100), 5, Bytes{7}, 0, 64},
           Push{command(101, Command::kReport, {100}, 3), 5, 0, 64, 1, 200});
   EXPECT_EQ(a_.ended(101).status, 0);
@@ -55,7 +57,7 @@ TEST_F(Peers, GivenPushBeforeExpectThenDataWaits) {
   EXPECT_EQ(b_.data(201).at(63), std::byte{7});
 }
 
-TEST_F(Peers, GivenImageThenItsPixelsArrive) {
+TEST_P(Peers, GivenImageThenItsPixelsArrive) {
   constexpr std::uint32_t kRgba = 0x10B5;
   constexpr std::uint32_t kFloat = 0x10DE;
   constexpr std::uint32_t kImage3d = 0x10F2;
@@ -72,7 +74,7 @@ TEST_F(Peers, GivenImageThenItsPixelsArrive) {
   EXPECT_EQ(std::memcmp(data.data(), pixels.data(), bytes), 0);
 }
 
-TEST_F(Peers, GivenPushThatFailsThenTheExpectFails) {
+TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
   constexpr std::int32_t kLost = -77;
   a_.send(CreateBuffer{5, 1, 1, 64}, AwaitRemote{50, 1},
           Push{command(101, Command::kReport, {50}, 3), 5, 0, 64, 1, 200}, SetRemote{50, kLost});
@@ -83,7 +85,7 @@ TEST_F(Peers, GivenPushThatFailsThenTheExpectFails) {
   EXPECT_LT(b_.ended(201).status, 0);
 }
 
-TEST_F(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
+TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
   a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
   b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})}, NotifyPeer{200, 2});
   a_.send(AwaitRemote{200, 1}, Marker{command(102, Command::kReport, {200}, 3)});
@@ -94,13 +96,17 @@ TEST_F(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
   EXPECT_EQ(a_.ended(102).status, 0);
 }
 
-TEST_F(Peers, GivenFailureThenItTravels) {
+TEST_P(Peers, GivenFailureThenItTravels) {
   a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
   b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})});
   a_.send(SetRemote{50, -99});
   EXPECT_LT(a_.ended(100).status, 0);
   EXPECT_LT(b_.ended(200).status, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Links, Peers, testing::Bool(), [](const auto& parameter) {
+  return std::string(parameter.param ? "SharedMemory" : "Socket");
+});
 
 }  // namespace
 }  // namespace clique::test

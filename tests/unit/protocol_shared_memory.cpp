@@ -96,7 +96,7 @@ TEST_F(Shared, GivenAPayloadWhenItIsSentThenItIsCopiedOnceAndItsMemoryIsUsedAgai
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(send_data(data), Sent::Yes);
     const Payload payload = next_data();
-    ASSERT_TRUE(worker->holds_incoming(payload.bytes));
+    ASSERT_TRUE(SharedMemory::inside(worker->incoming(), payload.bytes));
     ASSERT_TRUE(std::equal(data.begin(), data.end(), payload.bytes.begin(), payload.bytes.end()));
     if (first == nullptr) first = payload.bytes.data();
     EXPECT_EQ(payload.bytes.data(), first);
@@ -210,8 +210,8 @@ TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErr
   int refused = 0;
   for (int round = 0; round < 2000; ++round) {
     const auto side = SharedMemory::create();
-    auto* memory = static_cast<std::byte*>(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                                  side->descriptors()[0], 0));
+    auto* memory = static_cast<std::byte*>(
+        ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, side->descriptors()[0], 0));
     ASSERT_NE(memory, MAP_FAILED);
     // Past the mark, which is looked at once.
     for (std::size_t i = 64; i < kSize; ++i) memory[i] = static_cast<std::byte>(::rand_r(&seed) >> 7);
@@ -228,12 +228,15 @@ TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErr
 TEST(SharedOffer, GivenTheTokenWhenItIsTakenThenBothHaveTheMemory) {
   SharedOffer offer;
   std::shared_ptr<SharedMemory> client;
-  std::thread taker([&] { client = take_shared_offer(offer.name(), "secret", std::chrono::seconds(5)); });
+  std::thread taker(
+      [&] { client = take_shared_offer(offer.name(), "secret", Guest::Client, std::chrono::seconds(5)); });
   pollfd fd{offer.fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&fd, 1, 5000), 1);
-  EXPECT_TRUE(offer.serve("secret"));
+  const auto taken = offer.serve("secret");
   taker.join();
-  ASSERT_TRUE(client);
+  ASSERT_TRUE(client && taken);
+  EXPECT_EQ(taken->guest, Guest::Client);
+  EXPECT_EQ(taken->memory, offer.memory());
   Batch batch;
   batch.add(PeerDone{1, 0});
   EXPECT_EQ(client->try_send(batch, plain_copy), Sent::Yes);
@@ -244,7 +247,8 @@ TEST(SharedOffer, GivenTheTokenWhenItIsTakenThenBothHaveTheMemory) {
 TEST(SharedOffer, GivenAnotherTokenWhenItIsTakenThenThereIsNone) {
   SharedOffer offer;
   std::shared_ptr<SharedMemory> client;
-  std::thread taker([&] { client = take_shared_offer(offer.name(), "guess", std::chrono::seconds(5)); });
+  std::thread taker(
+      [&] { client = take_shared_offer(offer.name(), "guess", Guest::Client, std::chrono::seconds(5)); });
   pollfd fd{offer.fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&fd, 1, 5000), 1);
   EXPECT_FALSE(offer.serve("secret"));
@@ -252,8 +256,41 @@ TEST(SharedOffer, GivenAnotherTokenWhenItIsTakenThenThereIsNone) {
   EXPECT_FALSE(client);
 }
 
+TEST(SharedOffer, GivenOtherWorkersWhenTheyTakeItThenEachGetsMemoryOfItsOwn) {
+  SharedOffer offer;
+  std::vector<std::shared_ptr<SharedMemory>> theirs(2);
+  std::vector<std::shared_ptr<SharedMemory>> ours;
+  for (auto& memory : theirs) {
+    std::thread taker(
+        [&] { memory = take_shared_offer(offer.name(), "secret", Guest::Peer, std::chrono::seconds(5)); });
+    pollfd fd{offer.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&fd, 1, 5000), 1);
+    const auto taken = offer.serve("secret");
+    taker.join();
+    ASSERT_TRUE(memory && taken);
+    EXPECT_EQ(taken->guest, Guest::Peer);
+    ours.push_back(taken->memory);
+  }
+  EXPECT_NE(ours[0], ours[1]);
+  EXPECT_NE(ours[0], offer.memory());
+}
+
+TEST(SharedOffer, GivenTheClientHasItWhenItIsTakenAgainThenThereIsNone) {
+  SharedOffer offer;
+  for (const bool first : {true, false}) {
+    std::shared_ptr<SharedMemory> client;
+    std::thread taker(
+        [&] { client = take_shared_offer(offer.name(), "secret", Guest::Client, std::chrono::seconds(5)); });
+    pollfd fd{offer.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&fd, 1, 5000), 1);
+    EXPECT_EQ(offer.serve("secret").has_value(), first);
+    taker.join();
+    EXPECT_EQ(client != nullptr, first);
+  }
+}
+
 TEST(SharedOffer, GivenNoSuchOfferWhenItIsTakenThenThereIsNoneAtOnce) {
-  EXPECT_FALSE(take_shared_offer("clique-nobody", "secret", std::chrono::seconds(5)));
+  EXPECT_FALSE(take_shared_offer("clique-nobody", "secret", Guest::Client, std::chrono::seconds(5)));
 }
 
 }  // namespace

@@ -42,26 +42,33 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
   compiler_.warm();
 }
 
-void CudaBackend::share(const protocol::SharedMemory& memory) {
-  for (const std::span<std::byte> arena : {memory.outgoing(), memory.incoming()}) {
-    const CUresult result = driver().MemHostRegister(arena.data(), arena.size(), CU_MEMHOSTREGISTER_PORTABLE);
-    if (result == CUDA_SUCCESS) continue;
+void CudaBackend::share(std::span<std::byte> memory) {
+  const CUresult result = driver().MemHostRegister(memory.data(), memory.size(), CU_MEMHOSTREGISTER_PORTABLE);
+  if (result == CUDA_SUCCESS)
+    pinned_.push_back(memory);
+  else
     spdlog::warn(
         "shared memory cannot be pinned ({}), so data is copied once more; is the limit on locked memory "
         "(ulimit -l) below {} MiB?",
-        name_of(result), 2 * protocol::SharedMemory::kArena >> 20U);
-    return;
-  }
-  shared_ = &memory;
+        name_of(result), memory.size() >> 20U);
+}
+
+bool CudaBackend::is_pinned(std::span<const std::byte> bytes) const {
+  return std::any_of(pinned_.begin(), pinned_.end(), [&](std::span<const std::byte> memory) {
+    return protocol::SharedMemory::inside(memory, bytes);
+  });
+}
+
+std::shared_ptr<std::byte> CudaBackend::pinned_block(std::shared_ptr<std::byte> shared, std::size_t size) {
+  return shared && is_pinned({shared.get(), size}) ? std::move(shared) : staging_.take(size);
 }
 
 std::shared_ptr<std::byte> CudaBackend::outgoing(std::size_t size) {
-  auto block = shared_ != nullptr ? surroundings_.reporter.take(size) : nullptr;
-  return block ? block : staging_.take(size);
+  return pinned_block(surroundings_.reporter.take(size), size);
 }
 
 std::shared_ptr<std::byte> CudaBackend::pinned(const protocol::Payload& data) {
-  if (shared_ != nullptr && shared_->holds_incoming(data.bytes))
+  if (is_pinned(data.bytes))
     return {std::const_pointer_cast<void>(data.owner), const_cast<std::byte*>(data.bytes.data())};
   auto block = staging_.take(data.bytes.size());
   std::memcpy(block.get(), data.bytes.data(), data.bytes.size());

@@ -28,7 +28,7 @@ class CudaBackend : public Backend {
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
-  void share(const protocol::SharedMemory& memory) override;
+  void share(std::span<std::byte> memory) override;
   void flush() override { scheduler_.flush(); }
 
   // objects.cpp
@@ -188,11 +188,14 @@ class CudaBackend : public Backend {
   std::vector<std::string> extensions_;
   /// A pinned block for data on its way to the client.
   std::shared_ptr<std::byte> outgoing(std::size_t size);
+  /// The block, or one of our own where there is none or it is not pinned.
+  std::shared_ptr<std::byte> pinned_block(std::shared_ptr<std::byte> shared, std::size_t size);
   /// The data in pinned memory, copied there only where it is not.
   std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
+  bool is_pinned(std::span<const std::byte> bytes) const;
 
   Staging staging_;
-  const protocol::SharedMemory* shared_ = nullptr;  // where the driver takes it as pinned memory
+  std::vector<std::span<const std::byte>> pinned_;  // shared memory that the driver has taken
   DeviceMemory device_memory_;
   PrintfBuffers printf_buffers_;
   Filler filler_;

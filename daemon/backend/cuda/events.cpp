@@ -55,15 +55,22 @@ void CudaBackend::handle(protocol::Finish&& message) {
     return;
   }
   const auto entry = surroundings_.order.expect(before(*queue, true));
-  auto task = std::make_shared<Task>();
-  task->prompt = true;
   // How the last command ended is its own affair.
-  task->at_end = [this, queue, entry, request = message.request](Task& /*task*/, cl_int /*status*/) {
+  auto finished = [this, queue, entry, request = message.request](cl_int /*status*/) {
     surroundings_.order.due(entry, [this, queue, request] {
       surroundings_.reporter.add(protocol::Finished{request, queue->deferred.exchange(CL_SUCCESS)});
     });
   };
   std::erase_if(finishes_, [](const auto& known) { return known.second->ended(); });
+  if (queue->in_order && queue->last) {
+    // Its end is that of all before it.
+    finishes_.emplace(message.request, queue->last);
+    queue->last->when_ended(std::move(finished));
+    return;
+  }
+  auto task = std::make_shared<Task>();
+  task->prompt = true;
+  task->at_end = [finished = std::move(finished)](Task& /*task*/, cl_int status) { finished(status); };
   finishes_.emplace(message.request, task);
   enqueue(task, queue, {}, true, false);
 }

@@ -45,7 +45,9 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const TaskRef read = backend_.transfer(
         *queue_, waits_,
         [self, data, block, offset](CUstream stream) {
-          *data = self->backend_.staging_.take(block.size);
+          CudaBackend& backend = self->backend_;
+          *data = backend.pinned_block(backend.surroundings_.peers.take(self->message_.peer, block.size),
+                                       block.size);
           self->read(data->get(), block, offset, stream);
         },
         {memory_, data},

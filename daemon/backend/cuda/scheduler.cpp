@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/log.hpp"
+
 namespace clique::daemon::cuda {
 
 namespace {
@@ -132,6 +134,7 @@ void Scheduler::submit(const TaskRef& task) {
   try {
     enqueue(*task, stream);
   } catch (const ClError& error) {
+    spdlog::warn("a command failed when it was given to the GPU: {}", error.what());
     // It may be in the stream in part, so it ends when the stream has come there.
     task->failure_ = error.status();
   }

@@ -24,7 +24,7 @@ class OpenClBackend : public Backend {
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
-  void share(const protocol::SharedMemory& /*memory*/) override {}
+  void share(std::span<std::byte> /*memory*/) override {}
   void flush() override;
 
   // objects.cpp

@@ -42,7 +42,8 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const Block block = memory_->image ? block_at(memory_->shape, offset, kChunk)
                                        : Block{{}, {}, std::min(kChunk, message_.size - offset)};
     next_ += block.size;
-    const auto data = backend_.staging_.take(block.size);
+    auto data = backend_.surroundings_.peers.take(message_.peer, block.size);
+    if (!data) data = backend_.staging_.take(block.size);
     Handle<cl_event> read;
     const auto count = static_cast<cl_uint>(waits_.size());
     const cl_event* waits = waits_.empty() ? nullptr : waits_.data();
