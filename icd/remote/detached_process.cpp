@@ -20,8 +20,8 @@ namespace clique::icd {
 namespace {
 
 #ifdef __SANITIZE_THREAD__
-// ThreadSanitizer takes any clone() for a fork, and what the child shares with us, the calling thread's state, for
-// the child's own: it would not see this thread's locks any more.
+// ThreadSanitizer takes any clone() for a fork, and what the child shares with us, the calling thread's
+// state, for the child's own: it would not see this thread's locks any more.
 extern "C" int clone_unnoticed(int (*)(void*), void*, int, void*, ...) __asm__("__clone");
 #else
 constexpr auto clone_unnoticed = ::clone;
