@@ -7,6 +7,8 @@
 #include <cstring>
 #include <thread>
 
+#include "daemon/watchdog.hpp"
+
 namespace clique::daemon {
 
 namespace {
@@ -279,6 +281,7 @@ void Session::open() {
   attached.clock = backend_.clock();
   surroundings_.reporter.open(reports_id_, attached);
   open_ = true;
+  end_with_connections({commands_connection_, reports_connection_});
   spdlog::info("session of {} open", client_);
 }
 

@@ -158,6 +158,24 @@ struct CUstream_st {
   }
 };
 
+/// All that were created.
+class Streams {
+ public:
+  void add(CUstream stream) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(stream);
+  }
+  std::vector<CUstream> all() {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<CUstream> all_;
+};
+static Streams& streams = *new Streams;
+
 struct CUmod_st {
   std::string code;
 };
@@ -400,6 +418,8 @@ EXPORT cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descrip
   return CUDA_SUCCESS;
 }
 EXPORT cuArrayDestroy(CUarray array) {
+  // As on a GPU, it waits for everything.
+  for (CUstream stream : streams.all()) cuStreamSynchronize(stream);
   delete reinterpret_cast<Array*>(array);
   return CUDA_SUCCESS;
 }
@@ -421,6 +441,7 @@ EXPORT cuSurfObjectDestroy(CUsurfObject /*surface*/) {
 
 EXPORT cuStreamCreate(CUstream* stream, unsigned /*flags*/) {
   *stream = new CUstream_st;
+  streams.add(*stream);
   return CUDA_SUCCESS;
 }
 EXPORT cuStreamDestroy_v2(CUstream /*stream*/) {

@@ -6,6 +6,7 @@
 
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
+#include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/objects.hpp"
 #include "daemon/backend/staging.hpp"
 
@@ -178,6 +179,9 @@ class OpenClBackend : public Backend {
   /// `event` was enqueued: it has to be flushed, and Finish has to wait for it.
   void entered(Queue& queue, const Handle<cl_event>& event);
 
+  /// A kernel has run for too long: ends the session. Any thread.
+  void overdue(const std::string& kernel);
+
   const Device& device(DeviceId id) const;
   std::vector<cl_device_id> natives(const std::vector<DeviceId>& ids) const;
   DeviceId id_of(cl_device_id native) const;
@@ -216,6 +220,7 @@ class OpenClBackend : public Backend {
   std::atomic<bool> failures_seen_ = false;
   Staging staging_;
   EventWatcher watcher_;
+  KernelLimit kernel_limit_;
   BuildThread builds_;
 };
 
@@ -224,7 +229,8 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
   Prepared prepared;
   try {
     prepare(command, prepared);
-    const bool want_event = prepared.queue->in_order || command.flags != 0 || aftermath.wanted();
+    const bool want_event =
+        prepared.queue->in_order || command.flags != 0 || aftermath.wanted() || kernel_limit_.active();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
                                 prepared.waits.empty() ? nullptr : prepared.waits.data(),
                                 want_event ? prepared.event.put() : nullptr};

@@ -247,6 +247,7 @@ void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
 void OpenClBackend::handle(protocol::CreateKernel&& message) {
   create(kernels_, message.id, [&] {
     auto kernel = std::make_shared<Kernel>();
+    kernel->name = message.name;
     kernel->program = programs_.get(message.program);
     builds_.wait(*kernel->program);
     if (!kernel->program->native)
