@@ -194,6 +194,9 @@ class OpenClBackend : public Backend {
   void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
   void report_program(protocol::RequestId request, const Program& program, cl_int status,
                       const std::vector<DeviceId>& devices, const std::vector<cl_int>& binary_status);
+  /// Answers a build of a program in CUDA C++, which the node's OpenCL drivers do not know.
+  void refuse_cuda_source(protocol::RequestId request, std::shared_ptr<Program> program,
+                          const std::vector<DeviceId>& devices, cl_int status);
   /// Posts a build whose `work` returns the driver's status, and ProgramBuilt after it.
   template <typename Work>
   void post_build(protocol::RequestId request, std::shared_ptr<Program> program,
