@@ -41,8 +41,9 @@ struct Arg {
 
 /// What the launch adds to the arguments. Those with dimensions have three consecutive numbers.
 ///
-/// A launch of uniform work-groups is one grid. One that is not is several, one for each combination of whole
-/// and remaining groups: then the ids of a grid do not begin at 0, and its sizes are not the NDRange's.
+/// A launch is one grid, unless there are more groups in the second or third dimension than a grid has, or
+/// groups at the ends are partial: then it is several, whose ids do not begin at 0 and whose sizes are not
+/// the NDRange's. Kernels that take whole groups only know that the first dimension is never taken apart.
 enum class Hidden : std::uint8_t {
   IdOffset = 0,       ///< u64 ×3: get_global_id = this + group in the grid × local size + local id
   GlobalOffset = 3,   ///< u64 ×3: get_global_offset

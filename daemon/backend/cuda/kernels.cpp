@@ -216,8 +216,10 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
       std::memcpy(block.data() + arg.offset, &layout.offsets[next++], sizeof layout.offsets[0]);
 
   auto grids = split(range, device_.limits);
-  // Kernels that know of uniform work-groups only take the grid's size for the range's.
-  if (grids.size() > kMostGrids || (grids.size() > 1 && description.uniform_groups))
+  const bool whole = description.one_grid         ? grids.size() == 1
+                     : description.uniform_groups ? range.groups(0) <= device_.limits.groups[0]
+                                                  : true;
+  if (!whole || grids.size() > kMostGrids)
     throw ClError(CL_OUT_OF_RESOURCES, "more work-groups than one grid can have");
   if (grids.size() == 1 && !has_hidden(description, Hidden::PrintfBuffer)) {
     put_hidden(block, description, range, grids[0], 0);
