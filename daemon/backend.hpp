@@ -3,6 +3,7 @@
 // the worker's, not the backend's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -77,6 +78,9 @@ struct Surroundings {
   ReportOrder& order;
   PeerLinks& peers;
   Tasks& tasks;
+  /// How long a kernel may run, from when nothing that it comes after holds it back; 0: for ever. One that
+  /// runs longer ends the session, for the reason over_limit() (backend/checks.hpp).
+  std::chrono::seconds kernel_limit{0};
 };
 
 /// Executes one session's messages. Everything is called on the worker's main thread.

@@ -72,6 +72,10 @@ void read_config(const std::string& path, Config& config) {
       const auto value = node.value_exact<bool>();
       if (!value) wrong("'insecure' is true or false, without quotation marks");
       config.insecure = *value;
+    } else if (key.str() == "kernel-timeout") {
+      const auto value = node.value_exact<std::int64_t>();
+      if (!value) wrong("'kernel-timeout' is a number of seconds, without quotation marks");
+      config.kernel_timeout = *value;
     } else if (key.str() == "devices" && node.is_array()) {
       config.devices = device_list(*node.as_array(), wrong);
     } else if (const auto field = strings.find(key.str()); field != strings.end()) {
@@ -79,7 +83,7 @@ void read_config(const std::string& path, Config& config) {
       if (!value) wrong(in_quotes(key.str()) + " is a text: put it between quotation marks");
       config.*(field->second) = *value;
     } else {
-      std::string known = "insecure";
+      std::string known = "insecure, kernel-timeout";
       for (const auto& [name, member] : strings) known += ", " + name;
       fail(path, key.source(), "unknown key " + in_quotes(key.str()) + "; the keys are " + known);
     }
@@ -144,6 +148,15 @@ PortRange parse_ports(std::string_view text) {
   if (range.first == 0 || range.second < range.first)
     throw ConfigError(in_quotes(text) + " is an empty range of ports; write FIRST-LAST, like 7900-7999");
   return range;
+}
+
+std::chrono::seconds parse_kernel_timeout(std::int64_t seconds) {
+  constexpr std::int64_t kWeek = 7 * 24 * 3600;
+  if (seconds < 0 || seconds > kWeek)
+    throw ConfigError(
+        "a kernel cannot be given " + std::to_string(seconds) +
+        " seconds; write kernel-timeout as a number of seconds up to a week, or 0 for no limit");
+  return std::chrono::seconds(seconds);
 }
 
 void check_log_level(const std::string& level) {

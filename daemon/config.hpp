@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,7 @@ struct Config {
   std::string worker_ports;
   std::string nvidia = "cuda";  ///< see parse_nvidia_driver
   bool insecure = false;
+  std::int64_t kernel_timeout = 0;  ///< seconds; 0: none
 };
 
 inline constexpr const char* kDefaultConfigFile = "/etc/clique/cliqued.toml";
@@ -47,6 +49,9 @@ ListenAddress parse_listen(std::string_view text);
 
 /// "FIRST-LAST", or nothing: any. Throws ConfigError.
 PortRange parse_ports(std::string_view text);
+
+/// Throws ConfigError unless it is a time that a kernel can have: 0 for no limit, up to a week.
+std::chrono::seconds parse_kernel_timeout(std::int64_t seconds);
 
 /// Throws ConfigError unless it is a level's name.
 void check_log_level(const std::string& level);

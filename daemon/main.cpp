@@ -68,6 +68,7 @@ int run_daemon(const Config& config) {
   options.advertise = config.advertise;
   options.node = config.name.empty() ? host_name() : config.name;
   options.worker_ports = parse_ports(config.worker_ports);
+  options.kernel_timeout = parse_kernel_timeout(config.kernel_timeout);
   const Fd signals = block_signals();
   separate_compiler_cache(options.node + '-' + std::to_string(listen.port));
   const auto platforms = probe_platforms(config.nvidia);
@@ -101,6 +102,7 @@ int run_internal(const std::string& command, int argc, char** argv) {
   std::string ports;
   std::string nvidia = "cuda";
   std::string log_level = "warning";
+  std::int64_t kernel_timeout = 0;
   bool cuda = false;
   CLI::App app;
   app.add_option("--control-fd", worker.control_fd)->required();
@@ -111,9 +113,11 @@ int run_internal(const std::string& command, int argc, char** argv) {
   app.add_option("--devices", worker.devices)->delimiter(',');
   app.add_option("--bind", worker.bind);
   app.add_option("--worker-ports", ports);
+  app.add_option("--kernel-timeout", kernel_timeout);
   CLI11_PARSE(app, argc, argv);
   init_log(command, log_level);
   worker.ports = parse_ports(ports);
+  worker.kernel_timeout = parse_kernel_timeout(kernel_timeout);
   if (cuda) worker.kind = PlatformKind::Cuda;
   if (command == "worker") run_worker(worker);
   return command == "embedded" ? run_embedded(worker.control_fd)
@@ -148,6 +152,8 @@ int run(int argc, char** argv) {
   app.add_option(
       "--nvidia", flags.nvidia,
       "How NVIDIA GPUs are used: 'cuda' (the default), or 'opencl' for NVIDIA's own OpenCL driver");
+  app.add_option("--kernel-timeout", flags.kernel_timeout,
+                 "SECONDS that a kernel may run before its session is ended; no limit by default");
   app.add_flag("--insecure", flags.insecure,
                "Allow listening on an address that other hosts reach, without encryption");
   try {
@@ -168,6 +174,7 @@ int run(int argc, char** argv) {
                                {"--worker-ports", &Config::worker_ports},
                                {"--nvidia", &Config::nvidia}})
     if (app.count(option) > 0) config.*field = flags.*field;
+  if (app.count("--kernel-timeout") > 0) config.kernel_timeout = flags.kernel_timeout;
   config.insecure = config.insecure || flags.insecure;
   check_log_level(config.log_level);
   try {

@@ -119,21 +119,35 @@ ChildProcess::~ChildProcess() {
   stop();
 }
 
-std::string ChildProcess::stop() {
-  if (pid_ < 0) return {};
+std::optional<std::string> ChildProcess::wait(int flags) {
+  if (pid_ < 0) return "";
   int status = 0;
-  // One that ends by itself has a status worth knowing.
-  pid_t ended = ::waitpid(pid_, &status, WNOHANG);
-  if (ended == 0) {
-    ::kill(pid_, SIGKILL);
-    ended = ::waitpid(pid_, &status, 0);
-  }
+  const pid_t ended = ::waitpid(pid_, &status, flags);
+  if (ended == 0) return std::nullopt;
   pid_ = -1;
-  if (ended < 0) return {};
+  if (ended < 0) return "";
   if (WIFSIGNALED(status)) return std::string("killed by signal ") + ::strsignal(WTERMSIG(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
     return "exit status " + std::to_string(WEXITSTATUS(status));
-  return {};
+  return "";
+}
+
+std::optional<std::string> ChildProcess::ended() {
+  return wait(WNOHANG);
+}
+
+void ChildProcess::kill() const {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
+
+std::string ChildProcess::stop() {
+  // One that ends by itself has a status worth knowing.
+  auto how = ended();
+  if (!how) {
+    kill();
+    how = wait(0);
+  }
+  return how.value_or("");
 }
 
 void die_with_parent() {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,16 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   const ControlChannel& control() const { return control_; }
 
+  /// Whether it has ended, and how, as stop() says. Does not wait.
+  std::optional<std::string> ended();
+  void kill() const;
   /// Ends the process for good and waits for it. @returns how it ended, for logs; empty for exit status 0.
   std::string stop();
 
  private:
+  /// @param flags of waitpid. @returns how it ended; nothing: it has not.
+  std::optional<std::string> wait(int flags);
+
   ChildProcess(pid_t pid, ControlChannel control) : pid_(pid), control_(std::move(control)) {}
 
   pid_t pid_ = -1;

@@ -18,6 +18,10 @@ constexpr std::size_t kMaxSets = 4;
 /// Workers that die while they are idle are not replaced more often than this.
 constexpr std::chrono::seconds kRestartInterval{1};
 constexpr long kPollMs = 1000;
+/// While a worker is about to end.
+constexpr long kEndingPollMs = 20;
+/// For a worker whose channel is closed to end; then it is killed.
+constexpr std::chrono::seconds kEndTime{2};
 }  // namespace
 
 Server::Server(Options options)
@@ -40,8 +44,13 @@ void Server::run(int signal_fd) {
     for (const Set& set : sets_)
       for (const Worker& worker : set)
         items.push_back({nullptr, worker.process.control().fd(), ZMQ_POLLIN, 0});
-    for (const Taken& taken : taken_) items.push_back({nullptr, taken.process.control().fd(), ZMQ_POLLIN, 0});
-    if (zmq_poll(items.data(), static_cast<int>(items.size()), kPollMs) < 0 && zmq_errno() != EINTR)
+    long patience = kPollMs;
+    for (const Taken& taken : taken_) {
+      const bool ending = taken.closed != std::chrono::steady_clock::time_point();
+      if (ending) patience = kEndingPollMs;
+      if (!ending) items.push_back({nullptr, taken.process.control().fd(), ZMQ_POLLIN, 0});
+    }
+    if (zmq_poll(items.data(), static_cast<int>(items.size()), patience) < 0 && zmq_errno() != EINTR)
       throw zmq::error_t();
     if (items[1].revents != 0) return;
 
@@ -62,19 +71,27 @@ void Server::run(int signal_fd) {
       // new one.
       set = lost || set->empty() ? sets_.erase(set) : std::next(set);
     }
-    // All that a worker says after it was taken is that it is gone.
-    taken_.remove_if([&](Taken& taken) {
-      if (!readable(taken.process)) return false;
-      const auto how = taken.process.stop();
-      if (!how.empty()) spdlog::warn("a worker of {} ended: {}", taken.client, how);
-      return true;
-    });
+    taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process)); });
     if (items[0].revents != 0) take_messages();
     // Whoever asks after a failure makes it be tried again, and is refused only where it is too early for
     // that.
     start_sets();
     serve_waiting();
   }
+}
+
+bool Server::has_ended(Taken& taken, bool readable) {
+  // All that a worker says after it was taken is that it is gone. The driver of a device that is busy may
+  // take its time to let go of the process, and others are not to wait for that.
+  const auto now = std::chrono::steady_clock::now();
+  if (taken.closed == std::chrono::steady_clock::time_point()) {
+    if (!readable) return false;
+    taken.closed = now;
+  }
+  const auto how = taken.process.ended();
+  if (!how && now - taken.closed > kEndTime) taken.process.kill();
+  if (how && !how->empty()) spdlog::warn("a worker of {} ended: {}", taken.client, *how);
+  return how.has_value();
 }
 
 void Server::start_sets() {
@@ -90,6 +107,7 @@ void Server::start_sets() {
       worker.devices = platform.devices;
       worker.bind = options_.listen.address;
       worker.ports = options_.worker_ports;
+      worker.kernel_timeout = options_.kernel_timeout;
       set.push_back({platform.name, ChildProcess::start(worker_arguments(worker)), std::nullopt});
     }
     if (set.empty()) {

@@ -23,6 +23,7 @@ class Server {
     std::string advertise;
     std::string node;
     PortRange worker_ports;
+    std::chrono::seconds kernel_timeout{0};  ///< 0: none
     std::vector<SelectedPlatform> platforms;
   };
 
@@ -51,6 +52,8 @@ class Server {
   struct Taken {
     std::string client;
     ChildProcess process;
+    /// When its channel was closed, which is the begin of its end; else the epoch.
+    std::chrono::steady_clock::time_point closed = {};
   };
 
   void start_sets();
@@ -64,6 +67,8 @@ class Server {
   /// Looks at a worker whose channel is readable. @returns false where it cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
+  /// Looks at the worker of a session. @returns whether it has ended.
+  static bool has_ended(Taken& taken, bool readable);
 
   Options options_;
   zmq::context_t context_;

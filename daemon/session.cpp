@@ -8,6 +8,8 @@
 #include <cstring>
 #include <thread>
 
+#include "daemon/watchdog.hpp"
+
 namespace clique::daemon {
 
 namespace {
@@ -335,6 +337,7 @@ void Session::open() {
   attached.clock = backend_.clock();
   surroundings_.reporter.open(reports_id_, shared_, attached);
   open_ = true;
+  end_with_connections({commands_connection_, reports_connection_});
   spdlog::info("session of {} open{}", client_, shared_ ? ", through shared memory" : "");
 }
 

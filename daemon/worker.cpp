@@ -81,7 +81,7 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   ReportOrder order(reporter);
   PeerLinks peer_links(context);
   Tasks tasks;
-  const Surroundings surroundings{reporter, order, peer_links, tasks};
+  const Surroundings surroundings{reporter, order, peer_links, tasks, options.kernel_timeout};
   const auto backend = make_backend(surroundings, options);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -125,6 +125,8 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options) {
   if (options.ports.first != 0)
     arguments.insert(arguments.end(),
                      {"--worker-ports", fmt::format("{}-{}", options.ports.first, options.ports.second)});
+  if (options.kernel_timeout.count() != 0)
+    arguments.insert(arguments.end(), {"--kernel-timeout", std::to_string(options.kernel_timeout.count())});
   return arguments;
 }
 

@@ -1,6 +1,7 @@
 // The processes that the daemon starts of itself; control.hpp says what they tell.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ struct WorkerOptions {
   std::vector<std::uint32_t> devices;  ///< indices in the platform; empty: all
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets, IPv6 without brackets
   PortRange ports{0, 0};
+  std::chrono::seconds kernel_timeout{0};  ///< Surroundings::kernel_limit
 };
 
 /// The options as the arguments of `cliqued worker`, without the control channel.

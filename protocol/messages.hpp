@@ -634,7 +634,9 @@ struct SubDevicesCreated {
 
 /// A kernel's argument as clGetKernelArgInfo describes it.
 struct ArgDescription {
-  std::uint32_t address = 0;    ///< cl_kernel_arg_address_qualifier
+  /// cl_kernel_arg_address_qualifier; 0: `size` bytes that are a value, or the address of a buffer where it
+  /// is set to one.
+  std::uint32_t address = 0;
   std::uint32_t access = 0;     ///< cl_kernel_arg_access_qualifier
   std::string type;             ///< type name
   std::uint64_t qualifier = 0;  ///< cl_kernel_arg_type_qualifier
@@ -656,7 +658,8 @@ struct KernelDescription {
   std::uint32_t arg_count = 0;
   std::vector<ArgDescription> args;  ///< empty where the driver has no argument information
   std::vector<KernelOnDevice> devices;
-  CLIQUE_FIELDS(KernelDescription, name, attributes, arg_count, args, devices)
+  std::string entry = {};  ///< another name by which clCreateKernel finds it; empty: none
+  CLIQUE_FIELDS(KernelDescription, name, attributes, arg_count, args, devices, entry)
 };
 
 /// One device's view of a build.

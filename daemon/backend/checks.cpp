@@ -6,6 +6,11 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 }  // namespace
 
+std::string over_limit(const std::string& kernel, std::chrono::seconds limit) {
+  return "kernel '" + kernel + "' ran for more than " + std::to_string(limit.count()) +
+         " s, which is what this node gives a kernel (kernel-timeout of cliqued)";
+}
+
 std::uint64_t volume(const protocol::Triple& sizes) {
   std::uint64_t result = 1;
   for (const std::uint64_t size : sizes)

@@ -22,6 +22,9 @@ class ClError : public std::runtime_error {
   cl_int status_;
 };
 
+/// Why the session ends whose kernel has run for longer than Surroundings::kernel_limit.
+std::string over_limit(const std::string& kernel, std::chrono::seconds limit);
+
 /// Rule: [offset, offset + size) lies within `total` bytes.
 inline void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t total, const char* what) {
   if (size > total || offset > total - size)

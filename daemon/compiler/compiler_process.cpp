@@ -19,8 +19,10 @@
 #include <system_error>
 #include <utility>
 
+#include "daemon/compiler/build_options.hpp"
 #include "daemon/compiler/libdevice.hpp"
 #include "daemon/compiler/message_io.hpp"
+#include "daemon/compiler/nvrtc/library.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon::compiler {
@@ -82,6 +84,18 @@ std::int32_t failure_status(Request::Kind kind) {
       break;
   }
   return CL_BUILD_PROGRAM_FAILURE;
+}
+
+std::int32_t options_status(Request::Kind kind) {
+  switch (kind) {
+    case Request::Kind::Compile:
+      return CL_INVALID_COMPILER_OPTIONS;
+    case Request::Kind::Link:
+      return CL_INVALID_LINKER_OPTIONS;
+    case Request::Kind::Build:
+      break;
+  }
+  return CL_INVALID_BUILD_OPTIONS;
 }
 
 std::string find_compiler() {
@@ -207,6 +221,7 @@ CacheKey CompilerProcess::key_of(const Request& request) {
   CacheKeyBuilder parts;
   const auto record = encode(request);
   parts.add(compiler_->text()).add(std::string_view(record.data(), record.size()));
+  if (is_cuda_source(request.options) && has_nvrtc()) parts.add(open_nvrtc().identity);
   return parts.key();
 }
 

@@ -40,6 +40,9 @@ struct Result {
 
 /// What a call returns whose program is at fault.
 std::int32_t failure_status(Request::Kind kind);
+/// What a call returns whose options are: CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS or
+/// CL_INVALID_LINKER_OPTIONS.
+std::int32_t options_status(Request::Kind kind);
 
 /// The clique-compiler of this build or installation: what $CLIQUE_COMPILER says, else the one beside this
 /// program. Empty where there is none.

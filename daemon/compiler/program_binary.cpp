@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'C', 'L', 'Q', 'C', 'U', 'D', 'A', '\0'};
 /// Of what follows the header. To be raised with every change of ProgramBinary.
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 
 struct Header {
   std::array<char, 8> magic = kMagic;
@@ -40,12 +40,13 @@ void check_kernel(const Kernel& kernel) {
     return offset <= kernel.params_size && size <= kernel.params_size - offset;
   };
   for (const Arg& arg : kernel.args) {
-    require(arg.kind <= ArgKind::Sampler, "an argument of no known kind");
+    require(arg.kind <= ArgKind::Dynamic, "an argument of no known kind");
     require(inside(arg.offset, arg.size), "an argument outside of the parameter block");
     require(arg.alignment != 0 && (arg.alignment & (arg.alignment - 1)) == 0,
             "an alignment of no power of 2");
     const bool number = arg.kind == ArgKind::Local || arg.kind == ArgKind::Sampler;
-    require(arg.kind == ArgKind::Value || arg.size == (number ? 4 : 8), "an argument of a wrong size");
+    const std::uint32_t size = number ? 4 : arg.kind == ArgKind::Dynamic ? 0 : 8;
+    require(arg.kind == ArgKind::Value || arg.size == size, "an argument of a wrong size");
   }
   for (const HiddenArg& hidden : kernel.hidden) {
     require(hidden.what <= static_cast<std::uint8_t>(Hidden::PrintfBuffer),

@@ -21,7 +21,14 @@ enum class ArgKind : std::uint8_t {
   Local = 3,     ///< offset (4 bytes) into the launch's dynamic shared memory, at least Kernel::local_size
   Image = 4,     ///< device address (8 bytes) of a clique_image (library/abi.h)
   Sampler = 5,   ///< 4 bytes (library/abi.h)
+  Any = 6,       ///< 8 bytes: a value, or the address of a buffer, whichever it is set to (CUDA C++)
+  Dynamic = 7,   ///< not a parameter: local memory that begins where the launch's begins (CUDA C++)
 };
+
+/// Whether the argument is local memory, of which the launch tells the size.
+constexpr bool is_local(ArgKind kind) {
+  return kind == ArgKind::Local || kind == ArgKind::Dynamic;
+}
 
 struct Arg {
   ArgKind kind = ArgKind::Value;
@@ -34,8 +41,9 @@ struct Arg {
 
 /// What the launch adds to the arguments. Those with dimensions have three consecutive numbers.
 ///
-/// A launch of uniform work-groups is one grid. One that is not is several, one for each combination of whole
-/// and remaining groups: then the ids of a grid do not begin at 0, and its sizes are not the NDRange's.
+/// A launch is one grid, unless there are more groups in the second or third dimension than a grid has, or
+/// groups at the ends are partial: then it is several, whose ids do not begin at 0 and whose sizes are not
+/// the NDRange's. Kernels that take whole groups only know that the first dimension is never taken apart.
 enum class Hidden : std::uint8_t {
   IdOffset = 0,       ///< u64 ×3: get_global_id = this + group in the grid × local size + local id
   GlobalOffset = 3,   ///< u64 ×3: get_global_offset
@@ -54,7 +62,8 @@ struct HiddenArg {
 };
 
 struct Kernel {
-  std::string name;        ///< also the PTX entry's
+  std::string name;
+  std::string entry;       ///< the PTX entry's name where it is another one, else empty
   std::string attributes;  ///< CL_KERNEL_ATTRIBUTES
   std::vector<Arg> args;
   std::vector<HiddenArg> hidden;
@@ -64,8 +73,13 @@ struct Kernel {
   std::array<std::uint32_t, 3> required_group{};  ///< reqd_work_group_size, else 0
   std::uint32_t required_sub_group = 0;           ///< intel_reqd_sub_group_size, else 0
   bool uniform_groups = true;  ///< only whole work-groups (OpenCL C 1.x, -cl-uniform-work-group-size)
-  CLIQUE_FIELDS(Kernel, name, attributes, args, hidden, params_size, local_size, static_local_size,
-                required_group, required_sub_group, uniform_groups)
+  bool one_grid = false;       ///< ids are those of the grid: no global offset, one launch (CUDA C++)
+  bool driver_prints = false;  ///< through CUDA's own printf
+
+  /// The PTX entry's name.
+  const std::string& symbol() const { return entry.empty() ? name : entry; }
+  CLIQUE_FIELDS(Kernel, name, entry, attributes, args, hidden, params_size, local_size, static_local_size,
+                required_group, required_sub_group, uniform_groups, one_grid, driver_prints)
 };
 
 struct ProgramBinary {

@@ -29,6 +29,7 @@ constexpr std::string_view kCarried[] = {
     "cl_arm_integer_dot_product_int8",
     "cl_arm_non_uniform_work_group_size",
     "cl_arm_thread_limit_hint",
+    "cl_clique_cuda_source",
     "cl_ext_atomic_counters_32",
     "cl_ext_atomic_counters_64",
     "cl_ext_cxx_for_opencl",

@@ -172,6 +172,11 @@ Kernel::Value Kernel::checked(const Parameter& parameter, std::size_t size, cons
     case Parameter::Sampler:
       require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE, "a sampler's handle has another size");
       return checked_sampler(value);
+    case Parameter::Any:
+      require(size == parameter.size, CL_INVALID_ARG_SIZE, "the argument has another size");
+      if (value == nullptr) return {.kind = KernelArg::NullObject};
+      if (find<Memory>(handle_at<cl_mem>(value))) return checked_memory(parameter, value);
+      return {.bytes = {static_cast<const std::byte*>(value), size}};
     case Parameter::Local:
       require(size != 0, CL_INVALID_ARG_SIZE, "local memory of no size");
       require(value == nullptr, CL_INVALID_ARG_VALUE, "local memory has no value");

@@ -56,6 +56,8 @@ Parameter::Class class_of(const protocol::ArgDescription& description) {
       return Parameter::Pointer;
     case CL_KERNEL_ARG_ADDRESS_LOCAL:
       return Parameter::Local;
+    case 0:
+      return description.size == sizeof(cl_mem) ? Parameter::Any : Parameter::Value;
     default:
       return Parameter::Value;
   }
@@ -103,6 +105,9 @@ Parameter parameter_of(const protocol::ArgDescription& description) {
     case Parameter::Value:
       parameter.size = description.size != 0 ? description.size : size_of_type(description.type);
       break;
+    case Parameter::Any:
+      parameter.size = description.size;
+      break;
     case Parameter::Pointer:
       parameter.read_only = description.address == CL_KERNEL_ARG_ADDRESS_CONSTANT ||
                             (description.qualifier & CL_KERNEL_ARG_TYPE_CONST) != 0;
@@ -133,6 +138,7 @@ const KernelFunction::OnDevice* KernelFunction::on(const Device& device) const {
 KernelFunction function_of(const protocol::KernelDescription& description, const BuildTraits& traits) {
   KernelFunction function;
   function.name = description.name;
+  function.entry = description.entry;
   if (traits.from_source) function.attributes = description.attributes;
   function.parameters.resize(description.arg_count);
   if (description.args.size() != description.arg_count) return function;
@@ -166,10 +172,12 @@ KernelFunction::OnDevice on_device(Ref<Device> device, std::vector<protocol::Pro
 }
 
 bool same_definition(const KernelFunction& a, const KernelFunction& b) {
+  const auto may_be_any = [](const Parameter& parameter) {
+    return parameter.kind == Parameter::Unknown || parameter.kind == Parameter::Any;
+  };
   return std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), b.parameters.end(),
-                    [](const Parameter& one, const Parameter& other) {
-                      return one.kind == other.kind || one.kind == Parameter::Unknown ||
-                             other.kind == Parameter::Unknown;
+                    [&](const Parameter& one, const Parameter& other) {
+                      return one.kind == other.kind || may_be_any(one) || may_be_any(other);
                     });
 }
 

@@ -17,6 +17,7 @@ struct Parameter {
   enum Class : std::uint8_t {
     Value,
     Pointer,  ///< to __global or __constant memory
+    Any,      ///< a value, or a pointer to __global memory where it is set to a buffer
     Local,
     Image,
     Sampler,
@@ -68,6 +69,7 @@ struct KernelFunction {
   };
 
   std::string name;
+  std::string entry;  ///< another name of it; empty: none
   std::string attributes;
   std::vector<Parameter> parameters;
   /// As clGetKernelArgInfo gives them out; empty where it must not or cannot.

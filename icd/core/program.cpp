@@ -180,8 +180,9 @@ std::vector<std::string> Program::kernel_names() const {
 Ref<Kernel> Program::create_kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
   require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
-  const auto found = std::find_if(functions_.begin(), functions_.end(),
-                                  [&](const auto& function) { return function->name == name; });
+  const auto found = std::find_if(functions_.begin(), functions_.end(), [&](const auto& function) {
+    return function->name == name || (!name.empty() && function->entry == name);
+  });
   require(found != functions_.end(), CL_INVALID_KERNEL_NAME, "the program has no such kernel");
   require((*found)->consistent, CL_INVALID_KERNEL_DEFINITION, "the kernel is another one on another device");
   return Ref<Kernel>(new Kernel(Ref<Program>(this), *found));

@@ -28,5 +28,22 @@ TEST(Code, GivenRequiredWorkGroupSizeThenLoopsOverItsItemsHaveNoBranches) {
   EXPECT_FALSE(contains(ptx, "bra")) << ptx;
 }
 
+TEST(Code, GivenDenormalsAreZeroThenThoseOfHalfAreKept) {
+  const char* const source = R"(
+    #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+    kernel void k(global half* h, global half2* v, global float* f) {
+      h[0] = h[1] + as_half((ushort)0x0040);
+      h[2] = fma(h[3], h[4], h[5]) < h[6] ? -h[7] : fmax(h[8], h[9]);
+      v[0] = v[1] * v[2] + v[3];
+      f[0] = f[1] + (float)h[10];
+    })";
+  for (const char* options : {"-cl-denorms-are-zero", "-cl-fast-relaxed-math"}) {
+    const std::string ptx = ptx_of(built(source, options));
+    EXPECT_FALSE(contains(ptx, ".ftz.f16")) << ptx;
+    EXPECT_TRUE(contains(ptx, ".ftz.f32"));
+    EXPECT_TRUE(contains(ptx, "fma.rn.f16x2"));
+  }
+}
+
 }  // namespace
 }  // namespace clique::daemon::compiler

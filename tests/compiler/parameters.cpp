@@ -119,12 +119,13 @@ TEST(Parameters, GivenWorkItemFunctionsWhenBuiltThenOnlyWhatIsUsedIsHidden) {
   EXPECT_EQ(hidden_of("get_global_id(1) + get_global_id(2)", ""), (List{1, 2}));
   EXPECT_EQ(hidden_of("get_global_offset(1)", ""), List{4});
   EXPECT_EQ(hidden_of("get_group_id(0) + get_num_groups(0) + get_global_size(0)", ""), List{});
+  EXPECT_EQ(hidden_of("get_group_id(2) + get_num_groups(2) + get_global_size(1)", ""), (List{7, 11, 14}));
   EXPECT_EQ(hidden_of("get_work_dim()", ""), List{18});
   EXPECT_EQ(hidden_of("get_group_id(0)", "-cl-std=CL3.0"), List{9});
   EXPECT_EQ(hidden_of("get_num_groups(1)", "-cl-std=CL3.0"), List{13});
   EXPECT_EQ(hidden_of("get_global_size(2)", "-cl-std=CL3.0"), List{8});
   EXPECT_EQ(hidden_of("get_enqueued_local_size(0)", "-cl-std=CL3.0"), List{15});
-  EXPECT_EQ(hidden_of("get_num_groups(1)", "-cl-std=CL3.0 -cl-uniform-work-group-size"), List{});
+  EXPECT_EQ(hidden_of("get_num_groups(0)", "-cl-std=CL3.0 -cl-uniform-work-group-size"), List{});
 }
 
 TEST(Parameters, GivenWorkItemFunctionsInCalledFunctionsWhenBuiltThenTheKernelHasTheParameters) {

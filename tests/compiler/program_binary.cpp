@@ -92,6 +92,9 @@ TEST(ProgramBinaryTest, GivenValuesThatBreakRulesWhenParsedThenTheyAreInvalid) {
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].args[0].size = 4; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].args[1].alignment = 3; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].args[0].kind = ArgKind{9}; }));
+  EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].args[1].kind = ArgKind::Any; }));
+  EXPECT_FALSE(
+      is_valid_with([](ProgramBinary& binary) { binary.kernels[0].args[1].kind = ArgKind::Dynamic; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].hidden[0].what = 20; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].hidden[0].offset = 13; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].params_size = 1U << 20U; }));

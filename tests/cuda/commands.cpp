@@ -192,6 +192,31 @@ TEST_F(CudaCommands, GivenRangesThatAreNotRightThenTheStatusOfTheSpecification) 
   EXPECT_EQ(client_.ended(102).status, CL_INVALID_ARG_SIZE);
 }
 
+TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
+  // add(global int*, int) with its offset in the second dimension: see fake_driver.cpp.
+  using daemon::compiler::ArgKind;
+  auto program = fake_program();
+  auto& add = program.kernels.emplace_back();
+  add.name = "add";
+  add.args = {argument(ArgKind::Global, 0, 8), argument(ArgKind::Value, 8, 4)};
+  add.hidden = {{1, 16}};
+  add.params_size = 24;
+  const std::string entry = ".entry add(.param .u64 numbers, .param .u32 amount, .param .u64 offset)\n";
+  program.code.insert(program.code.end(), entry.begin(), entry.end());
+  constexpr std::uint64_t kCount = 70000;
+  client_.make_zeros(5, kCount);
+  client_.send(CreateProgram{7, 50, 1, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program)}},
+               BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "add"},
+               RunKernel{command(100), 60, {object_arg(0, 5), value_arg(1, 3)}, {}, {1, kCount}, {1, 1}},
+               ReadBuffer{command(101), 0, 5, 0, kCount * sizeof(int)});
+  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
+  const auto bytes = client_.data(101);
+  ASSERT_EQ(bytes.size(), kCount * sizeof(int));
+  std::vector<int> numbers(kCount);
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(numbers, std::vector<int>(kCount, 3));
+}
+
 TEST_F(CudaCommands, GivenTooMuchMemoryThenItsUsersFail) {
   client_.send(CreateBuffer{5, 1, 1, 1ULL << 40U}, ReadBuffer{command(100), 0, 5, 0, 16});
   EXPECT_EQ(client_.ended(100).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);

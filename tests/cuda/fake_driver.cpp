@@ -33,6 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Launch {
   std::array<unsigned, 3> groups, items;
+  unsigned shared;
   std::vector<unsigned char> parameters;
 
   template <typename T>
@@ -72,6 +73,11 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
     {"wait",
      [](const Launch& launch) {
        std::this_thread::sleep_for(std::chrono::milliseconds(launch.parameter<int>(0)));
+     }},
+    // __global__ void dynamic(unsigned* size): the dynamic shared memory that the launch has, in bytes.
+    {"dynamic",
+     [](const Launch& launch) {
+       *reinterpret_cast<unsigned*>(launch.parameter<CUdeviceptr>(0)) = launch.shared;
      }},
     {"fault", [](const Launch&) { broken = CUDA_ERROR_ILLEGAL_ADDRESS; }},
 };
@@ -166,6 +172,24 @@ struct CUstream_st {
     return work.empty() && !busy;
   }
 };
+
+/// All that were created.
+class Streams {
+ public:
+  void add(CUstream stream) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(stream);
+  }
+  std::vector<CUstream> all() {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<CUstream> all_;
+};
+static Streams& streams = *new Streams;
 
 struct CUmod_st {
   std::string code;
@@ -412,6 +436,8 @@ EXPORT cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descrip
   return CUDA_SUCCESS;
 }
 EXPORT cuArrayDestroy(CUarray array) {
+  // As on a GPU, it waits for everything.
+  for (CUstream stream : streams.all()) cuStreamSynchronize(stream);
   delete reinterpret_cast<Array*>(array);
   return CUDA_SUCCESS;
 }
@@ -433,6 +459,7 @@ EXPORT cuSurfObjectDestroy(CUsurfObject /*surface*/) {
 
 EXPORT cuStreamCreate(CUstream* stream, unsigned /*flags*/) {
   *stream = new CUstream_st;
+  streams.add(*stream);
   return CUDA_SUCCESS;
 }
 EXPORT cuStreamDestroy_v2(CUstream /*stream*/) {
@@ -569,11 +596,11 @@ EXPORT cuFuncSetAttribute(CUfunction /*function*/, CUfunction_attribute /*name*/
   return CUDA_SUCCESS;
 }
 EXPORT cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned items_x,
-                      unsigned items_y, unsigned items_z, unsigned /*shared*/, CUstream stream,
+                      unsigned items_y, unsigned items_z, unsigned shared, CUstream stream,
                       void** /*parameters*/, void** extra) {
   if (x == 0 || y == 0 || z == 0 || items_x * items_y * items_z > 1024 || y > 65535 || z > 65535)
     return CUDA_ERROR_INVALID_VALUE;
-  Launch launch{{x, y, z}, {items_x, items_y, items_z}, {}};
+  Launch launch{{x, y, z}, {items_x, items_y, items_z}, shared, {}};
   if (extra != nullptr) {
     if (extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER || extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE)
       return CUDA_ERROR_INVALID_VALUE;

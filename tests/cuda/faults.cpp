@@ -4,6 +4,9 @@
 namespace clique::test {
 namespace {
 
+/// For a kernel, in milliseconds: longer than any test's patience.
+constexpr int kForever = 600'000;
+
 TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
   FakeNode node;
   FakeGpuClient bystander(node, "a bystander");
@@ -19,6 +22,67 @@ TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
   EXPECT_TRUE(node.logged("'fault'"));
   bystander.make_zeros(5);
   EXPECT_EQ(bystander.first(5), 0);
+}
+
+TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
+  const FakeNode node(1);
+  FakeGpuClient bystander(node, "a bystander");
+  FakeGpuClient client(node, "a culprit");
+  const pid_t worker = node.worker_of("a culprit");
+  // Many that are short are not one that is long.
+  for (CommandId id = 100; id < 120; ++id)
+    client.send(RunKernel{command(id), 11, {value_arg(0, 100)}, {}, {1}, {1}});
+  client.send(RunKernel{command(200), 11, {value_arg(0, kForever)}, {}, {1}, {1}},
+              RunKernel{command(201), 11, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, 2});
+  for (CommandId id = 100; id < 120; ++id) EXPECT_EQ(client.ended(id).status, CL_SUCCESS);
+  EXPECT_EQ(client.ended(200).status, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(client.ended(201).status, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(client.next<Finished>().status, CL_OUT_OF_RESOURCES);
+  const std::string reason = client.next<SessionEnded>().reason;
+  EXPECT_NE(reason.find("kernel 'wait' ran for more than 1 s"), std::string::npos) << reason;
+  EXPECT_TRUE(node.logged("kernel 'wait' ran for more than 1 s"));
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+  bystander.make_zeros(5);
+  EXPECT_EQ(bystander.first(5), 0);
+}
+
+TEST(CudaFaults, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount) {
+  const FakeNode node(1);
+  FakeGpuClient client(node);
+  client.send(AwaitRemote{900, 1},
+              RunKernel{command(100, Command::kReport, {900}), 11, {value_arg(0, 1)}, {}, {1}, {1}});
+  EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(2500)));
+  client.send(SetRemote{900, CL_COMPLETE});
+  EXPECT_EQ(client.ended(100).status, CL_SUCCESS);
+}
+
+/// The driver waits for the kernel when it destroys the image's array, and with it the worker's main thread.
+void occupy(FakeGpuClient& client) {
+  client.send(
+      CreateImage{20, 1, CL_MEM_READ_WRITE, CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, {8, 8, 1}, 0, 0, 0});
+  client.finish();
+  client.send(RunKernel{command(100), 11, {value_arg(0, kForever)}, {}, {1}, {1}}, WatchEvent{100});
+  client.next<EventState>([](const EventState& state) { return state.status == CL_RUNNING; });
+  client.send(Release{{20}, {}});
+}
+
+TEST(CudaFaults, GivenADriverThatDoesNotReturnWhenTheClientVanishesThenItsWorkerEnds) {
+  const FakeNode node;
+  pid_t worker = -1;
+  {
+    FakeGpuClient client(node, "vanisher");
+    worker = node.worker_of("vanisher");
+    occupy(client);
+  }
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+}
+
+TEST(CudaFaults, GivenADriverThatDoesNotReturnWhenTheKernelIsOverTheLimitThenItsWorkerEnds) {
+  const FakeNode node(1);
+  FakeGpuClient client(node, "a culprit");
+  const pid_t worker = node.worker_of("a culprit");
+  occupy(client);
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
 }
 
 TEST(CudaFaults, GivenSeveralGpusThenEachHasAWorker) {

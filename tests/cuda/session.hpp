@@ -85,6 +85,9 @@ class FakeGpuClient : public Client {
 class FakeNode : public Node {
  public:
   FakeNode() : Node({"--devices", "fake"}) {}
+  /// With a limit on kernels, in seconds.
+  explicit FakeNode(int kernel_timeout)
+      : Node({"--devices", "fake", "--kernel-timeout", std::to_string(kernel_timeout)}) {}
 };
 
 }  // namespace clique::test

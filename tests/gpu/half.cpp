@@ -44,6 +44,29 @@ TEST_F(Half, GivenEveryHalfWhenLoadedThenItsValue) {
   }
 }
 
+TEST_F(Half, GivenDenormalsOfFloatAreZeroThenThoseOfHalfAreKept) {
+  if (!has_extension("cl_khr_fp16")) GTEST_SKIP() << "no arithmetic with half";
+  const char* const source = R"(
+    #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+    kernel void k(global const half* in, global half* out) {
+      const uint i = get_global_id(0);
+      out[i] = in[i] + as_half((ushort)0x0040);
+    })";
+  for (const char* options : {"", "-cl-denorms-are-zero"}) {
+    const Program program = build(source, options);
+    const Kernel k = kernel(program, "k");
+    // 0, denormals of both signs, the smallest normal number, and one that the sum does not change.
+    const std::vector<cl_half> data = {0x0000, 0x0001, 0x8040, 0x8041, 0x03FF, 0x0400, 0x3C00};
+    const Mem in = buffer(data.size(), data.data());
+    const Mem out = buffer<cl_half>(data.size());
+    set_args(k, in, out);
+    ASSERT_CL(launch(k, data.size()));
+    EXPECT_EQ((std::vector<cl_half>{0x0040, 0x0041, 0x0000, 0x8001, 0x043F, 0x0440, 0x3C00}),
+              read<cl_half>(out, data.size()))
+        << options;
+  }
+}
+
 TEST_F(Half, GivenRoundingModesWhenStoredThenNeighbouringHalves) {
   const Program program = build(R"(
     kernel void k(global const float* in, global half* out, uint n) {

@@ -43,6 +43,7 @@ TEST_F(ConfigFile, GivenEveryKeyThenItIsSet) {
     advertise = "node1.example"
     name = "node1"
     worker-ports = "7900-7999"
+    kernel-timeout = 30
     insecure = true
   )");
   EXPECT_EQ(config.listen, "10.0.0.1:7000");
@@ -51,7 +52,16 @@ TEST_F(ConfigFile, GivenEveryKeyThenItIsSet) {
   EXPECT_EQ(config.advertise, "node1.example");
   EXPECT_EQ(config.name, "node1");
   EXPECT_EQ(config.worker_ports, "7900-7999");
+  EXPECT_EQ(config.kernel_timeout, 30);
   EXPECT_TRUE(config.insecure);
+}
+
+TEST_F(ConfigFile, GivenTimesThatNoKernelCanHaveThenTheyAreRefused) {
+  EXPECT_CONTAINS(error("kernel-timeout = \"30\""), "a number of seconds");
+  EXPECT_EQ(parse_kernel_timeout(0), std::chrono::seconds(0));
+  EXPECT_EQ(parse_kernel_timeout(604800), std::chrono::hours(7 * 24));
+  EXPECT_THROW(parse_kernel_timeout(-1), ConfigError);
+  EXPECT_THROW(parse_kernel_timeout(604801), ConfigError);
 }
 
 TEST_F(ConfigFile, GivenNothingThenTheDefaultsStay) {

@@ -39,6 +39,16 @@ TEST(Parameter, PointersAreKnownByTheirAddressSpace) {
   EXPECT_EQ(Parameter::Value, parameter_of(arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE)).kind);
 }
 
+TEST(Parameter, EightBytesOfNoAddressSpaceMayBeAnything) {
+  protocol::ArgDescription description = arg("", 0);
+  description.size = 8;
+  EXPECT_EQ(Parameter::Any, parameter_of(description).kind);
+  EXPECT_EQ(8U, parameter_of(description).size);
+  description.size = 4;
+  EXPECT_EQ(Parameter::Value, parameter_of(description).kind);
+  EXPECT_EQ(4U, parameter_of(description).size);
+}
+
 TEST(Parameter, OnlyConstAndConstantPointersAreReadOnly) {
   EXPECT_FALSE(parameter_of(arg("int*", CL_KERNEL_ARG_ADDRESS_GLOBAL)).read_only);
   EXPECT_FALSE(

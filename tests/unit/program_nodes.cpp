@@ -47,13 +47,7 @@ struct Node {
     result.log = "log";
     built.devices.push_back(result);
     if (good)
-      built.kernels.push_back(
-          {"k",
-           "",
-           3,
-           {arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE), arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
-            arg("int*", CL_KERNEL_ARG_ADDRESS_LOCAL)},
-           {{0, {}}}});
+      built.kernels.push_back({"k", "", static_cast<std::uint32_t>(args.size()), args, {{0, {}}}, "_Z1kv"});
     return built;
   }
   bool asked() {
@@ -71,6 +65,10 @@ struct Node {
 
   std::atomic<cl_int> status{CL_SUCCESS};
   std::atomic<bool> silent{false};
+  /// Of the program's kernel.
+  std::vector<protocol::ArgDescription> args{arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
+                                             arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
+                                             arg("int*", CL_KERNEL_ARG_ADDRESS_LOCAL)};
   std::vector<protocol::CreateProgram> programs;
   std::vector<protocol::BuildProgram> builds;
   std::vector<protocol::CreateKernel> kernels;
@@ -196,6 +194,40 @@ TEST_F(ProgramOnNodes, AKernelForbidsAnotherBuild) {
   EXPECT_EQ(CL_INVALID_OPERATION, status_of([&] { build(); }));
   kernel = nullptr;
   EXPECT_EQ(CL_SUCCESS, build());
+}
+
+TEST_F(ProgramOnNodes, AKernelIsFoundByEitherName) {
+  ASSERT_EQ(CL_SUCCESS, build());
+  EXPECT_EQ("k", program->create_kernel("_Z1kv")->function().name);
+  EXPECT_EQ(CL_INVALID_KERNEL_NAME, status_of([&] { program->create_kernel("_Z1ki"); }));
+  EXPECT_EQ(CL_INVALID_KERNEL_NAME, status_of([&] { program->create_kernel(""); }));
+}
+
+TEST_F(ProgramOnNodes, EightBytesOfNoKindAreABufferWhereTheyAreTheHandleOfOne) {
+  a.args = {arg("", 0)};
+  a.args[0].size = 8;
+  b.args = a.args;
+  ASSERT_EQ(CL_SUCCESS, build());
+  const Ref<Kernel> kernel = program->create_kernel("k");
+  const Ref<Buffer> buffer(new Buffer(context, CL_MEM_READ_WRITE, 64, nullptr, {}));
+  const cl_mem handle = buffer->give_out();
+  const std::uint64_t number = 5;
+  EXPECT_EQ(CL_INVALID_ARG_SIZE, status_of([&] { set(*kernel, 0, 5); }));
+  const Ref<Queue> on_a = queue(a);
+  for (const void* value : {static_cast<const void*>(&handle), static_cast<const void*>(&number),
+                            static_cast<const void*>(nullptr)}) {
+    kernel->set_arg(0, 8, value);
+    launch(*kernel, *on_a);
+  }
+  a.look([&] {
+    ASSERT_EQ(3U, a.runs.size());
+    EXPECT_EQ(KernelArg::Object, a.runs[0].args.at(0).kind);
+    EXPECT_EQ(buffer->id(), a.runs[0].args.at(0).number);
+    EXPECT_EQ(KernelArg::Value, a.runs[1].args.at(0).kind);
+    EXPECT_EQ((protocol::Bytes{5, 0, 0, 0, 0, 0, 0, 0}), a.runs[1].args.at(0).value);
+    EXPECT_EQ(KernelArg::NullObject, a.runs[2].args.at(0).kind);
+  });
+  buffer->release();
 }
 
 TEST_F(ProgramOnNodes, LaunchesBringWhatChangedSinceTheLastOneOnThatWorker) {

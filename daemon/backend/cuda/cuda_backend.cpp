@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "daemon/log.hpp"
+#include "daemon/watchdog.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -34,7 +35,8 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       staging_({make_pinned, destroy_pinned, kMostStaging}),
       device_memory_(device.native, device.pooled),
       printf_buffers_(device_memory_),
-      scheduler_(device.context, [this](CUresult result) { fault(result); }),
+      scheduler_(device.context, [this](CUresult result) { fault(result); },
+                 {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }}),
       compiler_(compiler::find_compiler()),
       builds_([context = device.context] { driver().CtxSetCurrent(context); }) {
   // So that the first transfers need not wait for their memory.
@@ -264,25 +266,35 @@ void CudaBackend::check_device(DeviceId id) const {
 
 void CudaBackend::fault(CUresult result) {
   if (faulty_.exchange(true)) return;
-  surroundings_.tasks.post([this, result] { end_session(result); });
+  surroundings_.tasks.post([this, result] {
+    std::string suspects;
+    for (const TaskRef& task : scheduler_.completions().abandon()) {
+      const std::string name(task->kernel);
+      if (!name.empty() && suspects.find("'" + name + "'") == std::string::npos && suspects.size() < 200)
+        suspects += (suspects.empty() ? "'" : ", '") + name + "'";
+    }
+    end_session(std::string("the GPU failed with ") + name_of(result) +
+                (suspects.empty() ? "" : "; under way: kernel " + suspects));
+  });
 }
 
-void CudaBackend::end_session(CUresult result) {
-  std::string suspects;
-  for (const TaskRef& task : scheduler_.completions().abandon()) {
-    const std::string name(task->kernel);
-    if (!name.empty() && suspects.find("'" + name + "'") == std::string::npos && suspects.size() < 200)
-      suspects += (suspects.empty() ? "'" : ", '") + name + "'";
-  }
-  const std::string what = std::string("the GPU failed with ") + name_of(result) +
-                           (suspects.empty() ? "" : "; under way: kernel " + suspects);
+void CudaBackend::overdue(const std::string& kernel) {
+  if (faulty_.exchange(true)) return;
+  surroundings_.tasks.post([this, why = over_limit(kernel, surroundings_.kernel_limit)] {
+    scheduler_.completions().abandon();
+    end_session(why);
+  });
+  end_soon();
+}
+
+void CudaBackend::end_session(const std::string& why) {
   for (const auto& [id, event] : events_)
     if (event.task && !event.task->ended())
       surroundings_.reporter.add(protocol::EventState{id, CL_OUT_OF_RESOURCES, {}});
   for (const auto& [request, task] : finishes_)
     if (!task->ended()) surroundings_.reporter.add(protocol::Finished{request, CL_OUT_OF_RESOURCES});
   surroundings_.reporter.flush();
-  throw DeviceFailed(what);
+  throw DeviceFailed(why);
 }
 
 }  // namespace clique::daemon::cuda

@@ -170,7 +170,10 @@ class CudaBackend : public Backend {
 
   /// Any thread: the GPU has failed.
   void fault(CUresult result);
-  [[noreturn]] void end_session(CUresult result);
+  /// A kernel has run for too long. Any thread.
+  void overdue(const std::string& kernel);
+  /// Fails what has not ended. Throws DeviceFailed with the reason.
+  [[noreturn]] void end_session(const std::string& why);
 
   const Surroundings surroundings_;
   const Device device_;

@@ -12,6 +12,7 @@
 #include "daemon/backend/cuda/pixel_format.hpp"
 #include "daemon/backend/cuda/printf_buffers.hpp"
 #include "daemon/compiler/language_features.hpp"
+#include "daemon/compiler/nvrtc/library.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -95,6 +96,7 @@ std::string driver_version_text() {
 std::vector<std::string> all_extensions(const Device& device) {
   auto extensions = language_extensions(device);
   extensions.insert(extensions.end(), std::begin(kHostExtensions), std::end(kHostExtensions));
+  if (compiler::has_nvrtc()) extensions.emplace_back("cl_clique_cuda_source");
   std::sort(extensions.begin(), extensions.end());
   return extensions;
 }

@@ -28,6 +28,14 @@ void launch_grid(const Function& function, const Grid& grid, std::uint32_t local
                            block.empty() ? nullptr : extra));
 }
 
+/// What kernels print through CUDA's own printf, the driver writes while somebody synchronises.
+void have_driver_print() {
+  CUstream stream = nullptr;
+  if (driver().StreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) return;
+  static_cast<void>(driver().StreamSynchronize(stream));
+  static_cast<void>(driver().StreamDestroy(stream));
+}
+
 template <typename T>
 void append(protocol::Bytes& bytes, const T& value) {
   const auto* begin = reinterpret_cast<const std::uint8_t*>(&value);
@@ -85,14 +93,15 @@ void CudaBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
   const auto require = [](bool condition) {
     if (!condition) throw ClError(CL_INVALID_ARG_VALUE, "an argument of a wrong kind");
   };
-  const bool pointer = known.kind == ArgKind::Global || known.kind == ArgKind::Constant;
+  const bool pointer =
+      known.kind == ArgKind::Global || known.kind == ArgKind::Constant || known.kind == ArgKind::Any;
   switch (arg.kind) {
     case protocol::KernelArg::Value:
-      require(known.kind == ArgKind::Value);
+      require(known.kind == ArgKind::Value || known.kind == ArgKind::Any);
       put(arg.value.data(), arg.value.size());
       break;
     case protocol::KernelArg::Local:
-      require(known.kind == ArgKind::Local);
+      require(compiler::is_local(known.kind));
       kept.local_size = arg.number;
       break;
     case protocol::KernelArg::NullObject: {
@@ -168,11 +177,12 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
   Work work;
   work.keep.push_back(kernel.module);
   work.kernel = description.name;
+  if (description.driver_prints) work.before_report = have_driver_print;
   std::vector<std::uint64_t> local_sizes;
   for (std::size_t i = 0; i < kernel.args.size(); ++i) {
     const Kernel::Arg& arg = kernel.args[i];
     if (!arg.set) throw ClError(CL_INVALID_KERNEL_ARGS, "an argument is not set");
-    if (description.args[i].kind == ArgKind::Local) local_sizes.push_back(arg.local_size);
+    if (compiler::is_local(description.args[i].kind)) local_sizes.push_back(arg.local_size);
     if (!arg.object) continue;
     work.keep.push_back(arg.target.lock());
     if (!work.keep.back()) throw ClError(CL_INVALID_KERNEL_ARGS, "an argument's object is gone");
@@ -190,6 +200,8 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
     throw ClError(CL_INVALID_WORK_GROUP_SIZE, "a work-group that is too large");
   if (description.uniform_groups && !range.uniform())
     throw ClError(CL_INVALID_WORK_GROUP_SIZE, "work-groups that do not divide the range");
+  if (description.one_grid && range.offset != NdRange{}.offset)
+    throw ClError(CL_INVALID_GLOBAL_OFFSET, "kernels in CUDA C++ know of no global offset");
   for (std::size_t i = 0; i < 3; ++i)
     if (range.groups(i) > 0xFFFFFFFFU || range.groups(i) / device_.limits.groups[i] > kMostGrids)
       throw ClError(CL_OUT_OF_RESOURCES, "more work-groups than can be counted");
@@ -204,8 +216,10 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
       std::memcpy(block.data() + arg.offset, &layout.offsets[next++], sizeof layout.offsets[0]);
 
   auto grids = split(range, device_.limits);
-  // Kernels that know of uniform work-groups only take the grid's size for the range's.
-  if (grids.size() > kMostGrids || (grids.size() > 1 && description.uniform_groups))
+  const bool whole = description.one_grid         ? grids.size() == 1
+                     : description.uniform_groups ? range.groups(0) <= device_.limits.groups[0]
+                                                  : true;
+  if (!whole || grids.size() > kMostGrids)
     throw ClError(CL_OUT_OF_RESOURCES, "more work-groups than one grid can have");
   if (grids.size() == 1 && !has_hidden(description, Hidden::PrintfBuffer)) {
     put_hidden(block, description, range, grids[0], 0);

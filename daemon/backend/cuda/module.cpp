@@ -28,7 +28,8 @@ void place_parameters(CUfunction function, compiler::Kernel& kernel) {
     offset = static_cast<std::uint32_t>(at);
     kernel.params_size = std::max(kernel.params_size, static_cast<std::uint32_t>(at + size));
   };
-  for (compiler::Arg& arg : kernel.args) place(arg.offset, arg.size, arg.size);
+  for (compiler::Arg& arg : kernel.args)
+    if (arg.kind != compiler::ArgKind::Dynamic) place(arg.offset, arg.size, arg.size);
   for (compiler::HiddenArg& hidden : kernel.hidden) place(hidden.offset, 4, 8);
 }
 
@@ -42,7 +43,7 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
     for (const compiler::Kernel& kernel : binary_->kernels) {
       Function function;
       function.kernel = kernel;
-      CLIQUE_CUDA(ModuleGetFunction(&function.native, native_, kernel.name.c_str()));
+      CLIQUE_CUDA(ModuleGetFunction(&function.native, native_, kernel.symbol().c_str()));
       place_parameters(function.native, function.kernel);
       const auto attribute = [&function](CUfunction_attribute name) {
         int value = 0;
@@ -52,7 +53,7 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
       function.most_items = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
       function.static_local = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
       function.private_memory = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-      function.local_begin = own_local_size(code, kernel.name);
+      function.local_begin = own_local_size(code, kernel.symbol());
       function.dynamic_local = most_local - std::min(most_local, function.static_local);
       // Beyond 48 KiB it has to be asked for.
       if (function.dynamic_local > attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES))
@@ -101,6 +102,10 @@ protocol::Bytes assemble(const protocol::Bytes& ptx, std::string& log) {
   static_cast<void>(driver().LinkDestroy(state));
   for (const char* said : {errors.data(), infos.data()})
     if (*said != '\0') log += std::string(log.empty() || log.ends_with('\n') ? "" : "\n") + said + "\n";
+  if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+    throw ClError(CL_INVALID_BINARY,
+                  "it was made by an NVRTC that is later than this node's driver: update the driver, or set "
+                  "CLIQUE_NVRTC to the libnvrtc of an older CUDA");
   check(result, "cuLinkComplete");
   return bytes;
 }
@@ -136,7 +141,7 @@ LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
   std::uint64_t end = kernel.local_size;
   std::size_t next = 0;
   for (const compiler::Arg& arg : kernel.args) {
-    if (arg.kind != compiler::ArgKind::Local || next >= sizes.size()) continue;
+    if (!compiler::is_local(arg.kind) || next >= sizes.size()) continue;
     const std::uint64_t alignment = std::max<std::uint32_t>(arg.alignment, 1);
     end = (begin + end + alignment - 1) / alignment * alignment - begin;
     layout.offsets.push_back(static_cast<std::uint32_t>(end));

@@ -26,6 +26,7 @@ void check_kernels(const compiler::ProgramBinary& binary) {
       const std::uint32_t size = arg.kind == compiler::ArgKind::Value     ? arg.size
                                  : arg.kind == compiler::ArgKind::Local   ? sizeof(std::uint32_t)
                                  : arg.kind == compiler::ArgKind::Sampler ? sizeof(std::uint32_t)
+                                 : arg.kind == compiler::ArgKind::Dynamic ? 0
                                                                           : sizeof(CUdeviceptr);
       return arg.size == size && inside(arg.offset, size);
     });
@@ -46,6 +47,7 @@ std::vector<protocol::KernelDescription> CudaBackend::describe_kernels(const Pro
     const compiler::Kernel& kernel = function.kernel;
     protocol::KernelDescription description;
     description.name = kernel.name;
+    description.entry = kernel.entry;
     description.attributes = kernel.attributes;
     description.arg_count = static_cast<std::uint32_t>(kernel.args.size());
     for (const compiler::Arg& arg : kernel.args) {

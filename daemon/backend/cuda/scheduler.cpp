@@ -17,8 +17,10 @@ constexpr std::size_t kWordBlock = 64U << 10U;
 constexpr std::size_t kManyUnmarked = 32;
 }  // namespace
 
-Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault)
-    : fault_(std::move(fault)), completions_([context] { driver().CtxSetCurrent(context); }, fault_) {}
+Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit)
+    : fault_(std::move(fault)),
+      limited_(limit.time.count() != 0),
+      completions_([context] { driver().CtxSetCurrent(context); }, fault_, std::move(limit)) {}
 
 std::shared_ptr<Lane> Scheduler::make_lane(bool in_order) {
   auto lane = std::make_shared<Lane>();
@@ -130,6 +132,8 @@ void Scheduler::proceed(TaskRef task) {
 void Scheduler::submit(const TaskRef& task) {
   Stream& stream = choose(*task, *task->lane_);
   task->stream_ = &stream;
+  const bool alone = limited_ && !task->kernel.empty();
+  if (alone && !stream.unmarked_.empty()) mark(stream);
   task->submitted_ = task->timed ? host_clock() : 0;
   try {
     enqueue(*task, stream);
@@ -153,7 +157,7 @@ void Scheduler::submit(const TaskRef& task) {
   task->sequence_ = stream.issued_ + 1;
   if (stream.unmarked_.empty()) dirty_.push_back(&stream);
   stream.unmarked_.push_back(task);
-  if (task->prompt || stream.unmarked_.size() >= kManyUnmarked) mark(stream);
+  if (task->prompt || alone || stream.unmarked_.size() >= kManyUnmarked) mark(stream);
 }
 
 void Scheduler::enqueue(Task& task, Stream& stream) {

@@ -24,7 +24,7 @@ struct Lane {
 class Scheduler {
  public:
   /// @param fault called, once, on any thread when the GPU turns out to have failed
-  Scheduler(CUcontext context, std::function<void(CUresult)> fault);
+  Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
@@ -70,6 +70,7 @@ class Scheduler {
 
   GpuClock clock_;
   std::function<void(CUresult)> fault_;
+  const bool limited_;  ///< kernels have a limit, so that each is told ended by itself
   std::deque<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> free_;
   std::uint32_t* words_ = nullptr;  // of streams to come

@@ -36,8 +36,11 @@ Stream::Stream(unsigned index, const std::uint32_t* word, CUdeviceptr address)
   CLIQUE_CUDA(StreamCreate(&native_, CU_STREAM_NON_BLOCKING));
 }
 
-Completions::Completions(std::function<void()> begin, std::function<void(CUresult)> fault)
-    : fault_(std::move(fault)), spin_(may_spin()), thread_([this, begin = std::move(begin)] {
+Completions::Completions(std::function<void()> begin, std::function<void(CUresult)> fault, KernelLimit limit)
+    : fault_(std::move(fault)),
+      limit_(std::move(limit)),
+      spin_(may_spin()),
+      thread_([this, begin = std::move(begin)] {
         begin();
         run();
       }) {}
@@ -91,7 +94,12 @@ void Completions::run() {
   auto since = Clock::now();
   looked_ = since;
   while (true) {
-    const bool left = collect(ended, begun);
+    std::string overdue;
+    const bool left = collect(ended, begun, overdue);
+    if (!overdue.empty()) {
+      limit_.time = {};
+      limit_.exceeded(overdue);
+    }
     for (const TaskRef& task : begun) task->tell(CL_RUNNING);
     for (TaskRef& task : ended) {
       task->conclude(task->failure_ != CL_SUCCESS ? task->failure_ : CL_COMPLETE);
@@ -119,7 +127,7 @@ void Completions::run() {
   }
 }
 
-bool Completions::collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& begun) {
+bool Completions::collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& begun, std::string& overdue) {
   const std::lock_guard lock(mutex_);
   const auto generation = generation_.load();
   heads_.clear();
@@ -135,13 +143,27 @@ bool Completions::collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& beg
     }
     const TaskRef& head = pending.front();
     heads_.push_back({stream, head->sequence_});
-    const auto free = [](const Task::Place& place) { return place.stream->reached(place.sequence); };
-    if (head->watched_ && std::all_of(head->blockers_.begin(), head->blockers_.end(), free))
-      begun.push_back(head);
+    const auto reached = [](const Task::Place& place) { return place.stream->reached(place.sequence); };
+    const bool free = std::all_of(head->blockers_.begin(), head->blockers_.end(), reached);
+    if (head->watched_ && free) begun.push_back(head);
+    if (limit_.time.count() != 0 && is_overdue(*stream, *head, free)) overdue = head->kernel;
   }
   std::erase_if(active_, [](const Stream* stream) { return !stream->active_; });
   heads_of_ = generation;
   return !active_.empty();
+}
+
+bool Completions::is_overdue(Stream& stream, const Task& task, bool free) const {
+  if (!free || task.kernel.empty()) {
+    stream.running_.reset();
+    return false;
+  }
+  const auto now = Clock::now();
+  if (stream.running_ != task.sequence_) {
+    stream.running_ = task.sequence_;
+    stream.running_since_ = now;
+  }
+  return now - stream.running_since_ > limit_.time;
 }
 
 void Completions::wait(Clock::time_point since) {
@@ -161,6 +183,8 @@ void Completions::wait(Clock::time_point since) {
     if (now - looked_ > kFaultInterval) {
       looked_ = now;
       look_for_fault();
+      // What runs is looked at where tasks are.
+      if (limit_.time.count() != 0) return;
     }
     std::this_thread::sleep_for(
         std::clamp<Clock::duration>(idle / kPauseFraction, kShortestPause, kLongestPause));

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +15,13 @@
 #include "daemon/backend/cuda/task.hpp"
 
 namespace clique::daemon::cuda {
+
+/// How long a kernel may run; 0: for ever.
+struct KernelLimit {
+  std::chrono::seconds time{0};
+  /// Called once, on the Completions' thread, with the name of a kernel that runs longer.
+  std::function<void(const std::string& kernel)> exceeded;
+};
 
 /// A stream, and a word of host memory in which it leaves how far it has come.
 class Stream {
@@ -46,6 +55,8 @@ class Stream {
   // Guarded by the Completions.
   std::deque<TaskRef> pending_;
   bool active_ = false;
+  std::optional<std::uint32_t> running_;  // number of the kernel that nothing holds back, with a KernelLimit
+  std::chrono::steady_clock::time_point running_since_;
 };
 
 /// Sees tasks end: a thread that looks at the streams' words, first without pause, later now and then.
@@ -53,7 +64,7 @@ class Completions {
  public:
   /// @param begin called first on the thread
   /// @param fault called on the thread, once, when the GPU turns out to have failed
-  Completions(std::function<void()> begin, std::function<void(CUresult)> fault);
+  Completions(std::function<void()> begin, std::function<void(CUresult)> fault, KernelLimit limit = {});
   ~Completions();
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
@@ -68,13 +79,17 @@ class Completions {
  private:
   using Clock = std::chrono::steady_clock;
   void run();
-  /// Takes the tasks that have ended, and those watched that have begun. @returns whether any task is left.
-  bool collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& begun);
+  /// Takes the tasks that have ended, and those watched that have begun, and names a kernel that has run for
+  /// too long. @returns whether any task is left.
+  bool collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& begun, std::string& overdue);
   /// Waits until a stream has come further, or there may be something new.
   void wait(Clock::time_point since);
   void look_for_fault();
+  /// Whether the task, the stream's first, has been running for longer than a kernel may.
+  bool is_overdue(Stream& stream, const Task& task, bool free) const;
 
   const std::function<void(CUresult)> fault_;
+  KernelLimit limit_;
   const bool spin_;
   std::mutex mutex_;  // guards what follows, and the streams' pending tasks
   std::condition_variable changed_;

@@ -1,4 +1,6 @@
 // Kernels, buffers, and the queue's order.
+#include <algorithm>
+
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
@@ -69,15 +71,17 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
     for (const Kernel::Arg& arg : kernel->args)
       if (arg.object && arg.target.expired())
         throw ClError(CL_INVALID_KERNEL_ARGS, "an argument's object is gone");
-    if (dimensions == 0) {
-      const std::size_t one = 1;
-      return clEnqueueNDRangeKernel(to.queue, kernel->native.get(), 1, nullptr, &one, &one, to.count,
-                                    to.waits, to.event);
-    }
-    return clEnqueueNDRangeKernel(
-        to.queue, kernel->native.get(), static_cast<cl_uint>(dimensions),
-        message.offset.empty() ? nullptr : message.offset.data(), message.global.data(),
-        message.local.empty() ? nullptr : message.local.data(), to.count, to.waits, to.event);
+    // clEnqueueTask has no range: one work-item.
+    const std::uint64_t one = 1;
+    const auto sizes = [](const std::vector<std::uint64_t>& list) {
+      return list.empty() ? nullptr : list.data();
+    };
+    const cl_int status = clEnqueueNDRangeKernel(
+        to.queue, kernel->native.get(), static_cast<cl_uint>(std::max<std::size_t>(dimensions, 1)),
+        sizes(message.offset), dimensions == 0 ? &one : message.global.data(),
+        dimensions == 0 ? &one : sizes(message.local), to.count, to.waits, to.event);
+    if (status == CL_SUCCESS && kernel_limit_.active()) kernel_limit_.add(*to.event, kernel->name);
+    return status;
   });
 }
 

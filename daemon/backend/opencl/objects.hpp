@@ -59,6 +59,7 @@ struct Program : Buildable {
 };
 
 struct Kernel {
+  std::string name;
   Handle<cl_kernel> native;
   std::shared_ptr<Program> program;
   /// What was set as argument, and must be there still at a launch; null for values.

@@ -4,6 +4,7 @@
 
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/log.hpp"
+#include "daemon/watchdog.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -14,12 +15,26 @@ constexpr std::size_t kManyPending = 64;
 
 OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id platform,
                              std::vector<cl_device_id> devices)
-    : surroundings_(surroundings), platform_(platform), clock_(devices.at(0)) {
+    : surroundings_(surroundings),
+      platform_(platform),
+      clock_(devices.at(0)),
+      kernel_limit_(surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }) {
   description_.platform = describe_platform(platform);
   for (DeviceId id = 0; id < devices.size(); ++id) {
     devices_.emplace(id, Device{devices[id], {}, clock_.offset_of(devices[id])});
     description_.devices.push_back(describe_device(devices[id]));
   }
+}
+
+void OpenClBackend::overdue(const std::string& kernel) {
+  surroundings_.tasks.post([this, why = over_limit(kernel, surroundings_.kernel_limit)] {
+    for (const auto& [id, event] : events_)
+      if (event.native && !event.user && status_of(event.native.get()) > CL_COMPLETE)
+        surroundings_.reporter.add(protocol::EventState{id, CL_OUT_OF_RESOURCES, {}});
+    surroundings_.reporter.flush();
+    throw DeviceFailed(why);
+  });
+  end_soon();
 }
 
 void OpenClBackend::prepare(const Command& command, Prepared& prepared) {

@@ -6,6 +6,7 @@
 
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
+#include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/objects.hpp"
 #include "daemon/backend/staging.hpp"
 
@@ -179,6 +180,9 @@ class OpenClBackend : public Backend {
   /// `event` was enqueued: it has to be flushed, and Finish has to wait for it.
   void entered(Queue& queue, const Handle<cl_event>& event);
 
+  /// A kernel has run for too long: ends the session. Any thread.
+  void overdue(const std::string& kernel);
+
   const Device& device(DeviceId id) const;
   std::vector<cl_device_id> natives(const std::vector<DeviceId>& ids) const;
   DeviceId id_of(cl_device_id native) const;
@@ -191,6 +195,9 @@ class OpenClBackend : public Backend {
   void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
   void report_program(protocol::RequestId request, const Program& program, cl_int status,
                       const std::vector<DeviceId>& devices, const std::vector<cl_int>& binary_status);
+  /// Answers a build of a program in CUDA C++, which the node's OpenCL drivers do not know.
+  void refuse_cuda_source(protocol::RequestId request, std::shared_ptr<Program> program,
+                          const std::vector<DeviceId>& devices, cl_int status);
   /// Posts a build whose `work` returns the driver's status, and ProgramBuilt after it.
   template <typename Work>
   void post_build(protocol::RequestId request, std::shared_ptr<Program> program,
@@ -222,6 +229,7 @@ class OpenClBackend : public Backend {
   }
   Staging staging_;
   EventWatcher watcher_;
+  KernelLimit kernel_limit_;
   BuildThread builds_;
 };
 
@@ -230,7 +238,8 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
   Prepared prepared;
   try {
     prepare(command, prepared);
-    const bool want_event = prepared.queue->in_order || command.flags != 0 || aftermath.wanted();
+    const bool want_event =
+        prepared.queue->in_order || command.flags != 0 || aftermath.wanted() || kernel_limit_.active();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
                                 prepared.waits.empty() ? nullptr : prepared.waits.data(),
                                 want_event ? prepared.event.put() : nullptr};

@@ -3,6 +3,7 @@
 
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
+#include "daemon/compiler/build_options.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -161,7 +162,27 @@ void OpenClBackend::handle(protocol::CreateProgram&& message) {
   });
 }
 
+void OpenClBackend::refuse_cuda_source(protocol::RequestId request, std::shared_ptr<Program> program,
+                                       const std::vector<DeviceId>& devices, cl_int status) {
+  protocol::ProgramBuilt answer{request, status, {}, {}};
+  for (const DeviceId device : devices) {
+    protocol::BuildResult result;
+    result.device = device;
+    result.build_status = CL_BUILD_ERROR;
+    result.log =
+        "error: '-x cuda' is for NVIDIA GPUs that clique drives through CUDA, which have the extension "
+        "cl_clique_cuda_source\n";
+    answer.devices.push_back(std::move(result));
+  }
+  // Behind what was asked for before.
+  builds_.post(std::move(program),
+               [this, answer = std::move(answer)] { surroundings_.reporter.report(answer); });
+}
+
 void OpenClBackend::handle(protocol::BuildProgram&& message) {
+  if (compiler::is_cuda_source(message.options))
+    return refuse_cuda_source(message.request, programs_.get(message.program), message.devices,
+                              CL_INVALID_BUILD_OPTIONS);
   post_build(
       message.request, programs_.get(message.program), message.devices,
       [devices = natives(message.devices), options = with_arg_info(message.options)](cl_program program) {
@@ -172,6 +193,9 @@ void OpenClBackend::handle(protocol::BuildProgram&& message) {
 
 void OpenClBackend::handle(protocol::CompileProgram&& message) {
   if (message.headers.size() != message.header_names.size()) throw RuleBroken("headers without names");
+  if (compiler::is_cuda_source(message.options))
+    return refuse_cuda_source(message.request, programs_.get(message.program), message.devices,
+                              CL_INVALID_COMPILER_OPTIONS);
   std::vector<std::shared_ptr<Program>> headers;
   for (const ObjectId id : message.headers) headers.push_back(programs_.get(id));
   post_build(message.request, programs_.get(message.program), message.devices,
@@ -247,6 +271,7 @@ void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
 void OpenClBackend::handle(protocol::CreateKernel&& message) {
   create(kernels_, message.id, [&] {
     auto kernel = std::make_shared<Kernel>();
+    kernel->name = message.name;
     kernel->program = programs_.get(message.program);
     builds_.wait(*kernel->program);
     if (!kernel->program->native)

@@ -22,9 +22,14 @@ uint __clique_enqueued_size_y(void) __attribute__((const));
 uint __clique_enqueued_size_z(void) __attribute__((const));
 uint __clique_work_dim(void) __attribute__((const));
 
-// 1 where the launch is one grid of whole work-groups, so that the registers tell everything but the offset.
-// Given a value by the compiler.
+// 1 where all work-groups are whole ones. Given a value by the compiler.
 extern __constant int __clique_uniform_groups;
+
+// Where all groups of a dimension are in one grid, the registers tell everything but the offset: in the first, if they
+// are whole ones. In the others a grid has at most 65535 groups, and a range may be several grids.
+#define ONE_GRID_x __clique_uniform_groups
+#define ONE_GRID_y 0
+#define ONE_GRID_z 0
 
 // Defines `name`: one of three expressions by the dimension, `outside` beyond them. In the expressions, `ID`
 // stands for the registers' and the parameters' last letter.
@@ -49,10 +54,9 @@ extern __constant int __clique_uniform_groups;
 
 #define GLOBAL_ID(d) __clique_id_offset_##d() + ((ulong)GRID_GROUP(d) * LOCAL_SIZE(d) + LOCAL_ID(d))
 #define GLOBAL_OFFSET(d) __clique_global_offset_##d()
-#define GLOBAL_SIZE(d) \
-  __clique_uniform_groups ? (ulong)GRID_SIZE(d) * LOCAL_SIZE(d) : __clique_global_size_##d()
-#define GROUP_ID(d) __clique_uniform_groups ? GRID_GROUP(d) : __clique_group_offset_##d() + GRID_GROUP(d)
-#define NUM_GROUPS(d) __clique_uniform_groups ? GRID_SIZE(d) : __clique_num_groups_##d()
+#define GLOBAL_SIZE(d) ONE_GRID_##d ? (ulong)GRID_SIZE(d) * LOCAL_SIZE(d) : __clique_global_size_##d()
+#define GROUP_ID(d) ONE_GRID_##d ? GRID_GROUP(d) : __clique_group_offset_##d() + GRID_GROUP(d)
+#define NUM_GROUPS(d) ONE_GRID_##d ? GRID_SIZE(d) : __clique_num_groups_##d()
 #define ENQUEUED_SIZE(d) __clique_uniform_groups ? LOCAL_SIZE(d) : __clique_enqueued_size_##d()
 
 BY_DIMENSION(size_t, get_global_id, GLOBAL_ID, 0)

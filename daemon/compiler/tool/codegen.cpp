@@ -8,8 +8,20 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <stdexcept>
+#include <string_view>
 
 namespace clique::daemon::compiler {
+
+namespace {
+
+/// -cl-denorms-are-zero is for float (and double); LLVM has one switch for float and half.
+void keep_denormal_halves(std::string& ptx) {
+  constexpr std::string_view kFlush = ".ftz";
+  constexpr std::string_view kOfHalf = ".ftz.f16";
+  for (std::size_t at = 0; (at = ptx.find(kOfHalf, at)) != std::string::npos;) ptx.erase(at, kFlush.size());
+}
+
+}  // namespace
 
 std::string generate_ptx(llvm::Module& module, llvm::TargetMachine& machine) {
   std::string broken;
@@ -21,7 +33,9 @@ std::string generate_ptx(llvm::Module& module, llvm::TargetMachine& machine) {
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     throw std::runtime_error("this LLVM cannot write PTX");
   passes.run(module);
-  return std::string(text.str());
+  std::string ptx(text.str());
+  keep_denormal_halves(ptx);
+  return ptx;
 }
 
 }  // namespace clique::daemon::compiler

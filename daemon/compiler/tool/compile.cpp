@@ -10,6 +10,7 @@
 
 #include <new>
 
+#include "daemon/compiler/nvrtc/compile.hpp"
 #include "daemon/compiler/program_binary.hpp"
 #include "daemon/compiler/tool/bitcode.hpp"
 #include "daemon/compiler/tool/check_program.hpp"
@@ -143,6 +144,7 @@ class Compilation {
 }  // namespace
 
 Result compile(const Request& request, const DeviceLibrary& library, const Settings& settings) {
+  if (is_cuda_source(request.options)) return compile_cuda(request);
   Result result;
   try {
     Compilation(request, library, result, settings).run();

@@ -1,11 +1,8 @@
 #include "daemon/compiler/tool/options.hpp"
 
-#include <CL/cl.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 
 namespace clique::daemon::compiler {
 
@@ -51,18 +48,6 @@ unsigned language_of(std::string_view name) {
   return found == languages.end() ? 0 : found->second;
 }
 
-std::int32_t status_of(Request::Kind kind) {
-  switch (kind) {
-    case Request::Kind::Compile:
-      return CL_INVALID_COMPILER_OPTIONS;
-    case Request::Kind::Link:
-      return CL_INVALID_LINKER_OPTIONS;
-    case Request::Kind::Build:
-      break;
-  }
-  return CL_INVALID_BUILD_OPTIONS;
-}
-
 /// Goes through the words of one call.
 class Parser {
  public:
@@ -80,7 +65,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& why) const {
-    throw InvalidOptions(status_of(kind_), "error: " + why + "\n");
+    throw InvalidOptions(options_status(kind_), "error: " + why + "\n");
   }
 
   bool flag(const std::map<std::string_view, Flag>& flags) {
@@ -156,33 +141,6 @@ class Parser {
 };
 
 }  // namespace
-
-std::vector<std::string> split_options(std::string_view text) {
-  std::vector<std::string> words;
-  std::optional<std::string> word;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
-    if (quote == 0 && space) {
-      if (word) words.push_back(*std::exchange(word, std::nullopt));
-      continue;
-    }
-    if (!word) word.emplace();
-    if (quote == 0 && (c == '"' || c == '\'')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size() &&
-               (quote == 0 || text[i + 1] == quote || text[i + 1] == '\\')) {
-      word->push_back(text[++i]);
-    } else {
-      word->push_back(c);
-    }
-  }
-  if (word) words.push_back(*word);
-  return words;
-}
 
 void add_common_options(Options& options, const std::vector<Options>& of_objects) {
   if (of_objects.empty()) return;

@@ -1,27 +1,15 @@
 // The options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0 API, sections 5.8.6
-// and 5.8.7).
+// and 5.8.7) for OpenCL C.
 #pragma once
 
-#include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "daemon/compiler/build_options.hpp"
 #include "daemon/compiler/compiler_process.hpp"
 
 namespace clique::daemon::compiler {
-
-/// An option that the call's kind does not know. what() is a line for the log.
-class InvalidOptions : public std::runtime_error {
- public:
-  InvalidOptions(std::int32_t status, const std::string& why) : std::runtime_error(why), status_(status) {}
-  /// CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS or CL_INVALID_LINKER_OPTIONS.
-  std::int32_t status() const { return status_; }
-
- private:
-  std::int32_t status_;
-};
 
 struct Options {
   unsigned language = 120;                ///< 100, 110, 120, 200, 300
@@ -57,9 +45,6 @@ struct Options {
 /// For linking: turns on what the options of all of the compiled objects have in common and what the whole
 /// program has to be made with. Libraries do as their users do.
 void add_common_options(Options& options, const std::vector<Options>& of_objects);
-
-/// Splits at white space; quotes and backslashes as in a shell.
-std::vector<std::string> split_options(std::string_view text);
 
 /// Throws InvalidOptions.
 Options parse_options(Request::Kind kind, std::string_view text);

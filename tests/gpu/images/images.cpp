@@ -248,10 +248,72 @@ class Images : public GpuTest {
     return flat;
   }
 
-  static bool near(const Colour& got, const Colour& expected, const Texels& texels, const Colour& freedom) {
+  /// An image with random texels.
+  struct Case {
+    const Kind& kind;
+    Texels texels;
+    HostImage host;
+    Mem image;
+
+    std::string name() const {
+      return std::string(kind.type) + (kind.in_buffer ? " over a buffer " : " ") + texels.name();
+    }
+  };
+
+  Case make_case(const Kind& kind, const cl_image_format& format, cl_mem_flags access) {
+    const Texels texels(format);
+    HostImage host = host_image(kind, texels);
+    Mem image = make_image(kind, format, host, access);
+    return {kind, texels, std::move(host), std::move(image)};
+  }
+
+  /// Has `check` look at an image in each format, with the program's kernel for its numbers.
+  template <typename Check>
+  void for_each_format(const Kind& kind, cl_program program, const std::string& kernel_name,
+                       cl_mem_flags supported, cl_mem_flags access, Check check) {
+    for (const cl_image_format& format : formats(kind, supported)) {
+      const Case image = make_case(kind, format, access);
+      const Kernel made = kernel(program, (kernel_name + suffix(image.texels.numbers())).c_str());
+      check(image, made);
+    }
+  }
+
+  /// What the kernel reads. Coordinates and colours are its last arguments; `args` are those between the
+  /// image and them.
+  template <typename T, typename... Args>
+  std::vector<Colour> read_at(cl_kernel reading, const Case& image, const std::vector<std::array<T, 3>>& at,
+                              const Args&... args) {
+    const auto flat = vectors_of_4(at);
+    const Mem in = buffer(flat.size(), flat.data());
+    const Mem out = buffer<cl_uint>(flat.size());
+    set_args(reading, image.image, args..., in, out);
+    EXPECT_CL(launch(reading, at.size()));
+    return colours(out, at.size(), image.texels.numbers());
+  }
+
+  static bool near(const Colour& got, const Colour& expected, const Texels& texels,
+                   const Colour& freedom = {}) {
     for (size_t c = 0; c < 4; ++c)
-      if (!(std::abs(got[c] - expected[c]) <= texels.tolerance(expected[c]) + freedom[c])) return false;
+      if (!(std::abs(got[c] - expected[c]) <= texels.tolerance(expected[c], c) + freedom[c])) return false;
     return true;
+  }
+
+  /// Compares what was read with what the sampler gives at the positions.
+  template <typename T>
+  static void compare(const std::string& how, const Case& image, const SamplerState& sampler,
+                      const std::vector<std::array<T, 3>>& at,
+                      const std::vector<std::array<float, 3>>& positions, const std::vector<Colour>& got) {
+    Findings findings(image.name() + " " + how + ", " + sampler.name());
+    for (size_t i = 0; i < at.size(); ++i) {
+      Colour freedom{};
+      const Colour expected = sample(image.host, image.texels, sampler, positions[i], freedom);
+      // Of the hardware's weights: they have 8 bits in each dimension.
+      for (double& f : freedom) f = sampler.filter == CL_FILTER_LINEAR ? f * image.kind.dimensions / 128 : 0;
+      findings.add(near(got[i], expected, image.texels, freedom), [&] {
+        return text_of(at[i], image.kind.dimensions) + " gave " + text_of(got[i]) + ", not " +
+               text_of(expected);
+      });
+    }
   }
 
   /// Every texel once.
@@ -313,92 +375,56 @@ class Images : public GpuTest {
 
   void check_sampling(const Kind& kind) {
     const Program program = build(source_for(kind, kSampling).c_str(), "-cl-std=CL1.2");
-    for (const cl_image_format& format : formats(kind, CL_MEM_READ_ONLY)) {
-      const Texels texels(format);
-      const HostImage host = host_image(kind, texels);
-      const Mem image = make_image(kind, format, host, CL_MEM_READ_ONLY);
-      const Kernel sampling = kernel(program, (std::string("sample") + suffix(texels.numbers())).c_str());
-      for (const SamplerState& state : samplers(texels.numbers() == Numbers::Float)) {
-        const Sampler sampler = make_sampler(state);
-        const auto at = positions(host, state);
-        const auto flat = vectors_of_4(at);
-        const Mem in = buffer(flat.size(), flat.data());
-        const Mem out = buffer<cl_uint>(flat.size());
-        set_args(sampling, image, sampler, in, out);
-        ASSERT_CL(launch(sampling, at.size()));
-        const auto got = colours(out, at.size(), texels.numbers());
-        Findings findings(name_of(kind, texels) + " with float coordinates, " + state.name());
-        for (size_t i = 0; i < at.size(); ++i) {
-          Colour freedom{};
-          const Colour expected = sample(host, texels, state, at[i], freedom);
-          for (double& f : freedom) f = state.filter == CL_FILTER_LINEAR ? f * kind.dimensions / 128 : 0;
-          findings.add(near(got[i], expected, texels, freedom), [&] {
-            return text_of(at[i], kind.dimensions) + " gave " + text_of(got[i]) + ", not " +
-                   text_of(expected);
-          });
-        }
-      }
+    for_each_format(kind, program, "sample", CL_MEM_READ_ONLY, CL_MEM_READ_ONLY,
+                    [&](const Case& image, cl_kernel sampling) {
+                      for (const SamplerState& state : samplers(image.texels.numbers() == Numbers::Float)) {
+                        const Sampler sampler = make_sampler(state);
+                        const auto at = positions(image.host, state);
+                        compare("with float coordinates", image, state, at, at,
+                                read_at(sampling, image, at, sampler));
+                      }
+                    });
+  }
+
+  /// The centres of texels; layers are numbers.
+  static std::vector<std::array<float, 3>> centres(const Kind& kind,
+                                                   const std::vector<std::array<cl_int, 3>>& texels) {
+    std::vector<std::array<float, 3>> result;
+    for (const auto& texel : texels) {
+      auto& centre = result.emplace_back();
+      for (int d = 0; d < kind.dimensions; ++d)
+        centre[d] = static_cast<float>(texel[d]) + (d == kind.layered ? 0.0F : 0.5F);
     }
+    return result;
   }
 
   void check_sampling_at_integers(const Kind& kind) {
     const Program program = build(source_for(kind, kSampling).c_str(), "-cl-std=CL1.2");
-    for (const cl_image_format& format : formats(kind, CL_MEM_READ_ONLY)) {
-      const Texels texels(format);
-      const HostImage host = host_image(kind, texels);
-      const Mem image = make_image(kind, format, host, CL_MEM_READ_ONLY);
-      const Kernel sampling = kernel(program, (std::string("sample_at") + suffix(texels.numbers())).c_str());
-      for (const cl_addressing_mode mode : {CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP}) {
-        const SamplerState state{false, mode, CL_FILTER_NEAREST};
-        const Sampler sampler = make_sampler(state);
-        auto at = every_texel(host);
-        if (mode != CL_ADDRESS_NONE)
-          for (auto& c : at)
-            for (int d = 0; d < kind.dimensions; ++d) c[d] = c[d] * 2 - host.size[d] / 2;
-        const auto flat = vectors_of_4(at);
-        const Mem in = buffer(flat.size(), flat.data());
-        const Mem out = buffer<cl_uint>(flat.size());
-        set_args(sampling, image, sampler, in, out);
-        ASSERT_CL(launch(sampling, at.size()));
-        const auto got = colours(out, at.size(), texels.numbers());
-        Findings findings(name_of(kind, texels) + " with int coordinates, " + state.name());
-        for (size_t i = 0; i < at.size(); ++i) {
-          std::array<float, 3> centre{};
-          for (int d = 0; d < kind.dimensions; ++d)
-            centre[d] = static_cast<float>(at[i][d]) + (d == kind.layered ? 0.0F : 0.5F);
-          Colour unused{};
-          const Colour expected = sample(host, texels, state, centre, unused);
-          findings.add(near(got[i], expected, texels, {}), [&] {
-            return text_of(at[i], kind.dimensions) + " gave " + text_of(got[i]) + ", not " +
-                   text_of(expected);
-          });
-        }
-      }
-    }
+    for_each_format(kind, program, "sample_at", CL_MEM_READ_ONLY, CL_MEM_READ_ONLY,
+                    [&](const Case& image, cl_kernel sampling) {
+                      for (const cl_addressing_mode mode :
+                           {CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP}) {
+                        const SamplerState state{false, mode, CL_FILTER_NEAREST};
+                        const Sampler sampler = make_sampler(state);
+                        auto at = every_texel(image.host);
+                        if (mode != CL_ADDRESS_NONE)
+                          for (auto& c : at)
+                            for (int d = 0; d < kind.dimensions; ++d)
+                              c[d] = c[d] * 2 - image.host.size[d] / 2;
+                        compare("with int coordinates", image, state, at, centres(kind, at),
+                                read_at(sampling, image, at, sampler));
+                      }
+                    });
   }
 
   void check_fetching(const Kind& kind) {
     const Program program = build(source_for(kind, kFetching).c_str(), "-cl-std=CL1.2");
-    for (const cl_image_format& format : formats(kind, CL_MEM_READ_ONLY)) {
-      const Texels texels(format);
-      const HostImage host = host_image(kind, texels);
-      const Mem image = make_image(kind, format, host, CL_MEM_READ_ONLY);
-      const Kernel fetching = kernel(program, (std::string("fetch") + suffix(texels.numbers())).c_str());
-      const auto at = every_texel(host);
-      const auto flat = vectors_of_4(at);
-      const Mem in = buffer(flat.size(), flat.data());
-      const Mem out = buffer<cl_uint>(flat.size());
-      set_args(fetching, image, in, out);
-      ASSERT_CL(launch(fetching, at.size()));
-      const auto got = colours(out, at.size(), texels.numbers());
-      Findings findings(name_of(kind, texels) + " without a sampler");
-      for (size_t i = 0; i < at.size(); ++i) {
-        const Colour expected = texels.decode(host.data.data() + i * texels.size());
-        findings.add(near(got[i], expected, texels, {}), [&] {
-          return text_of(at[i], kind.dimensions) + " gave " + text_of(got[i]) + ", not " + text_of(expected);
-        });
-      }
-    }
+    for_each_format(kind, program, "fetch", CL_MEM_READ_ONLY, CL_MEM_READ_ONLY,
+                    [&](const Case& image, cl_kernel fetching) {
+                      const auto at = every_texel(image.host);
+                      compare("without a sampler", image, {}, at, centres(kind, at),
+                              read_at(fetching, image, at));
+                    });
   }
 
   /// Colours in and out of the formats' ranges.
@@ -433,68 +459,60 @@ class Images : public GpuTest {
 
   void check_writing(const Kind& kind) {
     const Program program = build(source_for(kind, kWriting).c_str(), "-cl-std=CL1.2");
-    for (const cl_image_format& format : formats(kind, CL_MEM_WRITE_ONLY)) {
-      const Texels texels(format);
-      const HostImage host = host_image(kind, texels);
-      const Mem image = make_image(kind, format, host, CL_MEM_WRITE_ONLY);
-      const Kernel storing = kernel(program, (std::string("store") + suffix(texels.numbers())).c_str());
-      const auto at = every_texel(host);
-      const auto flat = vectors_of_4(at);
-      const auto written = colours_to_write(at.size(), texels.numbers());
-      const Mem in = buffer(flat.size(), flat.data());
-      const Mem values = colour_buffer(written, texels.numbers());
-      set_args(storing, image, in, values);
-      ASSERT_CL(launch(storing, at.size()));
-      const auto got = read_image(image, host);
-      Findings findings(name_of(kind, texels) + " written");
-      for (size_t i = 0; i < at.size(); ++i) {
-        findings.add(texels.may_encode(got.data() + i * texels.size(), written[i]), [&] {
-          return text_of(at[i], kind.dimensions) + " became " +
-                 text_of(texels.decode(got.data() + i * texels.size())) + ", not " + text_of(written[i]);
-        });
-      }
-    }
+    for_each_format(kind, program, "store", CL_MEM_WRITE_ONLY, CL_MEM_WRITE_ONLY,
+                    [&](const Case& image, cl_kernel storing) {
+                      const Texels& texels = image.texels;
+                      const auto at = every_texel(image.host);
+                      const auto flat = vectors_of_4(at);
+                      const auto written = colours_to_write(at.size(), texels.numbers());
+                      const Mem in = buffer(flat.size(), flat.data());
+                      const Mem values = colour_buffer(written, texels.numbers());
+                      set_args(storing, image.image, in, values);
+                      ASSERT_CL(launch(storing, at.size()));
+                      const auto got = read_image(image.image, image.host);
+                      Findings findings(image.name() + " written");
+                      for (size_t i = 0; i < at.size(); ++i) {
+                        findings.add(texels.may_encode(got.data() + i * texels.size(), written[i]), [&] {
+                          return text_of(at[i], kind.dimensions) + " became " +
+                                 text_of(texels.decode(got.data() + i * texels.size())) + ", not " +
+                                 text_of(written[i]);
+                        });
+                      }
+                    });
   }
 
   void check_reading_and_writing(const Kind& kind) {
     const Program program = build(source_for(kind, kReadingAndWriting).c_str(), "-cl-std=CL3.0");
-    for (const cl_image_format& format : formats(kind, CL_MEM_KERNEL_READ_AND_WRITE)) {
-      const Texels texels(format);
-      const HostImage host = host_image(kind, texels);
-      const Mem image = make_image(kind, format, host, CL_MEM_READ_WRITE);
-      const Kernel turning = kernel(program, (std::string("turn") + suffix(texels.numbers())).c_str());
-      const auto at = every_texel(host);
-      const auto flat = vectors_of_4(at);
-      const Mem in = buffer(flat.size(), flat.data());
-      const Mem out = buffer<cl_uint>(flat.size());
-      set_args(turning, image, in, out);
-      ASSERT_CL(launch(turning, at.size()));
-      const auto read_colours = colours(out, at.size(), texels.numbers());
-      const auto got = read_image(image, host);
-      Findings findings(name_of(kind, texels) + " read and written");
-      for (size_t i = 0; i < at.size(); ++i) {
-        const Colour expected = texels.decode(host.data.data() + i * texels.size());
-        const Colour turned = {expected[3], expected[0], expected[1], expected[2]};
-        const std::uint8_t* const texel = got.data() + i * texels.size();
-        findings.add(near(read_colours[i], expected, texels, {}) && texels.may_encode(texel, turned), [&] {
-          return text_of(at[i], kind.dimensions) + " gave " + text_of(read_colours[i]) + ", not " +
-                 text_of(expected) + ", and became " + text_of(texels.decode(texel)) + ", not " +
-                 text_of(turned);
-        });
-      }
-    }
+    for_each_format(kind, program, "turn", CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_READ_WRITE,
+                    [&](const Case& image, cl_kernel turning) {
+                      const Texels& texels = image.texels;
+                      const auto at = every_texel(image.host);
+                      const auto read_colours = read_at(turning, image, at);
+                      const auto got = read_image(image.image, image.host);
+                      Findings findings(image.name() + " read and written");
+                      for (size_t i = 0; i < at.size(); ++i) {
+                        const Colour expected = texels.decode(image.host.data.data() + i * texels.size());
+                        const Colour turned = {expected[3], expected[0], expected[1], expected[2]};
+                        const std::uint8_t* const texel = got.data() + i * texels.size();
+                        findings.add(
+                            near(read_colours[i], expected, texels) && texels.may_encode(texel, turned), [&] {
+                              return text_of(at[i], kind.dimensions) + " gave " + text_of(read_colours[i]) +
+                                     ", not " + text_of(expected) + ", and became " +
+                                     text_of(texels.decode(texel)) + ", not " + text_of(turned);
+                            });
+                      }
+                    });
   }
 
   void check_queries(const Kind& kind) {
     const Program program = build(source_for(kind, kQuery).c_str(), "-cl-std=CL1.2");
     const Kernel query = kernel(program, "query");
     for (const cl_image_format& format : formats(kind, CL_MEM_READ_ONLY)) {
-      const Texels texels(format);
-      const HostImage host = host_image(kind, texels);
-      const Mem image = make_image(kind, format, host, CL_MEM_READ_ONLY);
+      const Case image = make_case(kind, format, CL_MEM_READ_ONLY);
+      const HostImage& host = image.host;
       const std::vector<cl_int> nothing(6, -1);
       const Mem out = buffer(nothing.size(), nothing.data());
-      set_args(query, image, out);
+      set_args(query, image.image, out);
       ASSERT_CL(launch(query, 1));
       std::vector<cl_int> expected = nothing;
       expected[0] = host.size[0];
@@ -503,12 +521,8 @@ class Images : public GpuTest {
       if (kind.dimensions > 1 && kind.layered != 1) expected[3] = host.size[1];
       if (kind.dimensions == 3 && kind.layered == 3) expected[4] = host.size[2];
       if (kind.layered != 3) expected[5] = host.size[kind.layered];
-      EXPECT_EQ(expected, read<cl_int>(out, expected.size())) << name_of(kind, texels);
+      EXPECT_EQ(expected, read<cl_int>(out, expected.size())) << image.name();
     }
-  }
-
-  static std::string name_of(const Kind& kind, const Texels& texels) {
-    return std::string(kind.type) + (kind.in_buffer ? " over a buffer " : " ") + texels.name();
   }
 
   bool is_offered(const Kind& kind) {
@@ -555,11 +569,7 @@ TEST_F(Images, GivenQueriesThenTheImagesProperties) {
 
 // In kernels, a sampler may also be a constant.
 TEST_F(Images, GivenSamplersInTheProgramThenAsTheFormulasSay) {
-  const Kind& kind = kKinds[2];
-  const cl_image_format format = {CL_RGBA, CL_FLOAT};
-  const Texels texels(format);
-  const HostImage host = host_image(kind, texels);
-  const Mem image = make_image(kind, format, host, CL_MEM_READ_ONLY);
+  const Case image = make_case(kKinds[2], {CL_RGBA, CL_FLOAT}, CL_MEM_READ_ONLY);
   const auto constant = [](const SamplerState& state) {
     std::string text = state.normalised ? "CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_"
                                         : "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_";
@@ -581,22 +591,8 @@ TEST_F(Images, GivenSamplersInTheProgramThenAsTheFormulasSay) {
         " : read_imagef(image, inside, c[i].xy); }";
     const Program program = build(source.c_str());
     const Kernel k = kernel(program, "k");
-    const auto at = positions(host, state);
-    const auto flat = vectors_of_4(at);
-    const Mem in = buffer(flat.size(), flat.data());
-    const Mem out = buffer<float>(flat.size());
-    set_args(k, image, in, out);
-    ASSERT_CL(launch(k, at.size()));
-    const auto got = colours(out, at.size(), Numbers::Float);
-    Findings findings("samplers in the program, " + state.name());
-    for (size_t i = 0; i < at.size(); ++i) {
-      Colour freedom{};
-      const Colour expected = sample(host, texels, state, at[i], freedom);
-      for (double& f : freedom) f = state.filter == CL_FILTER_LINEAR ? f * kind.dimensions / 128 : 0;
-      findings.add(near(got[i], expected, texels, freedom), [&] {
-        return text_of(at[i], kind.dimensions) + " gave " + text_of(got[i]) + ", not " + text_of(expected);
-      });
-    }
+    const auto at = positions(image.host, state);
+    compare("with samplers in the program", image, state, at, at, read_at(k, image, at));
   }
 }
 

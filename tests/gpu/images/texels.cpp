@@ -13,7 +13,7 @@ struct Order {
   cl_channel_order order;
   const char* name;
   std::vector<int> components;
-  bool has_alpha_border;  ///< border colour with alpha 0, not 1
+  bool has_alpha_border;  ///< border colour with alpha 0, not 1, which is there for depth, too
 };
 
 const std::vector<Order>& orders() {
@@ -30,7 +30,7 @@ const std::vector<Order>& orders() {
       {CL_ABGR, "ABGR", {3, 2, 1, 0}, true},
       {CL_INTENSITY, "INTENSITY", {0}, true},
       {CL_LUMINANCE, "LUMINANCE", {0}, false},
-      {CL_DEPTH, "DEPTH", {0}, true},
+      {CL_DEPTH, "DEPTH", {0}, false},
       {CL_sRGBA, "sRGBA", {0, 1, 2, 3}, true},
       {CL_sBGRA, "sBGRA", {2, 1, 0, 3}, true},
   };
@@ -98,6 +98,9 @@ bool is_srgb(cl_channel_order order) {
 
 double linear_of_srgb(double c) {
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+double srgb_of_linear(double l) {
+  return l <= 0.0031308 ? l * 12.92 : 1.055 * std::pow(l, 1 / 2.4) - 0.055;
 }
 
 }  // namespace
@@ -195,8 +198,12 @@ bool Texels::may_encode(const std::uint8_t* texel, const Colour& colour) const {
   return true;
 }
 
-double Texels::tolerance(double expected) const {
-  if (is_srgb(format_.image_channel_order)) return 0.5 / 255;
+double Texels::tolerance(double expected, size_t component) const {
+  if (is_srgb(format_.image_channel_order) && component != 3) {
+    // Half a step of the encoded number, whose steps become larger with it.
+    const double encoded = srgb_of_linear(std::max(expected, 0.0));
+    return linear_of_srgb(encoded + 0.5 / 255) - linear_of_srgb(encoded);
+  }
   // 1.5 units in the last place of a float.
   return normalised_range() != 0 ? std::max(std::abs(expected), 1.0 / 65535) * 1.5 * std::exp2(-23.0) : 0;
 }

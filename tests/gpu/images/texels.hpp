@@ -37,8 +37,8 @@ class Texels {
   /// Whether `texel` is what writing `colour` may leave, with the specification's freedom in rounding (§8.3).
   bool may_encode(const std::uint8_t* texel, const Colour& colour) const;
 
-  /// How far a colour that was read may be from decode(): absolute.
-  double tolerance(double expected) const;
+  /// How far a component of a colour that was read may be from decode(): absolute.
+  double tolerance(double expected, size_t component) const;
 
   /// A texel with bits from `random`, whose numbers are finite and not denormal, and at most 4 in size where
   /// they are floating-point numbers.

@@ -1,0 +1,137 @@
+#include "daemon/compiler/nvrtc/compile.hpp"
+
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+
+#include "daemon/compiler/build_options.hpp"
+#include "daemon/compiler/nvrtc/library.hpp"
+#include "daemon/compiler/nvrtc/options.hpp"
+#include "daemon/compiler/nvrtc/ptx_kernels.hpp"
+#include "daemon/compiler/program_binary.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// What NVRTC's messages call the source.
+constexpr const char* kSourceName = "program.cu";
+/// Major version of the NVRTC that knows --no-cache for certain.
+constexpr int kFirstWithCache = 13;
+
+/// "90" for "sm_90", or the latest that this NVRTC knows before it: later GPUs run its code, too.
+std::string architecture_for(const Nvrtc& nvrtc, const std::string& device) {
+  const int wanted = std::stoi(device.substr(device.find('_') + 1));
+  int count = 0;
+  std::vector<int> known;
+  if (nvrtc.GetNumSupportedArchs(&count) == kNvrtcSuccess) known.resize(static_cast<std::size_t>(count));
+  if (known.empty() || nvrtc.GetSupportedArchs(known.data()) != kNvrtcSuccess)
+    throw std::runtime_error("NVRTC does not tell for which architectures it compiles");
+  std::erase_if(known, [wanted](int architecture) { return architecture > wanted; });
+  if (known.empty())
+    throw std::runtime_error("NVRTC " + std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor) +
+                             " does not compile for this GPU (" + device + ") any more: an older one does");
+  return std::to_string(*std::max_element(known.begin(), known.end()));
+}
+
+/// A program of NVRTC's.
+class Program {
+ public:
+  Program(const Nvrtc& nvrtc, const std::string& source) : nvrtc_(nvrtc) {
+    const int result = nvrtc.CreateProgram(&program_, source.c_str(), kSourceName, 0, nullptr, nullptr);
+    if (result != kNvrtcSuccess) throw std::runtime_error(error("the program", result));
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { nvrtc_.DestroyProgram(&program_); }
+
+  /// @returns nvrtcResult
+  int compile(const std::vector<std::string>& options) {
+    std::vector<const char*> words;
+    for (const std::string& option : options) words.push_back(option.c_str());
+    return nvrtc_.CompileProgram(program_, static_cast<int>(words.size()), words.data());
+  }
+  std::string log() const { return text(nvrtc_.GetProgramLogSize, nvrtc_.GetProgramLog); }
+  std::string ptx() const { return text(nvrtc_.GetPTXSize, nvrtc_.GetPTX); }
+  std::string error(const std::string& what, int result) const {
+    return "NVRTC refuses " + what + ": " + nvrtc_.GetErrorString(result);
+  }
+
+ private:
+  std::string text(int (*size_of)(NvrtcProgram*, std::size_t*), int (*get)(NvrtcProgram*, char*)) const {
+    std::size_t size = 0;
+    if (size_of(program_, &size) != kNvrtcSuccess || size == 0) return {};
+    std::string result(size, '\0');
+    if (get(program_, result.data()) != kNvrtcSuccess) return {};
+    // The size counts the 0 at the end.
+    result.pop_back();
+    return result;
+  }
+
+  const Nvrtc& nvrtc_;
+  NvrtcProgram* program_ = nullptr;
+};
+
+void build(const Request& request, const Nvrtc& nvrtc, const NvrtcOptions& options, Result& result) {
+  ProgramBinary binary;
+  const std::string architecture =
+      options.architecture.empty() ? architecture_for(nvrtc, request.architecture) : options.architecture;
+  binary.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  binary.architecture = "sm_" + architecture;
+  binary.options = request.options;
+
+  std::vector<std::string> words{"--gpu-architecture=compute_" + architecture, "--no-source-include"};
+  // Its own cache is of no use behind ours, and starts the GPU's driver in this process.
+  if (nvrtc.major >= kFirstWithCache) words.emplace_back("--no-cache");
+  words.insert(words.end(), options.words.begin(), options.words.end());
+  if (const std::string headers = find_cuda_headers(nvrtc); !headers.empty()) {
+    // The C++ library of CUDA 13 is in a folder of its own.
+    for (const std::string& folder : {headers, headers + "/cccl"})
+      words.push_back("--include-path=" + folder);
+    // A toolkit that is replaced replaces these.
+    result.files = {headers + "/cuda.h", headers + "/cuda_fp16.h"};
+  }
+
+  Program program(nvrtc, request.source);
+  const int status = program.compile(words);
+  result.log = program.log();
+  if (!result.log.empty() && !result.log.ends_with('\n')) result.log += '\n';
+  if (status == kNvrtcOutOfMemory) throw std::bad_alloc();
+  if (status == kNvrtcInvalidOption)
+    throw InvalidOptions(options_status(request.kind), "error: NVRTC refuses the options\n");
+  if (status != kNvrtcSuccess) throw std::runtime_error(program.error("the program", status));
+  if (options.warnings_are_errors && result.log.find(": warning") != std::string::npos)
+    throw std::runtime_error("there are warnings, which are errors with '-Werror'");
+  const std::string ptx = program.ptx();
+  binary.kernels = kernels_of_ptx(ptx);
+  binary.code.assign(ptx.begin(), ptx.end());
+  result.binary = serialize(binary);
+}
+
+}  // namespace
+
+Result compile_cuda(const Request& request) {
+  Result result;
+  try {
+    const NvrtcOptions options = nvrtc_options(request.kind, request.options);
+    result.status = CL_COMPILER_NOT_AVAILABLE;
+    const Nvrtc& nvrtc = open_nvrtc();
+    result.status = failure_status(request.kind);
+    build(request, nvrtc, options, result);
+    result.status = CL_SUCCESS;
+  } catch (const InvalidOptions& error) {
+    result.status = error.status();
+    result.log += error.what();
+  } catch (const std::bad_alloc&) {
+    result.status = CL_OUT_OF_HOST_MEMORY;
+    result.log += "error: the compiler ran out of memory\n";
+  } catch (const std::exception& error) {
+    result.log += std::string("error: ") + error.what() + "\n";
+  }
+  return result;
+}
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,128 @@
+#include "daemon/compiler/nvrtc/library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRemedy =
+    "install NVIDIA's NVRTC (libnvrtc.so, a part of the CUDA toolkit) on the node, or set CLIQUE_NVRTC to "
+    "its "
+    "path";
+
+// Of CUDA, as the library's name has them.
+constexpr int kLatest = 20;
+constexpr int kOldest = 12;
+
+std::vector<std::string> toolkits_of_environment() {
+  std::vector<std::string> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* const root = std::getenv(variable); root != nullptr && *root != '\0')
+      folders.emplace_back(root);
+  return folders;
+}
+
+const std::vector<std::string> kPackagedToolkits{"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
+
+/// Null where none of the names in the folder (empty: the loader's) can be opened.
+void* open_any(const std::string& folder) {
+  for (int version = kLatest; version >= kOldest; --version) {
+    const std::string name = "libnvrtc.so." + std::to_string(version);
+    const std::string path = folder.empty() ? name : folder + "/" + name;
+    // Never closed: whatever it started lives as long as the process.
+    if (void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
+  }
+  return nullptr;
+}
+
+void* open_library() {
+  if (const char* const path = std::getenv("CLIQUE_NVRTC")) {
+    if (*path == '\0') throw std::runtime_error("CUDA C++ is turned off on this node: CLIQUE_NVRTC is empty");
+    if (void* library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL)) return library;
+    throw std::runtime_error(std::string("CLIQUE_NVRTC names what cannot be opened: ") + ::dlerror());
+  }
+  std::vector<std::string> folders;
+  for (const std::string& toolkit : toolkits_of_environment()) folders.push_back(toolkit + "/lib64");
+  folders.emplace_back();
+  for (const std::string& toolkit : kPackagedToolkits) folders.push_back(toolkit + "/lib64");
+  for (const std::string& folder : folders)
+    if (void* library = open_any(folder)) return library;
+  throw std::runtime_error(std::string("this node cannot compile CUDA C++: ") + kRemedy);
+}
+
+Nvrtc load() {
+  void* library = open_library();
+  const auto find = [library](const char* symbol) {
+    void* address = ::dlsym(library, symbol);
+    if (address == nullptr)
+      throw std::runtime_error(std::string("what was opened as NVRTC lacks ") + symbol + ": " + kRemedy);
+    return address;
+  };
+  Nvrtc nvrtc;
+#define CLIQUE_NVRTC_LOAD(name, ...) nvrtc.name = reinterpret_cast<decltype(nvrtc.name)>(find("nvrtc" #name));
+  CLIQUE_NVRTC_CALLS(CLIQUE_NVRTC_LOAD)
+#undef CLIQUE_NVRTC_LOAD
+  nvrtc.GetErrorString = reinterpret_cast<decltype(nvrtc.GetErrorString)>(find("nvrtcGetErrorString"));
+  if (nvrtc.Version(&nvrtc.major, &nvrtc.minor) != kNvrtcSuccess)
+    throw std::runtime_error(std::string("NVRTC does not tell its version: ") + kRemedy);
+
+  Dl_info info{};
+  std::error_code error;
+  if (::dladdr(reinterpret_cast<void*>(nvrtc.Version), &info) != 0)
+    nvrtc.path = fs::canonical(info.dli_fname, error).string();
+  nvrtc.identity = std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor) + " " + nvrtc.path + " " +
+                   std::to_string(fs::file_size(nvrtc.path, error)) + " " +
+                   std::to_string(fs::last_write_time(nvrtc.path, error).time_since_epoch().count());
+  return nvrtc;
+}
+
+}  // namespace
+
+const Nvrtc& open_nvrtc() {
+  struct Opened {
+    std::optional<Nvrtc> nvrtc;
+    std::string why;
+  };
+  static const Opened opened = [] {
+    Opened result;
+    try {
+      result.nvrtc = load();
+    } catch (const std::runtime_error& error) {
+      result.why = error.what();
+    }
+    return result;
+  }();
+  if (!opened.nvrtc) throw std::runtime_error(opened.why);
+  return *opened.nvrtc;
+}
+
+bool has_nvrtc() {
+  try {
+    open_nvrtc();
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+std::string find_cuda_headers(const Nvrtc& nvrtc) {
+  std::vector<std::string> folders{fs::path(nvrtc.path).parent_path().parent_path() / "include"};
+  for (const auto& toolkits : {toolkits_of_environment(), kPackagedToolkits})
+    for (const std::string& toolkit : toolkits) folders.push_back(toolkit + "/include");
+  for (const std::string& folder : folders) {
+    std::error_code unreadable;
+    if (fs::is_regular_file(folder + "/cuda_fp16.h", unreadable)) return folder;
+  }
+  return {};
+}
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,74 @@
+#include "daemon/compiler/nvrtc/options.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "daemon/compiler/build_options.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// Options of OpenCL that mean something to NVRTC.
+const std::map<std::string_view, std::vector<std::string>> kFlags{
+    {"-cl-fast-relaxed-math", {"--use_fast_math"}},
+    {"-cl-denorms-are-zero", {"--ftz=true"}},
+    {"-cl-mad-enable", {"--fmad=true"}},
+    {"-cl-fp32-correctly-rounded-divide-sqrt", {"--prec-div=true", "--prec-sqrt=true"}},
+    {"-g", {"--generate-line-info"}},
+    {"-w", {"--disable-warnings"}},
+};
+
+/// "90a" of "sm_90a" and "compute_90a", else empty.
+std::string architecture_of(std::string_view name) {
+  for (const std::string_view prefix : {"sm_", "compute_"})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  const std::string_view variant = name.substr(digits);
+  const bool known = digits >= 2 && digits <= 3 && (variant.empty() || variant == "a" || variant == "f");
+  return known ? std::string(name) : std::string();
+}
+
+}  // namespace
+
+NvrtcOptions nvrtc_options(Request::Kind kind, std::string_view text) {
+  const auto fail = [kind](const std::string& why) {
+    throw InvalidOptions(options_status(kind), "error: " + why + "\n");
+  };
+  if (kind != Request::Kind::Build)
+    fail(
+        "programs in CUDA C++ ('-x cuda') are built with clBuildProgram, not compiled and linked separately");
+  NvrtcOptions options;
+  const auto words = split_options(text);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const auto value_of = [&](std::string_view prefix) {
+      if (word.size() > prefix.size()) return word.substr(prefix.size());
+      if (i + 1 == words.size()) fail("nothing follows '" + word + "'");
+      return words[++i];
+    };
+    if (const auto flag = kFlags.find(word); flag != kFlags.end()) {
+      options.words.insert(options.words.end(), flag->second.begin(), flag->second.end());
+    } else if (word == "-Werror") {
+      options.warnings_are_errors = true;
+    } else if (word == "-x") {
+      if (const std::string language = value_of("-x"); language != "cuda")
+        fail("the language cannot be both CUDA C++ and '" + language + "'");
+    } else if (word.starts_with("-D") || word.starts_with("-U")) {
+      const std::string prefix = word.substr(0, 2);
+      options.words.push_back(prefix + value_of(prefix));
+    } else if (word.starts_with("-std=")) {
+      options.words.push_back("-" + word);
+    } else if (word.starts_with("-arch=")) {
+      options.architecture = architecture_of(std::string_view(word).substr(6));
+      if (options.architecture.empty()) fail("no architecture: '" + word + "'; one is -arch=sm_90a");
+    } else if (word.starts_with("-I")) {
+      fail("'-I' is not for programs in CUDA C++: the source has to be complete but for CUDA's own headers");
+    } else {
+      fail("unknown option '" + word + "' for a program in CUDA C++");
+    }
+  }
+  return options;
+}
+
+}  // namespace clique::daemon::compiler
