@@ -8,6 +8,7 @@
 #include <random>
 
 #include "../opencl.hpp"
+#include "enqueued.hpp"
 
 namespace bench::kernels {
 
@@ -41,6 +42,13 @@ class Bench {
 
   const Scale scale;
   const cl::Device& device() const { return device_; }
+  const cl::Context& context() const { return context_; }
+  /// In order, and profiling.
+  const cl::CommandQueue& queue() const { return queue_; }
+  /// Throws where the device has no double precision.
+  void need_double() const {
+    if (device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) throw std::runtime_error("no double precision");
+  }
 
   /// The kernel `name` of the source `file`; reports the time of the build.
   cl::Kernel build(const std::string& name, const std::string& file, const std::string& figure,
@@ -90,11 +98,29 @@ class Bench {
       return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
                                  event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
     });
+    report_time(figure, nanoseconds, work, unit);
+  }
+
+  /// Runs what a library does, for the first time; reports its time as that of the build.
+  void first(const std::string& figure, const std::function<void()>& call) const {
+    const double time = seconds([&] {
+      call();
+      queue_.finish();
+    });
+    report(figure + " build", 1e3 * time, "ms");
+  }
+  /// As time(), for all kernels that `call` enqueues.
+  void time_enqueued(const std::string& figure, const std::function<void()>& call, double work,
+                     const char* unit) const {
+    report_time(figure, median(repeats_, [&] { return kernel_nanoseconds(call); }), work, unit);
+  }
+
+ private:
+  static void report_time(const std::string& figure, double nanoseconds, double work, const char* unit) {
     report(figure, 1e-6 * nanoseconds, "ms");
     report(figure + " rate", work / nanoseconds, unit);
   }
 
- private:
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
@@ -120,6 +146,9 @@ inline void expect_near(double expected, double actual, double tolerance, std::s
                 std::to_string(expected));
 }
 
+/// Throws Wrong unless `got` is the forward transform of `data`, complex numbers in batches of `length`.
+void expect_spectrum(const std::vector<float>& data, const std::vector<float>& got, std::size_t length);
+
 // The benchmarks. Each runs its kernel once on fresh memory, compares with the host, and then takes the time.
 void saxpy(const Bench& bench);
 void reduction(const Bench& bench);
@@ -131,5 +160,10 @@ void fft(const Bench& bench);
 void sha256(const Bench& bench);
 void options_float(const Bench& bench);
 void options_double(const Bench& bench);
+// Those of libraries, where these were found.
+void clblast_sgemm(const Bench& bench);
+void clblast_dgemm(const Bench& bench);
+void clfft_short(const Bench& bench);
+void clfft_long(const Bench& bench);
 
 }  // namespace bench::kernels

@@ -23,6 +23,14 @@ constexpr Named all[] = {
     {"sha256", kernels::sha256},
     {"options_float", kernels::options_float},
     {"options_double", kernels::options_double},
+#ifdef BENCH_CLBLAST
+    {"clblast_sgemm", kernels::clblast_sgemm},
+    {"clblast_dgemm", kernels::clblast_dgemm},
+#endif
+#ifdef BENCH_CLFFT
+    {"clfft_short", kernels::clfft_short},
+    {"clfft_long", kernels::clfft_long},
+#endif
 };
 
 }  // namespace

@@ -133,5 +133,34 @@ TEST(Kernels, GivenConstantTableWhenBuiltThenItIsInTheConstantBankWhereItFits) {
                         "ld.const"));
 }
 
+TEST(Kernels, GivenConstantTableThatWorkItemsReadAtPlacesOfTheirOwnWhenBuiltThenItIsInGlobalMemory) {
+  const std::string ptx =
+      ptx_of(built("__constant int table[100] = {1, 2, 3}; __kernel void k(__global int* x) { int i = "
+                   "get_local_id(0); x[i] = table[x[i]]; }"));
+  EXPECT_TRUE(contains(ptx, "ld.global.nc.u32"));
+  EXPECT_FALSE(contains(ptx, "ld.const"));
+}
+
+TEST(Kernels, GivenVolatilePrivateVariableWhenBuiltThenItIsOpaqueAndInARegister) {
+  const std::string ptx =
+      ptx_of(built("__kernel void k(__global float* x) { volatile float y = x[0]; x[1] = y - y; }"));
+  EXPECT_FALSE(contains(ptx, "volatile"));
+  EXPECT_TRUE(contains(ptx, "sub.rn.f32"));
+  EXPECT_TRUE(
+      contains(ptx_of(built("__kernel void k(__global volatile int* x) { x[1] = x[0]; }")), "ld.volatile"));
+}
+
+TEST(Kernels, GivenIndicesThatDifferByConstantsWhenBuiltThenTheyShareAnAddress) {
+  const std::string ptx = ptx_of(built(R"(
+    __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void k(__global float* x, int n) {
+      __local float tile[64 * 16];
+      int row = get_local_id(1), column = get_local_id(0);
+      for (int i = 0; i < 4; ++i) tile[(row * 4 + i) * 16 + column] = x[(row * 4 + i) * n + column];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      x[column * 16 + row] = tile[column * 64 + row];
+    })"));
+  for (const char* offset : {"+64]", "+128]", "+192]"}) EXPECT_TRUE(contains(ptx, offset)) << offset;
+}
+
 }  // namespace
 }  // namespace clique::daemon::compiler

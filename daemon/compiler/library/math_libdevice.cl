@@ -21,7 +21,6 @@ LIBDEVICE1(asinh, asinh)
 LIBDEVICE1(atan, atan)
 LIBDEVICE1(atanh, atanh)
 LIBDEVICE1(cbrt, cbrt)
-LIBDEVICE1(cos, cos)
 LIBDEVICE1(cosh, cosh)
 LIBDEVICE1(cospi, cospi)
 LIBDEVICE1(erf, erf)
@@ -37,7 +36,6 @@ LIBDEVICE1(log10, log10)
 LIBDEVICE1(log1p, log1p)
 LIBDEVICE1(logb, logb)
 LIBDEVICE1(rsqrt, rsqrt)
-LIBDEVICE1(sin, sin)
 LIBDEVICE1(sinh, sinh)
 LIBDEVICE1(sinpi, sinpi)
 LIBDEVICE1(tan, tan)
@@ -49,6 +47,11 @@ LIBDEVICE2(hypot, hypot)
 LIBDEVICE2(nextafter, nextafter)
 LIBDEVICE2(pow, pow)
 LIBDEVICE2(remainder, remainder)
+
+double __nv_sin(double) __attribute__((const));
+double __nv_cos(double) __attribute__((const));
+OVERLOAD double sin(double x) { return __nv_sin(x); }
+OVERLOAD double cos(double x) { return __nv_cos(x); }
 
 double __nv_atan2(double, double) __attribute__((const));
 OVERLOAD double atan2(double y, double x) { return __nv_atan2(y, x); }
@@ -68,13 +71,7 @@ double __nv_frexp(double, int*);
 INLINE OVERLOAD float frexp(float x, int* exponent) { return __nv_frexpf(x, exponent); }
 INLINE OVERLOAD double frexp(double x, int* exponent) { return __nv_frexp(x, exponent); }
 
-void __nv_sincosf(float, float*, float*);
 void __nv_sincos(double, double*, double*);
-INLINE OVERLOAD float sincos(float x, float* cosine) {
-  float sine;
-  __nv_sincosf(x, &sine, cosine);
-  return sine;
-}
 INLINE OVERLOAD double sincos(double x, double* cosine) {
   double sine;
   __nv_sincos(x, &sine, cosine);

@@ -21,13 +21,15 @@ std::uint64_t size_of(const llvm::GlobalVariable& variable) {
   return variable.getParent()->getDataLayout().getTypeAllocSize(variable.getValueType());
 }
 
-/// True where the address only ever gets an offset and is loaded from.
-bool only_loaded(const llvm::Value& address) {
-  return std::all_of(address.user_begin(), address.user_end(), [&](const llvm::User* user) {
-    if (llvm::isa<llvm::LoadInst>(user)) return true;
-    const auto* const offset = llvm::dyn_cast<llvm::GEPOperator>(user);
+/// True where the address only ever gets an offset and is loaded from, by all work-items of a warp at the
+/// same place: the bank gives one word at a time.
+bool only_loaded_together(llvm::Value& address, UniformityOf uniformity_of) {
+  return std::all_of(address.user_begin(), address.user_end(), [&](llvm::User* user) {
+    if (auto* const load = llvm::dyn_cast<llvm::LoadInst>(user))
+      return !uniformity_of(*load->getFunction()).isDivergent(&address);
+    auto* const offset = llvm::dyn_cast<llvm::GEPOperator>(user);
     return offset != nullptr && offset->getPointerOperand() == &address && !offset->getType()->isVectorTy() &&
-           only_loaded(*offset);
+           only_loaded_together(*offset, uniformity_of);
   });
 }
 
@@ -72,7 +74,7 @@ void promote(llvm::GlobalVariable& variable) {
 
 }  // namespace
 
-void promote_constants(llvm::Module& module) {
+void promote_constants(llvm::Module& module, UniformityOf uniformity_of) {
   std::uint64_t used = 0;
   std::vector<llvm::GlobalVariable*> tables;
   for (llvm::GlobalVariable& variable : module.globals()) {
@@ -80,7 +82,7 @@ void promote_constants(llvm::Module& module) {
     if (variable.getAddressSpace() == kConstantSpace) used += size_of(variable);
     variable.removeDeadConstantUsers();
     if (variable.getAddressSpace() == kGlobalSpace && !variable.use_empty() && variable.hasLocalLinkage() &&
-        only_loaded(variable))
+        only_loaded_together(variable, uniformity_of))
       tables.push_back(&variable);
   }
   std::stable_sort(tables.begin(), tables.end(),

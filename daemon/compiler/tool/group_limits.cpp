@@ -1,10 +1,10 @@
 #include "daemon/compiler/tool/group_limits.hpp"
 
+#include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
-#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
 #include <array>
@@ -25,10 +25,9 @@ constexpr std::array<Register, 3> kRegisters{
     Register{llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_y},
     Register{llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_z}};
 
+/// In contrast to metadata, an attribute stays where calls are merged.
 void set_range(llvm::CallInst& call, std::uint32_t first, std::uint32_t end) {
-  call.setMetadata(
-      llvm::LLVMContext::MD_range,
-      llvm::MDBuilder(call.getContext()).createRange(llvm::APInt(32, first), llvm::APInt(32, end)));
+  call.addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, first), llvm::APInt(32, end)));
 }
 
 void bound(llvm::IntrinsicInst& call, const std::array<std::uint32_t, 3>& required) {

@@ -18,8 +18,10 @@
 #include "daemon/compiler/tool/group_limits.hpp"
 #include "daemon/compiler/tool/half_comparisons.hpp"
 #include "daemon/compiler/tool/hidden_values.hpp"
+#include "daemon/compiler/tool/index_offsets.hpp"
 #include "daemon/compiler/tool/local_memory.hpp"
 #include "daemon/compiler/tool/parameters.hpp"
+#include "daemon/compiler/tool/private_volatile.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -41,6 +43,9 @@ class PassRunner {
 
   llvm::PassBuilder& builder() { return builder_; }
   void run(llvm::ModulePassManager passes, llvm::Module& module) { passes.run(module, modules_); }
+  const llvm::UniformityInfo& uniformity(llvm::Function& function) {
+    return functions_.getResult<llvm::UniformityInfoAnalysis>(function);
+  }
 
  private:
   llvm::LoopAnalysisManager loops_;
@@ -102,6 +107,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   keep_what_kernels_need(module);
   unify_attributes(module, options);
 
+  relax_private_volatile(module);
   inline_users_of_hidden_values(module);
   {
     llvm::ModulePassManager passes;
@@ -133,7 +139,10 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   const auto level = options.opt_disable ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3;
   runner.run(runner.builder().buildPerModuleDefaultPipeline(level), module);
 
-  promote_constants(module);
+  promote_constants(module, [&](llvm::Function& function) -> const llvm::UniformityInfo& {
+    return runner.uniformity(function);
+  });
+  separate_index_offsets(module);
   if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
   split_half_comparisons(module);
   split_unaligned_byte_vectors(module);
