@@ -1,4 +1,4 @@
-// Sine and cosine of floats (§6.15.2), within 1.6 ulp up to 2^16 and 2.7 ulp beyond (all floats were compared with the
+// Sine and cosine of floats (§6.15.2), within 1.6 ulp up to 2^16 and 2.8 ulp beyond (all floats were compared with the
 // host's double precision). libdevice is as exact, but its reduction of large arguments goes through local memory, in a
 // loop: inlined several times into a kernel, it takes more registers than all the rest.
 #include "builtins.h"
