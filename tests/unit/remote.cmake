@@ -10,7 +10,3 @@ add_executable(remote_tests
   ${CMAKE_CURRENT_LIST_DIR}/remote_speed.cpp)
 target_link_libraries(remote_tests PRIVATE clique_icd_objects GTest::gtest_main)
 add_test(NAME unit.remote COMMAND remote_tests)
-# ZeroMQ is not instrumented, so what its threads do with memory looks like races; and starting the embedded workers
-# looks like a fork, after which ThreadSanitizer wants no new threads.
-set_tests_properties(unit.remote PROPERTIES TIMEOUT 120
-  ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1 die_after_fork=0")
