@@ -69,8 +69,11 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
 }
 
 std::optional<protocol::CommandId> Context::add_queue(const Queue& queue) {
-  const std::lock_guard lock(queues_mutex_);
-  queues_.push_back(&queue);
+  const std::lock_guard gate(gate_);
+  {
+    const std::lock_guard lock(queues_mutex_);
+    queues_.push_back(&queue);
+  }
   const auto ahead = ahead_.find(&queue.worker());
   return ahead != ahead_.end() ? std::optional(*ahead->second) : std::nullopt;
 }
@@ -81,10 +84,11 @@ void Context::remove_queue(const Queue& queue) {
 }
 
 std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
-  std::unique_lock lock(queues_mutex_);
+  std::unique_lock gate(gate_);
+  const std::lock_guard lock(queues_mutex_);
   const auto here = std::count_if(queues_.begin(), queues_.end(),
                                   [&](const Queue* other) { return &other->worker() == &queue.worker(); });
-  return here == 1 && queue.in_order() ? std::move(lock) : std::unique_lock<std::mutex>();
+  return here == 1 && queue.in_order() ? std::move(gate) : std::unique_lock<std::mutex>();
 }
 
 void Context::returned_early(const Queue& queue, Event& write) {

@@ -73,9 +73,12 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   HostReads host_reads_;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
-  std::mutex queues_mutex_;
+  /// Held while a queue is made, or while none must be. Not while one goes, which may happen wherever an
+  /// event is let go of.
+  std::mutex gate_;
+  std::mutex queues_mutex_;  // inside all others
   std::vector<const Queue*> queues_;
-  /// Of each worker, the last write that returned early.
+  /// Of each worker, the last write that returned early. Under gate_.
   std::map<Worker*, std::shared_ptr<const protocol::CommandId>> ahead_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
 };

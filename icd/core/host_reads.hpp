@@ -23,6 +23,9 @@ class HostReads {
     const std::byte* end;
     Ref<Event> event;
   };
+  /// Takes those out whose commands have ended. Under the lock.
+  std::vector<Range> take_ended();
+
   std::mutex mutex_;
   std::vector<Range> ranges_;
 };

@@ -27,6 +27,7 @@ struct Node {
     fake.on_release = [this](const auto& message) {
       released.insert(released.end(), message.objects.begin(), message.objects.end());
     };
+    fake.run([] {});  // so that its thread sees the functions that were set
     worker = std::make_unique<Worker>(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)),
                                       index);
     device = Ref<Device>(new Device(*worker, 0, {}, nullptr, {}));
@@ -37,7 +38,7 @@ struct Node {
     if (!silent) fake.reply(answer(message));
   }
   protocol::ProgramBuilt answer(const protocol::BuildProgram& message) const {
-    protocol::ProgramBuilt built{message.request, status, {}, {}};
+    protocol::ProgramBuilt built{message.request, status.load(), {}, {}};
     const bool good = status == CL_SUCCESS;
     protocol::BuildResult result;
     result.device = 0;
@@ -68,8 +69,8 @@ struct Node {
     fake.run(look);
   }
 
-  cl_int status = CL_SUCCESS;
-  bool silent = false;
+  std::atomic<cl_int> status{CL_SUCCESS};
+  std::atomic<bool> silent{false};
   std::vector<protocol::CreateProgram> programs;
   std::vector<protocol::BuildProgram> builds;
   std::vector<protocol::CreateKernel> kernels;
@@ -246,6 +247,16 @@ TEST_F(ProgramOnNodes, ACloneBringsAllArgumentsAsTheyWere) {
     EXPECT_EQ((Indices{0, 1, 2}), indices(a.runs[1]));
     EXPECT_EQ((protocol::Bytes{10, 0, 0, 0}), a.runs[1].args[0].value);
   });
+}
+
+// As where the write lets go of the last event of the other queue.
+TEST_F(ProgramOnNodes, AQueueMayGoWhileAWriteOnAnotherReturnsEarly) {
+  const Ref<Queue> on_a = queue(a);
+  Ref<Queue> on_b = queue(b);
+  const auto alone = context->alone(*on_a);
+  ASSERT_TRUE(alone.owns_lock());
+  on_b = nullptr;
+  b.look([&] { EXPECT_EQ(1U, b.released.size()); });
 }
 
 TEST_F(ProgramOnNodes, ObjectsAreReleasedWhereTheyWere) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "icd/remote/nodes.hpp"
 #include "protocol/version.hpp"
@@ -55,9 +56,9 @@ protocol::WorkerAddress address(const FakeWorker& worker) {
 
 TEST(Nodes, AreOpenedInTheirOrder) {
   FakeWorker workers[3];
-  std::string client;
+  std::promise<std::string> client;
   FakeDaemon first([&](const protocol::Hello& hello, protocol::Batch& batch) {
-    client = hello.client;
+    client.set_value(hello.client);
     std::this_thread::sleep_for(50ms);
     batch.add(
         protocol::Welcome{protocol::kVersion, 0, "one", "", {address(workers[0]), address(workers[1])}});
@@ -75,7 +76,8 @@ TEST(Nodes, AreOpenedInTheirOrder) {
   EXPECT_EQ(opened.links[1]->endpoint().commands, workers[1].endpoint().commands);
   EXPECT_EQ(opened.links[2]->endpoint().node, "two");
   EXPECT_EQ(opened.links[2]->endpoint().peers, "tcp://[fd00::2]:1234");
-  EXPECT_NE(client.find("[" + std::to_string(::getpid()) + "]@"), std::string::npos) << client;
+  const std::string name = client.get_future().get();
+  EXPECT_NE(name.find("[" + std::to_string(::getpid()) + "]@"), std::string::npos) << name;
 }
 
 TEST(Nodes, ByNameAreTriedAtEveryAddress) {
