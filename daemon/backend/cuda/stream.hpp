@@ -81,7 +81,7 @@ class Completions {
   std::vector<Stream*> active_;
   bool sleeping_ = false;
   bool stop_ = false;
-  bool faulty_ = false;
+  std::atomic<bool> faulty_{false};
 
   std::atomic<std::uint64_t> generation_ = 0;  // changes with `active_`
   // The thread's own.
