@@ -67,6 +67,7 @@ void ControlChannel::send(const WorkerReady& ready) const {
 
 void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
   std::vector<Flat> list;
+  list.reserve(workers.size());
   for (const WorkerReady& worker : workers) list.push_back(flat(worker));
   send_packet(pack(list));
 }
