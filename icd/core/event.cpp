@@ -158,7 +158,7 @@ void Event::end_in_turn(cl_int status, const Times& times) {
     Times times;
     std::atomic<std::size_t> left;
   };
-  const auto turn = std::make_shared<Turn>(Ref<Event>(this), status, times, before.size() + 1);
+  const std::shared_ptr<Turn> turn(new Turn{Ref<Event>(this), status, times, before.size() + 1});
   const auto one_ended = [turn](cl_int /*status*/) {
     if (--turn->left == 0) turn->event->advance(turn->status, turn->times);
   };

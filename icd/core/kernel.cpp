@@ -14,6 +14,7 @@ using protocol::KernelArg;
 template <typename Handle>
 Handle handle_at(const void* value) {
   Handle handle{};
+  // Handles are pointers, and it is the pointer that is meant: NOLINTNEXTLINE(bugprone-sizeof-expression)
   if (value != nullptr) std::memcpy(&handle, value, sizeof handle);
   return handle;
 }
@@ -331,11 +332,10 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
   for (const Arg& arg : args_)
     if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
-  const Ref<Event> event =
-      queue.submit({.type = type, .waits = waits, .accesses = accesses_, .report = report},
-                   [&](protocol::Batch& outbox, const protocol::Command& header) {
-                     post(outbox, header, there, program, range);
-                   });
+  Ref<Event> event = queue.submit({.type = type, .waits = waits, .accesses = accesses_, .report = report},
+                                  [&](protocol::Batch& outbox, const protocol::Command& header) {
+                                    post(outbox, header, there, program, range);
+                                  });
   let_go(held);
   return event;
 }

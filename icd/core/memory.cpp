@@ -105,7 +105,7 @@ Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void*
   }
 }
 
-Buffer::Buffer(Ref<Buffer> parent, cl_mem_flags flags, std::size_t origin, std::size_t size)
+Buffer::Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin, std::size_t size)
     : Memory(parent->context(), CL_MEM_OBJECT_BUFFER, flags, size,
              parent->host_ptr() != nullptr ? static_cast<std::byte*>(parent->host_ptr()) + origin : nullptr,
              parent, origin, {}) {}

@@ -100,7 +100,7 @@ class Buffer final : public Memory {
   Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
          std::vector<cl_mem_properties> properties);
   /// A sub-buffer: its region shares the parent's content.
-  Buffer(Ref<Buffer> parent, cl_mem_flags flags, std::size_t origin, std::size_t size);
+  Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin, std::size_t size);
 
  private:
   void post_create(Worker& worker) const override;

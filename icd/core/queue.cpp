@@ -152,15 +152,15 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
 
 Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
                              std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named) {
-  auto reads = context_->host_reads().pending(memory.data(), memory.size());
-  if (!reads.empty()) return write_later(std::move(reads), type, access, waits, std::move(post));
+  const auto reads = context_->host_reads().pending(memory.data(), memory.size());
+  if (!reads.empty()) return write_later(reads, type, access, waits, std::move(post));
   Submission submission{type, waits, {&access, 1}, report};
   submission.named = named;
   return submit_parts(std::move(submission),
                       [&](Link& link, const protocol::Command& header) { post(link, header, in_order()); });
 }
 
-Ref<Event> Queue::write_later(std::vector<Ref<Event>> reads, cl_command_type type, const Access& access,
+Ref<Event> Queue::write_later(std::span<const Ref<Event>> reads, cl_command_type type, const Access& access,
                               std::span<const Ref<Event>> waits, PostWrite post) {
   const auto mark = [](protocol::Batch& outbox, protocol::Command& header) {
     outbox.add(protocol::Marker{std::move(header)});
@@ -200,8 +200,8 @@ Ref<Event> Queue::write_later(std::vector<Ref<Event>> reads, cl_command_type typ
       context.flush();
     }
   };
-  const auto later = std::make_shared<Later>(Ref<Queue>(this), Ref<Memory>(access.memory), turn, gate,
-                                             std::move(post), reads.size());
+  const std::shared_ptr<Later> later(
+      new Later{Ref<Queue>(this), Ref<Memory>(access.memory), turn, gate, std::move(post), reads.size()});
   for (const Ref<Event>& read : reads)
     read->then([later](cl_int status) {
       if (status < 0) later->failure = status;

@@ -145,7 +145,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// A write from host memory: at once, or, where commands under way are yet to fill that memory, after them.
   Ref<Event> write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
                         std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named = false);
-  Ref<Event> write_later(std::vector<Ref<Event>> reads, cl_command_type type, const Access& access,
+  Ref<Event> write_later(std::span<const Ref<Event>> reads, cl_command_type type, const Access& access,
                          std::span<const Ref<Event>> waits, PostWrite post);
 
   struct Prepared {

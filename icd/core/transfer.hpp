@@ -75,7 +75,8 @@ protocol::Payload payload(const HostContent& content, const std::byte* at, const
 /// flagged kMore; the waits are on the first only where the queue is in order, since the others follow it
 /// then.
 template <typename MakePart>
-void post_parts(Link& link, protocol::Command header, bool in_order, std::size_t count, MakePart&& part) {
+void post_parts(Link& link, const protocol::Command& header, bool in_order, std::size_t count,
+                MakePart&& part) {
   for (std::size_t i = 0; i < count; ++i) {
     protocol::Command own = header;
     if (i + 1 < count) own.flags |= protocol::Command::kMore;

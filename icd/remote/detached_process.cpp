@@ -13,8 +13,6 @@
 
 #include "icd/remote/threads.hpp"
 
-extern char** environ;
-
 namespace clique::icd {
 
 namespace {
@@ -105,6 +103,7 @@ int carry_out(void* object) {
 
 void start_detached(const std::string& path, std::vector<std::string> arguments, int inherited) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   // dup2 of a number onto itself, or onto one that an action opens, would go wrong.

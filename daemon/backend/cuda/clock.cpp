@@ -1,8 +1,7 @@
 #include "daemon/backend/cuda/clock.hpp"
 
-#include <time.h>
-
 #include <cmath>
+#include <ctime>
 
 namespace clique::daemon::cuda {
 
@@ -89,7 +88,7 @@ CUevent GpuClock::take() {
   {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {
-      const CUevent event = free_.back();
+      CUevent event = free_.back();
       free_.pop_back();
       return event;
     }

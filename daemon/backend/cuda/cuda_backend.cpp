@@ -96,7 +96,7 @@ void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& qu
   std::vector<ReportOrder::EntryRef> after;
   resolve(command.waits, waits, after);
   // Where the queue keeps no order, each part waits for what the command waits for.
-  if (!first && !queue->in_order) resolve(parts->waits, waits, after);
+  if (parts != nullptr && !first && !queue->in_order) resolve(parts->waits, waits, after);
 
   const bool all_before = work.everything_before;
   const bool all_after = work.everything_after;

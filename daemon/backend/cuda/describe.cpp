@@ -125,6 +125,7 @@ void describe_identity(const Device& device, Writer& write) {
 void describe_language(const Device& device, Writer& write) {
   const auto extensions = all_extensions(device);
   std::vector<cl_name_version> with_version;
+  with_version.reserve(extensions.size());
   for (const std::string& name : extensions) with_version.push_back(named(name, version_of(name)));
   write(CL_DEVICE_EXTENSIONS, joined(extensions));
   write(CL_DEVICE_EXTENSIONS_WITH_VERSION, with_version);

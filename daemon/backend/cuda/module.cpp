@@ -82,9 +82,10 @@ protocol::Bytes assemble(const protocol::Bytes& ptx, std::string& log) {
   std::array<char, 4 << 10> infos{};
   std::array<CUjit_option, 4> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                                       CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
-  // Sizes travel as if they were pointers.
+  // Sizes travel as if they were pointers, as CUDA wants it. NOLINTBEGIN(performance-no-int-to-ptr)
   std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size()), infos.data(),
                               reinterpret_cast<void*>(infos.size())};
+  // NOLINTEND(performance-no-int-to-ptr)
   CUlinkState state = nullptr;
   CLIQUE_CUDA(LinkCreate(static_cast<unsigned>(options.size()), options.data(), values.data(), &state));
   // PTX is a text that ends with a 0.
