@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <vector>
 
 #include "protocol/transport/shared_offer.hpp"
 
@@ -54,13 +53,29 @@ void PeerLinks::send_batch(Link& link) {
   protocol::send(link.socket, batch_);
 }
 
-bool PeerLinks::collect() {
-  if (!lending_) return false;
+void PeerLinks::collect() {
+  if (!lending_) return;
   const std::lock_guard lock(mutex_);
   bool left = false;
   for (auto& [peer, link] : links_) left = (link.shared && link.shared->collect()) || left;
   lending_ = left;
-  return left;
+}
+
+bool PeerLinks::rest(std::vector<int>& descriptors) {
+  const std::lock_guard lock(mutex_);
+  bool nothing = true;
+  for (auto& [peer, link] : links_) {
+    if (!link.shared) continue;
+    nothing = link.shared->arm_for_returns() && nothing;
+    descriptors.push_back(link.shared->doorbell());
+  }
+  return nothing;
+}
+
+void PeerLinks::hush() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [peer, link] : links_)
+    if (link.shared) link.shared->hush();
 }
 
 }  // namespace clique::daemon

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "daemon/log.hpp"
 #include "protocol/transport/shared_memory.hpp"
@@ -37,9 +38,13 @@ class PeerLinks {
     send_batch(link->second);
   }
 
-  /// Lets go of what peers have read; to be called again and again while it says that there is something to
-  /// be read. Any thread.
-  bool collect();
+  /// Lets go of what peers have read. Any thread.
+  void collect();
+  /// Before sleeping: adds the descriptors that become readable when peers have read something. Main thread.
+  /// @returns false where there is something to collect.
+  bool rest(std::vector<int>& descriptors);
+  /// After sleeping.
+  void hush();
 
  private:
   struct Link {

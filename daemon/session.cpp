@@ -39,8 +39,8 @@ constexpr std::chrono::seconds kDrainInterval{1};
 constexpr std::chrono::milliseconds kLastWords{500};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr long kSleepMs = 1000;
-/// While others are to read what was sent, which no file descriptor tells.
-constexpr long kShortSleepMs = 1;
+/// While the client is behind with what it is told.
+constexpr long kBehindMs = 1;
 
 /// Without a hint of how many characters are right.
 bool same_secret(const std::string& a, const std::string& b) {
@@ -193,14 +193,14 @@ void Session::loop() {
       busy = take_commands() || busy;
     busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
-    const bool lending = surroundings_.peers.collect();
+    surroundings_.peers.collect();
     const auto now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
       backend_.flush();
       last_work = now;
     } else if (now - last_work >= spin) {
-      sleep(lending || surroundings_.reporter.behind() ? kShortSleepMs : kSleepMs);
+      sleep();
     }
     if (open_ && now - last_drain > kDrainInterval) {
       surroundings_.reporter.drain();
@@ -378,12 +378,14 @@ void Session::serve_offer() {
   }
 }
 
-void Session::sleep(long longest_ms) {
+void Session::sleep() {
   const auto something_in = [](const std::shared_ptr<protocol::SharedMemory>& memory) {
     return !memory->arm();
   };
   if (shared_ && open_ && something_in(shared_)) return;
   if (std::any_of(shared_peers_.begin(), shared_peers_.end(), something_in)) return;
+  std::vector<int> returns;
+  if (!surroundings_.peers.rest(returns)) return;
   std::vector<zmq::pollitem_t> items{{nullptr, control_.fd(), ZMQ_POLLIN, 0},
                                      {nullptr, surroundings_.tasks.fd(), ZMQ_POLLIN, 0},
                                      {commands_monitor_.handle(), 0, ZMQ_POLLIN, 0},
@@ -398,11 +400,14 @@ void Session::sleep(long longest_ms) {
   if (open_ || !commands_id_.empty()) items.pop_back();
   if (shared_) items.push_back({nullptr, shared_->doorbell(), ZMQ_POLLIN, 0});
   for (const auto& peer : shared_peers_) items.push_back({nullptr, peer->doorbell(), ZMQ_POLLIN, 0});
-  const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), longest_ms);
+  for (const int doorbell : returns) items.push_back({nullptr, doorbell, ZMQ_POLLIN, 0});
+  const long patience = surroundings_.reporter.behind() ? kBehindMs : kSleepMs;
+  const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), patience);
   if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
 
   if (shared_) shared_->hush();
   for (const auto& peer : shared_peers_) peer->hush();
+  surroundings_.peers.hush();
   if (items[4].revents != 0) serve_offer();
   if (items[0].revents != 0) watch_control();
   if ((items[2].revents != 0 && lost(commands_monitor_, commands_connection_)) ||

@@ -57,7 +57,7 @@ class Session {
   void watch_control();
   /// @returns whether one of the client's own connections was lost.
   static bool lost(zmq::socket_ref monitor, int connection);
-  void sleep(long longest_ms);
+  void sleep();
 
   Sockets sockets_;
   const ControlChannel& control_;

@@ -40,6 +40,8 @@ struct SharedMemory::Lane {
   alignas(64) std::atomic<std::uint64_t> written;   ///< bytes that ever entered the ring
   alignas(64) std::atomic<std::uint64_t> read;      ///< bytes that ever left it
   alignas(64) std::atomic<std::uint32_t> sleeping;  ///< the receiver wants its doorbell to be rung
+  alignas(
+      64) std::atomic<std::uint32_t> sender_sleeping;  ///< so does the sender, when something is given back
   alignas(64) std::array<std::atomic<std::uint32_t>, kLoans> lent;  ///< not 0 while the receiver has it
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -189,6 +191,16 @@ bool SharedMemory::collect() {
   return !loans_.empty();
 }
 
+bool SharedMemory::arm_for_returns() {
+  Lane& to = lane(other_);
+  armed_.store(true, std::memory_order_relaxed);
+  to.sender_sleeping.store(1, std::memory_order_seq_cst);
+  const std::lock_guard lock(mutex_);
+  return std::all_of(loans_.begin(), loans_.end(), [&](const Loan& loan) {
+    return to.lent[loan.number].load(std::memory_order_seq_cst) != 0;
+  });
+}
+
 void SharedMemory::forget_loans() {
   std::vector<Loan> gone;  // as in collect()
   const std::lock_guard lock(mutex_);
@@ -225,7 +237,11 @@ void SharedMemory::publish(std::size_t size) {
   written_ += size;
   // In one order with the receiver's arm(): either it sees this, or this sees that it sleeps.
   to.written.store(written_, std::memory_order_seq_cst);
-  if (to.sleeping.load(std::memory_order_seq_cst) == 0 || to.sleeping.exchange(0) == 0) return;
+  ring(to.sleeping);
+}
+
+void SharedMemory::ring(std::atomic<std::uint32_t>& sleeping) const {
+  if (sleeping.load(std::memory_order_seq_cst) == 0 || sleeping.exchange(0) == 0) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto rung = ::write(doorbells_[other_].get(), &one, sizeof one);
 }
@@ -311,16 +327,20 @@ SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
       if (at.loan >= kLoans || at.size > kArena || at.offset > kArena - at.size)
         throw DecodeError("a payload outside of the arena");
       std::byte* const data = this->incoming().data() + at.offset;
-      incoming.frames.push_back(
-          {{data, at.size},
-           std::shared_ptr<const void>(data, [self = shared_from_this(), loan = at.loan](const void*) {
-             self->lane(self->side_).lent[loan].store(0, std::memory_order_release);
-           })});
+      std::shared_ptr<const void> owner(
+          data, [self = shared_from_this(), loan = at.loan](const void*) { self->returned(loan); });
+      incoming.frames.push_back({{data, at.size}, std::move(owner)});
     }
   }
   read_ += size;
   own.read.store(read_, std::memory_order_release);
   return elsewhere ? Received::Elsewhere : Received::Batch;
+}
+
+void SharedMemory::returned(std::uint32_t loan) {
+  Lane& own = lane(side_);
+  own.lent[loan].store(0, std::memory_order_seq_cst);
+  ring(own.sender_sleeping);
 }
 
 bool SharedMemory::arm() {
@@ -333,6 +353,7 @@ bool SharedMemory::arm() {
 void SharedMemory::hush() {
   if (!armed_.exchange(false, std::memory_order_relaxed)) return;
   lane(side_).sleeping.store(0, std::memory_order_relaxed);
+  lane(other_).sender_sleeping.store(0, std::memory_order_relaxed);
   std::uint64_t count = 0;
   [[maybe_unused]] const auto read = ::read(doorbell(), &count, sizeof count);
 }

@@ -77,6 +77,9 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   bool try_send_elsewhere();
   /// Lets go of what the receiver has given back. Any thread. @returns whether it still has anything.
   bool collect();
+  /// Before the sender sleeps: its doorbell is to ring when the receiver gives something back. Any thread.
+  /// @returns false where something has been given back already.
+  bool arm_for_returns();
   /// The receiver is gone: all that was sent is let go of.
   void forget_loans();
 
@@ -108,6 +111,9 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   void put(std::uint64_t at, std::span<const std::byte> bytes) const;
   void get(std::uint64_t at, std::span<std::byte> bytes) const;
   void publish(std::size_t size);
+  /// Wakes the other side if it has said, in `sleeping`, that it sleeps.
+  void ring(std::atomic<std::uint32_t>& sleeping) const;
+  void returned(std::uint32_t loan);
   void give_back(std::size_t offset, std::size_t size);
 
   const std::size_t side_;

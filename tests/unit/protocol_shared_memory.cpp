@@ -180,6 +180,20 @@ TEST_F(Shared, GivenAReceiverThatSleepsWhenSomethingComesThenItsDoorbellRings) {
   EXPECT_FALSE(rung(*worker));
 }
 
+TEST_F(Shared, GivenASenderThatSleepsWhenAPayloadIsGivenBackThenItsDoorbellRings) {
+  const auto data = bytes(5000);
+  ASSERT_EQ(send_data(data), Sent::Yes);
+  Payload payload = next_data();
+  EXPECT_TRUE(client->arm_for_returns());
+  EXPECT_FALSE(rung(*client));
+  payload = {};
+  EXPECT_TRUE(rung(*client));
+  EXPECT_FALSE(client->arm_for_returns());
+  client->hush();
+  EXPECT_FALSE(rung(*client));
+  EXPECT_FALSE(client->collect());
+}
+
 TEST_F(Shared, GivenAReceiverThatSleepsAgainAndAgainWhenManyBatchesComeThenItMissesNone) {
   constexpr int kBatches = 100'000;
   std::thread sender([&] {
