@@ -204,9 +204,9 @@ TEST_F(ProgramOnNodes, AKernelIsFoundByEitherName) {
 }
 
 TEST_F(ProgramOnNodes, EightBytesOfNoKindAreABufferWhereTheyAreTheHandleOfOne) {
-  a.args = {arg("", 0)};
-  a.args[0].size = 8;
-  b.args = a.args;
+  auto eight_bytes = arg("", 0);
+  eight_bytes.size = 8;
+  for (Node* node : {&a, &b}) node->look([&] { node->args = {eight_bytes}; });
   ASSERT_EQ(CL_SUCCESS, build());
   const Ref<Kernel> kernel = program->create_kernel("k");
   const Ref<Buffer> buffer(new Buffer(context, CL_MEM_READ_WRITE, 64, nullptr, {}));
