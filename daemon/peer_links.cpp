@@ -1,16 +1,10 @@
 #include "daemon/peer_links.hpp"
 
-#include <chrono>
 #include <cstring>
-
-#include "protocol/transport/shared_offer.hpp"
 
 namespace clique::daemon {
 
 namespace {
-
-/// For a peer on this host to hand its memory over.
-constexpr std::chrono::milliseconds kOfferTimeout{1000};
 
 void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
   std::memcpy(to, from, size);
@@ -18,19 +12,20 @@ void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
 
 }  // namespace
 
-std::shared_ptr<protocol::SharedMemory> PeerLinks::connect(const protocol::ConnectPeer& message) {
+void PeerLinks::connect(const protocol::ConnectPeer& message) {
   zmq::socket_t socket(context_, zmq::socket_type::dealer);
   protocol::configure(socket);
   socket.connect(message.endpoint);
   protocol::Batch batch;
   batch.add(protocol::PeerAttach{message.token});
   protocol::send(socket, batch);
-  auto shared = message.shared.empty() ? nullptr
-                                       : protocol::take_shared_offer(message.shared, message.token,
-                                                                     protocol::Guest::Peer, kOfferTimeout);
   const std::lock_guard lock(mutex_);
-  links_.insert_or_assign(message.peer, Link{std::move(socket), shared});
-  return shared;
+  links_.insert_or_assign(message.peer, Link{std::move(socket), nullptr});
+}
+
+void PeerLinks::share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory) {
+  const std::lock_guard lock(mutex_);
+  links_.at(peer).shared = std::move(memory);
 }
 
 bool PeerLinks::known(protocol::PeerId peer) {

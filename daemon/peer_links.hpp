@@ -19,8 +19,9 @@ class PeerLinks {
   explicit PeerLinks(zmq::context_t& context) : context_(context) {}
 
   /// Opens the link and attaches. Throws zmq::error_t for an endpoint that is none.
-  /// @returns the memory shared with the peer; null where it is on another host.
-  std::shared_ptr<protocol::SharedMemory> connect(const protocol::ConnectPeer& message);
+  void connect(const protocol::ConnectPeer& message);
+  /// From now on the memory goes before the socket.
+  void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);
 
   bool known(protocol::PeerId peer);
 

@@ -29,6 +29,8 @@ std::chrono::microseconds spin_time() {
   return many ? kSpin : std::chrono::microseconds(0);
 }
 
+/// For a peer on this host to hand its memory over.
+constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// Messages of one socket before the others get their turn.
 constexpr int kTurn = 64;
 /// Where commands come through shared memory, their socket is looked at every so many turns.
@@ -75,11 +77,23 @@ struct Session::Dispatch {
   }
   void operator()(protocol::ConnectPeer&& message) const {
     try {
-      if (const auto shared = session.surroundings_.peers.connect(message))
-        session.backend_.share(shared->outgoing());
+      session.surroundings_.peers.connect(message);
+      if (!message.shared.empty()) take_offer(message);
     } catch (const zmq::error_t& error) {
       throw RuleBroken("endpoint " + message.endpoint + " of a peer: " + error.what());
     }
+  }
+  /// Not on the main thread, which has to answer the peer when that takes ours at the same time.
+  void take_offer(const protocol::ConnectPeer& message) const {
+    std::thread([to = &session, message] {
+      const auto shared = protocol::take_shared_offer(message.shared, message.token, protocol::Guest::Peer,
+                                                      kOfferTimeout);
+      if (!shared) return;
+      to->surroundings_.tasks.post([to, peer = message.peer, shared] {
+        to->backend_.share(shared->outgoing());
+        to->surroundings_.peers.share(peer, shared);
+      });
+    }).detach();
   }
   void operator()(protocol::NotifyPeer&& message) const {
     PeerLinks& peers = session.surroundings_.peers;
