@@ -86,8 +86,8 @@ struct Session::Dispatch {
   /// Not on the main thread, which has to answer the peer when that takes ours at the same time.
   void take_offer(const protocol::ConnectPeer& message) const {
     std::thread([to = &session, message] {
-      const auto shared = protocol::take_shared_offer(message.shared, message.token, protocol::Guest::Peer,
-                                                      kOfferTimeout);
+      const auto shared =
+          protocol::take_shared_offer(message.shared, message.token, protocol::Guest::Peer, kOfferTimeout);
       if (!shared) return;
       to->surroundings_.tasks.post([to, peer = message.peer, shared] {
         to->backend_.share(shared->outgoing());

@@ -35,6 +35,8 @@ constexpr std::size_t rounded(std::size_t size, std::size_t to) {
 }  // namespace
 
 /// What both sides need to know of one direction.
+// The gaps are meant: who writes one of these is not to slow down who reads another.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct SharedMemory::Lane {
   std::uint64_t magic;
   alignas(64) std::atomic<std::uint64_t> written;   ///< bytes that ever entered the ring
