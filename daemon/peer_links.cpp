@@ -1,16 +1,6 @@
 #include "daemon/peer_links.hpp"
 
-#include <cstring>
-
 namespace clique::daemon {
-
-namespace {
-
-void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
-  std::memcpy(to, from, size);
-}
-
-}  // namespace
 
 void PeerLinks::connect(const protocol::ConnectPeer& message) {
   zmq::socket_t socket(context_, zmq::socket_type::dealer);
@@ -41,7 +31,7 @@ std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t si
 
 void PeerLinks::send_batch(Link& link) {
   const bool payloads = !batch_.payloads().empty();
-  if (link.shared && link.shared->try_send(batch_, plain_copy) == protocol::SharedMemory::Sent::Yes) {
+  if (link.shared && link.shared->try_send(batch_) == protocol::SharedMemory::Sent::Yes) {
     if (payloads) lending_ = true;
     return;
   }

@@ -1,7 +1,6 @@
 #include "daemon/reporter.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 namespace clique::daemon {
@@ -13,10 +12,6 @@ using namespace std::chrono_literals;
 /// How long to wait for room in shared memory without any progress.
 constexpr auto kPatience = 100ms;
 constexpr auto kPause = 20us;
-
-void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
-  std::memcpy(to, from, size);
-}
 
 }  // namespace
 
@@ -49,7 +44,7 @@ std::shared_ptr<std::byte> Reporter::take(std::size_t size) {
 bool Reporter::send() {
   using Sent = protocol::SharedMemory::Sent;
   if (shared_) {
-    const Sent sent = shared_->try_send(outgoing_, plain_copy);
+    const Sent sent = shared_->try_send(outgoing_);
     if (sent == Sent::Yes) return true;
     if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
   }

@@ -209,6 +209,10 @@ void SharedMemory::forget_loans() {
   gone.swap(loans_);
 }
 
+void SharedMemory::plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
+  std::memcpy(to, from, size);
+}
+
 bool SharedMemory::place(Batch& batch, Copy copy) {
   for (Payload& payload : batch.payloads()) {
     if (inside(outgoing(), payload.bytes) && payload.owner) continue;

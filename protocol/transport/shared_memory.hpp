@@ -50,6 +50,8 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   };
   /// Copies `size` bytes.
   using Copy = void (*)(std::byte* to, const std::byte* from, std::size_t size);
+  /// memcpy.
+  static void plain_copy(std::byte* to, const std::byte* from, std::size_t size);
 
   /// New memory, the worker's side. Throws std::system_error.
   static std::shared_ptr<SharedMemory> create();
@@ -72,7 +74,7 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   std::shared_ptr<std::byte> take(std::size_t size);
   /// Sends the batch and clears it. Where it cannot be sent now it stays, and may have been copied into the
   /// arena in part. Payloads are let go of where they were copied.
-  Sent try_send(Batch& batch, Copy copy);
+  Sent try_send(Batch& batch, Copy copy = plain_copy);
   /// Tells the receiver that the next batch comes through the socket. @returns false where the ring is full.
   bool try_send_elsewhere();
   /// Lets go of what the receiver has given back. Any thread. @returns whether it still has anything.

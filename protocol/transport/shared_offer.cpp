@@ -91,40 +91,37 @@ std::string greeting(Guest guest, const std::string& token) {
 
 constexpr std::size_t kDescriptors = 3;
 
-/// Room for the descriptors in a packet.
-union Ancillary {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> bytes;
+/// A packet of one byte, with room for the descriptors.
+struct Packet {
+  Packet() {
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary.data();
+    message.msg_controllen = ancillary.size();
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+
+  char one = kTaken;
+  iovec data{&one, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> ancillary{};
+  msghdr message{};
 };
 
 bool send_descriptors(int connection, const std::array<int, kDescriptors>& fds) {
-  char one = kTaken;
-  iovec data{&one, 1};
-  Ancillary ancillary{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = &ancillary;
-  message.msg_controllen = sizeof ancillary.bytes;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  Packet packet;
+  cmsghdr* header = CMSG_FIRSTHDR(&packet.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-  return ::sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
+  return ::sendmsg(connection, &packet.message, MSG_NOSIGNAL) == 1;
 }
 
 std::optional<std::array<Fd, kDescriptors>> receive_descriptors(int connection) {
-  char one = 0;
-  iovec data{&one, 1};
-  Ancillary ancillary{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = &ancillary;
-  message.msg_controllen = sizeof ancillary.bytes;
-  if (::recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != 1) return std::nullopt;
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  Packet packet;
+  if (::recvmsg(connection, &packet.message, MSG_CMSG_CLOEXEC) != 1) return std::nullopt;
+  const cmsghdr* header = CMSG_FIRSTHDR(&packet.message);
   std::array<int, kDescriptors> fds{};
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds))
     return std::nullopt;

@@ -16,10 +16,6 @@ using namespace clique::protocol;
 using Sent = SharedMemory::Sent;
 using Received = SharedMemory::Received;
 
-void plain_copy(std::byte* to, const std::byte* from, std::size_t size) {
-  std::memcpy(to, from, size);
-}
-
 Fd duplicate(int fd) {
   return Fd(::dup(fd));
 }
@@ -37,7 +33,7 @@ class Shared : public ::testing::Test {
     batch.add(Print{Bytes(size, 'x'), {}});
     return batch;
   }
-  Sent send(Batch& batch) const { return client->try_send(batch, plain_copy); }
+  Sent send(Batch& batch) const { return client->try_send(batch); }
   Sent send_data(std::span<const std::byte> data) const {
     Batch batch;
     batch.add(WriteBuffer{{}, 1, 2, {data, nullptr}});
@@ -84,7 +80,7 @@ TEST_F(Shared, GivenManyBatchesOfManySizesWhenTheyAreSentThenTheyComeInOrderBoth
                          ASSERT_EQ(done.command, expected++);
                          answer.add(done);
                        });
-    ASSERT_EQ(worker->try_send(answer, plain_copy), Sent::Yes);
+    ASSERT_EQ(worker->try_send(answer), Sent::Yes);
     ASSERT_EQ(client->receive(incoming), Received::Batch);
     ASSERT_EQ(client->receive(incoming), Received::Nothing);
   }
@@ -253,7 +249,7 @@ TEST(SharedOffer, GivenTheTokenWhenItIsTakenThenBothHaveTheMemory) {
   EXPECT_EQ(taken->memory, offer.memory());
   Batch batch;
   batch.add(PeerDone{1, 0});
-  EXPECT_EQ(client->try_send(batch, plain_copy), Sent::Yes);
+  EXPECT_EQ(client->try_send(batch), Sent::Yes);
   Incoming incoming;
   EXPECT_EQ(offer.memory()->receive(incoming), Received::Batch);
 }
