@@ -88,7 +88,7 @@ class Session final : private PeerLinks::ClientLink {
   std::vector<std::string> pushed_ids_;  // and for what is pushed to it
   std::size_t next_pushed_ = 0;
   std::atomic<bool> pushing_ = false;  // through shared memory, which gives blocks back
-  int commands_connection_ = -1;  // file descriptors of its connections
+  int commands_connection_ = -1;       // file descriptors of its connections
   int reports_connection_ = -1;
   std::set<std::string> peer_ids_;
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;
