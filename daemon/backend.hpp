@@ -104,8 +104,10 @@ class Backend : public HandlesAll<DeviceMessages> {
   virtual void when_ended(protocol::CommandId command, std::function<void(std::int32_t)> action) = 0;
 
   /// Memory that is shared with others: payloads will lie in it, or data on its way out. It outlives the
-  /// backend.
+  /// backend, or unshare() is called.
   virtual void share(std::span<std::byte> memory) = 0;
+  /// The memory is about to go away after all.
+  virtual void unshare(std::span<std::byte> memory) = 0;
 
   /// A batch was handled: whatever the driver holds back has to start now.
   virtual void flush() = 0;

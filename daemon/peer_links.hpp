@@ -23,6 +23,9 @@ class PeerLinks {
     /// As PeerLinks::take().
     virtual std::shared_ptr<std::byte> take(std::size_t size) = 0;
     virtual void send(protocol::PeerData&& part) = 0;
+    /// Main thread. Throws RuleBroken where there is no such place.
+    virtual std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at,
+                                               std::uint64_t size) = 0;
   };
 
   explicit PeerLinks(zmq::context_t& context) : context_(context) {}
@@ -40,6 +43,13 @@ class PeerLinks {
   /// A block for data on its way to the peer, which gets it without another copy; null where there is none.
   /// Any thread.
   std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
+
+  /// Where a push to the client goes in a segment that it shares; null where it goes as PeerData. Main
+  /// thread. Throws RuleBroken.
+  std::shared_ptr<std::byte> destination(const protocol::Push& push) const {
+    return push.segment == 0 || client_ == nullptr ? nullptr
+                                                   : client_->segment(push.segment, push.at, push.size);
+  }
 
   /// Sends to a known peer; it is up to the peers' own sessions to notice one that is gone. Any thread.
   template <typename M>

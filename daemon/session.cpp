@@ -140,6 +140,11 @@ struct Session::Dispatch {
     if (from_client) message.data.owner = taken_at_end(message);
     session.transfers_.receive(std::move(message));
   }
+  void operator()(protocol::SharedData&& message) const {
+    const auto place = session.segment(message.segment, message.at, message.size);
+    session.transfers_.receive({message.transfer, 0, 0, {{place.get(), message.size}, place}});
+  }
+  void operator()(protocol::FreeSegment&& message) const { session.segments_.erase(message.segment); }
   /// Tells the client when nothing here needs the part any more, which makes room for the next.
   std::shared_ptr<const void> taken_at_end(const protocol::PeerData& part) const {
     const protocol::Taken taken{part.transfer, part.data.bytes.size()};
@@ -444,10 +449,31 @@ bool Session::lost(zmq::socket_ref monitor, int connection) {
   return found;
 }
 
+std::shared_ptr<std::byte> Session::segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) {
+  const auto found = segments_.find(id);
+  if (found == segments_.end()) throw RuleBroken("segment " + std::to_string(id) + " is not shared");
+  const auto& [bytes, life] = found->second;
+  if (size > bytes.size() || at > bytes.size() - size)
+    throw RuleBroken("a place that is not in segment " + std::to_string(id));
+  return {std::const_pointer_cast<void>(life), bytes.data() + at};
+}
+
+void Session::add_segment(protocol::ObjectId id, std::shared_ptr<protocol::SharedSegment> segment) {
+  const auto bytes = segment->bytes();
+  backend_.share(bytes);
+  // What is used last may be let go of on any thread.
+  const std::shared_ptr<const void> life(bytes.data(), [this, segment = std::move(segment)](const void*) {
+    surroundings_.tasks.post([this, segment] { backend_.unshare(segment->bytes()); });
+  });
+  segments_[id] = {bytes, life};
+}
+
 void Session::serve_offer() {
   const auto taken = offer_->serve(token_);
   if (!taken) return;
-  if (taken->guest == protocol::Guest::Client) {
+  if (taken->guest == protocol::Guest::Segment) {
+    add_segment(taken->id, taken->segment);
+  } else if (taken->guest == protocol::Guest::Client) {
     shared_ = taken->memory;
   } else {
     backend_.share(taken->memory->incoming());

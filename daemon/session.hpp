@@ -61,6 +61,8 @@ class Session final : private PeerLinks::ClientLink {
   // What is pushed to the client.
   std::shared_ptr<std::byte> take(std::size_t size) override;
   void send(protocol::PeerData&& part) override;
+  std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) override;
+  void add_segment(protocol::ObjectId id, std::shared_ptr<protocol::SharedSegment> segment);
   void open();
   void watch_control();
   /// @returns whether one of the client's own connections was lost.
@@ -87,6 +89,11 @@ class Session final : private PeerLinks::ClientLink {
   std::set<std::string> bulk_ids_;       // its connections for what it sends
   std::vector<std::string> pushed_ids_;  // and for what is pushed to it
   std::size_t next_pushed_ = 0;
+  struct Segment {
+    std::span<std::byte> bytes;
+    std::shared_ptr<const void> life;  ///< of commands that use it, too
+  };
+  std::map<protocol::ObjectId, Segment> segments_;
   std::atomic<bool> pushing_ = false;  // through shared memory, which gives blocks back
   int commands_connection_ = -1;       // file descriptors of its connections
   int reports_connection_ = -1;

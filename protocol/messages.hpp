@@ -123,6 +123,8 @@ enum class Op : std::uint16_t {
   PeerAttach = 140,
   PeerData = 141,
   PeerDone = 142,
+  SharedData = 143,
+  FreeSegment = 144,
 };
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -569,7 +571,11 @@ struct Push {
   std::uint64_t size = 0;
   PeerId peer = 0;
   CommandId transfer = 0;  ///< id of the Expect command
-  CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer)
+  /// Where a buffer's content goes in a segment of the client's, which has no other notice of it than this
+  /// command's end; 0: PeerData.
+  ObjectId segment = 0;
+  std::uint64_t at = 0;
+  CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer, segment, at)
 };
 
 /// Receives what another worker pushes, or the client sends, with transfer = command.id; ends when all of it
@@ -795,6 +801,22 @@ struct PeerDone {
   CLIQUE_MESSAGE(PeerDone, command, status)
 };
 
+/// All of a transfer from the client lies in a segment that it shares with the worker (protocol/README.md),
+/// and stays there until the transfer has ended.
+struct SharedData {
+  CommandId transfer = 0;
+  ObjectId segment = 0;
+  std::uint64_t at = 0;
+  std::uint64_t size = 0;
+  CLIQUE_MESSAGE(SharedData, transfer, segment, at, size)
+};
+
+/// The client does not use the segment any more.
+struct FreeSegment {
+  ObjectId segment = 0;
+  CLIQUE_MESSAGE(FreeSegment, segment)
+};
+
 // ---------------------------------------------------------------------------------------------------------------
 
 template <typename... M>
@@ -807,7 +829,8 @@ using ClientMessages =
                 Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadBufferRect,
                 WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage,
                 CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect, Finish,
-                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, Goodbye>;
+                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, SharedData,
+                FreeSegment, Goodbye>;
 /// What a client takes on its reports socket.
 using WorkerMessages =
     MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,

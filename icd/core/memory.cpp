@@ -49,6 +49,19 @@ void Memory::ensure_on(Worker& worker) {
   post_create(worker);
 }
 
+HostBlock Memory::pinned_memory(std::size_t offset) {
+  if (is_image()) return nullptr;
+  if (parent_) return parent_->pinned_memory(origin_ + offset);
+  const auto& workers = context_->workers();
+  const bool worthwhile = (flags_ & CL_MEM_ALLOC_HOST_PTR) != 0 && size_ > kLargeTransfer &&
+                          std::any_of(workers.begin(), workers.end(),
+                                      [](const Worker* worker) { return worker->link().shares_memory(); });
+  if (!worthwhile) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!segment_) segment_ = HostSegment::make(size_);
+  return segment_ ? HostBlock(segment_, segment_->data() + offset) : nullptr;
+}
+
 bool Mapping::overlaps(const Mapping& other) const {
   for (std::size_t i = 0; i < origin.size(); ++i)
     if (origin[i] >= other.origin[i] + other.region[i] || other.origin[i] >= origin[i] + region[i])

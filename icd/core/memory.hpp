@@ -9,6 +9,7 @@
 
 #include "icd/core/coherence.hpp"
 #include "icd/core/context.hpp"
+#include "icd/core/host_segment.hpp"
 #include "icd/core/object.hpp"
 #include "icd/core/transfer.hpp"
 #include "protocol/messages.hpp"
@@ -58,6 +59,10 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   /// Makes the native object on the worker, and its parent's, where there is none yet.
   void ensure_on(Worker& worker);
 
+  /// What CL_MEM_ALLOC_HOST_PTR asks for, from this byte of the object on: memory that workers on this host
+  /// share. Null where it was not asked for, or is not worth while.
+  HostBlock pinned_memory(std::size_t offset);
+
   /// Throws Error(CL_INVALID_OPERATION) where it overlaps another and both are for writing.
   void add_mapping(Mapping mapping);
   /// Takes one mapping that began at `pointer` out; the one mapped last, where there are several.
@@ -91,6 +96,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   mutable std::mutex mutex_;
   std::vector<const Worker*> created_on_;
   std::vector<Mapping> mappings_;
+  std::shared_ptr<HostSegment> segment_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
   std::atomic<bool> has_destructors_{false};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "icd/core/host_segment.hpp"
 #include "icd/core/worker.hpp"
 #include "icd/remote/copy.hpp"
 
@@ -173,13 +174,14 @@ Ref<Event> Queue::read_bulk(Memory& buffer, std::size_t offset, std::span<std::b
   const Access access{&buffer, offset, to.size(), Access::Read};
   Submission submission{type, waits, {&access, 1}};
   submission.fills = to;
+  const auto place = HostSegment::find(to, worker());
   Bulk bulk;
-  bulk.fills = to;
+  if (!place) bulk.fills = to;
   return submit_bulk(
              std::move(submission), std::move(bulk),
              [&](protocol::Batch& outbox, const protocol::Command& header, protocol::CommandId command) {
-               outbox.add(
-                   protocol::Push{header, buffer.id(), offset, to.size(), protocol::kClientPeer, command});
+               outbox.add(protocol::Push{header, buffer.id(), offset, to.size(), protocol::kClientPeer,
+                                         command, place ? place->segment : 0, place ? place->at : 0});
              })
       .first;
 }
@@ -201,7 +203,7 @@ Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol:
       [&](protocol::Batch& outbox, const protocol::Command& header, protocol::CommandId /*command*/) {
         outbox.add(protocol::Expect{header, buffer.id(), offset, content.bytes.size()});
       });
-  if (transfer != 0) worker().link().upload(transfer, content);
+  if (transfer != 0) worker().send(transfer, content);
   return event;
 }
 
@@ -496,7 +498,10 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
     mapping.pointer = static_cast<std::byte*>(memory.host_ptr()) + mapping.origin[0] * unit +
                       mapping.origin[1] * pitches.row + mapping.origin[2] * pitches.slice;
   } else {
-    mapping.block = allocate_host_block(mapping.region[0] * unit * mapping.region[1] * mapping.region[2]);
+    if (auto pinned = memory.pinned_memory(mapping.origin[0]))
+      mapping.block = std::move(pinned);
+    else
+      mapping.block = allocate_host_block(mapping.region[0] * unit * mapping.region[1] * mapping.region[2]);
     mapping.pointer = mapping.block.get();
   }
   mapping.pitches = pitches;

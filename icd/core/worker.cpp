@@ -6,6 +6,7 @@
 
 #include "icd/core/context.hpp"
 #include "icd/core/event.hpp"
+#include "icd/core/host_segment.hpp"
 #include "icd/remote/copy.hpp"
 
 namespace clique::icd {
@@ -49,7 +50,15 @@ void Worker::upload(const protocol::Command& header, protocol::ObjectId object, 
   bulk.upload = true;
   expect_bulk(header.id, std::move(bulk));
   link_->post(protocol::Expect{header, object, offset, content.bytes.size()});
-  link_->upload(header.id, std::move(content));
+  send(header.id, std::move(content));
+}
+
+void Worker::send(protocol::CommandId transfer, protocol::Payload content) {
+  if (const auto place = HostSegment::find(content.bytes, *this)) {
+    link_->post(protocol::SharedData{transfer, place->segment, place->at, content.bytes.size()});
+    return;
+  }
+  link_->upload(transfer, std::move(content));
 }
 
 std::vector<Ref<Event>> Worker::pending(const std::function<bool(const Event&)>& condition) const {

@@ -93,6 +93,7 @@ class Link::Session final : public Reactor::Client,
   void send(protocol::PeerData&& part) override;
 
   bool expect_pushes();
+  bool shares_memory() const { return shared_ != nullptr; }
 
  private:
   std::shared_ptr<protocol::SharedMemory> take_offer(std::chrono::milliseconds timeout) const;
@@ -436,6 +437,15 @@ void Link::start(Reports& reports) {
 
 void Link::flush() {
   if (!birthplace_.foreign()) outbox_->flush();
+}
+
+bool Link::shares_memory() const {
+  return !birthplace_.foreign() && session_->shares_memory();
+}
+
+bool Link::give(protocol::ObjectId id, const protocol::SharedSegment& segment) const {
+  return shares_memory() && !lost() &&
+         protocol::give_segment(endpoint_.shared, endpoint_.token, id, segment, kOfferTimeout);
 }
 
 void Link::upload(protocol::CommandId transfer, protocol::Payload content) {

@@ -17,6 +17,7 @@
 #include "icd/remote/outbox.hpp"
 #include "icd/remote/process.hpp"
 #include "protocol/codec.hpp"
+#include "protocol/transport/shared_segment.hpp"
 
 namespace clique::icd {
 
@@ -96,6 +97,11 @@ class Link {
   }
   /// Hands what is in the outbox to ZeroMQ.
   void flush();
+
+  /// Whether what is sent goes through memory that is shared with the worker.
+  bool shares_memory() const;
+  /// Shares more memory with it. Waits for the worker, but not for long. @returns whether it has it.
+  bool give(protocol::ObjectId id, const protocol::SharedSegment& segment) const;
 
   /// Sends the content of a transfer that the worker has been told, by a message posted before, to Expect. It
   /// goes beside the commands, in parts, and at the worker's pace. `content` as other payloads' memory; where

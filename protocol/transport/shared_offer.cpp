@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -89,9 +90,14 @@ std::string greeting(Guest guest, const std::string& token) {
   return static_cast<char>(guest) + token;
 }
 
-constexpr std::size_t kDescriptors = 3;
+/// A client's segment, as it is told beside its descriptor.
+struct SegmentHeader {
+  ObjectId id;
+  std::uint64_t size;
+};
 
-/// A packet of one byte, with room for the descriptors.
+/// A packet of `Data`, with room for `count` descriptors.
+template <typename Data, std::size_t count>
 struct Packet {
   Packet() {
     message.msg_iov = &data;
@@ -102,31 +108,48 @@ struct Packet {
   Packet(const Packet&) = delete;
   Packet& operator=(const Packet&) = delete;
 
-  char one = kTaken;
-  iovec data{&one, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> ancillary{};
+  bool send(int connection, const std::array<int, count>& fds) {
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof fds);
+    std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
+    return ::sendmsg(connection, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof value);
+  }
+  std::optional<std::array<Fd, count>> receive(int connection) {
+    if (::recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof value))
+      return std::nullopt;
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    std::array<int, count> fds{};
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds))
+      return std::nullopt;
+    std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
+    std::array<Fd, count> owned;
+    std::transform(fds.begin(), fds.end(), owned.begin(), [](int fd) { return Fd(fd); });
+    return owned;
+  }
+
+  Data value{};
+  iovec data{&value, sizeof value};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(count * sizeof(int))> ancillary{};
   msghdr message{};
 };
 
-bool send_descriptors(int connection, const std::array<int, kDescriptors>& fds) {
-  Packet packet;
-  cmsghdr* header = CMSG_FIRSTHDR(&packet.message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-  return ::sendmsg(connection, &packet.message, MSG_NOSIGNAL) == 1;
-}
+using MemoryPacket = Packet<char, 3>;
+using SegmentPacket = Packet<SegmentHeader, 1>;
 
-std::optional<std::array<Fd, kDescriptors>> receive_descriptors(int connection) {
-  Packet packet;
-  if (::recvmsg(connection, &packet.message, MSG_CMSG_CLOEXEC) != 1) return std::nullopt;
-  const cmsghdr* header = CMSG_FIRSTHDR(&packet.message);
-  std::array<int, kDescriptors> fds{};
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds))
-    return std::nullopt;
-  std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
-  return std::array<Fd, kDescriptors>{Fd(fds[0]), Fd(fds[1]), Fd(fds[2])};
+/// A connection to the worker that offers memory under this name, told who comes; none where there is no such
+/// offer on this host, or it is another user's.
+Fd connect_as(Guest guest, const std::string& name, const std::string& token,
+              std::chrono::milliseconds timeout) {
+  Fd socket = unix_socket(0);
+  limit_waiting(socket.get(), timeout);
+  const Address address(name);
+  // The token is for nobody else's eyes.
+  if (::connect(socket.get(), address.get(), address.size) != 0 || !same_user(socket.get()) ||
+      !send_text(socket.get(), greeting(guest, token)))
+    return {};
+  return socket;
 }
 
 }  // namespace
@@ -144,11 +167,12 @@ std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& token) {
   limit_waiting(connection.get(), kPatience);
   if (!same_user(connection.get())) return std::nullopt;
   const std::string asked = receive_text(connection.get());
+  if (asked == greeting(Guest::Segment, token)) return take_segment(connection.get());
   const bool client = asked == greeting(Guest::Client, token);
   if (!client && asked != greeting(Guest::Peer, token)) return std::nullopt;
   if (client ? client_has_it_ : peers_ == kMostPeers) return std::nullopt;
-  Taken taken{client ? Guest::Client : Guest::Peer, client ? memory_ : SharedMemory::create()};
-  if (!send_descriptors(connection.get(), taken.memory->descriptors()) ||
+  Taken taken{client ? Guest::Client : Guest::Peer, client ? memory_ : SharedMemory::create(), nullptr};
+  if (!MemoryPacket().send(connection.get(), taken.memory->descriptors()) ||
       receive_text(connection.get()) != std::string(1, kTaken))
     return std::nullopt;
   client_has_it_ = client_has_it_ || client;
@@ -156,23 +180,46 @@ std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& token) {
   return taken;
 }
 
+std::optional<SharedOffer::Taken> SharedOffer::take_segment(int connection) {
+  SegmentPacket packet;
+  auto fds = packet.receive(connection);
+  if (!fds) return std::nullopt;
+  try {
+    Taken taken{Guest::Segment, nullptr, SharedSegment::open(std::move((*fds)[0]), packet.value.size),
+                packet.value.id};
+    if (send_text(connection, std::string_view(&kTaken, 1))) return taken;
+  } catch (const std::exception&) {
+    // The client gets no answer, and sends what is in it otherwise.
+  }
+  return std::nullopt;
+}
+
 std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const std::string& token,
                                                 Guest guest, std::chrono::milliseconds timeout) {
   try {
-    const Fd socket = unix_socket(0);
-    limit_waiting(socket.get(), timeout);
-    const Address address(name);
-    // The token is for nobody else's eyes.
-    if (::connect(socket.get(), address.get(), address.size) != 0 || !same_user(socket.get()) ||
-        !send_text(socket.get(), greeting(guest, token)))
-      return nullptr;
-    auto fds = receive_descriptors(socket.get());
+    const Fd socket = connect_as(guest, name, token, timeout);
+    if (!socket) return nullptr;
+    auto fds = MemoryPacket().receive(socket.get());
     if (!fds) return nullptr;
     auto memory = SharedMemory::open(std::move((*fds)[0]), std::move((*fds)[1]), std::move((*fds)[2]));
     return send_text(socket.get(), std::string_view(&kTaken, 1)) ? memory : nullptr;
   } catch (const std::exception&) {
     // The sockets do the same, only slower.
     return nullptr;
+  }
+}
+
+bool give_segment(const std::string& name, const std::string& token, ObjectId id,
+                  const SharedSegment& segment, std::chrono::milliseconds timeout) {
+  try {
+    const Fd socket = connect_as(Guest::Segment, name, token, timeout);
+    if (!socket) return false;
+    SegmentPacket packet;
+    packet.value = {id, segment.bytes().size()};
+    return packet.send(socket.get(), {segment.descriptor()}) &&
+           receive_text(socket.get()) == std::string(1, kTaken);
+  } catch (const std::exception&) {
+    return false;
   }
 }
 

@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/shared_segment.hpp"
 
 namespace clique::protocol {
 
-/// Who takes an offer.
-enum class Guest : char { Client = 'c', Peer = 'p' };
+/// Who takes an offer. The client comes again for each segment that it shares.
+enum class Guest : char { Client = 'c', Peer = 'p', Segment = 's' };
 
 /// A worker's offer: a UNIX socket with an abstract name that nobody guesses. Who connects, is the same user
 /// and shows the session's token gets memory: the client what was made with the offer, once; other workers
@@ -26,7 +28,9 @@ class SharedOffer {
 
   struct Taken {
     Guest guest;
-    std::shared_ptr<SharedMemory> memory;
+    std::shared_ptr<SharedMemory> memory;    ///< of a client or a peer
+    std::shared_ptr<SharedSegment> segment;  ///< of a client's
+    ObjectId id = 0;                         ///< the segment's
   };
 
   /// To be told to the client.
@@ -41,6 +45,8 @@ class SharedOffer {
   std::optional<Taken> serve(const std::string& token);
 
  private:
+  static std::optional<Taken> take_segment(int connection);
+
   std::string name_;
   Fd listener_;
   std::shared_ptr<SharedMemory> memory_;
@@ -52,5 +58,10 @@ class SharedOffer {
 /// @returns null where there is no such offer on this host, or it is another user's.
 std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const std::string& token,
                                                 Guest guest, std::chrono::milliseconds timeout);
+
+/// Gives a client's segment to the worker that offers memory under this name.
+/// @returns whether the worker has mapped it.
+bool give_segment(const std::string& name, const std::string& token, ObjectId id,
+                  const SharedSegment& segment, std::chrono::milliseconds timeout);
 
 }  // namespace clique::protocol

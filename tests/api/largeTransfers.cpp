@@ -163,6 +163,36 @@ TEST_F(LargeTransfers, GivenProfilingThenTimesAreInOrderAndTakeIn) {
   }
 }
 
+TEST_F(LargeTransfers, GivenMemoryOfAnAllocatedHostPointerThenAnyTransferMayUseIt) {
+  const Mem pinned = buffer<cl_uint>(2 * kCount, nullptr, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR);
+  cl_int err = CL_SUCCESS;
+  auto* const host = static_cast<cl_uint*>(clEnqueueMapBuffer(
+      queue, pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, 2 * kBytes, 0, nullptr, nullptr, &err));
+  ASSERT_CL(err);
+  const Mem mem = large();
+  for (cl_uint round = 0; round < 3; ++round) {
+    std::iota(host, host + kCount, round);
+    // Not where a page begins.
+    ASSERT_CL(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, kBytes, host, 0, nullptr, nullptr));
+    ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, kBytes, host + kCount - 1, 0, nullptr, nullptr));
+    const auto expected = numbers(round);
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), host + kCount - 1)) << round;
+  }
+  // What is unmapped is the buffer's own content.
+  const std::vector<cl_uint> last(host, host + 2 * kCount);
+  ASSERT_CL(clEnqueueUnmapMemObject(queue, pinned, host, 0, nullptr, nullptr));
+  EXPECT_EQ(last, ApiTest::read<cl_uint>(pinned, 2 * kCount));
+  // Mapped again, in part and by a sub-buffer.
+  const cl_buffer_region region{1U << 20U, kBytes};
+  const Mem part(clCreateSubBuffer(pinned, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+  ASSERT_CL(err);
+  auto* const again = static_cast<cl_uint*>(
+      clEnqueueMapBuffer(queue, part, CL_TRUE, CL_MAP_READ, 0, kBytes, 0, nullptr, nullptr, &err));
+  ASSERT_CL(err);
+  EXPECT_TRUE(std::equal(again, again + kCount, last.begin() + (1U << 20U) / sizeof(cl_uint)));
+  ASSERT_CL(clEnqueueUnmapMemObject(queue, part, again, 0, nullptr, nullptr));
+}
+
 TEST_F(LargeTransfers, GivenManyAtATimeFromManyThreadsThenAllArrive) {
   std::vector<std::thread> threads;
   std::atomic<int> right{0};

@@ -314,6 +314,9 @@ EXPORT cuMemHostAlloc(void** block, std::size_t size, unsigned /*flags*/) {
 EXPORT cuMemHostRegister_v2(void* /*block*/, std::size_t /*size*/, unsigned /*flags*/) {
   return CUDA_SUCCESS;
 }
+EXPORT cuMemHostUnregister(void* /*block*/) {
+  return CUDA_SUCCESS;
+}
 EXPORT cuMemFreeHost(void* block) {
   std::free(block);
   return CUDA_SUCCESS;

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "harness.hpp"
+#include "protocol/transport/shared_offer.hpp"
 
 namespace clique::test {
 namespace {
@@ -107,6 +108,29 @@ TEST_F(Bulk, GivenPushWithoutSuchAConnectionThenDataComesWithTheReports) {
   client_.send(FillBuffer{command(100), 5, Bytes{7}, 0, bytes()},
                Push{command(101, Command::kReport, {}, 3), 5, 0, 64, kClientPeer, 300});
   EXPECT_EQ(client_.next<PeerData>().data.bytes.size(), 64U);
+}
+
+TEST_F(Bulk, GivenPushThatFailsThenItsEventEnds) {
+  client_.send(AwaitRemote{50, 1},
+               Push{command(101, Command::kReport, {50}, 3), 5, 0, bytes(), kClientPeer, 300},
+               SetRemote{50, -77});
+  EXPECT_LT(client_.ended(101).status, 0);
+}
+
+TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
+  const auto segment = SharedSegment::create(2 * bytes());
+  ASSERT_TRUE(
+      give_segment(client_.address.shared, client_.address.token, 900, *segment, std::chrono::seconds(2)));
+  std::memcpy(segment->bytes().data() + 4096, data(), bytes());
+  client_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes()},
+               SharedData{200, 900, 4096, bytes()});
+  EXPECT_EQ(client_.ended(200).status, 0);
+  std::memset(segment->bytes().data(), 0, 2 * bytes());
+  client_.send(Push{command(101, Command::kReport, {}, 3), 5, 0, bytes(), kClientPeer, 300, 900, bytes()});
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(std::memcmp(segment->bytes().data() + bytes(), data(), bytes()), 0);
+  client_.send(FreeSegment{900}, SharedData{201, 900, 0, 1});
+  EXPECT_NE(client_.next<SessionEnded>().reason, "");
 }
 
 TEST_F(Bulk, GivenWrongTokenThenWhatComesIsDropped) {

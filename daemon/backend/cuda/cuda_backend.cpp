@@ -55,6 +55,12 @@ void CudaBackend::share(std::span<std::byte> memory) {
         name_of(result), memory.size() >> 20U);
 }
 
+void CudaBackend::unshare(std::span<std::byte> memory) {
+  const auto pinned =
+      std::erase_if(pinned_, [&](std::span<const std::byte> one) { return one.data() == memory.data(); });
+  if (pinned > 0) driver().MemHostUnregister(memory.data());
+}
+
 bool CudaBackend::is_pinned(std::span<const std::byte> bytes) const {
   return std::any_of(pinned_.begin(), pinned_.end(), [&](std::span<const std::byte> memory) {
     return protocol::SharedMemory::inside(memory, bytes);
@@ -70,7 +76,8 @@ std::shared_ptr<std::byte> CudaBackend::outgoing(std::size_t size) {
 }
 
 std::shared_ptr<std::byte> CudaBackend::pinned(const protocol::Payload& data) {
-  if (is_pinned(data.bytes))
+  // The driver does for a large block what would be done here.
+  if (is_pinned(data.bytes) || data.bytes.size() > protocol::kMaxPayload)
     return {std::const_pointer_cast<void>(data.owner), const_cast<std::byte*>(data.bytes.data())};
   auto block = staging_.take(data.bytes.size());
   std::memcpy(block.get(), data.bytes.data(), data.bytes.size());

@@ -29,6 +29,7 @@ class CudaBackend : public Backend {
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
   void share(std::span<std::byte> memory) override;
+  void unshare(std::span<std::byte> memory) override;
   void flush() override { scheduler_.flush(); }
 
   // objects.cpp

@@ -36,6 +36,7 @@ namespace clique::daemon::cuda {
   X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                           \
   X(MemFreeHost, cuMemFreeHost, void*)                                                                     \
   X(MemHostRegister, cuMemHostRegister_v2, void*, std::size_t, unsigned)                                   \
+  X(MemHostUnregister, cuMemHostUnregister, void*)                                                         \
   X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, CUdeviceptr*, void*, unsigned)                  \
   X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, std::size_t, CUstream)                \
   X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, std::size_t, CUstream)                      \

@@ -22,6 +22,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         queue_(std::move(queue)),
         memory_(std::move(memory)),
         waits_(std::move(waits)),
+        destination_(backend_.surroundings_.peers.destination(message_)),
         whole_(std::move(whole)) {}
 
   void start() {
@@ -37,8 +38,9 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   void read_next() {
     if (!whole_) return;
     const std::uint64_t offset = next_;
-    const Block block = memory_->image ? block_at(memory_->image->shape(), offset, kChunk)
-                                       : Block{{}, {}, std::min(kChunk, message_.size - offset)};
+    const std::uint64_t chunk = destination_ ? message_.size : kChunk;
+    const Block block = memory_->image ? block_at(memory_->image->shape(), offset, chunk)
+                                       : Block{{}, {}, std::min(chunk, message_.size - offset)};
     next_ += block.size;
     const auto data = std::make_shared<std::shared_ptr<std::byte>>();
     const auto self = shared_from_this();
@@ -46,8 +48,10 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         *queue_, waits_,
         [self, data, block, offset](CUstream stream) {
           CudaBackend& backend = self->backend_;
-          *data = backend.pinned_block(backend.surroundings_.peers.take(self->message_.peer, block.size),
-                                       block.size);
+          *data = self->destination_;
+          if (!*data)
+            *data = backend.pinned_block(backend.surroundings_.peers.take(self->message_.peer, block.size),
+                                         block.size);
           self->read(data->get(), block, offset, stream);
         },
         {memory_, data},
@@ -70,9 +74,14 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   /// On any thread.
   void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size, cl_int status) {
     if (status < 0) {
-      if (!failed_.exchange(true)) refuse(backend_.surroundings_.peers, message_, status);
+      if (failed_.exchange(true)) return;
+      refuse(backend_.surroundings_.peers, message_, status);
+      backend_.surroundings_.tasks.post([self = shared_from_this(), status] {
+        if (self->whole_) self->backend_.scheduler_.end(std::exchange(self->whole_, nullptr), status);
+      });
       return;
     }
+    if (destination_) return;
     // Sent, a chunk makes room for the next.
     const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
       self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
@@ -86,8 +95,9 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
   const std::vector<TaskRef> waits_;
-  TaskRef whole_;           // null once it was released
-  std::uint64_t next_ = 0;  // main thread
+  const std::shared_ptr<std::byte> destination_;  // null: it is sent
+  TaskRef whole_;                                 // null once it was released
+  std::uint64_t next_ = 0;                        // main thread
   std::atomic<bool> failed_ = false;
 };
 
@@ -139,11 +149,11 @@ class CudaBackend::ExpectSink : public TransferSink {
         queue_(std::move(queue)),
         memory_(std::move(memory)),
         waits_(std::move(waits)),
-        whole_(std::move(whole)),
+        whole_(std::make_shared<TaskRef>(std::move(whole))),
         left_(message_.size) {}
 
   void write(std::uint64_t offset, protocol::Payload data) override {
-    if (!whole_) return;
+    if (!*whole_) return;
     const std::uint64_t size = data.bytes.size();
     const Block block =
         memory_->image ? block_at(memory_->image->shape(), offset, size) : Block{{}, {}, size};
@@ -165,23 +175,30 @@ class CudaBackend::ExpectSink : public TransferSink {
             CLIQUE_CUDA(MemcpyHtoDAsync(memory->address + at, staged->get(), data.bytes.size(), stream));
           }
         },
-        {memory_, staged}, [](cl_int /*status*/) {});
-    backend_.scheduler_.come_after(whole_, written);
+        {memory_, staged},
+        [&backend = backend_, whole = whole_](cl_int status) {
+          if (status < 0)
+            backend.surroundings_.tasks.post([&backend, whole, status] { end(backend, *whole, status); });
+        });
+    backend_.scheduler_.come_after(*whole_, written);
     left_ -= size;
-    if (left_ == 0) backend_.scheduler_.release(std::exchange(whole_, nullptr), queue_->lane);
+    if (left_ == 0) backend_.scheduler_.release(std::exchange(*whole_, nullptr), queue_->lane);
   }
 
-  void fail(std::int32_t status) override {
-    if (whole_) backend_.scheduler_.end(std::exchange(whole_, nullptr), status);
-  }
+  void fail(std::int32_t status) override { end(backend_, *whole_, status); }
 
  private:
+  static void end(CudaBackend& backend, TaskRef& whole, std::int32_t status) {
+    if (whole) backend.scheduler_.end(std::exchange(whole, nullptr), status);
+  }
+
   CudaBackend& backend_;
   const protocol::Expect message_;
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
   const std::vector<TaskRef> waits_;
-  TaskRef whole_;  // null once it was released, or has failed
+  /// Null once it was released, or has failed. Writes under way have it, too.
+  const std::shared_ptr<TaskRef> whole_;
   std::uint64_t left_;
 };
 

@@ -26,6 +26,7 @@ class OpenClBackend : public Backend {
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
   void share(std::span<std::byte> /*memory*/) override {}
+  void unshare(std::span<std::byte> /*memory*/) override {}
   void flush() override;
 
   // objects.cpp

@@ -23,6 +23,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         memory_(std::move(memory)),
         waits_(std::move(waits)),
         keep_waits_(retained(waits_)),
+        destination_(backend_.surroundings_.peers.destination(message_)),
         left_(message_.size) {}
 
   /// @param end the user event that stands for the whole; may be empty.
@@ -41,10 +42,11 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   void read_next() {
     if (next_ == message_.size || failed_) return;
     const std::uint64_t offset = next_;
-    const Block block = memory_->image ? block_at(memory_->shape, offset, kChunk)
-                                       : Block{{}, {}, std::min(kChunk, message_.size - offset)};
+    const std::uint64_t chunk = destination_ ? message_.size : kChunk;
+    const Block block = memory_->image ? block_at(memory_->shape, offset, chunk)
+                                       : Block{{}, {}, std::min(chunk, message_.size - offset)};
     next_ += block.size;
-    auto data = backend_.surroundings_.peers.take(message_.peer, block.size);
+    auto data = destination_ ? destination_ : backend_.surroundings_.peers.take(message_.peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
     Handle<cl_event> read;
     const auto count = static_cast<cl_uint>(waits_.size());
@@ -70,12 +72,14 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       fail(status);
       return;
     }
-    // Sent, a chunk makes room for the next.
-    const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
-      self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
-    });
-    backend_.surroundings_.peers.send(
-        message_.peer, protocol::PeerData{message_.transfer, offset, 0, {{data.get(), size}, sent}});
+    if (!destination_) {
+      // Sent, a chunk makes room for the next.
+      const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
+        self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
+      });
+      backend_.surroundings_.peers.send(
+          message_.peer, protocol::PeerData{message_.transfer, offset, 0, {{data.get(), size}, sent}});
+    }
     if ((left_ -= size) == 0 && !failed_ && end_)
       backend_.end_user_event(message_.command.id, end_, report_, CL_COMPLETE);
   }
@@ -92,6 +96,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<Memory> memory_;
   const std::vector<cl_event> waits_;
   const std::vector<Handle<cl_event>> keep_waits_;
+  const std::shared_ptr<std::byte> destination_;  // null: it is sent
   Handle<cl_event> end_;
   ReportOrder::EntryRef report_;
   std::uint64_t next_ = 0;  // main thread

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "protocol/fd.hpp"
+
+namespace clique::protocol {
+
+/// Memory of a client's that workers of the same user on the same host map, too: what is in it reaches them
+/// without a copy. The system frees it when nobody maps it any more.
+class SharedSegment {
+ public:
+  /// New memory, all zero. Throws std::system_error.
+  static std::shared_ptr<SharedSegment> create(std::size_t size);
+  /// What another process made. Throws std::system_error, and DecodeError for other memory, or memory of
+  /// another size.
+  static std::shared_ptr<SharedSegment> open(Fd memory, std::size_t size);
+  ~SharedSegment();
+  SharedSegment(const SharedSegment&) = delete;
+  SharedSegment& operator=(const SharedSegment&) = delete;
+
+  std::span<std::byte> bytes() const { return {data_, size_}; }
+  /// What open() takes.
+  int descriptor() const { return memory_.get(); }
+
+ private:
+  SharedSegment(Fd memory, std::size_t size);
+
+  const Fd memory_;
+  const std::size_t size_;
+  std::byte* data_;
+};
+
+}  // namespace clique::protocol
