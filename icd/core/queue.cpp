@@ -1,7 +1,9 @@
 #include "icd/core/queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <iterator>
 
 #include "icd/core/worker.hpp"
 #include "icd/remote/copy.hpp"
@@ -69,16 +71,17 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   std::vector<Ref<Event>> foreign;
   const auto wait_for = [&](const Ref<Event>& event) {
     if (event->ended() && !submission.keep_ended) return;
-    if (event->worker() != &here) {
-      event->announce(here);
-      if (!event->is_user() && !event->ended()) foreign.push_back(event);
-    }
+    if (event->worker() != &here) event->announce(here);
+    // One of this worker may be told ended later than it was reported, since it follows others itself.
+    const bool follows_others = event->worker() != &here ? !event->is_user() : event->follows_others();
+    if (follows_others && !event->ended()) foreign.push_back(event);
     prepared.header.waits.push_back(event->id());
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
   if (elsewhere)
-    foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>());
+    foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>(),
+                           submission.after_all, submission.before_all);
   if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
@@ -89,14 +92,33 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   return prepared;
 }
 
-std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported) {
-  if (!in_order()) return waits;
-  std::vector<Ref<Event>> before;  // let go of after the lock
+std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported,
+                                            bool after_all, bool before_all) {
+  after_all = after_all || in_order();
+  std::vector<Ref<Event>> gone;  // let go of after the lock
   const std::lock_guard lock(foreign_mutex_);
-  before.swap(foreign_);
-  for (const Ref<Event>& event : before)
+  const auto own = static_cast<std::ptrdiff_t>(waits.size());
+  for (const Ref<Event>& event : after_all ? foreign_ : foreign_fence_)
     if (!event->ended()) waits.push_back(event);
-  foreign_ = reported && !waits.empty() ? std::vector{reported} : waits;
+  const bool stands = reported && !waits.empty();
+  const std::vector<Ref<Event>> followed = stands ? std::vector{reported} : waits;
+  if (after_all) {
+    gone.swap(foreign_);
+    foreign_ = followed;
+  } else {
+    foreign_.insert(foreign_.end(), followed.begin(), stands ? followed.end() : followed.begin() + own);
+  }
+  if (before_all && !in_order()) {
+    std::move(foreign_fence_.begin(), foreign_fence_.end(), std::back_inserter(gone));
+    foreign_fence_ = followed;
+  }
+  if (foreign_.size() > many_foreign_) {
+    const auto ended = std::stable_partition(foreign_.begin(), foreign_.end(),
+                                             [](const Ref<Event>& event) { return !event->ended(); });
+    std::move(ended, foreign_.end(), std::back_inserter(gone));
+    foreign_.erase(ended, foreign_.end());
+    many_foreign_ = std::max<std::size_t>(64, 2 * foreign_.size());
+  }
   return waits;
 }
 
@@ -120,7 +142,7 @@ void Queue::finish() {
   for (const Ref<Event>& event :
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
-  for (const Ref<Event>& event : note_foreign({}, nullptr)) event->wait();
+  for (const Ref<Event>& event : note_foreign({}, nullptr, true, false)) event->wait();
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 
@@ -170,7 +192,9 @@ Ref<Event> Queue::write_later(std::span<const Ref<Event>> reads, cl_command_type
   const Access before{access.memory, access.begin, access.size, Access::Read};
   const Ref<Event> turn = submit({CL_COMMAND_MARKER, waits, {&before, 1}, true}, mark);
   const Ref<Event> gate(new Event(context_));
-  Ref<Event> result = submit({type, {&gate, 1}, {&access, 1}, true, true}, mark);
+  // Whoever sees it ended has to find ended what it was the turn of, too.
+  const std::array both{turn, gate};
+  Ref<Event> result = submit({type, both, {&access, 1}, true, true}, mark);
 
   struct Later {
     Ref<Queue> queue;
@@ -423,7 +447,7 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
   memory.add_mapping(mapping);
   const cl_command_type type = image != nullptr ? CL_COMMAND_MAP_IMAGE : CL_COMMAND_MAP_BUFFER;
   try {
-    if ((mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) return marker(waits, report, type);
+    if ((mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) return nothing(waits, report, type);
     if (image != nullptr)
       return read_image(*image, mapping.origin, mapping.region, mapping.pointer, pitches, waits, true, type);
     return read(memory, mapping.origin[0], mapping.region[0], mapping.pointer, waits, true, type);
@@ -434,7 +458,7 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
 }
 
 Ref<Event> Queue::unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report) {
-  if (!mapping.writes()) return marker(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
+  if (!mapping.writes()) return nothing(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
   const HostContent content{static_cast<const std::byte*>(mapping.pointer), mapping.pitches, mapping.block};
   if (auto* image = dynamic_cast<Image*>(&memory))
     return write_image(*image, mapping.origin, mapping.region, content, waits, report,
@@ -452,20 +476,37 @@ Ref<Event> Queue::migrate(std::span<const Ref<Memory>> objects, cl_mem_migration
         (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? Access::Overwrite : Access::Read;
     for (const Ref<Memory>& object : objects) accesses.push_back(Access::all(*object, mode));
   }
-  return submit({CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::Marker{std::move(header)});
-                });
+  return nothing(waits, report, CL_COMMAND_MIGRATE_MEM_OBJECTS, accesses);
 }
 
-Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
-  return submit({type, waits, {}, report, true}, [&](protocol::Batch& outbox, protocol::Command& header) {
+Ref<Event> Queue::nothing(std::span<const Ref<Event>> waits, bool report, cl_command_type type,
+                          std::span<const Access> accesses) {
+  Submission submission{type, waits, accesses, report, true};
+  // A marker that waits for no event would wait for all commands before it.
+  Ref<Event> ended;
+  if (waits.empty() && !in_order()) {
+    ended = Ref<Event>(new Event(context_));
+    ended->advance(CL_COMPLETE);
+    submission.waits = {&ended, 1};
+  }
+  return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
     outbox.add(protocol::Marker{std::move(header)});
   });
 }
 
-Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
-  return submit({type, waits, {}, report, true}, [&](protocol::Batch& outbox, protocol::Command& header) {
+Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, bool report) {
+  Submission submission{CL_COMMAND_MARKER, waits, {}, report, true};
+  submission.after_all = waits.empty();
+  return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::Marker{std::move(header)});
+  });
+}
+
+Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, bool report) {
+  Submission submission{CL_COMMAND_BARRIER, waits, {}, report, true};
+  submission.after_all = waits.empty();
+  submission.before_all = true;
+  return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
     outbox.add(protocol::Barrier{std::move(header)});
   });
 }
