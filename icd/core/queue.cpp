@@ -10,6 +10,33 @@
 
 namespace clique::icd {
 
+namespace {
+
+/// A sink that puts data where it belongs once other reads have ended, whose data may come later by other
+/// connections. The read's own event has to follow these.
+DataSink after(std::vector<Ref<Event>> reads, DataSink sink) {
+  return [reads = std::move(reads), sink = std::move(sink)](std::uint32_t part,
+                                                            std::span<const std::byte> data) {
+    if (std::all_of(reads.begin(), reads.end(), [](const Ref<Event>& read) { return read->ended(); })) {
+      sink(part, data);
+      return;
+    }
+    struct Later {
+      DataSink sink;
+      std::uint32_t part;
+      std::vector<std::byte> data;
+      std::atomic<std::size_t> left;
+    };
+    const std::shared_ptr<Later> later(new Later{sink, part, {data.begin(), data.end()}, reads.size()});
+    for (const Ref<Event>& read : reads)
+      read->then([later](cl_int /*status*/) {
+        if (--later->left == 0) later->sink(later->part, later->data);
+      });
+  };
+}
+
+}  // namespace
+
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
              std::vector<cl_queue_properties> property_list)
     : context_(std::move(context)),
@@ -82,6 +109,11 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   if (elsewhere)
     foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>(),
                            submission.after_all, submission.before_all);
+  if (!submission.fills.empty()) {
+    const auto earlier = earlier_fills(submission.fills);
+    foreign.insert(foreign.end(), earlier.begin(), earlier.end());
+    if (!earlier.empty()) submission.sink = after(earlier, std::move(submission.sink));
+  }
   if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
@@ -90,6 +122,13 @@ Queue::Prepared Queue::prepare(Submission& submission) {
     if (submission.sink) here.expect_data(prepared.event->id(), std::move(submission.sink));
   }
   return prepared;
+}
+
+std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory) const {
+  auto reads = context_->host_reads().pending(memory.data(), memory.size());
+  if (in_order())
+    std::erase_if(reads, [this](const Ref<Event>& read) { return read->queue().get() == this; });
+  return reads;
 }
 
 std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported,

@@ -176,6 +176,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// @returns what the command's event follows: those, and what the commands followed that it comes after.
   std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported,
                                        bool after_all, bool before_all);
+  /// Reads under way that are to fill a part of the memory, and whose data may come after that of a read that
+  /// is enqueued now.
+  std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory) const;
   Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
   void abandoned() override { flush(); }

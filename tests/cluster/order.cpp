@@ -1,4 +1,6 @@
 // What the host sees in the order of events that went from node to node.
+#include <cstring>
+
 #include "../api/helpers.hpp"
 
 namespace clique::test {
@@ -60,6 +62,24 @@ TEST_F(Order, GivenMarkerInOutOfOrderQueueThenWhatItsCommandsWaitedForHasEnded) 
     }
     ASSERT_CL(clWaitForEvents(1, last.ptr()));
     ASSERT_EQ(CL_COMPLETE, status_of(first)) << "round " << i;
+  }
+}
+
+TEST_F(Order, GivenReadsOfTwoNodesToTheSameMemoryThenTheLaterOneIsThere) {
+  std::vector<char> ones(1U << 20U, 1);
+  std::vector<char> twos(64, 2);
+  const Mem large = buffer(ones.size(), ones.data());
+  const Mem small = buffer(twos.size(), twos.data());
+  std::vector<char> data(ones.size());
+  for (int i = 0; i < rounds; ++i) {
+    std::memset(data.data(), 0, data.size());
+    const Event first = large_read(queues[0], large, data.data(), data.size());
+    Event second;
+    ASSERT_CL(clEnqueueReadBuffer(queues[1], small, CL_FALSE, 0, twos.size(), data.data() + ones.size() - 64,
+                                  1, first.ptr(), second.out()));
+    ASSERT_CL(clWaitForEvents(1, second.ptr()));
+    ASSERT_EQ(twos, std::vector<char>(data.end() - 64, data.end())) << "round " << i;
+    ASSERT_EQ(1, data.front()) << "round " << i;
   }
 }
 
