@@ -38,7 +38,7 @@ constexpr const char* kUsage =
     "  --seeds N    how many programs, with the seeds N, N + 1, ...; 1\n"
     "  --steps N    of each thread; 60\n"
     "  --threads N  of each program, instead of what the seed says\n"
-    "  --loss       a node's workers are killed at some step; every seed is a process of its own\n"
+    "  --loss       a node's worker is killed at some step; one thread, every seed a process of its own\n"
     "  --print      tells what the programs do\n"
     "  --limit S    seconds that a program may take before it counts as hanging; 60\n";
 
@@ -122,15 +122,18 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// Kills the processes that serve this one on a node.
-void kill_workers(std::size_t node) {
+/// Kills the process that serves this one on a node: the daemon's oldest, since others wait for later
+/// sessions.
+void kill_worker(std::size_t node) {
   const char* list = std::getenv("CLIQUE_TEST_DAEMONS");
   if (list == nullptr) throw Wrong("--loss needs tests/cluster/with_nodes");
   std::istringstream daemons(list);
   std::string daemon;
   for (std::size_t i = 0; i <= node; ++i) std::getline(daemons, daemon, ',');
   std::ifstream children("/proc/" + daemon + "/task/" + daemon + "/children");
-  for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  pid_t child = 0;
+  if (!(children >> child)) throw Wrong("the node has no worker");
+  ::kill(child, SIGKILL);
 }
 
 /// The programs of one seed: one for each host thread, in one context or several.
@@ -138,7 +141,8 @@ bool run_seed(std::uint64_t seed, const Options& options) {
   Random random(seed * 0x9E3779B97F4A7C15U + 1);
   const std::size_t all = devices().size();
   const std::size_t drawn = random.percent(60) ? 1 : random.between(2, 3);
-  const std::size_t count = options.threads != 0 ? options.threads : drawn;
+  // When a node is lost is known to one thread.
+  const std::size_t count = options.loss ? 1 : options.threads != 0 ? options.threads : drawn;
   std::vector<std::size_t> everywhere(all);
   for (std::size_t i = 0; i < all; ++i) everywhere[i] = i;
 
@@ -153,10 +157,7 @@ bool run_seed(std::uint64_t seed, const Options& options) {
       if (all > 1 && random.percent(70)) used.push_back((used.front() + 1) % all);
     }
     std::optional<Loss> loss;
-    if (options.loss)
-      loss = Loss{lost_at, lost_node, [lost_node, i] {
-                    if (i == 0) kill_workers(lost_node);
-                  }};
+    if (options.loss) loss = Loss{lost_at, lost_node, [lost_node] { kill_worker(lost_node); }};
     Setting& where = setting(used);
     programs.push_back(
         std::make_unique<Program>(seed * 16 + i, where.context, used, where.program, std::move(loss)));

@@ -1166,7 +1166,8 @@ void Program::unmap(std::size_t index) {
   }
   std::string text = "unmap " + mapping.object->name;
   if (writes) {
-    if (invalidates)
+    // Where the map has failed, the region holds anything.
+    if (invalidates || !there)
       mapping.stored.rows([&](std::size_t at, std::size_t) {
         std::fill_n(cells.begin() + static_cast<std::ptrdiff_t>(at), mapping.stored.region[0], kUnknown);
       });
@@ -1184,15 +1185,14 @@ void Program::unmap(std::size_t index) {
       if (next++ >= rows_left) return;
       for (std::size_t i = 0; i < width; ++i) {
         const auto value = static_cast<std::uint8_t>(first + (in_box + i) * 7 + ((in_box + i) >> 8U));
-        if (there) mapping.pointer[at + i] = std::byte{value};
+        if (!there) continue;
+        mapping.pointer[at + i] = std::byte{value};
         cells[stored + i] = value;
       }
     });
   }
-  const auto mode = !writes ? Access::Read
-                    : !mapping.object->is_image || mapping.stored.region == mapping.object->extent
-                        ? Access::Overwrite
-                        : Access::Change;
+  // What the host has not written is as the map has found it.
+  const auto mode = writes ? Access::Change : Access::Read;
   const Access access = mapping.object->is_image ? mapping.object->all(mode)
                                                  : Access{mapping.object->store.get(), begin, end, mode};
   enqueue(any_queue(), text, {access}, {},
