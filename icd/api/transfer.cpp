@@ -134,7 +134,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
   const bool report = event != nullptr || blocking_read != CL_FALSE;
-  conclude(size == 0 ? queue->marker(waits, report, CL_COMMAND_READ_BUFFER)
+  conclude(size == 0 ? queue->nothing(waits, report, CL_COMMAND_READ_BUFFER)
                      : queue->read(*memory, offset, size, ptr, waits, report),
            blocking_read != CL_FALSE, waits, event);
   return CL_SUCCESS;
@@ -157,7 +157,7 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   const bool wait = blocking_write != CL_FALSE && !copy;
   const bool report = event != nullptr || wait;
   const HostContent content{static_cast<const std::byte*>(ptr), {}, {}, copy};
-  const Ref<Event> write = size == 0 ? queue->marker(waits, report, CL_COMMAND_WRITE_BUFFER)
+  const Ref<Event> write = size == 0 ? queue->nothing(waits, report, CL_COMMAND_WRITE_BUFFER)
                                      : queue->write(*memory, offset, size, content, waits, report);
   if (copy && write) queue->context()->returned_early(*queue, *write);
   conclude(write, wait, waits, event);
@@ -226,7 +226,7 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem sr
               !meet(source->origin() + src_offset, destination->origin() + dst_offset, size),
           CL_MEM_COPY_OVERLAP, "source and destination overlap");
   conclude(size == 0
-               ? queue->marker(waits, event != nullptr, CL_COMMAND_COPY_BUFFER)
+               ? queue->nothing(waits, event != nullptr, CL_COMMAND_COPY_BUFFER)
                : queue->copy(*source, *destination, src_offset, dst_offset, size, waits, event != nullptr),
            false, waits, event);
   return CL_SUCCESS;
@@ -279,7 +279,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem bu
           "offset and size are no multiples of the pattern's size");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
-  conclude(size == 0 ? queue->marker(waits, event != nullptr, CL_COMMAND_FILL_BUFFER)
+  conclude(size == 0 ? queue->nothing(waits, event != nullptr, CL_COMMAND_FILL_BUFFER)
                      : queue->fill(*memory, bytes, offset, size, waits, event != nullptr),
            false, waits, event);
   return CL_SUCCESS;

@@ -145,6 +145,11 @@ void Event::follows(std::vector<Ref<Event>> earlier) {
   earlier_ = std::move(earlier);
 }
 
+bool Event::follows_others() {
+  const auto before = earlier();
+  return std::any_of(before.begin(), before.end(), [](const Ref<Event>& event) { return !event->ended(); });
+}
+
 std::vector<Ref<Event>> Event::earlier() {
   const std::lock_guard lock(mutex_);
   return earlier_;

@@ -65,6 +65,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Commands that this one comes after, some of which are told by other nodes' connections: whoever sees
   /// this event ended has to find them ended, too. To be called before the command is posted.
   void follows(std::vector<Ref<Event>> earlier);
+  /// Whether it follows any that have not ended.
+  bool follows_others();
   /// advance() to the end, once what this event follows has ended. Does not wait.
   void end_in_turn(cl_int status, const Times& times);
   /// Its end may become known here after that of commands which come after it; they have to follow it. To be

@@ -327,7 +327,7 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
     require_args_fit(on_device);
     checked_ = {on_device.device.get(), version_};
   }
-  if (range.empty()) return queue.marker(waits, report, type);
+  if (range.empty()) return queue.nothing(waits, report, type);
   OnWorker& there = on(worker);
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
   for (const Arg& arg : args_)

@@ -1,13 +1,42 @@
 #include "icd/core/queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <iterator>
 
 #include "icd/core/host_segment.hpp"
 #include "icd/core/worker.hpp"
 #include "icd/remote/copy.hpp"
 
 namespace clique::icd {
+
+namespace {
+
+/// A sink that puts data where it belongs once other reads have ended, whose data may come later by other
+/// connections. The read's own event has to follow these.
+DataSink after(std::vector<Ref<Event>> reads, DataSink sink) {
+  return [reads = std::move(reads), sink = std::move(sink)](std::uint32_t part,
+                                                            std::span<const std::byte> data) {
+    if (std::all_of(reads.begin(), reads.end(), [](const Ref<Event>& read) { return read->ended(); })) {
+      sink(part, data);
+      return;
+    }
+    struct Later {
+      DataSink sink;
+      std::uint32_t part;
+      std::vector<std::byte> data;
+      std::atomic<std::size_t> left;
+    };
+    const std::shared_ptr<Later> later(new Later{sink, part, {data.begin(), data.end()}, reads.size()});
+    for (const Ref<Event>& read : reads)
+      read->then([later](cl_int /*status*/) {
+        if (--later->left == 0) later->sink(later->part, later->data);
+      });
+  };
+}
+
+}  // namespace
 
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
              std::vector<cl_queue_properties> property_list)
@@ -71,14 +100,22 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   const auto wait_for = [&](const Ref<Event>& event) {
     if (event->ended() && !submission.keep_ended) return;
     if (event->worker() != &here) event->announce(here);
-    if ((event->worker() != &here || event->late()) && !event->is_user() && !event->ended())
-      foreign.push_back(event);
+    // One of this worker may be told ended later than it was reported, since it follows others itself.
+    const bool follows_others =
+        event->worker() != &here ? !event->is_user() : event->late() || event->follows_others();
+    if (follows_others && !event->ended()) foreign.push_back(event);
     prepared.header.waits.push_back(event->id());
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
   if (elsewhere || context_->has_late_events())
-    foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>());
+    foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>(),
+                           submission.after_all, submission.before_all);
+  if (!submission.fills.empty()) {
+    const auto earlier = earlier_fills(submission.fills);
+    foreign.insert(foreign.end(), earlier.begin(), earlier.end());
+    if (!earlier.empty()) submission.sink = after(earlier, std::move(submission.sink));
+  }
   if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
@@ -89,14 +126,41 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   return prepared;
 }
 
-std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported) {
-  if (!in_order()) return waits;
-  std::vector<Ref<Event>> before;  // let go of after the lock
+std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory) const {
+  auto reads = context_->host_reads().pending(memory.data(), memory.size());
+  if (in_order())
+    std::erase_if(reads,
+                  [this](const Ref<Event>& read) { return read->queue().get() == this && !read->late(); });
+  return reads;
+}
+
+std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported,
+                                            bool after_all, bool before_all) {
+  after_all = after_all || in_order();
+  std::vector<Ref<Event>> gone;  // let go of after the lock
   const std::lock_guard lock(foreign_mutex_);
-  before.swap(foreign_);
-  for (const Ref<Event>& event : before)
+  const auto own = static_cast<std::ptrdiff_t>(waits.size());
+  for (const Ref<Event>& event : after_all ? foreign_ : foreign_fence_)
     if (!event->ended()) waits.push_back(event);
-  foreign_ = reported && !waits.empty() ? std::vector{reported} : waits;
+  const bool stands = reported && !waits.empty();
+  const std::vector<Ref<Event>> followed = stands ? std::vector{reported} : waits;
+  if (after_all) {
+    gone.swap(foreign_);
+    foreign_ = followed;
+  } else {
+    foreign_.insert(foreign_.end(), followed.begin(), stands ? followed.end() : followed.begin() + own);
+  }
+  if (before_all && !in_order()) {
+    std::move(foreign_fence_.begin(), foreign_fence_.end(), std::back_inserter(gone));
+    foreign_fence_ = followed;
+  }
+  if (foreign_.size() > many_foreign_) {
+    const auto ended = std::stable_partition(foreign_.begin(), foreign_.end(),
+                                             [](const Ref<Event>& event) { return !event->ended(); });
+    std::move(ended, foreign_.end(), std::back_inserter(gone));
+    foreign_.erase(ended, foreign_.end());
+    many_foreign_ = std::max<std::size_t>(64, 2 * foreign_.size());
+  }
   return waits;
 }
 
@@ -120,7 +184,7 @@ void Queue::finish() {
   for (const Ref<Event>& event :
        worker().pending([this](const Event& event) { return event.queue().get() == this; }))
     event->wait();
-  for (const Ref<Event>& event : note_foreign({}, nullptr)) event->wait();
+  for (const Ref<Event>& event : note_foreign({}, nullptr, true, false)) event->wait();
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 
@@ -139,8 +203,9 @@ std::pair<Ref<Event>, protocol::CommandId> Queue::submit_bulk(Submission submiss
   if (download && here.link().expect_pushes()) {
     context_->set_late_events();
     prepared.event->set_late();
+    std::vector<Ref<Event>> now{prepared.event};  // what was before is let go of after the lock
     const std::lock_guard lock(foreign_mutex_);
-    foreign_ = {prepared.event};
+    foreign_.swap(now);
   }
 
   using protocol::Command;
@@ -209,7 +274,9 @@ Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol:
 
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
                        std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type) {
-  if (is_bulk(size)) return read_bulk(buffer, offset, {static_cast<std::byte*>(to), size}, waits, type);
+  // In parts that come in any order, it could not follow what others put there.
+  if (is_bulk(size) && earlier_fills({static_cast<const std::byte*>(to), size}).empty())
+    return read_bulk(buffer, offset, {static_cast<std::byte*>(to), size}, waits, type);
   const Access access{&buffer, offset, size, Access::Read};
   const Ref<Memory> keep(&buffer);
   DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {
@@ -250,7 +317,9 @@ Ref<Event> Queue::write_later(std::span<const Ref<Event>> reads, cl_command_type
   const Access before{access.memory, access.begin, access.size, Access::Read};
   const Ref<Event> turn = submit({CL_COMMAND_MARKER, waits, {&before, 1}, true}, mark);
   const Ref<Event> gate(new Event(context_));
-  Ref<Event> result = submit({type, {&gate, 1}, {&access, 1}, true, true}, mark);
+  // Whoever sees it ended has to find ended what it was the turn of, too.
+  const std::array both{turn, gate};
+  Ref<Event> result = submit({type, both, {&access, 1}, true, true}, mark);
 
   struct Later {
     Ref<Queue> queue;
@@ -508,7 +577,7 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
   memory.add_mapping(mapping);
   const cl_command_type type = image != nullptr ? CL_COMMAND_MAP_IMAGE : CL_COMMAND_MAP_BUFFER;
   try {
-    if ((mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) return marker(waits, report, type);
+    if ((mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) return nothing(waits, report, type);
     if (image != nullptr)
       return read_image(*image, mapping.origin, mapping.region, mapping.pointer, pitches, waits, true, type);
     return read(memory, mapping.origin[0], mapping.region[0], mapping.pointer, waits, true, type);
@@ -519,7 +588,7 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
 }
 
 Ref<Event> Queue::unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report) {
-  if (!mapping.writes()) return marker(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
+  if (!mapping.writes()) return nothing(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
   const HostContent content{static_cast<const std::byte*>(mapping.pointer), mapping.pitches, mapping.block};
   if (auto* image = dynamic_cast<Image*>(&memory))
     return write_image(*image, mapping.origin, mapping.region, content, waits, report,
@@ -537,20 +606,37 @@ Ref<Event> Queue::migrate(std::span<const Ref<Memory>> objects, cl_mem_migration
         (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? Access::Overwrite : Access::Read;
     for (const Ref<Memory>& object : objects) accesses.push_back(Access::all(*object, mode));
   }
-  return submit({CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::Marker{std::move(header)});
-                });
+  return nothing(waits, report, CL_COMMAND_MIGRATE_MEM_OBJECTS, accesses);
 }
 
-Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
-  return submit({type, waits, {}, report, true}, [&](protocol::Batch& outbox, protocol::Command& header) {
+Ref<Event> Queue::nothing(std::span<const Ref<Event>> waits, bool report, cl_command_type type,
+                          std::span<const Access> accesses) {
+  Submission submission{type, waits, accesses, report, true};
+  // A marker that waits for no event would wait for all commands before it.
+  Ref<Event> ended;
+  if (waits.empty() && !in_order()) {
+    ended = Ref<Event>(new Event(context_));
+    ended->advance(CL_COMPLETE);
+    submission.waits = {&ended, 1};
+  }
+  return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
     outbox.add(protocol::Marker{std::move(header)});
   });
 }
 
-Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
-  return submit({type, waits, {}, report, true}, [&](protocol::Batch& outbox, protocol::Command& header) {
+Ref<Event> Queue::marker(std::span<const Ref<Event>> waits, bool report) {
+  Submission submission{CL_COMMAND_MARKER, waits, {}, report, true};
+  submission.after_all = waits.empty();
+  return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::Marker{std::move(header)});
+  });
+}
+
+Ref<Event> Queue::barrier(std::span<const Ref<Event>> waits, bool report) {
+  Submission submission{CL_COMMAND_BARRIER, waits, {}, report, true};
+  submission.after_all = waits.empty();
+  submission.before_all = true;
+  return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
     outbox.add(protocol::Barrier{std::move(header)});
   });
 }

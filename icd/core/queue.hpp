@@ -45,6 +45,10 @@ struct Submission {
   std::span<const std::byte> fills = {};
   /// An event is wanted, if only for others to wait for.
   bool named = false;
+  /// Comes after everything that was enqueued before, also where the queue keeps no order.
+  bool after_all = false;
+  /// Everything that is enqueued later comes after it.
+  bool before_all = false;
 };
 
 class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
@@ -135,9 +139,12 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report);
   Ref<Event> migrate(std::span<const Ref<Memory>> objects, cl_mem_migration_flags flags,
                      std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> marker(std::span<const Ref<Event>> waits, bool report, cl_command_type type = CL_COMMAND_MARKER);
-  Ref<Event> barrier(std::span<const Ref<Event>> waits, bool report,
-                     cl_command_type type = CL_COMMAND_BARRIER);
+  Ref<Event> marker(std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> barrier(std::span<const Ref<Event>> waits, bool report);
+  /// A command without work: ends when its waits have, and its accesses are in place. Unlike a marker it does
+  /// not come after others in an out-of-order queue.
+  Ref<Event> nothing(std::span<const Ref<Event>> waits, bool report, cl_command_type type,
+                     std::span<const Access> accesses = {});
 
  private:
   /// Posts the messages of a write for a command header; told whether the header's queue is in order.
@@ -177,9 +184,12 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     return prepared.event;
   }
   /// Notes the events of other nodes that a command waits for, and its own where that is reported.
-  /// @returns what the command's event follows: those, and, where the queue is in order, what earlier
-  /// commands followed.
-  std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported);
+  /// @returns what the command's event follows: those, and what the commands followed that it comes after.
+  std::vector<Ref<Event>> note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported,
+                                       bool after_all, bool before_all);
+  /// Reads under way that are to fill a part of the memory, and whose data may come after that of a read that
+  /// is enqueued now.
+  std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory) const;
   Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
   void abandoned() override { flush(); }
@@ -189,10 +199,14 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Device> device_;
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
-  /// What the next command's event follows: events of other nodes that commands since the last reported one
-  /// have waited for, and that one's own. Of an in-order queue.
+  /// What an event follows that comes after all commands so far: events of other nodes that they have waited
+  /// for, or reported events that follow these.
   std::mutex foreign_mutex_;
   std::vector<Ref<Event>> foreign_;
+  /// Those of them that every later command comes after, in an out-of-order queue: the last barrier's.
+  std::vector<Ref<Event>> foreign_fence_;
+  /// How many foreign_ may become before those that have ended are sorted out.
+  std::size_t many_foreign_ = 64;
 };
 
 /// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) where list and count do not go

@@ -232,15 +232,28 @@ void Worker::print(protocol::Print&& text) {
   std::fflush(stdout);
 }
 
+std::vector<Ref<Context>> Worker::contexts() const {
+  std::vector<Ref<Context>> contexts;
+  const std::lock_guard lock(mutex_);
+  for (Context* context : contexts_)
+    if (context->try_add_ref()) contexts.push_back(Ref<Context>::adopt(context));
+  return contexts;
+}
+
 void Worker::failed(protocol::Failed&& failure) {
   const std::string what = "node " + link_->endpoint().node + ": " + failure.what;
-  std::vector<Ref<Context>> contexts;
+  for (const Ref<Context>& context : contexts()) context->notify(what);
+}
+
+void Worker::peer_lost(const Worker& peer) {
+  std::vector<Ref<Event>> awaited;
   {
     const std::lock_guard lock(mutex_);
-    for (Context* context : contexts_)
-      if (context->try_add_ref()) contexts.push_back(Ref<Context>::adopt(context));
+    for (const auto& [id, event] : awaited_)
+      if (event->worker() == &peer && event->try_add_ref()) awaited.push_back(Ref<Event>::adopt(event));
   }
-  for (const Ref<Context>& context : contexts) context->notify(what);
+  for (const Ref<Event>& event : awaited)
+    event->then([this, id = event->id()](cl_int status) { link().post(protocol::SetRemote{id, status}); });
 }
 
 void Worker::lost(const std::string& reason) {
@@ -254,6 +267,10 @@ void Worker::lost(const std::string& reason) {
   }
   for (auto& [id, entry] : pending) entry.event->settle(CL_DEVICE_NOT_AVAILABLE);
   for (const Ref<Event>& arrival : pushes) arrival->settle(CL_DEVICE_NOT_AVAILABLE);
+  // What it has told us it may not have told its peers.
+  for (const Ref<Context>& context : contexts())
+    for (Worker* other : context->workers())
+      if (other != this) other->peer_lost(*this);
   failed({0, CL_DEVICE_NOT_AVAILABLE, "lost: " + reason});
 }
 

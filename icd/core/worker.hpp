@@ -91,6 +91,9 @@ class Worker final : public Reports {
   void print(protocol::Print&& text) override;
   void failed(protocol::Failed&& failure) override;
   void lost(const std::string& reason) override;
+  /// Events of a worker that is gone, which commands here wait for, are told by the client.
+  void peer_lost(const Worker& peer);
+  std::vector<Ref<Context>> contexts() const;
 
   std::unique_ptr<Link> link_;
   unsigned index_;

@@ -94,6 +94,41 @@ TEST_F(clEnqueueBarrierWithWaitList, GivenInOrderQueueThenItCompletesAfterEarlie
   EXPECT_EQ(CL_COMPLETE, status_of(earlier));
 }
 
+TEST_F(clEnqueueBarrierWithWaitList, GivenOutOfOrderQueueAndMarkersWithListsThenItWaitsForThem) {
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const int value = 2;
+  const Mem mem = buffer<int>(1);
+  const Mem other = buffer<int>(1);
+  Gate gate(context);
+  const Event marker = blocked(any_order, gate);
+  Event second;
+  ASSERT_CL(::clEnqueueBarrierWithWaitList(any_order, 0, nullptr, nullptr));
+  ASSERT_CL(
+      clEnqueueWriteBuffer(any_order, mem, CL_FALSE, 0, sizeof value, &value, 0, nullptr, second.out()));
+  ASSERT_CL(clFlush(any_order));
+  // What another queue does meanwhile gives the write time to go wrong.
+  for (int i = 0; i < 100; ++i) read<int>(other, 1);
+  EXPECT_GT(status_of(second), CL_COMPLETE);
+  gate.open();
+  ASSERT_CL(clWaitForEvents(1, second.ptr()));
+  EXPECT_EQ(CL_COMPLETE, status_of(marker));
+}
+
+TEST_F(clEnqueueBarrierWithWaitList, GivenOutOfOrderQueueThenMarkersWithListsWaitForIt) {
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  Gate gate(context);
+  const Event done = user_event();
+  ASSERT_CL(clSetUserEventStatus(done, CL_COMPLETE));
+  ASSERT_CL(::clEnqueueBarrierWithWaitList(any_order, 1, gate.ptr(), nullptr));
+  const Event marker = blocked(any_order, done);
+  ASSERT_CL(clFlush(any_order));
+  const Mem mem = buffer<int>(1);
+  for (int i = 0; i < 100; ++i) read<int>(mem, 1);
+  EXPECT_GT(status_of(marker), CL_COMPLETE);
+  gate.open();
+  ASSERT_CL(clWaitForEvents(1, marker.ptr()));
+}
+
 TEST_F(clEnqueueBarrierWithWaitList, GivenEventsOfAllDevicesThenItCompletesAfterThem) {
   std::vector<Queue> queues;
   std::vector<Event> events;

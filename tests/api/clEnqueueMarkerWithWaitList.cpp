@@ -13,6 +13,30 @@ class clEnqueueMarkerWithWaitList : public ApiTest {
   }
 };
 
+TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueThenCommandsWithoutWorkDoNotWaitForOthers) {
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const int value = 1;
+  const Mem mem = buffer<int>(1);
+  const Mem other = buffer<int>(1);
+  Gate gate(context);
+  ASSERT_CL(clEnqueueWriteBuffer(any_order, mem, CL_FALSE, 0, sizeof value, &value, 1, gate.ptr(), nullptr));
+  Event marker;
+  ASSERT_CL(::clEnqueueMarkerWithWaitList(any_order, 0, nullptr, marker.out()));
+  ASSERT_CL(clEnqueueWriteBuffer(any_order, other, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr));
+  // Commands without work are no markers.
+  cl_mem migrated = other;
+  Event event;
+  ASSERT_CL(clEnqueueMigrateMemObjects(any_order, 1, &migrated, 0, 0, nullptr, event.out()));
+  ASSERT_CL(clWaitForEvents(1, event.ptr()));
+  cl_int err = CL_SUCCESS;
+  void* mapped = clEnqueueMapBuffer(any_order, other, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+                                    sizeof value, 0, nullptr, nullptr, &err);
+  ASSERT_EQ(CL_SUCCESS, err);
+  ASSERT_CL(clEnqueueUnmapMemObject(any_order, other, mapped, 0, nullptr, event.out()));
+  ASSERT_CL(clWaitForEvents(1, event.ptr()));
+  EXPECT_GT(status_of(marker), CL_COMPLETE);
+}
+
 TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueAndNoListThenItCompletesAfterAllEarlierCommands) {
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   Gate gate(context);

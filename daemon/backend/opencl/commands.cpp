@@ -181,20 +181,32 @@ void OpenClBackend::handle(protocol::Marker&& message) {
       std::vector<cl_event> waits;
       std::vector<ReportOrder::EntryRef> after;
       resolve(command.waits, waits, after);
+      if (queue->barrier) waits.push_back(queue->barrier.get());
       join(command, queue, retained(waits), std::move(after));
+      // Whatever comes after everything in the queue comes after this, too. What else the driver's marker
+      // waits for is nobody's concern.
+      const auto joined = events_.find(command.id);
+      if (joined != events_.end()) waits = {joined->second.native.get()};
+      Handle<cl_event> marker;
+      if (clEnqueueMarkerWithWaitList(queue->native.get(), static_cast<cl_uint>(waits.size()), waits.data(),
+                                      marker.put()) != CL_SUCCESS)
+        return;
+      entered(*queue, marker);
+      // PoCL does not survive that an event fails which nobody holds.
+      watcher_.watch(marker, [](cl_int /*status*/) {});
       return;
     }
   } catch (const ClError& error) {
     fail(command, queue, error);
     return;
   }
-  submit(command, Aftermath::ordering(true), [](const Submission& to) {
+  submit(command, Aftermath::ordering(true, false), [](const Submission& to) {
     return clEnqueueMarkerWithWaitList(to.queue, to.count, to.waits, to.event);
   });
 }
 
 void OpenClBackend::handle(protocol::Barrier&& message) {
-  submit(message.command, Aftermath::ordering(message.command.waits.empty()), [](const Submission& to) {
+  submit(message.command, Aftermath::ordering(message.command.waits.empty(), true), [](const Submission& to) {
     return clEnqueueBarrierWithWaitList(to.queue, to.count, to.waits, to.event);
   });
 }

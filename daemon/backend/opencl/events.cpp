@@ -88,6 +88,8 @@ struct OpenClBackend::Join {
 void OpenClBackend::join(const Command& command, const std::shared_ptr<Queue>& queue,
                          std::vector<Handle<cl_event>> events, std::vector<ReportOrder::EntryRef> after) {
   const std::size_t count = events.size();
+  const auto earlier = before(*queue, false);
+  after.insert(after.end(), earlier.begin(), earlier.end());
   // An aggregate, which std::make_shared cannot make yet. NOLINTNEXTLINE(modernize-make-shared)
   std::shared_ptr<Join> join(new Join{*this, command.id, queue, std::move(events), {}, nullptr, count});
   if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {

@@ -32,6 +32,8 @@ struct Queue {
   std::atomic<cl_int> deferred{CL_SUCCESS};
   /// The native event of the last command, in order: watching it is cheaper than a marker (by half on PoCL).
   Handle<cl_event> tail;
+  /// Out of order: the native event of the last barrier.
+  Handle<cl_event> barrier;
   /// Has commands that were not flushed yet.
   bool touched = false;
   /// What a later report has to come after: in order, the last command; else all that are not out, and the

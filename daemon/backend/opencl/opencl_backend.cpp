@@ -116,9 +116,11 @@ ReportOrder::EntryRef OpenClBackend::track(const Command& command, const Handle<
                                            std::vector<ReportOrder::EntryRef> after, bool report_end,
                                            Handle<cl_event> first) {
   ReportOrder::EntryRef entry;
-  if (report_end || aftermath.data) {
+  const bool barrier = aftermath.everything_after && !queue->in_order;
+  if (barrier) queue->barrier = event;
+  if (report_end || aftermath.data || barrier) {
     entry = surroundings_.order.expect(after);
-    chain(*queue, entry, aftermath.everything_before);
+    chain(*queue, entry, barrier);
   } else if (!aftermath.keep) {
     return nullptr;
   }

@@ -98,7 +98,8 @@ class OpenClBackend : public Backend {
     std::size_t size = 0;
     std::uint32_t part = 0;
     bool everything_before = false;  ///< the command comes after all before it in its queue
-    bool wanted() const { return keep != nullptr || data != nullptr; }
+    bool everything_after = false;   ///< all after it in its queue come after the command
+    bool wanted() const { return keep != nullptr || data != nullptr || everything_after; }
 
     static Aftermath keeping(std::shared_ptr<const void> owner) {
       Aftermath result;
@@ -112,9 +113,10 @@ class OpenClBackend : public Backend {
       result.part = part;
       return result;
     }
-    static Aftermath ordering(bool everything_before) {
+    static Aftermath ordering(bool everything_before, bool everything_after) {
       Aftermath result;
       result.everything_before = everything_before;
+      result.everything_after = everything_after;
       return result;
     }
   };

@@ -1,0 +1,64 @@
+// What the model knows of memory, and the kernels' arithmetic on it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace clique::test::model {
+
+/// One byte as the model knows it: its value, or that nothing is promised of it.
+using Cell = std::uint16_t;
+inline constexpr Cell kUnknown = 0x100;
+using Contents = std::vector<Cell>;
+
+/// Every kernel computes with this: what lies at the wrong place, or is of another step, shows.
+inline std::uint32_t advanced(std::uint32_t value, std::size_t position, std::uint32_t salt) {
+  return value * 1664525U + static_cast<std::uint32_t>(position) * 2654435761U + salt;
+}
+
+/// A number of `bytes` bytes, which is known where all of them are.
+struct Number {
+  std::uint32_t value = 0;
+  bool known = true;
+};
+
+inline Number number_at(const Contents& contents, std::size_t at, std::size_t bytes = 4) {
+  Number number;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    number.known = number.known && contents[at + i] != kUnknown;
+    number.value |= static_cast<std::uint32_t>(contents[at + i] & 0xFFU) << (8 * i);
+  }
+  return number;
+}
+
+inline void put_number(Contents& contents, std::size_t at, Number number, std::size_t bytes = 4) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    contents[at + i] = number.known ? static_cast<Cell>((number.value >> (8 * i)) & 0xFFU) : kUnknown;
+}
+
+using Triple = std::array<std::size_t, 3>;
+
+/// Where a box of bytes lies in linear memory; x in bytes.
+struct Box {
+  Triple origin{};
+  Triple region{};
+  std::size_t row = 0;
+  std::size_t slice = 0;
+
+  std::size_t begin() const { return origin[0] + origin[1] * row + origin[2] * slice; }
+  std::size_t size() const { return (region[2] - 1) * slice + (region[1] - 1) * row + region[0]; }
+  std::size_t end() const { return begin() + size(); }
+  /// Calls visit(byte's position in memory, byte's position in the box without gaps) for the first byte of
+  /// every row.
+  template <typename Visit>
+  void rows(Visit&& visit) const {
+    for (std::size_t z = 0; z < region[2]; ++z)
+      for (std::size_t y = 0; y < region[1]; ++y)
+        visit(begin() + z * slice + y * row, (z * region[1] + y) * region[0]);
+  }
+};
+
+}  // namespace clique::test::model
