@@ -2,10 +2,8 @@
 // over ZeroMQ between two processes, and a copy in memory. The processes are on one host; the second may be
 // in another network namespace.
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,15 +13,13 @@
 #include <csignal>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 #include <zmq.hpp>
 
-#include "bench.hpp"
+#include "network.hpp"
 
 namespace {
 
@@ -43,28 +39,6 @@ struct WireOptions : Options {
   /// Where the peer listens, and its network namespace as a file; empty: ours.
   std::string address = "127.0.0.1";
   std::string network;
-};
-
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::generic_category(), call);
-}
-
-/// A network namespace, and this thread's way into it.
-class Network {
- public:
-  /// The one that the file stands for.
-  explicit Network(const std::string& file) : fd_(open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) throw std::system_error(errno, std::generic_category(), file);
-  }
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
-  ~Network() { close(fd_); }
-  void enter() const {
-    if (setns(fd_, CLONE_NEWNET) != 0) fail("setns");
-  }
-
- private:
-  int fd_;
 };
 
 /// A process that runs `body` and is ended with this object.
@@ -94,7 +68,7 @@ class Peer {
 /// A blocking TCP socket.
 class Socket {
  public:
-  explicit Socket(int fd = socket(AF_INET, SOCK_STREAM, 0)) : fd_(fd) {
+  explicit Socket(int fd = ::socket(AF_INET, SOCK_STREAM, 0)) : fd_(fd) {
     if (fd_ < 0) fail("socket");
   }
   Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -178,14 +152,10 @@ void report_bulk(const std::string& name, size_t bytes, int repeats, Transfer&& 
 
 /// A socket that listens where the peer is; the peer is to inherit it.
 struct Listener {
-  explicit Listener(const WireOptions& options) {
-    const Network ours("/proc/self/ns/net");
-    if (!options.network.empty()) Network(options.network).enter();
-    socket = std::make_unique<Socket>();
-    ours.enter();
-    address = socket->listen_on(options.address);
-  }
-  std::unique_ptr<Socket> socket;
+  explicit Listener(const WireOptions& options)
+      : socket(in_network(options.network, [] { return Socket(); })),
+        address(socket.listen_on(options.address)) {}
+  Socket socket;
   sockaddr_in address{};
 };
 
@@ -196,7 +166,7 @@ void measure_tcp_bulk(const WireOptions& options, size_t size, size_t streams) {
   const Peer sink([&] {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < streams; ++i)
-      threads.emplace_back([part, peer = listener.socket->accept_one()] {
+      threads.emplace_back([part, peer = listener.socket.accept_one()] {
         std::vector<char> data(part);
         while (peer.read(data.data(), data.size())) peer.write("", 1);
       });
@@ -224,7 +194,7 @@ void measure_tcp(const WireOptions& options) {
   {
     const Listener listener(options);
     const Peer echo([&] {
-      const Socket peer = listener.socket->accept_one();
+      const Socket peer = listener.socket.accept_one();
       std::array<char, small_message> message{};
       while (peer.read(message.data(), message.size())) peer.write(message.data(), message.size());
     });
@@ -247,7 +217,7 @@ void with_zmq_peer(const WireOptions& options, Serve&& serve, Use&& use) {
   std::array<int, 2> address_pipe{};
   if (pipe(address_pipe.data()) != 0) fail("pipe");
   const Peer peer([&] {
-    if (!options.network.empty()) Network(options.network).enter();
+    enter_network(options.network);
     zmq::context_t context;
     zmq::socket_t router(context, zmq::socket_type::router);
     router.set(zmq::sockopt::rcvhwm, 0);
