@@ -10,8 +10,6 @@
 
 #include "opencl.hpp"
 
-extern char** environ;
-
 namespace {
 
 using namespace bench;
