@@ -19,11 +19,13 @@ void PeerLinks::share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMem
 }
 
 bool PeerLinks::known(protocol::PeerId peer) {
+  if (peer == protocol::kClientPeer) return client_ != nullptr;
   const std::lock_guard lock(mutex_);
   return links_.contains(peer);
 }
 
 std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t size) {
+  if (peer == protocol::kClientPeer) return client_->take(size);
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
   return link != links_.end() && link->second.shared ? link->second.shared->take(size) : nullptr;

@@ -16,12 +16,24 @@ namespace clique::daemon {
 /// shared with it where there is room, else through its socket: peers' messages need no order among them.
 class PeerLinks {
  public:
+  /// The way to the client, which may be pushed to like a worker. Any thread.
+  class ClientLink {
+   public:
+    virtual ~ClientLink() = default;
+    /// As PeerLinks::take().
+    virtual std::shared_ptr<std::byte> take(std::size_t size) = 0;
+    virtual void send(protocol::PeerData&& part) = 0;
+  };
+
   explicit PeerLinks(zmq::context_t& context) : context_(context) {}
 
   /// Opens the link and attaches. Throws zmq::error_t for an endpoint that is none.
   void connect(const protocol::ConnectPeer& message);
   /// From now on the memory goes before the socket.
   void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);
+
+  /// Pushes to protocol::kClientPeer go there from now on. Before there are any.
+  void set_client(ClientLink& client) { client_ = &client; }
 
   bool known(protocol::PeerId peer);
 
@@ -31,7 +43,13 @@ class PeerLinks {
 
   /// Sends to a known peer; it is up to the peers' own sessions to notice one that is gone. Any thread.
   template <typename M>
-  void send(protocol::PeerId peer, const M& message) {
+  void send(protocol::PeerId peer, M message) {
+    if constexpr (std::is_same_v<M, protocol::PeerData>) {
+      if (peer == protocol::kClientPeer && client_ != nullptr) {
+        client_->send(std::move(message));
+        return;
+      }
+    }
     const std::lock_guard lock(mutex_);
     const auto link = links_.find(peer);
     if (link == links_.end()) return;
@@ -55,6 +73,7 @@ class PeerLinks {
   void send_batch(Link& link);
 
   zmq::context_t& context_;
+  ClientLink* client_ = nullptr;
   std::atomic<bool> lending_ = false;
   std::mutex mutex_;  // guards what follows; one sender at a time
   std::map<protocol::PeerId, Link> links_;

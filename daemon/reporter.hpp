@@ -30,6 +30,8 @@ class Reporter {
   /// on another host. Where there is no room now, waits for some, but not for ever, and then gives null: the
   /// client may be waiting itself. Any thread.
   std::shared_ptr<std::byte> take(std::size_t size);
+  /// The same without waiting.
+  std::shared_ptr<std::byte> try_take(std::size_t size) { return shared_ ? shared_->take(size) : nullptr; }
 
   /// Reports one message. What kernels printed goes before the end of a command. Any thread.
   template <typename M>

@@ -66,6 +66,7 @@ zmq::socket_t monitor(zmq::context_t& context, zmq::socket_ref socket, const std
 
 struct Session::Dispatch {
   Session& session;
+  bool from_client = true;
 
   template <typename M>
   void operator()(M&& message) const {
@@ -135,7 +136,19 @@ struct Session::Dispatch {
 
   // From other workers.
   void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
-  void operator()(protocol::PeerData&& message) const { session.transfers_.receive(std::move(message)); }
+  void operator()(protocol::PeerData&& message) const {
+    if (from_client) message.data.owner = taken_at_end(message);
+    session.transfers_.receive(std::move(message));
+  }
+  /// Tells the client when nothing here needs the part any more, which makes room for the next.
+  std::shared_ptr<const void> taken_at_end(const protocol::PeerData& part) const {
+    const protocol::Taken taken{part.transfer, part.data.bytes.size()};
+    return {part.data.bytes.data(), [owner = part.data.owner, taken,
+                                     &reporter = session.surroundings_.reporter](const void*) mutable {
+              owner.reset();
+              reporter.report(taken);
+            }};
+  }
   void operator()(protocol::PeerDone&& message) const {
     session.surroundings_.reporter.ended_elsewhere(message.command);
     remote_end(message.command, message.status);
@@ -162,7 +175,9 @@ Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel&
       backend_(backend),
       offer_(std::move(offer)),
       commands_monitor_(monitor(context, sockets_.commands, "commands")),
-      reports_monitor_(monitor(context, surroundings.reporter.socket(), "reports")) {}
+      reports_monitor_(monitor(context, surroundings.reporter.socket(), "reports")) {
+  surroundings_.peers.set_client(*this);
+}
 
 Session::~Session() = default;
 
@@ -208,6 +223,7 @@ void Session::loop() {
     busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
     surroundings_.peers.collect();
+    if (pushing_.exchange(false) && shared_->collect()) pushing_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
@@ -234,6 +250,11 @@ bool Session::take_commands() {
         from_socket_.push_back(std::move(incoming));
       else
         take(incoming);
+    } else if (bulk_ids_.contains(incoming.routing_id)) {
+      Dispatch dispatch{*this};
+      reader_.read(protocol::BulkMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+    } else if (open_) {
+      attach_bulk(incoming);
     } else {
       attach(incoming, commands_id_, "commands");
       if (!commands_id_.empty() && commands_connection_ < 0) {
@@ -299,9 +320,52 @@ void Session::attach(const Incoming& incoming, std::string& identity, const char
                  });
   } catch (const protocol::DecodeError& error) {
     if (!taken && !identity.empty()) throw;
-    warn_limited(strangers_,
-                 fmt::format("dropped a stranger's message on the {} socket: {}", socket, error.what()));
+    drop(socket, error);
   }
+}
+
+void Session::attach_bulk(const protocol::Incoming& incoming) {
+  try {
+    reader_.read(protocol::MessageList<protocol::AttachBulk>{}, incoming.records, incoming.frames,
+                 incoming.owner, [&](protocol::AttachBulk&& message) {
+                   if (!same_secret(message.token, token_)) throw protocol::DecodeError("wrong token");
+                   if (message.to_client)
+                     pushed_ids_.push_back(incoming.routing_id);
+                   else
+                     bulk_ids_.insert(incoming.routing_id);
+                 });
+  } catch (const protocol::DecodeError& error) {
+    drop("commands", error);
+  }
+}
+
+void Session::drop(const char* socket, const protocol::DecodeError& error) {
+  warn_limited(strangers_,
+               fmt::format("dropped a stranger's message on the {} socket: {}", socket, error.what()));
+}
+
+std::shared_ptr<std::byte> Session::take(std::size_t size) {
+  return surroundings_.reporter.try_take(size);
+}
+
+void Session::send(protocol::PeerData&& part) {
+  if (shared_) {
+    surroundings_.reporter.report(part);
+    pushing_ = true;
+    // The main thread collects what the client gives back, and must not sleep without a look at it.
+    surroundings_.tasks.post([] {});
+    return;
+  }
+  surroundings_.tasks.post([this, part = std::move(part)] {
+    // The connections were asked for before what is pushed was, but may come later.
+    if (pushed_ids_.empty()) {
+      surroundings_.reporter.report(part);
+      return;
+    }
+    protocol::Batch batch;
+    batch.add(part);
+    protocol::send(sockets_.commands, batch, pushed_ids_[next_pushed_++ % pushed_ids_.size()]);
+  });
 }
 
 bool Session::take_peers() {
@@ -309,7 +373,7 @@ bool Session::take_peers() {
   int count = 0;
   for (; count < kTurn && protocol::receive(sockets_.peers, incoming); ++count) {
     if (peer_ids_.contains(incoming.routing_id)) {
-      Dispatch dispatch{*this};
+      Dispatch dispatch{*this, false};
       reader_.read(protocol::PeerMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
       continue;
     }
@@ -322,8 +386,7 @@ bool Session::take_peers() {
                    });
       if (!identity.empty()) peer_ids_.insert(identity);
     } catch (const protocol::DecodeError& error) {
-      warn_limited(strangers_,
-                   fmt::format("dropped a stranger's message on the peers socket: {}", error.what()));
+      drop("peers", error);
     }
   }
   return count > 0;
@@ -335,7 +398,7 @@ bool Session::take_shared_peers() {
   for (const auto& peer : shared_peers_) {
     Incoming incoming;
     for (int turn = 0; turn < kTurn && peer->receive(incoming) == Received::Batch; ++turn, ++count) {
-      Dispatch dispatch{*this};
+      Dispatch dispatch{*this, false};
       reader_.read(protocol::PeerMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
     }
   }
@@ -397,6 +460,7 @@ void Session::sleep() {
     return !memory->arm();
   };
   if (shared_ && open_ && something_in(shared_)) return;
+  if (pushing_ && !shared_->arm_for_returns()) return;
   if (std::any_of(shared_peers_.begin(), shared_peers_.end(), something_in)) return;
   std::vector<int> returns;
   if (!surroundings_.peers.rest(returns)) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -16,7 +17,7 @@ namespace clique::daemon {
 
 /// One client's session in a worker: admits the client and the client's other workers, hands their messages
 /// to the backend, and notices the end. Everything runs on the thread that calls run().
-class Session {
+class Session final : private PeerLinks::ClientLink {
  public:
   /// A worker's sockets; see protocol/README.md. The Reporter has the third.
   struct Sockets {
@@ -27,7 +28,7 @@ class Session {
   /// @param offer of memory, for a client on this host
   Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
           std::unique_ptr<protocol::SharedOffer> offer, Surroundings surroundings, Backend& backend);
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -53,6 +54,13 @@ class Session {
   bool take_shared_peers();
   bool take_reports();
   void attach(const protocol::Incoming& incoming, std::string& identity, const char* socket);
+  void attach_bulk(const protocol::Incoming& incoming);
+  /// Drops a message of somebody who is not attached, and says so in the log.
+  void drop(const char* socket, const protocol::DecodeError& error);
+
+  // What is pushed to the client.
+  std::shared_ptr<std::byte> take(std::size_t size) override;
+  void send(protocol::PeerData&& part) override;
   void open();
   void watch_control();
   /// @returns whether one of the client's own connections was lost.
@@ -76,7 +84,11 @@ class Session {
   std::string client_ = "a client";  // for logs
   std::string commands_id_;          // routing ids of the attached client; empty before
   std::string reports_id_;
-  int commands_connection_ = -1;  // file descriptors of its connections
+  std::set<std::string> bulk_ids_;       // its connections for what it sends
+  std::vector<std::string> pushed_ids_;  // and for what is pushed to it
+  std::size_t next_pushed_ = 0;
+  std::atomic<bool> pushing_ = false;  // through shared memory, which gives blocks back
+  int commands_connection_ = -1;       // file descriptors of its connections
   int reports_connection_ = -1;
   std::set<std::string> peer_ids_;
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;

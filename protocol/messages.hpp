@@ -33,6 +33,8 @@ using DeviceId = std::uint64_t;
 inline constexpr DeviceId kFirstSubDevice = 1ULL << 32;
 /// Names another worker of the same client, in ConnectPeer and what follows it.
 using PeerId = std::uint32_t;
+/// The client itself, as the receiver of a Push.
+inline constexpr PeerId kClientPeer = 0xffff'ffff;
 
 /// Raw bytes, msgpack's BIN.
 using Bytes = std::vector<std::uint8_t>;
@@ -51,7 +53,7 @@ inline constexpr std::size_t kInlinePayload = 1024;
 inline constexpr std::size_t kMaxPayload = 8U << 20U;
 
 /// Message numbers. 1-19 session, 20-59 objects, 60-99 commands, 100-119 synchronisation, 120-139 replies and
-/// reports of the worker, 140-159 between workers.
+/// reports of the worker, 140-159 between workers, and bulk between client and worker.
 enum class Op : std::uint16_t {
   Hello = 1,
   Welcome = 2,
@@ -60,6 +62,7 @@ enum class Op : std::uint16_t {
   Attached = 5,
   Goodbye = 6,
   Starting = 7,
+  AttachBulk = 8,
 
   CreateContext = 20,
   CreateSubDevices = 21,
@@ -115,6 +118,7 @@ enum class Op : std::uint16_t {
   Print = 128,
   Failed = 129,
   SessionEnded = 130,
+  Taken = 131,
 
   PeerAttach = 140,
   PeerData = 141,
@@ -169,6 +173,14 @@ struct Starting {
 struct Attach {
   std::string token;
   CLIQUE_MESSAGE(Attach, token)
+};
+
+/// Client to worker, first message on each further connection to the commands socket: such a connection
+/// carries PeerData and nothing else, in one direction.
+struct AttachBulk {
+  std::string token;
+  bool to_client = false;  ///< what is pushed to kClientPeer; else the parts of what is expected
+  CLIQUE_MESSAGE(AttachBulk, token, to_client)
 };
 
 /// One property as the node's driver answers it: the bytes of clGet*Info.
@@ -547,8 +559,9 @@ struct Barrier {
 };
 
 /// Sends the content of [offset, offset+size) of a buffer, or of a whole image (offset 0, size its bytes
-/// without gaps), to `peer`, which has been told to Expect `transfer`. Ordered by `command.waits` alone:
-/// `command.queue` only says where it runs, and is an out-of-order queue where the device has them.
+/// without gaps), to `peer`, which has been told to Expect `transfer`; the client itself knows what it has
+/// asked for. Ordered by `command.waits` alone: `command.queue` only says where it runs, and is an
+/// out-of-order queue where the device has them.
 struct Push {
   Command command;
   ObjectId object = 0;
@@ -559,8 +572,8 @@ struct Push {
   CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer)
 };
 
-/// Receives what another worker pushes with transfer = command.id; ends when all of it is in place. Incoming
-/// data is written after `command.waits`.
+/// Receives what another worker pushes, or the client sends, with transfer = command.id; ends when all of it
+/// is in place. Incoming data is written after `command.waits`.
 struct Expect {
   Command command;
   ObjectId object = 0;
@@ -749,6 +762,14 @@ struct SessionEnded {
   CLIQUE_MESSAGE(SessionEnded, reason)
 };
 
+/// Of what the client sends of a transfer, `bytes` more are where they belong (or were dropped, since it
+/// failed): the client may send as many.
+struct Taken {
+  CommandId transfer = 0;
+  std::uint64_t bytes = 0;
+  CLIQUE_MESSAGE(Taken, transfer, bytes)
+};
+
 // ---------------------------------------------------------------------------------------------------------------
 // Worker to worker, on the receiver's `peers` socket.
 
@@ -758,7 +779,8 @@ struct PeerAttach {
   CLIQUE_MESSAGE(PeerAttach, token)
 };
 
-/// Part of a pushed transfer. A negative `status` means that the push failed, and carries no data.
+/// Part of a transfer: pushed to another worker or to the client, or sent by the client. A negative `status`
+/// means that the push failed, and carries no data.
 struct PeerData {
   CommandId transfer = 0;
   std::uint64_t offset = 0;  ///< relative to the transfer's begin
@@ -785,13 +807,16 @@ using ClientMessages =
                 Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadBufferRect,
                 WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage,
                 CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect, Finish,
-                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, Goodbye>;
+                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, Goodbye>;
 /// What a client takes on its reports socket.
-using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer,
-                                   Data, EventState, Finished, ClockSynced, Print, Failed, SessionEnded>;
+using WorkerMessages =
+    MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,
+                Finished, ClockSynced, Print, Failed, SessionEnded, Taken, PeerData>;
 /// What a worker takes on its peers socket.
 using PeerMessages = MessageList<PeerAttach, PeerData, PeerDone>;
+/// What a worker or a client takes on a connection for bulk.
+using BulkMessages = MessageList<PeerData>;
 /// What opens a session: the daemon's socket, and a worker's sockets before they are attached.
-using HandshakeMessages = MessageList<Hello, Welcome, Refused, Starting, Attach>;
+using HandshakeMessages = MessageList<Hello, Welcome, Refused, Starting, Attach, AttachBulk>;
 
 }  // namespace clique::protocol

@@ -24,7 +24,7 @@ void sgemm(const Bench& bench) {
 
 void nbody(const Bench& bench) {
   const cl_int count = bench.scale.pick(32768, 1024);
-  const std::size_t bodies = static_cast<std::size_t>(count);
+  const auto bodies = static_cast<std::size_t>(count);
   const auto data = numbers<float>(4 * bodies, -1, 1);
   const cl::Buffer in = bench.upload(data), out = bench.upload(std::vector<float>(4 * bodies, NAN));
   cl::Kernel kernel = bench.build("nbody", "nbody", "n-body");
@@ -66,7 +66,7 @@ void fft(const Bench& bench) {
 }
 
 void sha256(const Bench& bench) {
-  const std::size_t count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
+  const auto count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
   // "abc", and in all blocks but the first, four bytes that are not the standard's to tell, before the
   // length.
   std::vector<cl_uint> blocks(16 * count);

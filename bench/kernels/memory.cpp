@@ -47,7 +47,7 @@ void stencil(const Bench& bench) {
   const cl::NDRange all(static_cast<std::size_t>(size), static_cast<std::size_t>(size));
   bench.run(kernel, all, {32, 8});
   const auto got = bench.download<float>(out, count);
-  const std::size_t row = static_cast<std::size_t>(size);
+  const auto row = static_cast<std::size_t>(size);
   for (std::size_t i = 0; i < count; i += 101) {
     const std::size_t x = i % row, y = i / row;
     double expected = data[i];

@@ -61,6 +61,7 @@ std::uint64_t hash_of_file(const std::string& path) {
 
 std::vector<std::uint64_t> hashes_of(const std::vector<std::string>& files) {
   std::vector<std::uint64_t> hashes;
+  hashes.reserve(files.size());
   for (const std::string& file : files) hashes.push_back(hash_of_file(file));
   return hashes;
 }
@@ -232,7 +233,7 @@ Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) 
   const CacheKey key = key_of(request);
   if (const auto kept = cache_.get(key)) {
     try {
-      Entry entry = decode<Entry>(*kept);
+      auto entry = decode<Entry>(*kept);
       if (entry.file_hashes == hashes_of(entry.result.files)) return std::move(entry.result);
     } catch (const protocol::DecodeError&) {
       // Of another version: replaced below.

@@ -197,6 +197,7 @@ class RecordPrinter {
               bits < program_.strings.size() ? program_.strings[bits].c_str() : "(null)");
         break;
       case 'p':
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that is to look like one
         print(text_, format + "p", reinterpret_cast<const void*>(bits));
         break;
       default: {

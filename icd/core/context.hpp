@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,6 +45,10 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
 
   HostReads& host_reads() { return host_reads_; }
 
+  /// Whether some event is Event::late().
+  bool has_late_events() const { return has_late_events_.load(std::memory_order_relaxed); }
+  void set_late_events() { has_late_events_.store(true, std::memory_order_relaxed); }
+
   /// @returns what has to come before the queue's first command: the last write that returned early on its
   /// worker.
   std::optional<protocol::CommandId> add_queue(const Queue& queue);
@@ -71,6 +76,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void* on_error_data_;
   std::mutex coherence_mutex_;
   HostReads host_reads_;
+  std::atomic<bool> has_late_events_ = false;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
   /// Held while a queue is made, or while none must be. Not while one goes, which may happen wherever an

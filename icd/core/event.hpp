@@ -67,6 +67,10 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void follows(std::vector<Ref<Event>> earlier);
   /// advance() to the end, once what this event follows has ended. Does not wait.
   void end_in_turn(cl_int status, const Times& times);
+  /// Its end may become known here after that of commands which come after it; they have to follow it. To be
+  /// called before anybody else has the event.
+  void set_late() { late_ = true; }
+  bool late() const { return late_; }
   /// Keeps an object alive until the event has ended.
   void keep(Ref<RefCounted> object);
   /// Somebody looks at the status: have the worker tell when the command runs.
@@ -93,6 +97,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   Worker* worker_ = nullptr;
   cl_command_type type_ = CL_COMMAND_USER;
   bool reported_ = true;
+  bool late_ = false;
   std::atomic<cl_int> status_;
   Times times_{};
   std::mutex mutex_;

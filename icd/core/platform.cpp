@@ -78,7 +78,8 @@ Platform& Platform::get(cl_platform_id handle) {
   return instance();
 }
 
-Platform::Platform() : zmq_(std::make_unique<zmq::context_t>()) {
+Platform::Platform()
+    : zmq_(std::make_unique<zmq::context_t>(static_cast<int>(protocol::bulk_connections()))) {
   for (std::unique_ptr<Link>& link : open_nodes(*zmq_))
     workers_.push_back(std::make_unique<Worker>(std::move(link), static_cast<unsigned>(workers_.size())));
   for (const std::unique_ptr<Worker>& worker : workers_) {

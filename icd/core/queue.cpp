@@ -69,15 +69,14 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   std::vector<Ref<Event>> foreign;
   const auto wait_for = [&](const Ref<Event>& event) {
     if (event->ended() && !submission.keep_ended) return;
-    if (event->worker() != &here) {
-      event->announce(here);
-      if (!event->is_user() && !event->ended()) foreign.push_back(event);
-    }
+    if (event->worker() != &here) event->announce(here);
+    if ((event->worker() != &here || event->late()) && !event->is_user() && !event->ended())
+      foreign.push_back(event);
     prepared.header.waits.push_back(event->id());
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
-  if (elsewhere)
+  if (elsewhere || context_->has_late_events())
     foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>());
   if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
@@ -128,8 +127,87 @@ std::size_t Queue::Box::end(const protocol::Triple& region) const {
   return begin() + extent(region, pitches);
 }
 
+template <typename Add>
+std::pair<Ref<Event>, protocol::CommandId> Queue::submit_bulk(Submission submission, Bulk bulk, Add&& add) {
+  submission.report = true;
+  Prepared prepared = prepare(submission);
+  if (prepared.doomed) return {prepared.event, 0};
+  Worker& here = worker();
+  const protocol::ObjectId transfer_queue = context_->transfer_queue(here);
+  const bool download = !bulk.fills.empty();
+  if (download && here.link().expect_pushes()) {
+    context_->set_late_events();
+    prepared.event->set_late();
+    const std::lock_guard lock(foreign_mutex_);
+    foreign_ = {prepared.event};
+  }
+
+  using protocol::Command;
+  const auto reported = [&] {
+    Ref<Event> event(new Event(context_, nullptr, here, CL_COMMAND_MARKER, true));
+    here.expect_event(event);
+    return event;
+  };
+  if (profiling()) bulk.turn = reported();
+  bulk.transfer = reported();
+  const protocol::CommandId transfer = bulk.transfer->id();
+  const Command turn{
+      bulk.turn ? bulk.turn->id() : next_id(), id_,
+      static_cast<std::uint8_t>(bulk.turn ? Command::kEvent | Command::kReport : Command::kEvent),
+      prepared.header.waits};
+  const bool forget_turn = !bulk.turn;
+  here.expect_bulk(prepared.header.id, std::move(bulk));
+  here.link().compose([&](protocol::Batch& outbox) {
+    outbox.add(protocol::Marker{turn});
+    add(outbox, Command{transfer, transfer_queue, Command::kEvent | Command::kReport, {turn.id}},
+        prepared.header.id);
+    outbox.add(protocol::Marker{{prepared.header.id, id_, prepared.header.flags, {transfer}}});
+    if (forget_turn) outbox.add(protocol::Release{{}, {turn.id}});
+  });
+  commit(submission, prepared);
+  return {prepared.event, transfer};
+}
+
+Ref<Event> Queue::read_bulk(Memory& buffer, std::size_t offset, std::span<std::byte> to,
+                            std::span<const Ref<Event>> waits, cl_command_type type) {
+  const Access access{&buffer, offset, to.size(), Access::Read};
+  Submission submission{type, waits, {&access, 1}};
+  submission.fills = to;
+  Bulk bulk;
+  bulk.fills = to;
+  return submit_bulk(
+             std::move(submission), std::move(bulk),
+             [&](protocol::Batch& outbox, const protocol::Command& header, protocol::CommandId command) {
+               outbox.add(
+                   protocol::Push{header, buffer.id(), offset, to.size(), protocol::kClientPeer, command});
+             })
+      .first;
+}
+
+Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol::Payload& content,
+                             std::span<const Ref<Event>> waits, cl_command_type type) {
+  const Access access{&buffer, offset, content.bytes.size(), Access::Overwrite};
+  const auto reads = context_->host_reads().pending(content.bytes.data(), content.bytes.size());
+  if (!reads.empty())
+    return write_later(reads, type, access, waits,
+                       [here = &worker(), id = buffer.id(), offset, content](
+                           Link& /*link*/, const protocol::Command& header, bool /*in_order*/) {
+                         here->upload(header, id, offset, content);
+                       });
+  Bulk bulk;
+  bulk.upload = true;
+  const auto [event, transfer] = submit_bulk(
+      {type, waits, {&access, 1}}, std::move(bulk),
+      [&](protocol::Batch& outbox, const protocol::Command& header, protocol::CommandId /*command*/) {
+        outbox.add(protocol::Expect{header, buffer.id(), offset, content.bytes.size()});
+      });
+  if (transfer != 0) worker().link().upload(transfer, content);
+  return event;
+}
+
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
                        std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type) {
+  if (is_bulk(size)) return read_bulk(buffer, offset, {static_cast<std::byte*>(to), size}, waits, type);
   const Access access{&buffer, offset, size, Access::Read};
   const Ref<Memory> keep(&buffer);
   DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {
@@ -212,6 +290,8 @@ Ref<Event> Queue::write_later(std::span<const Ref<Event>> reads, cl_command_type
 
 Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                         std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
+  if (is_bulk(size) && !from.copy)
+    return write_bulk(buffer, offset, {{from.data, size}, from.owner}, waits, type);
   const Access access{&buffer, offset, size, Access::Overwrite};
   return write_from(
       {from.data, size}, type, access, waits, report,

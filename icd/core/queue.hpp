@@ -145,6 +145,17 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// A write from host memory: at once, or, where commands under way are yet to fill that memory, after them.
   Ref<Event> write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
                         std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named = false);
+  /// Whether a range of this size goes beside the commands. What would have to be known of the order in other
+  /// queues, only the worker knows.
+  bool is_bulk(std::size_t size) const { return size > kLargeTransfer && in_order(); }
+  /// Enqueues such a transfer: add(outbox, header) adds its message, which runs on the transfer queue.
+  /// @returns the event, and the transfer's id, or 0 where nothing was posted.
+  template <typename Add>
+  std::pair<Ref<Event>, protocol::CommandId> submit_bulk(Submission submission, Bulk bulk, Add&& add);
+  Ref<Event> read_bulk(Memory& buffer, std::size_t offset, std::span<std::byte> to,
+                       std::span<const Ref<Event>> waits, cl_command_type type);
+  Ref<Event> write_bulk(Memory& buffer, std::size_t offset, const protocol::Payload& content,
+                        std::span<const Ref<Event>> waits, cl_command_type type);
   Ref<Event> write_later(std::span<const Ref<Event>> reads, cl_command_type type, const Access& access,
                          std::span<const Ref<Event>> waits, PostWrite post);
 

@@ -16,6 +16,9 @@ namespace clique::icd {
 /// overlap, and that a part stays in a core's cache between two of them.
 inline constexpr std::size_t kPartSize = 512U << 10U;
 
+/// What is larger goes beside the commands (Link::upload, Push) where it is one range of a buffer.
+inline constexpr std::size_t kLargeTransfer = 2U << 20U;
+
 /// A block of host memory of this library: contents of COPY_HOST_PTR, mapped regions, packed rows.
 using HostBlock = std::shared_ptr<std::byte[]>;
 /// Uninitialised, aligned as OpenCL's largest type. Throws Error(CL_OUT_OF_HOST_MEMORY).

@@ -6,6 +6,7 @@
 
 #include "icd/core/context.hpp"
 #include "icd/core/event.hpp"
+#include "icd/remote/copy.hpp"
 
 namespace clique::icd {
 
@@ -32,6 +33,23 @@ void Worker::expect_data(protocol::CommandId command, DataSink sink) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(command);
   if (found != pending_.end()) found->second.sink = std::move(sink);
+}
+
+void Worker::expect_bulk(protocol::CommandId command, Bulk bulk) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(command);
+  if (found == pending_.end()) return;
+  found->second.missing = bulk.fills.size();
+  found->second.bulk = std::move(bulk);
+}
+
+void Worker::upload(const protocol::Command& header, protocol::ObjectId object, std::uint64_t offset,
+                    protocol::Payload content) {
+  Bulk bulk;
+  bulk.upload = true;
+  expect_bulk(header.id, std::move(bulk));
+  link_->post(protocol::Expect{header, object, offset, content.bytes.size()});
+  link_->upload(header.id, std::move(content));
 }
 
 std::vector<Ref<Event>> Worker::pending(const std::function<bool(const Event&)>& condition) const {
@@ -95,21 +113,72 @@ void Worker::event_state(protocol::EventState&& state) {
     if (found == pending_.end()) return;
     if (state.status > CL_COMPLETE) {
       pending.event = found->second.event;
+    } else if (state.status == CL_COMPLETE && found->second.missing > 0) {
+      found->second.told = state;
+      return;
     } else {
       pending = std::move(found->second);
       pending_.erase(found);
     }
   }
+  if (state.status > CL_COMPLETE) {
+    pending.event->advance(state.status, times(state));
+  } else if (state.status < 0 && pending.bulk.upload) {
+    // The application's memory may be read until the worker has taken, or dropped, what is under way.
+    const protocol::CommandId transfer = pending.bulk.transfer ? pending.bulk.transfer->id() : state.command;
+    const auto last = std::make_shared<Pending>(std::move(pending));
+    link_->cancel_upload(transfer, [this, last, state] { finish(std::move(*last), state); });
+  } else {
+    finish(std::move(pending), state);
+  }
+}
+
+Event::Times Worker::times(const protocol::EventState& state) const {
   Event::Times times{};
   for (std::size_t i = 0; i < times.size(); ++i)
     if (state.times[i] != 0)
       times[i] =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link_->clock_offset());
-  if (state.status > CL_COMPLETE) {
-    pending.event->advance(state.status, times);
-  } else {
-    pending.event->end_in_turn(state.status, times);
+  return times;
+}
+
+void Worker::finish(Pending pending, const protocol::EventState& state) {
+  Event::Times when = times(state);
+  cl_int status = state.status;
+  const Bulk& bulk = pending.bulk;
+  if (bulk.turn && when.back() != 0) {
+    const Event::Times& begin = bulk.turn->times();
+    when = {begin[0], begin[1], begin[3], when.back()};
   }
+  // What the marker behind it fails with says only that something before has.
+  if (status < 0 && bulk.transfer && bulk.transfer->status() < 0) status = bulk.transfer->status();
+  pending.event->end_in_turn(status, when);
+}
+
+void Worker::pushed(protocol::PeerData&& part) {
+  std::span<std::byte> to;
+  const std::size_t size = part.data.bytes.size();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(part.transfer);
+    // Of a failed one the event tells.
+    if (found == pending_.end() || part.status != 0) return;
+    to = found->second.bulk.fills;
+    if (size > found->second.missing || part.offset > to.size() || size > to.size() - part.offset) return;
+    to = to.subspan(part.offset, size);
+  }
+  copy(to.data(), part.data.bytes.data(), size);
+  Pending pending;
+  {
+    const std::lock_guard lock(mutex_);
+    // Only this thread erases from pending_ while it handles messages.
+    const auto found = pending_.find(part.transfer);
+    if ((found->second.missing -= size) > 0 || !found->second.told) return;
+    pending = std::move(found->second);
+    pending_.erase(found);
+  }
+  const protocol::EventState state = *pending.told;
+  finish(std::move(pending), state);
 }
 
 void Worker::data(protocol::Data&& data) {

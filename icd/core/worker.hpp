@@ -4,19 +4,33 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "icd/core/event.hpp"
 #include "icd/core/object.hpp"
 #include "icd/remote/link.hpp"
 
 namespace clique::icd {
 
 class Context;
-class Event;
 
 /// Takes the data of one read command as it arrives. Called on a receiving thread.
 using DataSink = std::function<void(std::uint32_t part, std::span<const std::byte> data)>;
+
+/// A command that moves a large content beside the commands: in the queue it is a marker, the event's own,
+/// which waits for a transfer on the transfer queue, which in turn waits for another marker, where the queue
+/// is in order.
+struct Bulk {
+  /// Reported like the event, and before it. The first may be empty.
+  Ref<Event> turn;
+  Ref<Event> transfer;
+  /// Host memory that a read fills; empty for a write.
+  std::span<std::byte> fills = {};
+  bool upload = false;
+};
 
 /// One worker of the cluster, as the client sees it: the link, its devices, and what is under way there.
 class Worker final : public Reports {
@@ -32,6 +46,11 @@ class Worker final : public Reports {
   void expect_event(const Ref<Event>& event);
   /// Data of `command` goes to `sink` until its event has ended. To be called after expect_event.
   void expect_data(protocol::CommandId command, DataSink sink);
+  /// The command is a large transfer. To be called after expect_event.
+  void expect_bulk(protocol::CommandId command, Bulk bulk);
+  /// Posts a large transfer from host memory as a command of its own. To be called after expect_event.
+  void upload(const protocol::Command& header, protocol::ObjectId object, std::uint64_t offset,
+              protocol::Payload content);
   /// Events that are still to come and fulfil a condition.
   std::vector<Ref<Event>> pending(const std::function<bool(const Event&)>& condition) const;
   /// What failed() tells goes to the contexts' callbacks.
@@ -56,10 +75,17 @@ class Worker final : public Reports {
   struct Pending {
     Ref<Event> event;
     DataSink sink;
+    Bulk bulk = {};
+    std::size_t missing = 0;  // bytes of bulk.fills
+    /// What was told while some were missing.
+    std::optional<protocol::EventState> told = {};
   };
+  void finish(Pending pending, const protocol::EventState& state);
+  Event::Times times(const protocol::EventState& state) const;
 
   void event_state(protocol::EventState&& state) override;
   void data(protocol::Data&& data) override;
+  void pushed(protocol::PeerData&& part) override;
   void print(protocol::Print&& text) override;
   void failed(protocol::Failed&& failure) override;
   void lost(const std::string& reason) override;

@@ -1,6 +1,5 @@
 #include "icd/remote/inbox.hpp"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -132,8 +131,10 @@ bool Inbox::fetch() {
     ~Forget() { message = {}; }
   } forget{message_};
   try {
-    reader_.read(protocol::WorkerMessages{}, message_.records, message_.frames, message_.owner,
-                 [this](auto&& message) { queue_.emplace_back(std::forward<decltype(message)>(message)); });
+    if (bulk_)
+      read(protocol::BulkMessages{});
+    else
+      read(protocol::WorkerMessages{});
   } catch (...) {
     handle_fetched();
     throw;
@@ -141,16 +142,41 @@ bool Inbox::fetch() {
   return true;
 }
 
+template <typename List>
+void Inbox::read(List list) {
+  reader_.read(list, message_.records, message_.frames, message_.owner,
+               [this](auto&& message) { queue_.emplace_back(std::forward<decltype(message)>(message)); });
+}
+
 bool Inbox::receive() {
   using Received = protocol::SharedMemory::Received;
+  bulk_ = false;
   if (shared_ && !elsewhere_) {
     const Received received = shared_->receive(message_);
     if (received != Received::Elsewhere) return received == Received::Batch;
     elsewhere_ = true;
   }
-  if (!protocol::receive(reports_, message_)) return false;
+  if (!protocol::receive(reports_, message_)) return receive_bulk();
   elsewhere_ = false;
   return true;
+}
+
+bool Inbox::receive_bulk() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < bulk_connections_.size() && !bulk_; ++i) {
+    next_bulk_ = (next_bulk_ + 1) % bulk_connections_.size();
+    bulk_ = protocol::receive(bulk_connections_[next_bulk_]->socket(), message_);
+  }
+  return bulk_;
+}
+
+void Inbox::add(std::shared_ptr<BulkConnection> connection) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    bulk_connections_.push_back(std::move(connection));
+  }
+  wake();
 }
 
 void Inbox::handle_fetched() {
@@ -161,17 +187,24 @@ void Inbox::handle_fetched() {
   }
 }
 
-bool Inbox::rest() {
+bool Inbox::rest(std::vector<int>& descriptors) {
   // What comes through the socket is on its way: not worth a sleep.
-  return !shared_ || (!elsewhere_ && shared_->arm());
+  if (shared_ && (elsewhere_ || !shared_->arm())) return false;
+  descriptors.push_back(descriptor_);
+  const std::lock_guard lock(mutex_);
+  for (const auto& connection : bulk_connections_)
+    descriptors.push_back(connection->socket().get(zmq::sockopt::fd));
+  return true;
 }
 
 void Inbox::block() {
-  if (!rest()) return;
-  pollfd fds[] = {{descriptor_, POLLIN, 0}, {wake_fd_, POLLIN, 0}};
-  ::poll(fds, 2, static_cast<int>(kLookAgain.count()));
+  descriptors_.clear();
+  if (!rest(descriptors_)) return;
+  polled_.assign({{wake_fd_, POLLIN, 0}});
+  for (const int descriptor : descriptors_) polled_.push_back({descriptor, POLLIN, 0});
+  ::poll(polled_.data(), polled_.size(), static_cast<int>(kLookAgain.count()));
   if (shared_) shared_->hush();
-  if (fds[1].revents != 0) {
+  if (polled_.front().revents != 0) {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(wake_fd_, &count, sizeof count);
   }
@@ -250,6 +283,11 @@ void Inbox::end() {
   }
   handler_.closing(reports_);
   reports_.close();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& connection : bulk_connections_) connection->close();
+    bulk_connections_.clear();
+  }
   std::string reason;
   {
     std::lock_guard lock(mutex_);

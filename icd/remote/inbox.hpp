@@ -1,6 +1,8 @@
 // The receiving side of a link.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,6 +14,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "icd/remote/bulk_connection.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
@@ -73,6 +76,8 @@ class Inbox {
   bool wait(Done done);
   /// For the reactor: receives what there is, if nobody leads.
   void serve();
+  /// Receives from this connection, too, from now on.
+  void add(std::shared_ptr<BulkConnection> connection);
 
   /// How the inbox looks to the reactor.
   struct View {
@@ -83,10 +88,9 @@ class Inbox {
     unsigned attendances;  ///< how often an application's thread has begun or ceased to lead
   };
   View view();
-  /// To be called before sleeping until descriptor() is readable. @returns false where there is something to
-  /// receive already.
-  bool rest();
-  int descriptor() const { return descriptor_; }
+  /// Before sleeping: adds the descriptors that become readable when something has come. @returns false where
+  /// there is something to receive already.
+  bool rest(std::vector<int>& descriptors);
 
   /// Gives the connection up, which the leader, or serve(), then carries out. The first reason counts.
   /// @returns false where it has been given up before.
@@ -102,6 +106,9 @@ class Inbox {
   bool step();
   bool fetch();
   bool receive();
+  bool receive_bulk();
+  template <typename List>
+  void read(List list);
   void handle_fetched();
   void block();
   void wake() const;
@@ -117,6 +124,10 @@ class Inbox {
   std::atomic<bool> elsewhere_{false};  // the next batch comes through the socket
   protocol::BatchReader reader_;
   protocol::Incoming message_;
+  bool bulk_ = false;  // message_ came through a connection for bulk
+  std::size_t next_bulk_ = 0;
+  std::vector<int> descriptors_;
+  std::vector<pollfd> polled_;
   // Decoded, so that a wait() inside of a handler can go on where the handler's caller was.
   std::vector<WorkerMessage> queue_;
   std::size_t next_ = 0;
@@ -135,6 +146,7 @@ class Inbox {
   bool settled_ = false;       // drained_, when the last leader left
   bool ended_ = false;
   std::string reason_;
+  std::vector<std::shared_ptr<BulkConnection>> bulk_connections_;  // used by the leader; grows
 };
 
 }  // namespace clique::icd

@@ -6,6 +6,7 @@
 #include "icd/remote/clock.hpp"
 #include "icd/remote/monitor.hpp"
 #include "icd/remote/reactor.hpp"
+#include "icd/remote/uploads.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace clique::icd {
@@ -30,24 +31,36 @@ constexpr auto kClockTime = 20ms;
 /// While the link is used, the clock is looked at this often.
 constexpr auto kClockPeriod = 2s;
 
+/// What may be under way to a worker: on this host a part of the arena, elsewhere what a long and wide way
+/// holds.
+constexpr Uploads::Window kSharedWindow{16U << 20U, 16U << 20U};
+constexpr Uploads::Window kWindow{16U << 20U, 64U << 20U};
+/// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
+constexpr std::chrono::seconds kLetGo{2};
+
 constexpr const char* kForeign = "the session belongs to the process that this one was forked from";
 
 }  // namespace
 
 /// What a link is while it lives: the two sockets and all that belongs to them. In a forked child it is
 /// leaked.
-class Link::Session final : public Reactor::Client, public Inbox::Handler, public Outbox::Owner {
+class Link::Session final : public Reactor::Client,
+                            public Inbox::Handler,
+                            public Outbox::Owner,
+                            public Uploads::Way {
  public:
   Session(Link& link, zmq::context_t& zmq, std::chrono::milliseconds timeout)
       : Reactor::Client(Reactor::instance()),
         link_(link),
+        zmq_(zmq),
         shared_(take_offer(timeout)),
         commands_(zmq, zmq::socket_type::dealer),
         reports_(zmq, zmq::socket_type::dealer),
         commands_monitor_(zmq, commands_),
         reports_monitor_(zmq, reports_),
         outbox((attach(), std::move(commands_)), shared_, *this),
-        inbox(std::move(reports_), shared_, *this) {
+        inbox(std::move(reports_), shared_, *this),
+        uploads(*this, shared_ ? kSharedWindow : kWindow) {
     Reactor::instance().add(*this);
   }
   ~Session() override {
@@ -76,6 +89,10 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   // Outbox::Owner
   void appended() override { stir(); }
   void failed(const std::string& reason) override { condemn(reason); }
+  // Uploads::Way
+  void send(protocol::PeerData&& part) override;
+
+  bool expect_pushes();
 
  private:
   std::shared_ptr<protocol::SharedMemory> take_offer(std::chrono::milliseconds timeout) const;
@@ -84,6 +101,10 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
     if (inbox.condemn(reason)) stir();
   }
   bool check_connections(Reactor::Clock::time_point now);
+  /// @returns whether all connections for bulk are there.
+  bool check_bulk(std::vector<int>& fds);
+  std::shared_ptr<BulkConnection> connect(bool to_client);
+  void close_uplinks();
   void ask_clock();
   Reports& reports();
 
@@ -105,8 +126,11 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   void take_report(protocol::Data&& data) { reports().data(std::move(data)); }
   void take_report(protocol::Print&& text) { reports().print(std::move(text)); }
   void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }
+  void take_report(protocol::PeerData&& part) { reports().pushed(std::move(part)); }
+  void take_report(protocol::Taken&& taken) { uploads.taken(taken); }
 
   Link& link_;
+  zmq::context_t& zmq_;
   const std::shared_ptr<protocol::SharedMemory> shared_;  // null: the worker is elsewhere
   // Until they move into the boxes.
   zmq::socket_t commands_;
@@ -118,6 +142,7 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   Answers answers;
   Outbox outbox;
   Inbox inbox;
+  Uploads uploads;
 
  private:
   std::atomic<bool> described_{false};  // Attached has come
@@ -128,12 +153,21 @@ class Link::Session final : public Reactor::Client, public Inbox::Handler, publi
   std::atomic<bool> started_{false};
   std::atomic<bool> over_{false};
 
+  // Connections for bulk, made when they are first needed. In shared memory there are none.
+  std::mutex bulk_mutex_;
+  std::vector<std::shared_ptr<BulkConnection>> uplinks_;
+  std::vector<std::shared_ptr<BulkConnection>> downlinks_;
+  std::size_t next_uplink_ = 0;
+  bool bulk_closed_ = false;
+  Loans loans_;
+
   // The receiving thread's.
   std::string last_words_;
   ClockEstimate clock_;
 
   // The reactor's.
   Reactor::Clock::time_point first_end_;
+  Reactor::Clock::time_point bulk_end_;
   Reactor::Clock::time_point attended_at_;
   Reactor::Clock::time_point clock_asked_;
   unsigned attendances_ = 0;
@@ -222,6 +256,59 @@ void Link::Session::close() {
   inbox.finish("the session was closed");
 }
 
+std::shared_ptr<BulkConnection> Link::Session::connect(bool to_client) {
+  return std::make_shared<BulkConnection>(zmq_, link_.endpoint_.commands, link_.endpoint_.token, to_client);
+}
+
+void Link::Session::send(protocol::PeerData&& part) {
+  if (shared_) {
+    outbox.compose([&](protocol::Batch& batch) { batch.add(part); });
+    outbox.flush();
+    return;
+  }
+  const std::lock_guard lock(bulk_mutex_);
+  if (bulk_closed_) return;
+  try {
+    if (uplinks_.empty()) {
+      for (unsigned i = 0; i < protocol::bulk_connections(); ++i) uplinks_.push_back(connect(false));
+      stir();
+    }
+    protocol::Batch batch;
+    part.data.owner = loans_.lend(std::move(part.data.owner));
+    batch.add(part);
+    protocol::send(uplinks_[next_uplink_++ % uplinks_.size()]->socket(), batch);
+  } catch (const std::exception& error) {
+    condemn(std::string("sending failed: ") + error.what());
+  }
+}
+
+bool Link::Session::expect_pushes() {
+  if (shared_) return false;
+  const std::lock_guard lock(bulk_mutex_);
+  if (!downlinks_.empty() || bulk_closed_) return true;
+  try {
+    for (unsigned i = 0; i < protocol::bulk_connections(); ++i) {
+      downlinks_.push_back(connect(true));
+      inbox.add(downlinks_.back());
+    }
+    stir();
+  } catch (const zmq::error_t& error) {
+    condemn(std::string("connecting failed: ") + error.what());
+  }
+  return true;
+}
+
+void Link::Session::close_uplinks() {
+  const auto cancelled = uploads.close();
+  {
+    const std::lock_guard lock(bulk_mutex_);
+    bulk_closed_ = true;
+    for (const auto& connection : uplinks_) connection->close();
+  }
+  loans_.await_return(kLetGo);
+  for (const auto& then : cancelled) then();
+}
+
 void Link::Session::closing(zmq::socket_ref reports) {
   reports_monitor_.stop(reports);
 }
@@ -230,6 +317,7 @@ void Link::Session::ended(const std::string& reason) {
   const bool by_ourselves = closing_.load();
   outbox.close(by_ourselves ? kGoodbyeMs : 0,
                [this](zmq::socket_ref commands) { commands_monitor_.stop(commands); });
+  close_uplinks();
   const std::string why = last_words_.empty() ? reason : "the worker ended the session: " + last_words_;
   Reports* receiver = nullptr;
   {
@@ -288,11 +376,27 @@ void Link::Session::ask_clock() {
   outbox.try_flush();
 }
 
+bool Link::Session::check_bulk(std::vector<int>& fds) {
+  const std::lock_guard lock(bulk_mutex_);
+  for (const auto* connections : {&uplinks_, &downlinks_})
+    for (const auto& connection : *connections) {
+      if (const int fd = connection->monitor().descriptor(); fd >= 0) fds.push_back(fd);
+      if (connection->monitor().end() != Monitor::End::None) return false;
+    }
+  return true;
+}
+
 bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds) {
   const Inbox::View view = inbox.view();
   if (view.ended) return true;
   for (Monitor* monitor : {&commands_monitor_, &reports_monitor_})
     if (const int fd = monitor->descriptor(); fd >= 0) fds.push_back(fd);
+  if (!check_bulk(fds)) {
+    // Where the worker has ended, the others tell so at about the same time, and why.
+    if (bulk_end_ == Reactor::Clock::time_point{}) bulk_end_ = now;
+    if (now - bulk_end_ < kLastWords) return false;
+    condemn("a connection for large transfers was closed or fell silent. Is a firewall between?");
+  }
   const bool connections_clear = check_connections(now);
   if (view.attendances != attendances_) {
     attendances_ = view.attendances;
@@ -301,9 +405,7 @@ bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds)
   if (view.condemned || !connections_clear || outbox.pending()) return false;
   // Who leads sees everything itself, and tells when it leaves.
   if (view.led) return true;
-  if (!view.settled || now - attended_at_ < kAttended || !inbox.rest()) return false;
-  fds.push_back(inbox.descriptor());
-  return true;
+  return view.settled && now - attended_at_ >= kAttended && inbox.rest(fds);
 }
 
 Link::Link(zmq::context_t& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout)
@@ -334,6 +436,20 @@ void Link::start(Reports& reports) {
 
 void Link::flush() {
   if (!birthplace_.foreign()) outbox_->flush();
+}
+
+void Link::upload(protocol::CommandId transfer, protocol::Payload content) {
+  if (birthplace_.foreign()) return;
+  outbox_->flush();
+  session_->uploads.add(transfer, std::move(content));
+}
+
+void Link::cancel_upload(protocol::CommandId transfer, std::function<void()> then) {
+  if (!birthplace_.foreign()) session_->uploads.cancel(transfer, std::move(then));
+}
+
+bool Link::expect_pushes() {
+  return !birthplace_.foreign() && session_->expect_pushes();
 }
 
 std::string Link::loss() const {

@@ -29,6 +29,8 @@ class Reports {
   virtual ~Reports() = default;
   virtual void event_state(protocol::EventState&& state) = 0;
   virtual void data(protocol::Data&& data) = 0;
+  /// A part of what was pushed here, in any order, and not in order with other reports.
+  virtual void pushed(protocol::PeerData&& part) = 0;
   virtual void print(protocol::Print&& text) = 0;
   virtual void failed(protocol::Failed&& failure) = 0;
   /// The connection is gone for good. Called once, and not for a close() of one's own. Link::lost() is true,
@@ -94,6 +96,16 @@ class Link {
   }
   /// Hands what is in the outbox to ZeroMQ.
   void flush();
+
+  /// Sends the content of a transfer that the worker has been told, by a message posted before, to Expect. It
+  /// goes beside the commands, in parts, and at the worker's pace. `content` as other payloads' memory; where
+  /// the transfer fails, only after cancel_upload() is none of it read.
+  void upload(protocol::CommandId transfer, protocol::Payload content);
+  /// `then` is called, on any thread, when nothing of the transfer is read any more.
+  void cancel_upload(protocol::CommandId transfer, std::function<void()> then);
+  /// To be called before a Push to protocol::kClientPeer is posted. Its parts may come after reports that
+  /// were sent later, where this returns true.
+  bool expect_pushes();
 
   /// Sends a request (M has a field `request`, set here) and waits for its reply.
   /// Throws Error(CL_OUT_OF_RESOURCES) with the cause where the link is lost.

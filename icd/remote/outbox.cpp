@@ -10,25 +10,6 @@ namespace clique::icd {
 
 namespace {
 
-/// A payload's owner while ZeroMQ has it.
-class Loan {
- public:
-  Loan(std::shared_ptr<std::atomic<std::size_t>> lent, std::shared_ptr<const void> owner)
-      : lent_(std::move(lent)), owner_(std::move(owner)) {
-    lent_->fetch_add(1);
-  }
-  ~Loan() {
-    owner_.reset();
-    lent_->fetch_sub(1);
-  }
-  Loan(const Loan&) = delete;
-  Loan& operator=(const Loan&) = delete;
-
- private:
-  std::shared_ptr<std::atomic<std::size_t>> lent_;
-  std::shared_ptr<const void> owner_;
-};
-
 /// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
 constexpr std::chrono::seconds kLetGo{2};
 
@@ -93,8 +74,7 @@ void Outbox::send_taken() {
 }
 
 void Outbox::send_through_socket() {
-  for (auto& payload : sending_.payloads())
-    payload.owner = std::make_shared<Loan>(lent_, std::move(payload.owner));
+  for (auto& payload : sending_.payloads()) payload.owner = loans_.lend(std::move(payload.owner));
   protocol::send(commands_, sending_);
 }
 
@@ -139,9 +119,7 @@ void Outbox::close(int linger_ms, const std::function<void(zmq::socket_ref)>& be
   before_close(commands_);
   commands_.set(zmq::sockopt::linger, linger_ms);
   commands_.close();
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(linger_ms) + kLetGo;
-  while (lent_->load() != 0 && std::chrono::steady_clock::now() < give_up)
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  loans_.await_return(std::chrono::milliseconds(linger_ms) + kLetGo);
 }
 
 }  // namespace clique::icd

@@ -9,6 +9,7 @@
 #include <string>
 #include <zmq.hpp>
 
+#include "icd/remote/loans.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
@@ -61,8 +62,7 @@ class Outbox {
   void send_through_memory();
 
   Owner& owner_;
-  /// Payloads that ZeroMQ holds. Shared with them, since ZeroMQ's threads count down.
-  std::shared_ptr<std::atomic<std::size_t>> lent_ = std::make_shared<std::atomic<std::size_t>>(0);
+  Loans loans_;
 
   // Taken before mutex_ and held until ZeroMQ has the batch, so that batches leave in the order in which they
   // were taken, while others go on appending.

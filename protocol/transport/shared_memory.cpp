@@ -234,8 +234,8 @@ bool SharedMemory::room(std::size_t size) const {
 void SharedMemory::put(std::uint64_t at, std::span<const std::byte> bytes) const {
   const std::size_t begin = at % kRing;
   const std::size_t first = std::min(bytes.size(), kRing - begin);
-  std::memcpy(ring(side_) + begin, bytes.data(), first);
-  std::memcpy(ring(side_), bytes.data() + first, bytes.size() - first);
+  if (first > 0) std::memcpy(ring(side_) + begin, bytes.data(), first);
+  if (bytes.size() > first) std::memcpy(ring(side_), bytes.data() + first, bytes.size() - first);
 }
 
 void SharedMemory::publish(std::size_t size) {
@@ -301,8 +301,8 @@ bool SharedMemory::try_send_elsewhere() {
 void SharedMemory::get(std::uint64_t at, std::span<std::byte> bytes) const {
   const std::size_t begin = at % kRing;
   const std::size_t first = std::min(bytes.size(), kRing - begin);
-  std::memcpy(bytes.data(), ring(other_) + begin, first);
-  std::memcpy(bytes.data() + first, ring(other_), bytes.size() - first);
+  if (first > 0) std::memcpy(bytes.data(), ring(other_) + begin, first);
+  if (bytes.size() > first) std::memcpy(bytes.data() + first, ring(other_), bytes.size() - first);
 }
 
 SharedMemory::Received SharedMemory::receive(Incoming& incoming) {

@@ -1,6 +1,8 @@
 #include "protocol/transport/zmq.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <thread>
 
 namespace clique::protocol {
 
@@ -47,6 +49,12 @@ void configure(zmq::socket_ref socket) {
   socket.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);
   socket.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
   socket.set(zmq::sockopt::ipv6, 1);
+}
+
+unsigned bulk_connections() {
+  // One thread moves several GB/s; more only help where the rest of the way has processors of its own.
+  static const unsigned count = std::clamp(std::thread::hardware_concurrency() / 4, 1U, 4U);
+  return count;
 }
 
 bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id) {

@@ -18,6 +18,10 @@ inline constexpr int kHeartbeatTimeoutMs = 4000;
 /// messages. To be called before bind or connect.
 void configure(zmq::socket_ref socket);
 
+/// Over how many connections this process spreads a large transfer, each direction; as many threads of
+/// ZeroMQ's are worth having.
+unsigned bulk_connections();
+
 /// One received message. Everything it holds stays alive as long as a payload's owner does.
 struct Incoming {
   std::string routing_id;  ///< of the sender, on ROUTER sockets

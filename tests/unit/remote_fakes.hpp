@@ -89,6 +89,9 @@ class Recorder : public Reports {
     if (on_state) on_state(state);
   }
   void data(protocol::Data&& /*data*/) override {}
+  void pushed(protocol::PeerData&& part) override {
+    if (on_pushed) on_pushed(part);
+  }
   void print(protocol::Print&& /*text*/) override {}
   void failed(protocol::Failed&& /*failure*/) override {}
   void lost(const std::string& why) override {
@@ -105,6 +108,7 @@ class Recorder : public Reports {
   }
 
   std::function<void(const protocol::EventState&)> on_state;
+  std::function<void(const protocol::PeerData&)> on_pushed;
   std::function<void()> on_lost;
   std::atomic<int> states{0};
   std::atomic<std::uint64_t> last_state{0};

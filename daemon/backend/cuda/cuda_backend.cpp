@@ -47,7 +47,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
 void CudaBackend::share(std::span<std::byte> memory) {
   const CUresult result = driver().MemHostRegister(memory.data(), memory.size(), CU_MEMHOSTREGISTER_PORTABLE);
   if (result == CUDA_SUCCESS)
-    pinned_.push_back(memory);
+    pinned_.emplace_back(memory);
   else
     spdlog::warn(
         "shared memory cannot be pinned ({}), so data is copied once more; is the limit on locked memory "

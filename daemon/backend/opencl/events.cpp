@@ -88,8 +88,8 @@ struct OpenClBackend::Join {
 void OpenClBackend::join(const Command& command, const std::shared_ptr<Queue>& queue,
                          std::vector<Handle<cl_event>> events, std::vector<ReportOrder::EntryRef> after) {
   const std::size_t count = events.size();
-  auto join =
-      std::shared_ptr<Join>(new Join{*this, command.id, queue, std::move(events), {}, nullptr, count});
+  // An aggregate, which std::make_shared cannot make yet. NOLINTNEXTLINE(modernize-make-shared)
+  std::shared_ptr<Join> join(new Join{*this, command.id, queue, std::move(events), {}, nullptr, count});
   if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {
     const Event& event = add_user_event(command.id, queue->context->native.get(),
                                         (command.flags & Command::kReport) != 0, std::move(after));

@@ -192,6 +192,7 @@ const OpenClBackend::Device& OpenClBackend::device(DeviceId id) const {
 
 std::vector<cl_device_id> OpenClBackend::natives(const std::vector<DeviceId>& ids) const {
   std::vector<cl_device_id> result;
+  result.reserve(ids.size());
   for (const DeviceId id : ids) result.push_back(device(id).native);
   return result;
 }

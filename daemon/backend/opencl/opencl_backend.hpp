@@ -200,7 +200,7 @@ class OpenClBackend : public Backend {
                           const std::vector<DeviceId>& devices, cl_int status);
   /// Posts a build whose `work` returns the driver's status, and ProgramBuilt after it.
   template <typename Work>
-  void post_build(protocol::RequestId request, std::shared_ptr<Program> program,
+  void post_build(protocol::RequestId request, const std::shared_ptr<Program>& program,
                   std::vector<DeviceId> devices, Work&& work);
   cl_int suggest_local_size(const protocol::QueryWorkGroup& message, const Kernel& kernel,
                             protocol::Bytes& answer);

@@ -120,14 +120,13 @@ void OpenClBackend::report_program(protocol::RequestId request, const Program& p
 }
 
 template <typename Work>
-void OpenClBackend::post_build(protocol::RequestId request, std::shared_ptr<Program> program,
+void OpenClBackend::post_build(protocol::RequestId request, const std::shared_ptr<Program>& program,
                                std::vector<DeviceId> devices, Work&& work) {
   auto* raw = program.get();
-  builds_.post(std::move(program),
-               [this, request, raw, devices = std::move(devices), work = std::forward<Work>(work)] {
-                 const cl_int status = raw->native ? work(raw->native.get()) : raw->status;
-                 report_program(request, *raw, status, devices, {});
-               });
+  builds_.post(program, [this, request, raw, devices = std::move(devices), work = std::forward<Work>(work)] {
+    const cl_int status = raw->native ? work(raw->native.get()) : raw->status;
+    report_program(request, *raw, status, devices, {});
+  });
 }
 
 void OpenClBackend::handle(protocol::CreateProgram&& message) {
@@ -227,7 +226,7 @@ void OpenClBackend::handle(protocol::LinkProgram&& message) {
     status = error.status();
   }
   programs_.add(message.id, program);
-  builds_.post(program, [this, message = std::move(message), devices = natives(message.devices), inputs,
+  builds_.post(program, [this, devices = natives(message.devices), message = std::move(message), inputs,
                          program = program.get(), status] {
     program->status = status;
     std::vector<cl_program> natives;

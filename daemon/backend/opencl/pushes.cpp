@@ -1,4 +1,6 @@
 // Data from worker to worker: Push reads and sends, Expect receives and writes.
+#include <algorithm>
+
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
@@ -144,6 +146,13 @@ class OpenClBackend::ExpectSink : public TransferSink {
   }
 
   void write(std::uint64_t offset, protocol::Payload data) override {
+    if (progress_->finished) return;
+    // Some drivers take commands that wait for a failed one, and never say a word of them.
+    if (backend_.failures_seen_ &&
+        std::any_of(waits_.begin(), waits_.end(), [](cl_event wait) { return status_of(wait) < 0; })) {
+      fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+      return;
+    }
     const auto count = static_cast<cl_uint>(waits_.size());
     const cl_event* waits = waits_.empty() ? nullptr : waits_.data();
     Handle<cl_event> written;

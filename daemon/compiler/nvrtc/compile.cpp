@@ -51,6 +51,7 @@ class Program {
   /// @returns nvrtcResult
   int compile(const std::vector<std::string>& options) {
     std::vector<const char*> words;
+    words.reserve(options.size());
     for (const std::string& option : options) words.push_back(option.c_str());
     return nvrtc_.CompileProgram(program_, static_cast<int>(words.size()), words.data());
   }

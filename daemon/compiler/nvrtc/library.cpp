@@ -37,7 +37,7 @@ const std::vector<std::string> kPackagedToolkits{"/usr/local/cuda", "/opt/cuda",
 void* open_any(const std::string& folder) {
   for (int version = kLatest; version >= kOldest; --version) {
     const std::string name = "libnvrtc.so." + std::to_string(version);
-    const std::string path = folder.empty() ? name : folder + "/" + name;
+    const std::string path = folder.empty() ? name : (fs::path(folder) / name).string();
     // Never closed: whatever it started lives as long as the process.
     if (void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
   }

@@ -176,6 +176,7 @@ std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const S
                                              std::vector<std::string>* files) {
   const std::vector<std::string> arguments = arguments_for(source, options, target);
   std::vector<const char*> words;
+  words.reserve(arguments.size());
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
 
   llvm::raw_string_ostream messages(log);

@@ -101,7 +101,7 @@ void place_local_variables(llvm::Module& module, std::vector<Kernel>& kernels) {
     Variables fixed;
     Variables movable;
     for (const auto& [variable, users] : variables) {
-      const auto uses_it = [&](llvm::Function* user) { return users.contains(user); };
+      const auto uses_it = [&users = users](llvm::Function* user) { return users.contains(user); };
       if (std::none_of(reached.begin(), reached.end(), uses_it)) continue;
       const auto of_this = std::count_if(reached.begin(), reached.end(), uses_it);
       (of_this == 1 && users.contains(&function) ? movable : fixed).push_back(variable);

@@ -120,7 +120,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
 
   bool in_time = true;
   llvm::PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef /*pass*/, llvm::Any /*unit*/) {
+  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef /*pass*/, const llvm::Any& /*unit*/) {
     in_time = in_time && std::chrono::steady_clock::now() < deadline;
     return in_time;
   });
@@ -129,10 +129,11 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   runner.builder().registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel optimisation) {
         if (optimisation.getSpeedupLevel() < 2) return;
-        passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(optimisation.getSpeedupLevel())
-                                                .setUpperBound(true)
-                                                .setRuntime(false)
-                                                .setPartial(false)));
+        passes.addPass(
+            llvm::LoopUnrollPass(llvm::LoopUnrollOptions(static_cast<int>(optimisation.getSpeedupLevel()))
+                                     .setUpperBound(true)
+                                     .setRuntime(false)
+                                     .setPartial(false)));
         passes.addPass(llvm::CorrelatedValuePropagationPass());
         passes.addPass(llvm::SimplifyCFGPass());
       });

@@ -1,0 +1,116 @@
+#include "icd/remote/uploads.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace clique::icd {
+
+namespace {
+/// A wider window that is not faster by this factor only makes queues longer.
+constexpr double kFaster = 1.25;
+}  // namespace
+
+void Uploads::add(protocol::CommandId transfer, protocol::Payload content) {
+  std::unique_lock lock(mutex_);
+  if (closed_) return;
+  if (under_way_ == 0) {
+    round_ = 0;
+    round_began_ = Clock::now();
+    held_back_ = false;
+  }
+  uploads_.push_back({transfer, std::move(content)});
+  send(lock);
+}
+
+void Uploads::taken(const protocol::Taken& taken) {
+  std::function<void()> cancelled;
+  {
+    std::unique_lock lock(mutex_);
+    const auto upload = find(taken.transfer);
+    if (upload == uploads_.end() || taken.bytes > upload->under_way) return;
+    upload->under_way -= taken.bytes;
+    under_way_ -= taken.bytes;
+    widen(taken.bytes);
+    if (upload->under_way == 0 && upload->all_sent()) {
+      cancelled = std::move(upload->cancelled);
+      uploads_.erase(upload);
+    }
+    send(lock);
+  }
+  if (cancelled) cancelled();
+}
+
+void Uploads::cancel(protocol::CommandId transfer, std::function<void()> then) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto upload = find(transfer);
+    if (upload != uploads_.end() && upload->under_way > 0 && !closed_) {
+      upload->cancelled = std::move(then);
+      return;
+    }
+    if (upload != uploads_.end()) uploads_.erase(upload);
+  }
+  then();
+}
+
+std::vector<std::function<void()>> Uploads::close() {
+  std::list<Upload> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    dropped.swap(uploads_);
+  }
+  std::vector<std::function<void()>> cancelled;
+  for (Upload& upload : dropped)
+    if (upload.cancelled) cancelled.push_back(std::move(upload.cancelled));
+  return cancelled;
+}
+
+void Uploads::send(std::unique_lock<std::mutex>& lock) {
+  if (std::exchange(sending_, true)) return;
+  while (Upload* const upload = sendable()) {
+    const std::size_t size = std::min(kPart, upload->content.bytes.size() - upload->sent);
+    protocol::PeerData part{upload->transfer,
+                            upload->sent,
+                            0,
+                            {upload->content.bytes.subspan(upload->sent, size), upload->content.owner}};
+    upload->sent += size;
+    upload->under_way += size;
+    under_way_ += size;
+    lock.unlock();
+    way_.send(std::move(part));
+    lock.lock();
+  }
+  sending_ = false;
+}
+
+Uploads::Upload* Uploads::sendable() {
+  for (Upload& upload : uploads_) {
+    if (upload.all_sent()) continue;
+    if (under_way_ < window_ || upload.under_way == 0) return &upload;
+    held_back_ = true;
+  }
+  return nullptr;
+}
+
+std::list<Uploads::Upload>::iterator Uploads::find(protocol::CommandId transfer) {
+  return std::find_if(uploads_.begin(), uploads_.end(),
+                      [&](const Upload& upload) { return upload.transfer == transfer; });
+}
+
+void Uploads::widen(std::size_t taken) {
+  round_ += taken;
+  if (round_ < window_ || window_ >= largest_window_) return;
+  const auto now = Clock::now();
+  const double rate =
+      static_cast<double>(round_) / std::max(1e-6, std::chrono::duration<double>(now - round_began_).count());
+  if (held_back_ && rate > best_rate_ * kFaster) {
+    best_rate_ = rate;
+    window_ = std::min(window_ * 2, largest_window_);
+  }
+  round_ = 0;
+  round_began_ = now;
+  held_back_ = false;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,82 @@
+// Large contents on their way to a worker.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <vector>
+
+#include "protocol/messages.hpp"
+
+namespace clique::icd {
+
+/// Sends contents in parts, of which only so many are under way at a time: the worker tells when it has put
+/// one where it belongs. So what a worker holds of a transfer is bounded, however large that is and however
+/// long it has to wait, and what waits does not stand in the way of others: each transfer may have at least
+/// one part under way. Any thread; parts are sent by whoever made room for them.
+class Uploads {
+ public:
+  /// Bytes of a part.
+  static constexpr std::size_t kPart = 1U << 20U;
+
+  /// How parts leave. Called by one thread at a time, without a lock.
+  class Way {
+   public:
+    virtual ~Way() = default;
+    virtual void send(protocol::PeerData&& part) = 0;
+  };
+
+  /// Bytes that may be under way: at first, and once it has turned out that more is faster, since the way is
+  /// long.
+  struct Window {
+    std::size_t first;
+    std::size_t largest;
+  };
+
+  Uploads(Way& way, Window window) : way_(way), window_(window.first), largest_window_(window.largest) {}
+
+  /// Sends all of `content` as the transfer that the worker has been told to expect.
+  void add(protocol::CommandId transfer, protocol::Payload content);
+  /// The worker has put something in place, or dropped it.
+  void taken(const protocol::Taken& taken);
+  /// Sends no more of the transfer. `then` is called, once, when nothing of it is under way; at once where
+  /// there is no such transfer (any more).
+  void cancel(protocol::CommandId transfer, std::function<void()> then);
+  /// Forgets all transfers, and those to come. @returns what cancel() would have called.
+  std::vector<std::function<void()>> close();
+
+ private:
+  struct Upload {
+    protocol::CommandId transfer;
+    protocol::Payload content;
+    std::size_t sent = 0;
+    std::size_t under_way = 0;
+    std::function<void()> cancelled = {};
+
+    bool all_sent() const { return sent == content.bytes.size() || cancelled; }
+  };
+  using Clock = std::chrono::steady_clock;
+
+  void send(std::unique_lock<std::mutex>& lock);
+  Upload* sendable();
+  std::list<Upload>::iterator find(protocol::CommandId transfer);
+  void widen(std::size_t taken);
+
+  Way& way_;
+  std::mutex mutex_;  // guards what follows
+  std::list<Upload> uploads_;
+  std::size_t under_way_ = 0;
+  std::size_t window_;
+  std::size_t largest_window_;
+  bool sending_ = false;  // somebody is, and will look for more
+  bool closed_ = false;
+  // Since the window was last filled anew: what was taken, and whether there would have been more to send.
+  std::size_t round_ = 0;
+  Clock::time_point round_began_;
+  bool held_back_ = false;
+  double best_rate_ = 0;  // bytes a second
+};
+
+}  // namespace clique::icd

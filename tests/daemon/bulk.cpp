@@ -1,0 +1,127 @@
+// Large transfers between a client and a worker, beside the commands.
+#include <numeric>
+
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+constexpr std::uint64_t kPart = 1U << 20U;
+
+class Bulk : public testing::Test {
+ protected:
+  Bulk() {
+    client_.set_up();
+    numbers_.resize(3 * kPart / 4 + 5);
+    std::iota(numbers_.begin(), numbers_.end(), 17U);
+    client_.send(CreateBuffer{5, 1, 1, bytes()});
+  }
+  std::uint64_t bytes() const { return numbers_.size() * 4; }
+  const char* data() const { return reinterpret_cast<const char*>(numbers_.data()); }
+  zmq::socket_t connect(const std::string& token, bool to_client) const {
+    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(client_.address.commands));
+    send(socket, AttachBulk{token, to_client});
+    return socket;
+  }
+  /// The part of the content that begins at `offset`.
+  PeerData part(std::uint64_t offset) const {
+    const auto size = std::min(kPart, bytes() - offset);
+    return {200, offset, 0, payload(data() + offset, size)};
+  }
+  /// Puts what was pushed where it belongs. @returns bytes.
+  static std::uint64_t place(const PeerData& part, std::vector<char>& to) {
+    EXPECT_EQ(part.status, 0);
+    EXPECT_LE(part.offset + part.data.bytes.size(), to.size());
+    std::memcpy(to.data() + part.offset, part.data.bytes.data(), part.data.bytes.size());
+    return part.data.bytes.size();
+  }
+
+  Node node_;
+  Client client_{node_};
+  std::vector<std::uint32_t> numbers_;
+};
+
+TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
+  std::vector<zmq::socket_t> connections;
+  for (int i = 0; i < 2; ++i) connections.push_back(connect(client_.address.token, false));
+  client_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes()});
+  // Last first: they need no order.
+  std::uint64_t offset = bytes() / kPart * kPart;
+  for (std::size_t i = 0;; ++i, offset -= kPart) {
+    send(connections[i % 2], part(offset));
+    if (offset == 0) break;
+  }
+  EXPECT_EQ(client_.ended(200).status, 0);
+  std::uint64_t taken = 0;
+  while (taken < bytes()) {
+    const auto one = client_.next<Taken>();
+    EXPECT_EQ(one.transfer, 200U);
+    taken += one.bytes;
+  }
+  EXPECT_EQ(taken, bytes());
+  client_.send(ReadBuffer{command(201, 0), 0, 5, 0, bytes()});
+  const auto got = client_.data(201);
+  EXPECT_EQ(std::memcmp(got.data(), data(), bytes()), 0);
+}
+
+TEST_F(Bulk, GivenTransferThatWaitsThenNothingIsTakenUntilItMay) {
+  zmq::socket_t connection = connect(client_.address.token, false);
+  client_.send(AwaitRemote{50, 1}, Expect{command(200, Command::kReport, {50}, 3), 5, 0, bytes()});
+  send(connection, part(0));
+  EXPECT_FALSE(client_.reports.comes<Taken>(std::chrono::milliseconds(300)));
+  client_.send(SetRemote{50, 0});
+  EXPECT_EQ(client_.next<Taken>().bytes, kPart);
+}
+
+TEST_F(Bulk, GivenTransferThatFailsThenWhatStillComesIsDroppedAndTaken) {
+  zmq::socket_t connection = connect(client_.address.token, false);
+  client_.send(AwaitRemote{50, 1}, Expect{command(200, Command::kReport, {50}, 3), 5, 0, bytes()});
+  send(connection, part(0));
+  client_.send(SetRemote{50, -77});
+  EXPECT_LT(client_.ended(200).status, 0);
+  send(connection, part(kPart));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(client_.next<Taken>().bytes, kPart);
+  EXPECT_EQ(client_.finish().status, 0);
+}
+
+TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
+  zmq::socket_t connection = connect(client_.address.token, true);
+  Receiver<BulkMessages> pushed(connection);
+  client_.send(WriteBuffer{command(100, Command::kReport), 5, 0, payload(data(), bytes())});
+  // The connection attaches some time; until then the reports' is used.
+  EXPECT_EQ(client_.ended(100).status, 0);
+  client_.send(Push{command(101, Command::kReport, {}, 3), 5, 0, bytes(), kClientPeer, 300});
+  std::vector<char> got(bytes());
+  std::uint64_t arrived = 0;
+  while (arrived < bytes()) {
+    const bool here = pushed.comes<PeerData>(std::chrono::milliseconds(20));
+    const auto part = here ? pushed.next<PeerData>() : client_.next<PeerData>();
+    EXPECT_EQ(part.transfer, 300U);
+    arrived += place(part, got);
+  }
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(std::memcmp(got.data(), data(), bytes()), 0);
+}
+
+TEST_F(Bulk, GivenPushWithoutSuchAConnectionThenDataComesWithTheReports) {
+  client_.send(FillBuffer{command(100), 5, Bytes{7}, 0, bytes()},
+               Push{command(101, Command::kReport, {}, 3), 5, 0, 64, kClientPeer, 300});
+  EXPECT_EQ(client_.next<PeerData>().data.bytes.size(), 64U);
+}
+
+TEST_F(Bulk, GivenWrongTokenThenWhatComesIsDropped) {
+  zmq::socket_t stranger = connect("not the token", false);
+  client_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes()});
+  send(stranger, part(0));
+  EXPECT_FALSE(client_.reports.comes<Taken>(std::chrono::milliseconds(300)));
+  EXPECT_EQ(client_.finish().status, 0);
+}
+
+TEST_F(Bulk, GivenAnythingElseOnSuchAConnectionThenTheSessionEnds) {
+  zmq::socket_t connection = connect(client_.address.token, false);
+  send(connection, Goodbye{});
+  EXPECT_NE(client_.next<SessionEnded>().reason, "");
+}
+
+}  // namespace
+}  // namespace clique::test

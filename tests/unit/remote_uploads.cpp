@@ -1,0 +1,118 @@
+#include "icd/remote/uploads.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace clique::icd::test {
+namespace {
+
+constexpr std::size_t kPart = Uploads::kPart;
+
+/// A way that remembers what left by it.
+class Sent : public Uploads::Way {
+ public:
+  void send(protocol::PeerData&& part) override { parts.push_back(std::move(part)); }
+  std::size_t of(protocol::CommandId transfer) const {
+    return static_cast<std::size_t>(std::count_if(
+        parts.begin(), parts.end(), [&](const auto& part) { return part.transfer == transfer; }));
+  }
+  std::vector<protocol::PeerData> parts;
+};
+
+class UploadsTest : public testing::Test {
+ protected:
+  protocol::Payload content(std::size_t size) { return {{memory_.data(), size}, nullptr}; }
+  /// The worker takes one part of a transfer.
+  void take(protocol::CommandId transfer, std::size_t size = kPart) { uploads.taken({transfer, size}); }
+
+  std::vector<std::byte> memory_ = std::vector<std::byte>(20 * kPart);
+  Sent sent;
+  Uploads uploads{sent, {4 * kPart, 4 * kPart}};
+};
+
+TEST_F(UploadsTest, GivenContentThenItsPartsCoverIt) {
+  const std::size_t size = 2 * kPart + 17;
+  uploads.add(7, content(size));
+  ASSERT_EQ(3U, sent.parts.size());
+  std::size_t at = 0;
+  for (const auto& part : sent.parts) {
+    EXPECT_EQ(7U, part.transfer);
+    EXPECT_EQ(at, part.offset);
+    EXPECT_EQ(memory_.data() + at, part.data.bytes.data());
+    at += part.data.bytes.size();
+  }
+  EXPECT_EQ(size, at);
+}
+
+TEST_F(UploadsTest, GivenMoreThanTheWindowThenTheRestFollowsWhatWasTaken) {
+  uploads.add(7, content(6 * kPart));
+  EXPECT_EQ(4U, sent.parts.size());
+  take(7);
+  EXPECT_EQ(5U, sent.parts.size());
+  take(7);
+  take(7);
+  EXPECT_EQ(6U, sent.parts.size());
+}
+
+TEST_F(UploadsTest, GivenOneThatIsNotTakenThenOthersGoOnPartByPart) {
+  uploads.add(7, content(8 * kPart));
+  uploads.add(8, content(3 * kPart));
+  EXPECT_EQ(1U, sent.of(8));
+  take(8);
+  EXPECT_EQ(2U, sent.of(8));
+  take(8);
+  take(8);
+  EXPECT_EQ(3U, sent.of(8));
+  EXPECT_EQ(4U, sent.of(7)) << "until something of it is taken";
+}
+
+TEST_F(UploadsTest, GivenMoreTakenThanWasSentThenItDoesNotCount) {
+  uploads.add(7, content(8 * kPart));
+  take(7, 5 * kPart);
+  take(9);
+  EXPECT_EQ(4U, sent.parts.size());
+}
+
+TEST_F(UploadsTest, GivenCancelThenItEndsWhenNothingIsUnderWay) {
+  bool over = false;
+  uploads.add(7, content(8 * kPart));
+  uploads.cancel(7, [&] { over = true; });
+  for (int i = 0; i < 3; ++i) take(7);
+  EXPECT_FALSE(over);
+  take(7);
+  EXPECT_TRUE(over);
+  EXPECT_EQ(4U, sent.parts.size());
+}
+
+TEST_F(UploadsTest, GivenCancelOfWhatIsAllTakenThenItEndsAtOnce) {
+  bool over = false;
+  uploads.add(7, content(kPart));
+  take(7);
+  uploads.cancel(7, [&] { over = true; });
+  EXPECT_TRUE(over);
+}
+
+TEST_F(UploadsTest, GivenCloseThenNothingMoreIsSentAndCancelledOnesAreReturned) {
+  bool over = false;
+  uploads.add(7, content(8 * kPart));
+  uploads.cancel(7, [&] { over = true; });
+  for (const auto& then : uploads.close()) then();
+  EXPECT_TRUE(over);
+  uploads.add(8, content(kPart));
+  EXPECT_EQ(0U, sent.of(8));
+}
+
+TEST_F(UploadsTest, GivenWayThatIsFasterWithMoreThenTheWindowGrows) {
+  Uploads growing(sent, {2 * kPart, 8 * kPart});
+  growing.add(7, content(20 * kPart));
+  EXPECT_EQ(2U, sent.parts.size());
+  // Any rate is faster than none.
+  growing.taken({7, kPart});
+  growing.taken({7, kPart});
+  EXPECT_EQ(2U + 4U, sent.parts.size()) << "what was taken, and twice as much under way";
+}
+
+}  // namespace
+}  // namespace clique::icd::test
