@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
 
 inline constexpr size_t kib = 1024;
 inline constexpr size_t mib = 1024 * kib;
+inline constexpr size_t gib = 1024 * mib;
 
 /// What every program understands.
 struct Options {
@@ -28,15 +30,20 @@ double seconds(Work&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The median of `values`, of which there is at least one.
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// The median of `repeats` measurements by `measure`, after one that only warms up.
 template <typename Measure>
 double median(int repeats, Measure&& measure) {
   measure();
   std::vector<double> values(static_cast<size_t>(std::max(repeats, 1)));
   std::generate(values.begin(), values.end(), measure);
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return median(std::move(values));
 }
 
 /// Prints one figure: its name, value and unit, separated by tabs.
@@ -47,7 +54,14 @@ inline void report(const std::string& name, double value, const char* unit) {
 
 /// A size as people say it: "64 KiB".
 inline std::string size_name(size_t bytes) {
-  return bytes >= mib ? std::to_string(bytes / mib) + " MiB" : std::to_string(bytes / kib) + " KiB";
+  for (const auto& [unit, name] : {std::pair{gib, " GiB"}, std::pair{mib, " MiB"}, std::pair{kib, " KiB"}})
+    if (bytes >= unit && bytes % unit == 0) return std::to_string(bytes / unit) + name;
+  return std::to_string(bytes) + " B";
+}
+
+/// Adds --size, which replaces `sizes`.
+inline void add_sizes(CLI::App& app, std::vector<size_t>& sizes) {
+  app.add_option("--size", sizes, "sizes to measure: 4, 64KiB, 1GiB")->transform(CLI::AsSizeValue(false));
 }
 
 /// Transfers of `bytes` that make one measurement long enough for the clock, yet not tedious.

@@ -1,13 +1,37 @@
-// How long an application waits: for its first kernel, for an empty kernel, for a few bytes.
+// How long an application waits: for its first kernel, for a program, for an empty kernel, for a few bytes.
+#include <random>
+
 #include "opencl.hpp"
 
 namespace {
 
 using namespace bench;
 
-constexpr int round_trips = 500;
+struct LatencyOptions : OpenCLOptions {
+  int round_trips = 500;
+};
 
-void measure(const OpenCLOptions& options) {
+/// Builds a program that nobody has built before, and the same source once more, as its next process would.
+void measure_builds(const cl::Context& context, int repeats) {
+  std::random_device random;
+  std::vector<double> again;
+  const double first = median(repeats, [&] {
+    const std::string source =
+        "kernel void blend(global float* to, global const float* from, float part) {\n"
+        "  const size_t i = get_global_id(0);\n"
+        "  for (int n = 0; n < 100; ++n)\n"
+        "    to[i] = mix(to[i], sin(from[i]), part) + " +
+        std::to_string(random()) + ".0f;\n}\n";
+    const auto build = [&] { return seconds([&] { build_kernel(context, source.c_str(), "blend"); }); };
+    const double time = build();
+    again.push_back(build());
+    return time;
+  });
+  report("build of a new program", 1e3 * first, "ms");
+  report("build of a program once more", 1e3 * median(again), "ms");
+}
+
+void measure(const LatencyOptions& options) {
   cl::CommandQueue queue;
   cl::Kernel kernel;
   cl::Buffer buffer;
@@ -21,14 +45,15 @@ void measure(const OpenCLOptions& options) {
     queue.finish();
   });
   report("first kernel of a program", 1e3 * first_use, "ms");
+  measure_builds(queue.getInfo<CL_QUEUE_CONTEXT>(), options.repeats);
 
   const auto report_wait = [&](const char* name, auto&& wait) {
     const double time = median(options.repeats, [&] {
       return seconds([&] {
-        for (int i = 0; i < round_trips; ++i) wait();
+        for (int i = 0; i < options.round_trips; ++i) wait();
       });
     });
-    report(name, 1e6 / round_trips * time, "us");
+    report(name, 1e6 / options.round_trips * time, "us");
   };
   cl_int value = 1;
   report_wait("empty kernel + clFinish", [&] {
@@ -48,6 +73,9 @@ void measure(const OpenCLOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::OpenCLOptions options;
-  return bench::run_opencl(argc, argv, "Latencies of one device", options, [&] { measure(options); });
+  LatencyOptions options;
+  const auto add = [&](CLI::App& app) {
+    app.add_option("--round-trips", options.round_trips, "waits in one measurement")->capture_default_str();
+  };
+  return bench::run_opencl(argc, argv, "Latencies of one device", options, add, [&] { measure(options); });
 }

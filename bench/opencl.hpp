@@ -51,20 +51,29 @@ inline void enqueue(cl_command_queue queue, cl_kernel kernel) {
         "clEnqueueNDRangeKernel");
 }
 
-/// As run(), with --platform; errors of the C++ binding name the call and the status.
-template <typename Body>
-int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Body&& body) {
-  const auto add = [&](CLI::App& app) {
+/// As run(), with --platform and what `add` adds; errors of the C++ binding name the call and the status.
+template <typename Add, typename Body>
+int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Add&& add,
+               Body&& body) {
+  const auto add_all = [&](CLI::App& app) {
     app.add_option("--platform", options.platform,
                    "part of the platform's name; by default the first platform");
+    add(app);
   };
-  return run(argc, argv, description, options, add, [&] {
+  return run(argc, argv, description, options, add_all, [&] {
     try {
       body();
     } catch (const cl::Error& error) {
       throw std::runtime_error(std::string(error.what()) + " gave " + std::to_string(error.err()));
     }
   });
+}
+
+/// As above, with --platform alone.
+template <typename Body>
+int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Body&& body) {
+  return run_opencl(
+      argc, argv, description, options, [](CLI::App&) {}, std::forward<Body>(body));
 }
 
 }  // namespace bench

@@ -16,16 +16,20 @@ struct Pair {
       : context({devices.at(0), devices.at(1)}),
         queues{cl::CommandQueue(context, devices[0]), cl::CommandQueue(context, devices[1])} {}
 
-  /// Runs `kernel` `length` times, by turns on both devices, each run after the one before by its event.
-  void chain(cl_kernel kernel, int length) const {
+  /// Runs `kernel` `length` times, `run` times in a row on each device by turns. What runs on one device
+  /// comes after what ran on the other by its event.
+  void chain(cl_kernel kernel, int length, int run = 1) const {
     const size_t one = 1;
     cl::Event previous;
     for (int i = 0; i < length; ++i) {
+      const bool hop = i != 0 && i % run == 0;
+      const bool last = (i + 1) % run == 0 || i + 1 == length;
       cl_event event = nullptr;
-      check(clEnqueueNDRangeKernel(queues[static_cast<size_t>(i % 2)](), kernel, 1, nullptr, &one, nullptr,
-                                   i == 0 ? 0 : 1, i == 0 ? nullptr : &previous(), &event),
-            "clEnqueueNDRangeKernel");
-      previous = cl::Event(event);
+      check(
+          clEnqueueNDRangeKernel(queues[static_cast<size_t>(i / run % 2)](), kernel, 1, nullptr, &one,
+                                 nullptr, hop ? 1 : 0, hop ? &previous() : nullptr, last ? &event : nullptr),
+          "clEnqueueNDRangeKernel");
+      if (last) previous = cl::Event(event);
     }
     // Neither queue may be left waiting for commands that the other has not been given yet.
     for (const cl::CommandQueue& queue : queues) queue.flush();
@@ -40,6 +44,27 @@ void measure_dependency(const Pair& pair, int repeats) {
   const cl::Kernel kernel = build_kernel(pair.context, "kernel void nothing() {}", "nothing");
   const double time = median(repeats, [&] { return seconds([&] { pair.chain(kernel(), chain_length); }); });
   report("dependency between devices", 1e6 / chain_length * time, "us");
+}
+
+/// What programs do that use each device for a while: several kernels here, several there, on one small
+/// buffer.
+void measure_chains(const Pair& pair, int repeats) {
+  constexpr int run = 10;
+  const cl::Buffer buffer(pair.context, CL_MEM_READ_WRITE, 4 * kib);
+  cl::Kernel kernel =
+      build_kernel(pair.context, "kernel void count(global int* data) { ++data[0]; }", "count");
+  kernel.setArg(0, buffer);
+  pair.queues[0].enqueueFillBuffer(buffer, cl_int{0}, 0, 4 * kib);
+  pair.queues[0].finish();
+  cl_int expected = 0;
+  const double time = median(repeats, [&] {
+    expected += chain_length;
+    return seconds([&] { pair.chain(kernel(), chain_length, run); });
+  });
+  cl_int counted = 0;
+  pair.queues[0].enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof counted, &counted);
+  if (counted != expected) throw std::runtime_error("a chain of kernels lost an increment");
+  report("10 kernels here, 10 there, per turn", 1e6 * run / chain_length * time, "us");
 }
 
 /// The kernel writes the buffer, as far as any driver can tell all of it, so each hop moves the whole.
@@ -72,6 +97,7 @@ void measure(const OpenCLOptions& options) {
   if (devices.size() < 2) return;
   const Pair pair(devices);
   measure_dependency(pair, options.repeats);
+  measure_chains(pair, options.repeats);
   measure_buffer(pair, 4 * kib, options.repeats);
   measure_buffer(pair, 64 * mib, options.repeats);
 }

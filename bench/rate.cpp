@@ -1,4 +1,5 @@
-// How fast commands are taken and executed: many empty kernels in an in-order queue, and kernel arguments.
+// How fast commands are taken and executed: many empty kernels in one in-order queue and
+// in many, and kernel arguments.
 #include "opencl.hpp"
 
 namespace {
@@ -30,6 +31,21 @@ void measure_kernels(cl_command_queue queue, cl_kernel kernel, int repeats) {
   report("clEnqueueNDRangeKernel call", 1e6 / kernels * enqueued, "us");
 }
 
+/// As many kernels in all, one queue after the other being given one.
+void measure_queues(const cl::Context& context, const cl::Device& device, cl_kernel kernel, size_t count,
+                    int repeats) {
+  std::vector<cl::CommandQueue> queues;
+  for (size_t i = 0; i < count; ++i) queues.emplace_back(context, device);
+  const double time = median(repeats, [&] {
+    return seconds([&] {
+      for (size_t i = 0; i < kernels; ++i) enqueue(queues[i % count](), kernel);
+      for (const cl::CommandQueue& queue : queues) check(clFlush(queue()), "clFlush");
+      for (const cl::CommandQueue& queue : queues) check(clFinish(queue()), "clFinish");
+    });
+  });
+  report("empty kernels in " + std::to_string(count) + " queues", kernels / time, "/s");
+}
+
 void measure_arguments(cl_kernel kernel, cl_mem buffer, int repeats) {
   const double time = median(repeats, [&] {
     return seconds([&] {
@@ -48,6 +64,7 @@ void measure(const OpenCLOptions& options) {
   const cl::CommandQueue queue(context, device);
   const cl::Kernel nothing = build_kernel(context, "kernel void nothing() {}", "nothing");
   measure_kernels(queue(), nothing(), options.repeats);
+  for (const size_t count : {8, 64}) measure_queues(context, device, nothing(), count, options.repeats);
 
   const cl::Kernel store =
       build_kernel(context, "kernel void store(global int* to, int value) { *to = value; }", "store");

@@ -1,20 +1,20 @@
-// How fast the application's own, pageable memory goes to a device and comes back.
-#include <array>
-
+// How fast the application's own, pageable memory goes to a device and comes back: one transfer after the
+// other, and several at a time with one clFinish.
 #include "opencl.hpp"
 
 namespace {
 
 using namespace bench;
 
-constexpr std::array sizes{64 * kib, mib, 16 * mib, 256 * mib};
+struct TransferOptions : OpenCLOptions {
+  std::vector<size_t> sizes{64 * kib, mib, 16 * mib, 256 * mib};
+};
 
-/// Reports GB/s of `transfer`, which moves `bytes` and blocks. A driver may copy what is written and let the
-/// application go on before it has arrived, so a measurement ends with clFinish.
+/// Reports GB/s of `count` times `transfer`, which moves `bytes`. A driver may copy what is written and let
+/// the application go on before it has arrived, so a measurement ends with clFinish.
 template <typename Transfer>
-void report_transfer(const std::string& name, cl_command_queue queue, size_t bytes, int repeats,
-                     Transfer&& transfer) {
-  const int count = transfers_per_measurement(bytes);
+void report_transfers(const std::string& name, cl_command_queue queue, size_t bytes, int count, int repeats,
+                      Transfer&& transfer) {
   const double time = median(repeats, [&] {
     return seconds([&] {
       for (int i = 0; i < count; ++i) transfer();
@@ -24,23 +24,30 @@ void report_transfer(const std::string& name, cl_command_queue queue, size_t byt
   report(name + " " + size_name(bytes), 1e-9 * static_cast<double>(bytes) * count / time, "GB/s");
 }
 
-void measure(const OpenCLOptions& options) {
+void measure(const TransferOptions& options) {
   const cl::Device device = devices_of(options.platform).at(0);
   const cl::Context context(device);
   const cl::CommandQueue queue(context, device);
-  for (const size_t size : sizes) {
+  for (const size_t size : options.sizes) {
     const cl::Buffer buffer(context, CL_MEM_READ_WRITE, size);
     std::vector<unsigned char> out(size);
     for (size_t i = 0; i < size; ++i) out[i] = static_cast<unsigned char>(i * 2654435761U >> 24U);
     std::vector<unsigned char> in(size);
-    report_transfer("blocking write", queue(), size, options.repeats, [&] {
-      check(clEnqueueWriteBuffer(queue(), buffer(), CL_TRUE, 0, size, out.data(), 0, nullptr, nullptr),
+    const auto write = [&](cl_bool blocking) {
+      check(clEnqueueWriteBuffer(queue(), buffer(), blocking, 0, size, out.data(), 0, nullptr, nullptr),
             "clEnqueueWriteBuffer");
-    });
-    report_transfer("blocking read", queue(), size, options.repeats, [&] {
-      check(clEnqueueReadBuffer(queue(), buffer(), CL_TRUE, 0, size, in.data(), 0, nullptr, nullptr),
+    };
+    const auto read = [&](cl_bool blocking) {
+      check(clEnqueueReadBuffer(queue(), buffer(), blocking, 0, size, in.data(), 0, nullptr, nullptr),
             "clEnqueueReadBuffer");
-    });
+    };
+    const int count = transfers_per_measurement(size);
+    const int several = std::max(count, 4);
+    const int repeats = options.repeats;
+    report_transfers("blocking write", queue(), size, count, repeats, [&] { write(CL_TRUE); });
+    report_transfers("blocking read", queue(), size, count, repeats, [&] { read(CL_TRUE); });
+    report_transfers("pipelined write", queue(), size, several, repeats, [&] { write(CL_FALSE); });
+    report_transfers("pipelined read", queue(), size, several, repeats, [&] { read(CL_FALSE); });
     if (in != out) throw std::runtime_error("what was read is not what was written");
   }
 }
@@ -48,7 +55,8 @@ void measure(const OpenCLOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::OpenCLOptions options;
-  return bench::run_opencl(argc, argv, "Transfers between host and device", options,
-                           [&] { measure(options); });
+  TransferOptions options;
+  return bench::run_opencl(
+      argc, argv, "Transfers between host and device", options,
+      [&](CLI::App& app) { bench::add_sizes(app, options.sizes); }, [&] { measure(options); });
 }

@@ -1,5 +1,6 @@
-// The limits that OpenCL over a network is held against: round trips and bulk over a plain TCP connection and
-// over ZeroMQ, both on loopback between two processes, and a copy in memory.
+// The limits that OpenCL over a network is held against: round trips and bulk over plain TCP connections and
+// over ZeroMQ between two processes, and a copy in memory. The processes are on one host; the second may be
+// in another network namespace.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,26 +14,32 @@
 #include <cstring>
 #include <functional>
 #include <string>
-#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 #include <zmq.hpp>
 
-#include "bench.hpp"
+#include "network.hpp"
 
 namespace {
 
 using namespace bench;
 
 constexpr size_t small_message = 64;
-constexpr int round_trips = 5000;
-constexpr std::array sizes{4 * kib, 64 * kib, mib, 16 * mib, 64 * mib, 256 * mib};
+/// From here on several connections may be faster than one.
+constexpr size_t bulk = mib;
 /// ZeroMQ moves a large transfer as messages of this size, which is where it is fastest.
 constexpr size_t chunk = mib;
 
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::generic_category(), call);
-}
+struct WireOptions : Options {
+  std::vector<size_t> sizes{4 * kib, 64 * kib, mib, 16 * mib, 64 * mib, 256 * mib};
+  /// Of "tcp", "zmq" and "memcpy".
+  std::vector<std::string> only{"tcp", "zmq", "memcpy"};
+  int round_trips = 5000;
+  /// Where the peer listens, and its network namespace as a file; empty: ours.
+  std::string address = "127.0.0.1";
+  std::string network;
+};
 
 /// A process that runs `body` and is ended with this object.
 class Peer {
@@ -61,7 +68,7 @@ class Peer {
 /// A blocking TCP socket.
 class Socket {
  public:
-  explicit Socket(int fd = socket(AF_INET, SOCK_STREAM, 0)) : fd_(fd) {
+  explicit Socket(int fd = ::socket(AF_INET, SOCK_STREAM, 0)) : fd_(fd) {
     if (fd_ < 0) fail("socket");
   }
   Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -72,14 +79,15 @@ class Socket {
     if (fd_ >= 0) close(fd_);
   }
 
-  /// Listens on a free port of the loopback interface, and returns its address.
-  sockaddr_in listen_on_loopback() const {
+  /// Listens on a free port, and returns the whole address.
+  sockaddr_in listen_on(const std::string& host) const {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1)
+      throw std::runtime_error("address? " + host);
     socklen_t length = sizeof address;
     auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (bind(fd_, generic, length) != 0 || listen(fd_, 1) != 0) fail("listen");
+    if (bind(fd_, generic, length) != 0 || listen(fd_, SOMAXCONN) != 0) fail("listen");
     if (getsockname(fd_, generic, &length) != 0) fail("getsockname");
     return address;
   }
@@ -121,16 +129,13 @@ class Socket {
 
 /// Reports the time of a small message there and back.
 template <typename RoundTrip>
-void report_round_trip(const std::string& name, int repeats, RoundTrip&& round_trip) {
-  report(name + " round trip",
-         1e6 / round_trips *
-             median(repeats,
-                    [&] {
-                      return seconds([&] {
-                        for (int i = 0; i < round_trips; ++i) round_trip();
-                      });
-                    }),
-         "us");
+void report_round_trip(const std::string& name, const WireOptions& options, RoundTrip&& round_trip) {
+  const double time = median(options.repeats, [&] {
+    return seconds([&] {
+      for (int i = 0; i < options.round_trips; ++i) round_trip();
+    });
+  });
+  report(name + " round trip", 1e6 / options.round_trips * time, "us");
 }
 
 /// Reports how fast `transfer` moves `bytes`.
@@ -142,55 +147,81 @@ void report_bulk(const std::string& name, size_t bytes, int repeats, Transfer&& 
       for (int i = 0; i < count; ++i) transfer();
     });
   });
-  report(name + " " + size_name(bytes), 1e-9 * static_cast<double>(bytes) * count / time, "GB/s");
+  report(name, 1e-9 * static_cast<double>(bytes) * count / time, "GB/s");
 }
 
-/// The peer answers `small_message` bytes with the same, and each bulk transfer with one byte once all is
-/// there.
-void measure_tcp(int repeats) {
-  const Socket listener;
-  const sockaddr_in address = listener.listen_on_loopback();
+/// A socket that listens where the peer is; the peer is to inherit it.
+struct Listener {
+  explicit Listener(const WireOptions& options)
+      : socket(in_network(options.network, [] { return Socket(); })),
+        address(socket.listen_on(options.address)) {}
+  Socket socket;
+  sockaddr_in address{};
+};
+
+/// Each of the connections moves its part of a transfer, which has ended once all parts are acknowledged.
+void measure_tcp_bulk(const WireOptions& options, size_t size, size_t streams) {
+  const Listener listener(options);
+  const size_t part = size / streams;
+  const Peer sink([&] {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < streams; ++i)
+      threads.emplace_back([part, peer = listener.socket.accept_one()] {
+        std::vector<char> data(part);
+        while (peer.read(data.data(), data.size())) peer.write("", 1);
+      });
+  });
+  std::vector<Socket> sockets(streams);
+  for (const Socket& socket : sockets) socket.connect_to(listener.address);
+  const std::vector<char> data(size, 'x');
+  const auto send_part = [&](size_t index) {
+    char done = 0;
+    sockets[index].write(data.data() + index * part, part);
+    sockets[index].read(&done, 1);
+  };
+  const std::string name = "TCP " + size_name(size);
+  report_bulk(streams == 1 ? name : name + ", " + std::to_string(streams) + " streams", size, options.repeats,
+              [&] {
+                std::vector<std::jthread> others;
+                for (size_t i = 1; i < streams; ++i) others.emplace_back(send_part, i);
+                send_part(0);
+              });
+}
+
+/// The peer answers `small_message` bytes with the same, and each part of a bulk transfer with one byte once
+/// all of it is there.
+void measure_tcp(const WireOptions& options) {
   {
+    const Listener listener(options);
     const Peer echo([&] {
-      const Socket peer = listener.accept_one();
+      const Socket peer = listener.socket.accept_one();
       std::array<char, small_message> message{};
       while (peer.read(message.data(), message.size())) peer.write(message.data(), message.size());
     });
     const Socket socket;
-    socket.connect_to(address);
+    socket.connect_to(listener.address);
     std::array<char, small_message> message{};
-    report_round_trip("TCP", repeats, [&] {
+    report_round_trip("TCP", options, [&] {
       socket.write(message.data(), message.size());
       socket.read(message.data(), message.size());
     });
   }
-  for (const size_t size : sizes) {
-    const Peer sink([&] {
-      const Socket peer = listener.accept_one();
-      std::vector<char> data(size);
-      while (peer.read(data.data(), data.size())) peer.write("", 1);
-    });
-    const Socket socket;
-    socket.connect_to(address);
-    const std::vector<char> data(size, 'x');
-    report_bulk("TCP", size, repeats, [&] {
-      char done = 0;
-      socket.write(data.data(), data.size());
-      socket.read(&done, 1);
-    });
-  }
+  for (const size_t size : options.sizes)
+    for (const size_t streams : {1, 2, 4})
+      if (streams == 1 || size >= bulk) measure_tcp_bulk(options, size, streams);
 }
 
 /// A ROUTER in a process of its own that runs `serve(socket)`, and a DEALER that is connected to it.
 template <typename Serve, typename Use>
-void with_zmq_peer(Serve&& serve, Use&& use) {
+void with_zmq_peer(const WireOptions& options, Serve&& serve, Use&& use) {
   std::array<int, 2> address_pipe{};
   if (pipe(address_pipe.data()) != 0) fail("pipe");
   const Peer peer([&] {
+    enter_network(options.network);
     zmq::context_t context;
     zmq::socket_t router(context, zmq::socket_type::router);
     router.set(zmq::sockopt::rcvhwm, 0);
-    router.bind("tcp://127.0.0.1:*");
+    router.bind("tcp://" + options.address + ":*");
     const std::string address = router.get(zmq::sockopt::last_endpoint);
     if (write(address_pipe[1], address.c_str(), address.size() + 1) < 0) fail("write");
     serve(router);
@@ -209,8 +240,9 @@ void with_zmq_peer(Serve&& serve, Use&& use) {
 }
 
 /// As measure_tcp(), with the data sent from where it lies and received as ZeroMQ's messages.
-void measure_zmq(int repeats) {
+void measure_zmq(const WireOptions& options) {
   with_zmq_peer(
+      options,
       [](zmq::socket_t& router) {
         for (zmq::message_t sender, message;;) {
           (void)router.recv(sender);
@@ -222,13 +254,14 @@ void measure_zmq(int repeats) {
       [&](zmq::socket_t& dealer) {
         const std::array<char, small_message> data{};
         zmq::message_t reply;
-        report_round_trip("ZeroMQ", repeats, [&] {
+        report_round_trip("ZeroMQ", options, [&] {
           dealer.send(zmq::buffer(data));
           (void)dealer.recv(reply);
         });
       });
-  for (const size_t size : sizes) {
+  for (const size_t size : options.sizes) {
     with_zmq_peer(
+        options,
         [size](zmq::socket_t& router) {
           for (size_t received = 0;;) {
             zmq::message_t sender;
@@ -245,7 +278,7 @@ void measure_zmq(int repeats) {
         [&](zmq::socket_t& dealer) {
           std::vector<char> data(size, 'x');
           zmq::message_t reply;
-          report_bulk("ZeroMQ", size, repeats, [&] {
+          report_bulk("ZeroMQ " + size_name(size), size, options.repeats, [&] {
             for (size_t offset = 0; offset < size; offset += chunk) {
               const auto keep = [](void*, void*) {};
               zmq::message_t message(data.data() + offset, std::min(chunk, size - offset), keep);
@@ -257,11 +290,11 @@ void measure_zmq(int repeats) {
   }
 }
 
-void measure_memcpy(int repeats) {
-  for (const size_t size : sizes) {
+void measure_memcpy(const WireOptions& options) {
+  for (const size_t size : options.sizes) {
     const std::vector<char> from(size, 'x');
     std::vector<char> to(size);
-    report_bulk("memcpy", size, repeats, [&] {
+    report_bulk("memcpy " + size_name(size), size, options.repeats, [&] {
       std::memcpy(to.data(), from.data(), size);
       asm volatile("" : : "r"(to.data()) : "memory");  // the copy is not optimised away
     });
@@ -271,11 +304,22 @@ void measure_memcpy(int repeats) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
-  const auto no_more_options = [](CLI::App&) {};
-  return run(argc, argv, "Raw TCP, raw ZeroMQ and memcpy on this machine", options, no_more_options, [&] {
-    measure_tcp(options.repeats);
-    measure_zmq(options.repeats);
-    measure_memcpy(options.repeats);
+  WireOptions options;
+  const auto add = [&](CLI::App& app) {
+    bench::add_sizes(app, options.sizes);
+    app.add_option("--only", options.only, "tcp, zmq, memcpy")
+        ->check(CLI::IsMember({"tcp", "zmq", "memcpy"}));
+    app.add_option("--round-trips", options.round_trips, "small messages in one measurement")
+        ->capture_default_str();
+    app.add_option("--address", options.address, "where the peer listens")->capture_default_str();
+    app.add_option("--network", options.network, "the peer's network namespace: /proc/PID/ns/net");
+  };
+  return bench::run(argc, argv, "Raw TCP, raw ZeroMQ and memcpy on this machine", options, add, [&] {
+    const auto wanted = [&](const char* name) {
+      return std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+    };
+    if (wanted("tcp")) measure_tcp(options);
+    if (wanted("zmq")) measure_zmq(options);
+    if (wanted("memcpy")) measure_memcpy(options);
   });
 }
