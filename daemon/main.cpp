@@ -30,7 +30,7 @@ void notify_systemd(const std::string& state) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path == nullptr || std::strlen(path) >= sizeof address.sun_path) return;
-  std::strcpy(address.sun_path, path);
+  std::memcpy(address.sun_path, path, std::strlen(path));
   // A name in the abstract namespace is written with '@' and has a leading 0.
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
   const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -111,6 +111,7 @@ struct Session::Dispatch {
   }
   void operator()(protocol::AwaitRemote&& message) const {
     const auto command = message.command;
+    // NOLINTNEXTLINE(performance-move-const-arg): all messages are handed on in one way
     session.backend_.handle(std::move(message));
     if (const auto early = session.early_ends_.extract(command)) {
       session.backend_.set_remote(command, early.mapped());

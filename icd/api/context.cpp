@@ -23,7 +23,7 @@ Properties checked_properties(const cl_context_properties* properties, Callback 
   for_each_property(list, CL_INVALID_PROPERTY, [](cl_context_properties name, cl_context_properties value) {
     switch (name) {
       case CL_CONTEXT_PLATFORM:
-        require(reinterpret_cast<cl_platform_id>(value) == Platform::handle(), CL_INVALID_PLATFORM,
+        require(value == reinterpret_cast<cl_context_properties>(Platform::handle()), CL_INVALID_PLATFORM,
                 "not the handle of this platform");
         break;
       case CL_CONTEXT_INTEROP_USER_SYNC:

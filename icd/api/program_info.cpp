@@ -18,6 +18,7 @@ std::vector<cl_device_id> handles(const Program::Devices& devices) {
 
 std::vector<size_t> sizes(const std::vector<Program::Binary>& binaries) {
   std::vector<size_t> sizes;
+  sizes.reserve(binaries.size());
   for (const Program::Binary& binary : binaries) sizes.push_back(binary ? binary->size() : 0);
   return sizes;
 }

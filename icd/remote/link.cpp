@@ -1,5 +1,6 @@
 #include "icd/remote/link.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "icd/remote/answers.hpp"
@@ -31,10 +32,15 @@ constexpr auto kClockTime = 20ms;
 /// While the link is used, the clock is looked at this often.
 constexpr auto kClockPeriod = 2s;
 
-/// What may be under way to a worker: on this host a part of the arena, elsewhere what a long and wide way
-/// holds.
-constexpr Uploads::Window kSharedWindow{16U << 20U, 16U << 20U};
-constexpr Uploads::Window kWindow{16U << 20U, 64U << 20U};
+/// What may be under way to a worker: enough for its stages to overlap, and no more, since it delays others;
+/// and what a way of this rate holds, where that is longer than on one host, but not without bound.
+constexpr std::size_t kWindow = 4U << 20U;
+constexpr double kBytesPerNs = 3;
+constexpr std::size_t kLargestWindow = 64U << 20U;
+/// A way that takes longer than this is worth several connections, each of which the system lets hold only so
+/// much.
+constexpr std::int64_t kLongWayNs = 500'000;
+constexpr unsigned kConnectionsOfLongWay = 4;
 /// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
 constexpr std::chrono::seconds kLetGo{2};
 
@@ -60,7 +66,7 @@ class Link::Session final : public Reactor::Client,
         reports_monitor_(zmq, reports_),
         outbox((attach(), std::move(commands_)), shared_, *this),
         inbox(std::move(reports_), shared_, *this),
-        uploads(*this, shared_ ? kSharedWindow : kWindow) {
+        uploads(*this) {
     Reactor::instance().add(*this);
   }
   ~Session() override {
@@ -159,12 +165,14 @@ class Link::Session final : public Reactor::Client,
   std::vector<std::shared_ptr<BulkConnection>> uplinks_;
   std::vector<std::shared_ptr<BulkConnection>> downlinks_;
   std::size_t next_uplink_ = 0;
+  unsigned connections_ = 1;  // each way; set by open()
   bool bulk_closed_ = false;
   Loans loans_;
 
   // The receiving thread's.
   std::string last_words_;
   ClockEstimate clock_;
+  std::int64_t round_trip_ = 1'000'000'000;  // the shortest, ns, or more than any
 
   // The reactor's.
   Reactor::Clock::time_point first_end_;
@@ -215,6 +223,7 @@ void Link::Session::open(std::chrono::milliseconds timeout) {
     const auto id =
         answers.expect(protocol::Op::ClockSynced, [&, asked](void* reply, const std::string& /*failure*/) {
           const auto arrived = now_ns();
+          round_trip_ = std::min(round_trip_, arrived - asked);
           if (reply && clock_.add(asked, static_cast<protocol::ClockSynced*>(reply)->clock, arrived))
             link_.clock_offset_.store(clock_.offset(), std::memory_order_relaxed);
           answered.store(true, std::memory_order_release);
@@ -224,6 +233,9 @@ void Link::Session::open(std::chrono::milliseconds timeout) {
     link_.wait([&] { return answered.load(std::memory_order_acquire); });
   }
   if (link_.lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
+  connections_ = round_trip_ > kLongWayNs ? kConnectionsOfLongWay : protocol::bulk_connections();
+  uploads.set_window(std::clamp(static_cast<std::size_t>(static_cast<double>(round_trip_) * kBytesPerNs),
+                                kWindow, shared_ ? kWindow : kLargestWindow));
 }
 
 void Link::Session::start(Reports& reports) {
@@ -271,7 +283,7 @@ void Link::Session::send(protocol::PeerData&& part) {
   if (bulk_closed_) return;
   try {
     if (uplinks_.empty()) {
-      for (unsigned i = 0; i < protocol::bulk_connections(); ++i) uplinks_.push_back(connect(false));
+      for (unsigned i = 0; i < connections_; ++i) uplinks_.push_back(connect(false));
       stir();
     }
     protocol::Batch batch;
@@ -288,7 +300,7 @@ bool Link::Session::expect_pushes() {
   const std::lock_guard lock(bulk_mutex_);
   if (!downlinks_.empty() || bulk_closed_) return true;
   try {
-    for (unsigned i = 0; i < protocol::bulk_connections(); ++i) {
+    for (unsigned i = 0; i < connections_; ++i) {
       downlinks_.push_back(connect(true));
       inbox.add(downlinks_.back());
     }

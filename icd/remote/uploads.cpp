@@ -5,19 +5,15 @@
 
 namespace clique::icd {
 
-namespace {
-/// A wider window that is not faster by this factor only makes queues longer.
-constexpr double kFaster = 1.25;
-}  // namespace
+void Uploads::set_window(std::size_t bytes) {
+  std::unique_lock lock(mutex_);
+  window_ = bytes;
+  send(lock);
+}
 
 void Uploads::add(protocol::CommandId transfer, protocol::Payload content) {
   std::unique_lock lock(mutex_);
   if (closed_) return;
-  if (under_way_ == 0) {
-    round_ = 0;
-    round_began_ = Clock::now();
-    held_back_ = false;
-  }
   uploads_.push_back({transfer, std::move(content)});
   send(lock);
 }
@@ -30,7 +26,6 @@ void Uploads::taken(const protocol::Taken& taken) {
     if (upload == uploads_.end() || taken.bytes > upload->under_way) return;
     upload->under_way -= taken.bytes;
     under_way_ -= taken.bytes;
-    widen(taken.bytes);
     if (upload->under_way == 0 && upload->all_sent()) {
       cancelled = std::move(upload->cancelled);
       uploads_.erase(upload);
@@ -88,7 +83,6 @@ Uploads::Upload* Uploads::sendable() {
   for (Upload& upload : uploads_) {
     if (upload.all_sent()) continue;
     if (under_way_ < window_ || upload.under_way == 0) return &upload;
-    held_back_ = true;
   }
   return nullptr;
 }
@@ -96,21 +90,6 @@ Uploads::Upload* Uploads::sendable() {
 std::list<Uploads::Upload>::iterator Uploads::find(protocol::CommandId transfer) {
   return std::find_if(uploads_.begin(), uploads_.end(),
                       [&](const Upload& upload) { return upload.transfer == transfer; });
-}
-
-void Uploads::widen(std::size_t taken) {
-  round_ += taken;
-  if (round_ < window_ || window_ >= largest_window_) return;
-  const auto now = Clock::now();
-  const double rate =
-      static_cast<double>(round_) / std::max(1e-6, std::chrono::duration<double>(now - round_began_).count());
-  if (held_back_ && rate > best_rate_ * kFaster) {
-    best_rate_ = rate;
-    window_ = std::min(window_ * 2, largest_window_);
-  }
-  round_ = 0;
-  round_began_ = now;
-  held_back_ = false;
 }
 
 }  // namespace clique::icd

@@ -1,7 +1,6 @@
 // Large contents on their way to a worker.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -28,15 +27,10 @@ class Uploads {
     virtual void send(protocol::PeerData&& part) = 0;
   };
 
-  /// Bytes that may be under way: at first, and once it has turned out that more is faster, since the way is
-  /// long.
-  struct Window {
-    std::size_t first;
-    std::size_t largest;
-  };
+  explicit Uploads(Way& way) : way_(way) {}
 
-  Uploads(Way& way, Window window) : way_(way), window_(window.first), largest_window_(window.largest) {}
-
+  /// Bytes that may be under way from now on; a part, until this is called.
+  void set_window(std::size_t bytes);
   /// Sends all of `content` as the transfer that the worker has been told to expect.
   void add(protocol::CommandId transfer, protocol::Payload content);
   /// The worker has put something in place, or dropped it.
@@ -57,26 +51,18 @@ class Uploads {
 
     bool all_sent() const { return sent == content.bytes.size() || cancelled; }
   };
-  using Clock = std::chrono::steady_clock;
 
   void send(std::unique_lock<std::mutex>& lock);
   Upload* sendable();
   std::list<Upload>::iterator find(protocol::CommandId transfer);
-  void widen(std::size_t taken);
 
   Way& way_;
   std::mutex mutex_;  // guards what follows
   std::list<Upload> uploads_;
   std::size_t under_way_ = 0;
-  std::size_t window_;
-  std::size_t largest_window_;
+  std::size_t window_ = kPart;
   bool sending_ = false;  // somebody is, and will look for more
   bool closed_ = false;
-  // Since the window was last filled anew: what was taken, and whether there would have been more to send.
-  std::size_t round_ = 0;
-  Clock::time_point round_began_;
-  bool held_back_ = false;
-  double best_rate_ = 0;  // bytes a second
 };
 
 }  // namespace clique::icd

@@ -22,6 +22,11 @@ Fd duplicate(int fd) {
 
 class Shared : public ::testing::Test {
  protected:
+  /// What is lent keeps the memory, as long as nobody says that the other side is gone.
+  ~Shared() override {
+    for (const auto& side : {worker, client})
+      if (side) side->forget_loans();
+  }
   static std::shared_ptr<SharedMemory> other_side(const SharedMemory& memory) {
     const auto fds = memory.descriptors();
     return SharedMemory::open(duplicate(fds[0]), duplicate(fds[1]), duplicate(fds[2]));

@@ -8,7 +8,7 @@ namespace clique::daemon::cuda {
 namespace {
 /// What one PeerData carries, and how many are on their way at a time.
 constexpr std::uint64_t kChunk = 1U << 20U;
-constexpr int kChunksAhead = 8;
+constexpr int kChunksAhead = 6;
 }  // namespace
 
 /// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent. The
