@@ -108,12 +108,14 @@ void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& qu
   const bool all_before = work.everything_before;
   const bool all_after = work.everything_after;
   const bool report = parts == nullptr && (command.flags & Command::kReport) != 0;
+  // What comes after it is told after all before it, told or not.
+  const bool barrier = all_after && !queue->in_order;
   ReportOrder::EntryRef entry;
-  if (report || work.data) {
+  if (report || work.data || barrier) {
     const auto earlier = before(*queue, all_before);
     after.insert(after.end(), earlier.begin(), earlier.end());
     entry = surroundings_.order.expect(after);
-    chain(*queue, entry, all_before || all_after);
+    chain(*queue, entry, barrier);
   }
   const TaskRef task = make_task(command, queue, std::move(work), entry, report);
   if (parts == nullptr) {
