@@ -136,9 +136,9 @@ void Worker::event_state(protocol::EventState&& state) {
     // The application's memory may be read until the worker has taken, or dropped, what is under way.
     const protocol::CommandId transfer = pending.bulk.transfer ? pending.bulk.transfer->id() : state.command;
     const auto last = std::make_shared<Pending>(std::move(pending));
-    link_->cancel_upload(transfer, [this, last, state] { finish(std::move(*last), state); });
+    link_->cancel_upload(transfer, [this, last, state] { finish(*last, state); });
   } else {
-    finish(std::move(pending), state);
+    finish(pending, state);
   }
 }
 
@@ -151,7 +151,7 @@ Event::Times Worker::times(const protocol::EventState& state) const {
   return times;
 }
 
-void Worker::finish(Pending pending, const protocol::EventState& state) {
+void Worker::finish(const Pending& pending, const protocol::EventState& state) {
   Event::Times when = times(state);
   cl_int status = state.status;
   const Bulk& bulk = pending.bulk;
@@ -187,7 +187,7 @@ void Worker::pushed(protocol::PeerData&& part) {
     pending_.erase(found);
   }
   const protocol::EventState state = *pending.told;
-  finish(std::move(pending), state);
+  finish(pending, state);
 }
 
 void Worker::data(protocol::Data&& data) {

@@ -82,7 +82,7 @@ class Worker final : public Reports {
     /// What was told while some were missing.
     std::optional<protocol::EventState> told = {};
   };
-  void finish(Pending pending, const protocol::EventState& state);
+  void finish(const Pending& pending, const protocol::EventState& state);
   Event::Times times(const protocol::EventState& state) const;
 
   void event_state(protocol::EventState&& state) override;

@@ -90,7 +90,7 @@ class TomlReader {
 
   void read_nodes(const toml::node& value, Config& config) const {
     const toml::array* list = value.as_array();
-    if (!list) fail(value, "nodes takes a list of strings, such as nodes = [\"a\", \"b:7890\"]");
+    if (!list) fail(value, R"(nodes takes a list of strings, such as nodes = ["a", "b:7890"])");
     for (const toml::node& entry : *list) {
       const auto text = entry.value_exact<std::string>();
       if (!text) fail(entry, "a node is written as a string, such as \"b:7890\"");

@@ -87,7 +87,7 @@ class Link::Session final : public Reactor::Client,
   bool watch(Reactor::Clock::time_point now, std::vector<int>& fds) override;
   // Inbox::Handler
   void handle(WorkerMessage&& message) override {
-    std::visit([this](auto&& one) { take(std::move(one)); }, std::move(message));
+    std::visit([this](auto& one) { take(one); }, message);
   }
   void closing(zmq::socket_ref reports) override;
   void ended(const std::string& reason) override;
@@ -117,9 +117,9 @@ class Link::Session final : public Reactor::Client,
 
   /// Replies have the number of their request; reports have not.
   template <typename M>
-  void take(M&& message) {
+  void take(M& message) {
     if constexpr (requires { message.request; }) {
-      answers.deliver(message.request, std::remove_cvref_t<M>::op, &message);
+      answers.deliver(message.request, M::op, &message);
     } else {
       take_report(std::move(message));
     }
@@ -129,7 +129,10 @@ class Link::Session final : public Reactor::Client,
     last_words_ = end.reason.empty() ? "no reason given" : end.reason;
     condemn(last_words_);
   }
-  void take_report(protocol::EventState&& state) { reports().event_state(std::move(state)); }
+  void take_report(protocol::EventState&& state) {
+    // NOLINTNEXTLINE(performance-move-const-arg): all reports are handed on in one way
+    reports().event_state(std::move(state));
+  }
   void take_report(protocol::Data&& data) { reports().data(std::move(data)); }
   void take_report(protocol::Print&& text) { reports().print(std::move(text)); }
   void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }

@@ -56,10 +56,11 @@ constexpr std::chrono::seconds kStartTimeout{60};
 std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
   std::optional<protocol::Welcome> welcome;
   bool answered = false;
-  const auto handler = [&]<typename M>(M&& answer) {
+  const auto handler = [&](auto&& answer) {
+    using M = std::remove_cvref_t<decltype(answer)>;
     answered = true;
     if constexpr (std::is_same_v<M, protocol::Welcome>) {
-      welcome = std::move(answer);
+      welcome = std::forward<decltype(answer)>(answer);
     } else if constexpr (std::is_same_v<M, protocol::Refused>) {
       throw Unreachable("cliqued refused: " + answer.reason);
     } else {

@@ -14,7 +14,7 @@ class clCreateProgramWithBuiltInKernels : public ApiTest {
 };
 
 TEST_F(clCreateProgramWithBuiltInKernels, GivenReportedNameThenProgramIsForTheGivenDevice) {
-  const std::string names = info<std::string>(clGetDeviceInfo, device, CL_DEVICE_BUILT_IN_KERNELS);
+  const auto names = info<std::string>(clGetDeviceInfo, device, CL_DEVICE_BUILT_IN_KERNELS);
   if (names.empty()) GTEST_SKIP() << "the device has no built-in kernels";
   const std::string name = names.substr(0, names.find(';'));
   cl_int err = CL_SUCCESS;
@@ -39,7 +39,7 @@ TEST_F(clCreateProgramWithBuiltInKernels, GivenNoDevicesThenInvalidValue) {
 }
 
 TEST_F(clCreateProgramWithBuiltInKernels, GivenDeviceThatIsNotOfContextThenInvalidDevice) {
-  const std::string names = info<std::string>(clGetDeviceInfo, device, CL_DEVICE_BUILT_IN_KERNELS);
+  const auto names = info<std::string>(clGetDeviceInfo, device, CL_DEVICE_BUILT_IN_KERNELS);
   if (names.empty()) GTEST_SKIP() << "without built-in kernels every name is CL_INVALID_VALUE, too";
   const std::string name = names.substr(0, names.find(';'));
   const cl_device_id foreign = foreign_handle<cl_device_id>();

@@ -52,7 +52,7 @@ TEST_F(clEnqueueFillBuffer, GivenPatternThenItMayBeReusedAtOnce) {
 }
 
 TEST_F(clEnqueueFillBuffer, GivenSubBufferThenTheRestOfTheParentStays) {
-  const cl_uint align = info<cl_uint>(clGetDeviceInfo, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  const auto align = info<cl_uint>(clGetDeviceInfo, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
   const Mem whole = buffer(kSize, before.data());
   const cl_buffer_region region = {align, align};
   cl_int err = CL_SUCCESS;

@@ -322,7 +322,7 @@ TEST_F(clEnqueueNDRangeKernel, GivenGroupBeyondTheDevicesLimitThenInvalidWorkGro
   const Mem out = buffer<int>(1);
   const Kernel store = ready_store(out);
   const auto limits = info<std::vector<size_t>>(clGetDeviceInfo, device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
-  const size_t limit = info<size_t>(clGetDeviceInfo, device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  const auto limit = info<size_t>(clGetDeviceInfo, device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   if (limits[1] < 2) GTEST_SKIP() << "groups have one dimension only";
   const size_t local[] = {std::min(limits[0], limit), 2};
   if (local[0] * local[1] <= limit) GTEST_SKIP() << "no such group within the work-item limits";

@@ -54,7 +54,7 @@ TEST_F(clEnqueueWriteImage, GivenEachFormatThenPixelsComeBackAsTheyWere) {
   for (const auto& format : formats(CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D)) {
     const Mem made = image(shape_2d, nullptr, format);
     ASSERT_NE(nullptr, made.get());
-    const size_t pixel = info<size_t>(clGetImageInfo, made.get(), CL_IMAGE_ELEMENT_SIZE);
+    const auto pixel = info<size_t>(clGetImageInfo, made.get(), CL_IMAGE_ELEMENT_SIZE);
     // Small values are valid in every format, also where bits are padding.
     Bytes contents(bytes_of(shape_2d.size, pixel));
     for (size_t i = 0; i < contents.size(); ++i) contents[i] = static_cast<unsigned char>(i % 16);

@@ -26,7 +26,7 @@ TEST_F(clGetKernelInfo, GivenKernelThenAllThatWasDeclaredIsReported) {
 TEST_F(clGetKernelInfo, GivenRequiredWorkGroupSizeThenAttributesNameIt) {
   const Program program = build(source);
   const Kernel some = kernel(program, "some");
-  std::string attributes = info<std::string>(::clGetKernelInfo, some.get(), CL_KERNEL_ATTRIBUTES);
+  auto attributes = info<std::string>(::clGetKernelInfo, some.get(), CL_KERNEL_ATTRIBUTES);
   attributes.erase(std::remove(attributes.begin(), attributes.end(), ' '), attributes.end());
   EXPECT_NE(std::string::npos, attributes.find("reqd_work_group_size(2,1,1)")) << attributes;
 }

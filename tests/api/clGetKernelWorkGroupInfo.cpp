@@ -38,10 +38,10 @@ TEST_F(clGetKernelWorkGroupInfo, GivenKernelThenSizesAreWithinTheDevices) {
   const Program program = build(source);
   const Kernel plain = kernel(program, "plain");
   for (cl_device_id one : devices()) {
-    const size_t size = info<size_t>(getter(one), plain.get(), CL_KERNEL_WORK_GROUP_SIZE);
+    const auto size = info<size_t>(getter(one), plain.get(), CL_KERNEL_WORK_GROUP_SIZE);
     EXPECT_GE(size, 1U);
     EXPECT_LE(size, info<size_t>(clGetDeviceInfo, one, CL_DEVICE_MAX_WORK_GROUP_SIZE));
-    const size_t multiple =
+    const auto multiple =
         info<size_t>(getter(one), plain.get(), CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
     EXPECT_GE(multiple, 1U);
     EXPECT_LE(info<cl_ulong>(getter(one), plain.get(), CL_KERNEL_PRIVATE_MEM_SIZE), cl_ulong{1} << 32);
@@ -53,7 +53,7 @@ TEST_F(clGetKernelWorkGroupInfo, GivenKernelThenSizesAreWithinTheDevices) {
 TEST_F(clGetKernelWorkGroupInfo, GivenReportedSizeThenAGroupOfThatSizeRuns) {
   const Program program = build(source);
   const Kernel plain = kernel(program, "plain");
-  const size_t size = info<size_t>(getter(device), plain.get(), CL_KERNEL_WORK_GROUP_SIZE);
+  const auto size = info<size_t>(getter(device), plain.get(), CL_KERNEL_WORK_GROUP_SIZE);
   const std::vector<int> zeros(size, 0);
   const Mem out = buffer<int>(size, zeros.data());
   set_args(plain, out);

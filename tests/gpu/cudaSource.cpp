@@ -239,8 +239,7 @@ TEST_F(CudaSource, GivenPrintfThenItIsPrintedBeforeTheEnd) {
 
 TEST_F(CudaSource, GivenBinaryThenItRuns) {
   const Program program = build_cuda("extern \"C\" __global__ void k(int *p) { *p = 11; }");
-  std::vector<size_t> sizes =
-      info<std::vector<size_t>>(clGetProgramInfo, program.get(), CL_PROGRAM_BINARY_SIZES);
+  auto sizes = info<std::vector<size_t>>(clGetProgramInfo, program.get(), CL_PROGRAM_BINARY_SIZES);
   std::vector<std::vector<unsigned char>> binaries;
   std::vector<unsigned char*> pointers;
   for (const size_t size : sizes) binaries.emplace_back(size);
