@@ -1,5 +1,7 @@
 // How fast the application's own, pageable memory goes to a device and comes back: one transfer after the
-// other, and several at a time with one clFinish.
+// other, and several at a time with one clFinish. The same from memory of CL_MEM_ALLOC_HOST_PTR.
+#include <algorithm>
+
 #include "opencl.hpp"
 
 namespace {
@@ -33,22 +35,35 @@ void measure(const TransferOptions& options) {
     std::vector<unsigned char> out(size);
     for (size_t i = 0; i < size; ++i) out[i] = static_cast<unsigned char>(i * 2654435761U >> 24U);
     std::vector<unsigned char> in(size);
-    const auto write = [&](cl_bool blocking) {
-      check(clEnqueueWriteBuffer(queue(), buffer(), blocking, 0, size, out.data(), 0, nullptr, nullptr),
+    const auto write = [&](cl_bool blocking, const unsigned char* from) {
+      check(clEnqueueWriteBuffer(queue(), buffer(), blocking, 0, size, from, 0, nullptr, nullptr),
             "clEnqueueWriteBuffer");
     };
-    const auto read = [&](cl_bool blocking) {
-      check(clEnqueueReadBuffer(queue(), buffer(), blocking, 0, size, in.data(), 0, nullptr, nullptr),
+    const auto read = [&](cl_bool blocking, unsigned char* to) {
+      check(clEnqueueReadBuffer(queue(), buffer(), blocking, 0, size, to, 0, nullptr, nullptr),
             "clEnqueueReadBuffer");
     };
     const int count = transfers_per_measurement(size);
     const int several = std::max(count, 4);
     const int repeats = options.repeats;
-    report_transfers("blocking write", queue(), size, count, repeats, [&] { write(CL_TRUE); });
-    report_transfers("blocking read", queue(), size, count, repeats, [&] { read(CL_TRUE); });
-    report_transfers("pipelined write", queue(), size, several, repeats, [&] { write(CL_FALSE); });
-    report_transfers("pipelined read", queue(), size, several, repeats, [&] { read(CL_FALSE); });
+    report_transfers("blocking write", queue(), size, count, repeats, [&] { write(CL_TRUE, out.data()); });
+    report_transfers("blocking read", queue(), size, count, repeats, [&] { read(CL_TRUE, in.data()); });
+    report_transfers("pipelined write", queue(), size, several, repeats,
+                     [&] { write(CL_FALSE, out.data()); });
+    report_transfers("pipelined read", queue(), size, several, repeats, [&] { read(CL_FALSE, in.data()); });
     if (in != out) throw std::runtime_error("what was read is not what was written");
+
+    const cl::Buffer host(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size);
+    auto* const pinned = static_cast<unsigned char*>(
+        queue.enqueueMapBuffer(host, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size));
+    std::copy(out.rbegin(), out.rend(), pinned);
+    report_transfers("pinned write", queue(), size, count, repeats, [&] { write(CL_TRUE, pinned); });
+    std::fill_n(pinned, size, static_cast<unsigned char>(0));
+    report_transfers("pinned read", queue(), size, count, repeats, [&] { read(CL_TRUE, pinned); });
+    if (!std::equal(out.rbegin(), out.rend(), pinned))
+      throw std::runtime_error("what was read into pinned memory is not what was written");
+    queue.enqueueUnmapMemObject(host, pinned);
+    queue.finish();
   }
 }
 
