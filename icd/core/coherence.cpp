@@ -71,8 +71,10 @@ void Coherence::set_host_content(const std::byte* data, std::shared_ptr<const vo
 
 bool Coherence::trivial() const {
   return host_data_ == nullptr && object_.context()->workers().size() == 1 &&
-         std::all_of(arrivals_.begin(), arrivals_.end(),
-                     [](const auto& entry) { return entry.second->ended(); });
+         std::all_of(arrivals_.begin(), arrivals_.end(), [](const auto& entry) {
+           return std::all_of(entry.second.begin(), entry.second.end(),
+                              [](const Arrival& arrival) { return arrival.event->ended(); });
+         });
 }
 
 void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits) {
@@ -103,7 +105,7 @@ void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t e
   for (const Fetch& fetch : fetches) {
     const Ref<Event> arrival =
         fetch.source == kHost ? upload(worker, fetch.begin, fetch.end) : pull(worker, fetch);
-    arrivals_[worker.index()] = arrival;
+    add_arrival(worker, fetch.begin, fetch.end, arrival);
     map_.add_copy(fetch.begin, fetch.end, worker.index(), arrival);
     waits.push_back(arrival);
     if (fetch.source == kHost) forget_host(fetch.begin, fetch.end);
@@ -161,9 +163,25 @@ void Coherence::drop_host_if_unused() {
   host_owner_.reset();
 }
 
-std::vector<protocol::CommandId> Coherence::earlier_arrival(const Worker& worker) const {
+std::vector<protocol::CommandId> Coherence::earlier_arrivals(const Worker& worker, std::uint64_t begin,
+                                                             std::uint64_t end) const {
+  std::vector<protocol::CommandId> ids;
   const auto found = arrivals_.find(worker.index());
-  return found == arrivals_.end() ? std::vector<protocol::CommandId>{} : ids_of_pending({&found->second, 1});
+  if (found == arrivals_.end()) return ids;
+  // What brings another range may wait for something that comes after this one.
+  for (const Arrival& earlier : found->second)
+    if (earlier.begin < end && begin < earlier.end && !earlier.event->ended())
+      ids.push_back(earlier.event->id());
+  return ids;
+}
+
+void Coherence::add_arrival(const Worker& worker, std::uint64_t begin, std::uint64_t end,
+                            const Ref<Event>& event) {
+  auto& arrivals = arrivals_[worker.index()];
+  std::erase_if(arrivals, [&](const Arrival& earlier) {
+    return earlier.event->ended() || (begin <= earlier.begin && earlier.end <= end);
+  });
+  arrivals.push_back({begin, end, event});
 }
 
 Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end) {
@@ -173,7 +191,8 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
   Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_WRITE_BUFFER, true));
   worker.expect_event(arrival);
   using protocol::Command;
-  const Command header{arrival->id(), queue, Command::kEvent | Command::kReport, earlier_arrival(worker)};
+  const Command header{arrival->id(), queue, Command::kEvent | Command::kReport,
+                       earlier_arrivals(worker, begin, end)};
   if (const auto* image = dynamic_cast<const Image*>(&object_)) {
     const auto extent = image->extent();
     const std::size_t row = extent[0] * image->element_size();
@@ -198,11 +217,11 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
   worker.expect_event(arrival);
   using protocol::Command;
   const std::uint64_t size = fetch.end - fetch.begin;
-  worker.link().post(
-      protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport, earlier_arrival(worker)},
-                       object_.id(),
-                       fetch.begin,
-                       size});
+  worker.link().post(protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport,
+                                       earlier_arrivals(worker, fetch.begin, fetch.end)},
+                                      object_.id(),
+                                      fetch.begin,
+                                      size});
   from.connect_peer(worker);
   from.link().post(protocol::Push{{next_id(), from_queue, 0, ids_of_pending(fetch.ready)},
                                   object_.id(),

@@ -43,6 +43,12 @@ class Coherence {
     Holder source;
     std::vector<Ref<Event>> ready;
   };
+  /// A transfer of [begin, end) to a worker.
+  struct Arrival {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Ref<Event> event;
+  };
   /// Nothing can be elsewhere or under way: one worker in the context, and no content waiting on the host.
   bool trivial() const;
   /// The copy to fetch a piece from: a worker's rather than the host's.
@@ -52,14 +58,16 @@ class Coherence {
   /// The host's copy of [begin, end) is needed no more.
   void forget_host(std::uint64_t begin, std::uint64_t end);
   void drop_host_if_unused();
-  /// What the next transfer to the worker has to come after.
-  std::vector<protocol::CommandId> earlier_arrival(const Worker& worker) const;
+  /// What the next transfer of [begin, end) to the worker has to come after.
+  std::vector<protocol::CommandId> earlier_arrivals(const Worker& worker, std::uint64_t begin,
+                                                    std::uint64_t end) const;
+  void add_arrival(const Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event);
   static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
 
   Memory& object_;
   RangeMap<Ref<Event>> map_;
-  /// The transfer to each worker that began last.
-  std::map<Holder, Ref<Event>> arrivals_;
+  /// The transfers to each worker that may be under way, except those that a later one comes after.
+  std::map<Holder, std::vector<Arrival>> arrivals_;
   const std::byte* host_data_ = nullptr;
   std::shared_ptr<const void> host_owner_;
 };

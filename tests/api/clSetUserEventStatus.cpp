@@ -99,6 +99,30 @@ TEST_F(clSetUserEventStatus, GivenFailureThenQueueStaysUsable) {
   EXPECT_EQ(2, read<int>(mem, 1).front());
 }
 
+TEST_F(clSetUserEventStatus, GivenFailureInTheMiddleOfAQueueThenWhatIsNextStillFollowsWhatWasBefore) {
+  const int values[] = {1, 2};
+  const Mem mem = buffer<int>(1, &values[0]);
+  const Mem other = buffer<int>(1, &values[0]);
+  const Queue beside = make_queue();
+  int there = 0;
+  Event done;
+  Gate before(context);
+  ASSERT_CL(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, sizeof(int), &values[1], 1, before.ptr(), nullptr));
+  Gate middle(context);
+  ASSERT_CL(clEnqueueMarkerWithWaitList(queue, 1, middle.ptr(), nullptr));
+  ASSERT_CL(clFlush(queue));
+  middle.fail();
+  ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, sizeof(int), &there, 0, nullptr, done.out()));
+  ASSERT_CL(clFlush(queue));
+  // Time for the read to happen too early.
+  for (int i = 0; i < 10; ++i)
+    ASSERT_CL(clEnqueueWriteBuffer(beside, other, CL_TRUE, 0, sizeof(int), &values[0], 0, nullptr, nullptr));
+  EXPECT_GT(status_of(done), CL_COMPLETE);
+  before.open();
+  EXPECT_CL(clWaitForEvents(1, done.ptr()));
+  EXPECT_EQ(2, there);
+}
+
 TEST_F(clSetUserEventStatus, GivenPositiveStatusThenInvalidValue) {
   const Event user = user_event();
   EXPECT_EQ(CL_INVALID_VALUE, ::clSetUserEventStatus(user, CL_RUNNING));

@@ -1,8 +1,10 @@
 // Chains of dependent commands over all devices of the platform, with events as the only synchronisation: the
 // data and the order have to travel from node to node by themselves.
+#include <array>
 #include <memory>
 #include <thread>
 
+#include "../api/checks.hpp"
 #include "../api/helpers.hpp"
 
 namespace clique::test {
@@ -431,6 +433,36 @@ TEST_F(Chain, GivenRangesFilledOnDifferentDevicesThenOneDeviceSeesThemAll) {
   enqueue_step(step, mem, 0, last);
   step_on_cpu(expected, 0);
   EXPECT_EQ(expected, read_after(mem, last));
+}
+
+TEST_F(Chain, GivenPartThatIsYetToBeWrittenThenTheOtherPartIsThereBefore) {
+  if (devices().size() < 3) GTEST_SKIP() << "needs a platform with three devices or more";
+  const Mem mem = buffer<cl_uint>(2 * length);
+  const Queue reader = make_queue(0, devices()[2]);
+  const cl_uint one = 1;
+  const cl_uint two = 2;
+  const size_t half = length * sizeof one;
+  Data there(length);
+  Event migrated;
+  Event read;
+  Gate gate(context);
+  std::array<Event, 2> written;
+  ASSERT_CL(clEnqueueFillBuffer(queues[0], mem, &one, sizeof one, 0, half, 1, gate.ptr(), written[0].out()));
+  ASSERT_CL(clEnqueueFillBuffer(queues[1], mem, &two, sizeof two, half, half, 0, nullptr, written[1].out()));
+  const std::array<cl_event, 2> both{written[0], written[1]};
+  ASSERT_CL(clEnqueueMigrateMemObjects(queues[2], 1, mem.ptr(), 0, 2, both.data(), migrated.out()));
+  ASSERT_CL(
+      clEnqueueReadBuffer(reader, mem, CL_FALSE, half, half, there.data(), 1, written[1].ptr(), read.out()));
+  for (const cl_command_queue on : {queues[0].get(), queues[1].get(), queues[2].get(), reader.get()})
+    ASSERT_CL(clFlush(on));
+  EXPECT_TRUE(eventually([&] { return status_of(read) <= CL_COMPLETE; }));
+  EXPECT_GT(status_of(migrated), CL_COMPLETE);
+  gate.open();
+  ASSERT_CL(clWaitForEvents(1, read.ptr()));
+  EXPECT_EQ(Data(length, two), there);
+  Data expected(length, one);
+  expected.insert(expected.end(), length, two);
+  EXPECT_EQ(expected, read_after(mem, migrated, 2 * length));
 }
 
 TEST_F(Chain, GivenAllDevicesReadAndOneWritesInTurnThenNoneSeesOldData) {

@@ -191,7 +191,7 @@ void OpenClBackend::handle(protocol::Marker&& message) {
       if (clEnqueueMarkerWithWaitList(queue->native.get(), static_cast<cl_uint>(waits.size()), waits.data(),
                                       marker.put()) != CL_SUCCESS)
         return;
-      entered(*queue, marker);
+      entered(*queue, marker, true);
       // PoCL does not survive that an event fails which nobody holds.
       watcher_.watch(marker, [](cl_int /*status*/) {});
       return;

@@ -160,11 +160,11 @@ void OpenClBackend::handle(protocol::Finish&& message) {
   try {
     queue = queues_.get(message.queue);
     if (queue->in_order) {
-      end = queue->tail;
+      end = standing_tail(*queue);
     } else {
       check(clEnqueueMarkerWithWaitList(queue->native.get(), 0, nullptr, end.put()),
             "clEnqueueMarkerWithWaitList");
-      entered(*queue, end);
+      entered(*queue, end, false);
     }
   } catch (const ClError& error) {
     surroundings_.reporter.report(protocol::Finished{message.request, error.status()});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct Queue {
   std::atomic<cl_int> deferred{CL_SUCCESS};
   /// The native event of the last command, in order: watching it is cheaper than a marker (by half on PoCL).
   Handle<cl_event> tail;
+  /// In order: what the tail was when a command came that may fail before those before it have ended; without
+  /// those that have ended at the front.
+  std::deque<Handle<cl_event>> earlier_tails;
   /// Out of order: the native event of the last barrier.
   Handle<cl_event> barrier;
   /// Has commands that were not flushed yet.

@@ -53,13 +53,17 @@ void OpenClBackend::prepare(const Command& command, Prepared& prepared) {
   if (prepared.parts != nullptr && prepared.parts->status != CL_SUCCESS)
     throw ClError(prepared.parts->status, "an earlier part of the command failed");
   resolve(command.waits, prepared.waits, prepared.after);
+  // For drivers, a command that failed has ended, and those before it are forgotten, though they may have to
+  // wait yet.
+  const cl_event tail = standing_tail(*prepared.queue).get();
+  if (tail != prepared.queue->tail.get()) prepared.waits.push_back(tail);
   // Where the queue keeps no order, each part waits for what the command waits for.
   if (!first && !prepared.queue->in_order) resolve(prepared.parts->waits, prepared.waits, prepared.after);
 }
 
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
   Queue& queue = *prepared.queue;
-  entered(queue, prepared.event);
+  entered(queue, prepared.event, !prepared.waits.empty());
   const bool more = (command.flags & Command::kMore) != 0;
   const bool report = !more && (command.flags & Command::kReport) != 0;
   Parts* parts = prepared.parts;
@@ -171,8 +175,20 @@ OpenClBackend::Times OpenClBackend::times_of(const Queue& queue, cl_event first,
           time(first, CL_PROFILING_COMMAND_START), time(last, CL_PROFILING_COMMAND_END)};
 }
 
-void OpenClBackend::entered(Queue& queue, const Handle<cl_event>& event) {
-  if (queue.in_order) queue.tail = event;
+const Handle<cl_event>& OpenClBackend::standing_tail(const Queue& queue) const {
+  const auto failed = [](const Handle<cl_event>& event) { return status_of(event.get()) < 0; };
+  if (!failures_seen_ || !queue.tail || !failed(queue.tail)) return queue.tail;
+  const auto found = std::find_if_not(queue.earlier_tails.rbegin(), queue.earlier_tails.rend(), failed);
+  return found == queue.earlier_tails.rend() ? queue.tail : *found;
+}
+
+void OpenClBackend::entered(Queue& queue, const Handle<cl_event>& event, bool waits) {
+  if (queue.in_order) {
+    auto& earlier = queue.earlier_tails;
+    while (!earlier.empty() && status_of(earlier.front().get()) <= CL_COMPLETE) earlier.pop_front();
+    if (waits && queue.tail) earlier.push_back(std::move(queue.tail));
+    queue.tail = event;
+  }
   if (queue.touched) return;
   queue.touched = true;
   touched_.push_back(queues_.get(queue.id));

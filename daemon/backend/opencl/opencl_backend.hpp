@@ -181,7 +181,10 @@ class OpenClBackend : public Backend {
   void join(const Command& command, const std::shared_ptr<Queue>& queue, std::vector<Handle<cl_event>> events,
             std::vector<ReportOrder::EntryRef> after);
   /// `event` was enqueued: it has to be flushed, and Finish has to wait for it.
-  void entered(Queue& queue, const Handle<cl_event>& event);
+  /// @param waits whether it has a wait list.
+  void entered(Queue& queue, const Handle<cl_event>& event, bool waits);
+  /// Of a queue in order: the last command that has not failed; the tail where all that are under way have.
+  const Handle<cl_event>& standing_tail(const Queue& queue) const;
 
   /// A kernel has run for too long: ends the session. Any thread.
   void overdue(const std::string& kernel);

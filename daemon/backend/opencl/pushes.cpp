@@ -61,7 +61,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       fail(status);
       return;
     }
-    backend_.entered(*queue_, read);
+    backend_.entered(*queue_, read, count > 0);
     backend_.watcher_.watch(read, [self = shared_from_this(), data, offset, size = block.size](
                                       cl_int result) { self->send(data, offset, size, result); });
   }
@@ -178,7 +178,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
       fail(status);
       return;
     }
-    backend_.entered(*queue_, written);
+    backend_.entered(*queue_, written, count > 0);
     backend_.watcher_.watch(
         written, [&backend = backend_, id = message_.command.id, progress = progress_, data](cl_int result) {
           if (result < 0) {
