@@ -15,6 +15,14 @@ ReportOrder::EntryRef ReportOrder::expect(std::span<const EntryRef> after) {
   return entry;
 }
 
+ReportOrder::EntryRef ReportOrder::follow(std::span<const EntryRef> after) {
+  auto entry = expect(after);
+  const std::lock_guard lock(mutex_);
+  if (entry->waits_for_ == 0) return nullptr;
+  entry->emit_ = [] {};
+  return entry;
+}
+
 void ReportOrder::due(const EntryRef& entry, std::function<void()> emit) {
   {
     const std::lock_guard lock(mutex_);

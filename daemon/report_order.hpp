@@ -29,6 +29,10 @@ class ReportOrder {
   /// Announces a report that has to come after those in `after` (null ones are ignored). Any thread.
   EntryRef expect(std::span<const EntryRef> after);
 
+  /// Stands for what is in `after` (null ones are ignored) without a report of its own: out when all of that
+  /// is. Null where it is out already. Any thread.
+  EntryRef follow(std::span<const EntryRef> after);
+
   /// The report is due: `emit` (which adds to the Reporter, and may be empty) is called, now or once those
   /// before it are out, on this or another thread. Any thread.
   void due(const EntryRef& entry, std::function<void()> emit);

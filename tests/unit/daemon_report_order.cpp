@@ -50,6 +50,19 @@ TEST_F(Order, GivenChainThenLaterOnesWait) {
   EXPECT_EQ(out_.back(), 4);
 }
 
+TEST_F(Order, GivenFollowerThenLaterOnesWaitForWhatItFollows) {
+  const auto a = expect({});
+  const auto b = expect({});
+  const auto follower = order_.follow(std::vector{a, b});
+  due(expect({follower}), 3);
+  due(b, 2);
+  EXPECT_FALSE(order_.is_out(follower));
+  EXPECT_EQ(out_, std::vector<int>{2});
+  due(a, 1);
+  EXPECT_EQ(out_, (std::vector<int>{2, 1, 3}));
+  EXPECT_EQ(order_.follow(std::vector{a, follower}), nullptr);
+}
+
 TEST_F(Order, GivenRandomGraphThenNobodyComesBeforeWhatHeWaitsFor) {
   std::mt19937 random(5);
   constexpr int kCount = 2000;

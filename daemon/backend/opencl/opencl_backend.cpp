@@ -69,11 +69,18 @@ void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared
   Parts* parts = prepared.parts;
   Handle<cl_event> event = std::move(prepared.event);
   auto after = std::move(prepared.after);
+  const bool waits = !after.empty();
   const auto earlier = before(queue, aftermath.everything_before);
   after.insert(after.end(), earlier.begin(), earlier.end());
 
+  const auto tracked = [&](bool report_end) {
+    auto entry = track(command, event, std::move(aftermath), prepared.queue, after, report_end, event);
+    // What it waits for comes before what follows it, though nothing is said of itself.
+    if (!entry && waits && (entry = surroundings_.order.follow(after))) chain(queue, entry, false);
+    return entry;
+  };
   if (parts == nullptr) {
-    auto entry = track(command, event, std::move(aftermath), prepared.queue, std::move(after), report, event);
+    auto entry = tracked(report);
     if ((command.flags & (Command::kEvent | Command::kReport)) == 0) return;
     if (!entry && queue.in_order) entry = queue.last;
     add_event(command.id, {std::move(event), CL_SUCCESS, std::move(entry), false});
@@ -81,8 +88,7 @@ void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared
   }
 
   parts->events.push_back(event);
-  parts->reports.push_back(
-      track(command, event, std::move(aftermath), prepared.queue, std::move(after), false, event));
+  parts->reports.push_back(tracked(false));
   if (more) return;
   const Parts all = std::move(*parts);
   parts_.erase(command.id);
