@@ -94,11 +94,17 @@ TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
   client_.send(Push{command(101, Command::kReport, {}, 3), 5, 0, bytes(), kClientPeer, 300});
   std::vector<char> got(bytes());
   std::uint64_t arrived = 0;
-  while (arrived < bytes()) {
-    const bool here = pushed.comes<PeerData>(std::chrono::milliseconds(20));
-    const auto part = here ? pushed.next<PeerData>() : client_.next<PeerData>();
+  const auto take = [&](auto& from) {
+    if (!from.template comes<PeerData>(std::chrono::milliseconds(20))) return;
+    const auto part = from.template next<PeerData>();
     EXPECT_EQ(part.transfer, 300U);
     arrived += place(part, got);
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (arrived < bytes()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << arrived << " bytes came";
+    take(pushed);
+    take(client_.reports);
   }
   EXPECT_EQ(client_.ended(101).status, 0);
   EXPECT_EQ(std::memcmp(got.data(), data(), bytes()), 0);
@@ -106,7 +112,7 @@ TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
 
 TEST_F(Bulk, GivenPushWithoutSuchAConnectionThenDataComesWithTheReports) {
   client_.send(FillBuffer{command(100), 5, Bytes{7}, 0, bytes()},
-               Push{command(101, Command::kReport, {}, 3), 5, 0, 64, kClientPeer, 300});
+               Push{command(101, Command::kReport, {100}, 3), 5, 0, 64, kClientPeer, 300});
   EXPECT_EQ(client_.next<PeerData>().data.bytes.size(), 64U);
 }
 
