@@ -66,7 +66,7 @@ zmq::socket_t monitor(zmq::context_t& context, zmq::socket_ref socket, const std
 
 struct Session::Dispatch {
   Session& session;
-  bool from_client = true;
+  bool from_client;  ///< else from another worker
 
   template <typename M>
   void operator()(M&& message) const {
@@ -245,6 +245,12 @@ void Session::loop() {
   }
 }
 
+template <typename List>
+void Session::take(List list, const Incoming& incoming, bool from_client) {
+  Dispatch dispatch{*this, from_client};
+  reader_.read(list, incoming.records, incoming.frames, incoming.owner, dispatch);
+}
+
 bool Session::take_commands() {
   // What the client says before both of its connections are attached waits here.
   if (!commands_id_.empty() && !open_) return false;
@@ -255,10 +261,9 @@ bool Session::take_commands() {
       if (shared_)
         from_socket_.push_back(std::move(incoming));
       else
-        take(incoming);
+        take(protocol::ClientMessages{}, incoming, true);
     } else if (bulk_ids_.contains(incoming.routing_id)) {
-      Dispatch dispatch{*this};
-      reader_.read(protocol::BulkMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+      take(protocol::BulkMessages{}, incoming, true);
     } else if (open_) {
       attach_bulk(incoming);
     } else {
@@ -291,14 +296,9 @@ bool Session::take_shared_commands() {
         continue;
       }
     }
-    take(incoming);
+    take(protocol::ClientMessages{}, incoming, true);
   }
   return count > 0;
-}
-
-void Session::take(const Incoming& incoming) {
-  Dispatch dispatch{*this};
-  reader_.read(protocol::ClientMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
 }
 
 bool Session::take_reports() {
@@ -379,8 +379,7 @@ bool Session::take_peers() {
   int count = 0;
   for (; count < kTurn && protocol::receive(sockets_.peers, incoming); ++count) {
     if (peer_ids_.contains(incoming.routing_id)) {
-      Dispatch dispatch{*this, false};
-      reader_.read(protocol::PeerMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+      take(protocol::PeerMessages{}, incoming, false);
       continue;
     }
     std::string identity;
@@ -404,8 +403,7 @@ bool Session::take_shared_peers() {
   for (const auto& peer : shared_peers_) {
     Incoming incoming;
     for (int turn = 0; turn < kTurn && peer->receive(incoming) == Received::Batch; ++turn, ++count) {
-      Dispatch dispatch{*this, false};
-      reader_.read(protocol::PeerMessages{}, incoming.records, incoming.frames, incoming.owner, dispatch);
+      take(protocol::PeerMessages{}, incoming, false);
     }
   }
   return count > 0;

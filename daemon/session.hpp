@@ -49,7 +49,8 @@ class Session final : private PeerLinks::ClientLink {
   bool take_commands();
   bool take_shared_commands();
   void serve_offer();
-  void take(const protocol::Incoming& incoming);
+  template <typename List>
+  void take(List list, const protocol::Incoming& incoming, bool from_client);
   bool take_peers();
   bool take_shared_peers();
   bool take_reports();

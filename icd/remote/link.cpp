@@ -41,8 +41,6 @@ constexpr std::size_t kLargestWindow = 64U << 20U;
 /// much.
 constexpr std::int64_t kLongWayNs = 500'000;
 constexpr unsigned kConnectionsOfLongWay = 4;
-/// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
-constexpr std::chrono::seconds kLetGo{2};
 
 constexpr const char* kForeign = "the session belongs to the process that this one was forked from";
 
@@ -321,7 +319,7 @@ void Link::Session::close_uplinks() {
     bulk_closed_ = true;
     for (const auto& connection : uplinks_) connection->close();
   }
-  loans_.await_return(kLetGo);
+  loans_.await_return();
   for (const auto& then : cancelled) then();
 }
 

@@ -17,14 +17,17 @@ class Loans {
   std::shared_ptr<const void> lend(std::shared_ptr<const void> owner) {
     return std::make_shared<Loan>(count_, std::move(owner));
   }
-  /// Waits, up to `limit`, until ZeroMQ has let go of everything.
-  void await_return(std::chrono::milliseconds limit) const {
-    const auto give_up = std::chrono::steady_clock::now() + limit;
+  /// Waits until ZeroMQ has let go of everything, after a socket was closed with this linger.
+  void await_return(std::chrono::milliseconds linger = {}) const {
+    const auto give_up = std::chrono::steady_clock::now() + linger + kLetGo;
     while (count_->load() != 0 && std::chrono::steady_clock::now() < give_up)
       std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 
  private:
+  /// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
+  static constexpr std::chrono::seconds kLetGo{2};
+
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
 
   class Loan {

@@ -10,9 +10,6 @@ namespace clique::icd {
 
 namespace {
 
-/// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
-constexpr std::chrono::seconds kLetGo{2};
-
 /// How long a payload waits for others to leave the arena. They may be there for any time, if their commands
 /// wait for something that the application is yet to do.
 constexpr std::chrono::milliseconds kPatience{20};
@@ -119,7 +116,7 @@ void Outbox::close(int linger_ms, const std::function<void(zmq::socket_ref)>& be
   before_close(commands_);
   commands_.set(zmq::sockopt::linger, linger_ms);
   commands_.close();
-  loans_.await_return(std::chrono::milliseconds(linger_ms) + kLetGo);
+  loans_.await_return(std::chrono::milliseconds(linger_ms));
 }
 
 }  // namespace clique::icd

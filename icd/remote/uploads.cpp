@@ -39,7 +39,7 @@ void Uploads::cancel(protocol::CommandId transfer, std::function<void()> then) {
   {
     const std::lock_guard lock(mutex_);
     const auto upload = find(transfer);
-    if (upload != uploads_.end() && upload->under_way > 0 && !closed_) {
+    if (upload != uploads_.end() && upload->under_way > 0) {
       upload->cancelled = std::move(then);
       return;
     }

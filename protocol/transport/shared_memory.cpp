@@ -1,9 +1,6 @@
 #include "protocol/transport/shared_memory.hpp"
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,11 +69,7 @@ constexpr std::size_t kTotal = kArenas + 2 * SharedMemory::kArena;
 }  // namespace
 
 std::shared_ptr<SharedMemory> SharedMemory::create() {
-  Fd memory(::memfd_create("clique", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory) fail("memfd_create");
-  if (::ftruncate(memory.get(), static_cast<off_t>(kTotal)) != 0) fail("ftruncate");
-  // Otherwise the other side could make reading it a fault.
-  if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
+  auto memory = SharedSegment::create(kTotal);
   std::array<Fd, 2> doorbells{Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
                               Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
   if (!doorbells[0] || !doorbells[1]) fail("eventfd");
@@ -85,42 +78,30 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Fd memory, Fd guest_doorbell, Fd worker_doorbell) {
-  struct stat status {};
-  if (::fstat(memory.get(), &status) != 0) fail("fstat");
-  const int seals = ::fcntl(memory.get(), F_GET_SEALS);
-  if (status.st_size != static_cast<off_t>(kTotal) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-    throw DecodeError("shared memory of another size or kind");
-  return std::shared_ptr<SharedMemory>(new SharedMemory(
-      Side::Guest, std::move(memory), {std::move(guest_doorbell), std::move(worker_doorbell)}, false));
+  return std::shared_ptr<SharedMemory>(
+      new SharedMemory(Side::Guest, SharedSegment::open(std::move(memory), kTotal),
+                       {std::move(guest_doorbell), std::move(worker_doorbell)}, false));
 }
 
-SharedMemory::SharedMemory(Side side, Fd memory, std::array<Fd, 2> doorbells, bool fresh)
+SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std::array<Fd, 2> doorbells,
+                           bool fresh)
     : side_(static_cast<std::size_t>(side)),
       other_(1 - side_),
       memory_(std::move(memory)),
-      doorbells_(std::move(doorbells)) {
+      doorbells_(std::move(doorbells)),
+      base_(memory_->bytes().data()) {
   static_assert(sizeof(Lane) <= kLane);
-  void* mapped = ::mmap(nullptr, kTotal, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
-  if (mapped == MAP_FAILED) fail("mmap");
-  base_ = static_cast<std::byte*>(mapped);
   for (const std::size_t to : {side_, other_}) {
     if (fresh) (new (base_ + to * kLane) Lane{})->magic = kMagic;
-    if (lane(to).magic != kMagic) {
-      ::munmap(base_, kTotal);
-      throw DecodeError("shared memory of another release");
-    }
+    if (lane(to).magic != kMagic) throw DecodeError("shared memory of another release");
   }
   free_.emplace(0, kArena);
   free_loans_.reserve(kLoans);
   for (std::uint32_t number = kLoans; number > 0; --number) free_loans_.push_back(number - 1);
 }
 
-SharedMemory::~SharedMemory() {
-  ::munmap(base_, kTotal);
-}
-
 std::array<int, 3> SharedMemory::descriptors() const {
-  return {memory_.get(), doorbells_[0].get(), doorbells_[1].get()};
+  return {memory_->descriptor(), doorbells_[0].get(), doorbells_[1].get()};
 }
 
 SharedMemory::Lane& SharedMemory::lane(std::size_t to) const {

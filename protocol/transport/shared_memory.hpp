@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "protocol/fd.hpp"
+#include "protocol/transport/shared_segment.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::protocol {
@@ -57,7 +58,6 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   static std::shared_ptr<SharedMemory> create();
   /// The guest's side of what a worker made. Throws std::system_error, and DecodeError for other memory.
   static std::shared_ptr<SharedMemory> open(Fd memory, Fd guest_doorbell, Fd worker_doorbell);
-  ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
@@ -102,7 +102,7 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
     std::shared_ptr<const void> owner;
   };
 
-  SharedMemory(Side side, Fd memory, std::array<Fd, 2> doorbells, bool fresh);
+  SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std::array<Fd, 2> doorbells, bool fresh);
   Lane& lane(std::size_t to) const;
   std::byte* ring(std::size_t from) const;
   std::span<std::byte> arena(std::size_t from) const;
@@ -120,9 +120,9 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
 
   const std::size_t side_;
   const std::size_t other_;
-  const Fd memory_;
+  const std::shared_ptr<SharedSegment> memory_;
   const std::array<Fd, 2> doorbells_;  // whom each one wakes, by side
-  std::byte* base_ = nullptr;
+  std::byte* const base_;
 
   std::uint64_t written_ = 0;  // the sender's
   std::uint64_t read_ = 0;     // the receiver's

@@ -19,7 +19,7 @@ namespace {
 }  // namespace
 
 std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t size) {
-  Fd memory(::memfd_create("clique-host", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Fd memory(::memfd_create("clique", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) fail("memfd_create");
   if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) fail("ftruncate");
   // Otherwise one side could make the other's use of it a fault.

@@ -8,7 +8,7 @@
 
 namespace clique::protocol {
 
-/// Memory of a client's that workers of the same user on the same host map, too: what is in it reaches them
+/// Memory that processes of the same user on the same host map, so that what is in it reaches the others
 /// without a copy. The system frees it when nobody maps it any more.
 class SharedSegment {
  public:

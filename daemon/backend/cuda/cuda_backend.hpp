@@ -144,6 +144,8 @@ class CudaBackend : public Backend {
 
   /// The task of a Push or Expect, held, with its event and report; `waits` gets what it waits for.
   TaskRef make_transfer(const Command& command, std::vector<TaskRef>& waits);
+  /// Ends such a task before its parts have, unless it is null, which it is then.
+  void end_transfer(TaskRef& whole, cl_int status);
 
   void check_device(DeviceId id) const;
   template <typename T, typename Make>

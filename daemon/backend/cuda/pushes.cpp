@@ -76,9 +76,8 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     if (status < 0) {
       if (failed_.exchange(true)) return;
       refuse(backend_.surroundings_.peers, message_, status);
-      backend_.surroundings_.tasks.post([self = shared_from_this(), status] {
-        if (self->whole_) self->backend_.scheduler_.end(std::exchange(self->whole_, nullptr), status);
-      });
+      backend_.surroundings_.tasks.post(
+          [self = shared_from_this(), status] { self->backend_.end_transfer(self->whole_, status); });
       return;
     }
     if (destination_) return;
@@ -139,6 +138,10 @@ TaskRef CudaBackend::make_transfer(const Command& command, std::vector<TaskRef>&
   return task;
 }
 
+void CudaBackend::end_transfer(TaskRef& whole, cl_int status) {
+  if (whole) scheduler_.end(std::exchange(whole, nullptr), status);
+}
+
 /// A transfer on its way in. The command's own task stands for the writes of its parts.
 class CudaBackend::ExpectSink : public TransferSink {
  public:
@@ -178,20 +181,17 @@ class CudaBackend::ExpectSink : public TransferSink {
         {memory_, staged},
         [&backend = backend_, whole = whole_](cl_int status) {
           if (status < 0)
-            backend.surroundings_.tasks.post([&backend, whole, status] { end(backend, *whole, status); });
+            backend.surroundings_.tasks.post(
+                [&backend, whole, status] { backend.end_transfer(*whole, status); });
         });
     backend_.scheduler_.come_after(*whole_, written);
     left_ -= size;
     if (left_ == 0) backend_.scheduler_.release(std::exchange(*whole_, nullptr), queue_->lane);
   }
 
-  void fail(std::int32_t status) override { end(backend_, *whole_, status); }
+  void fail(std::int32_t status) override { backend_.end_transfer(*whole_, status); }
 
  private:
-  static void end(CudaBackend& backend, TaskRef& whole, std::int32_t status) {
-    if (whole) backend.scheduler_.end(std::exchange(whole, nullptr), status);
-  }
-
   CudaBackend& backend_;
   const protocol::Expect message_;
   const std::shared_ptr<Queue> queue_;
