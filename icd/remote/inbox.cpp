@@ -102,7 +102,7 @@ bool Inbox::lead(Done done) {
       spinning = true;
       spun = now + spin_time();
     }
-    if (now >= spun) block();
+    if (now >= spun) block(handler_.idle());
   }
 }
 
@@ -197,12 +197,12 @@ bool Inbox::rest(std::vector<int>& descriptors) {
   return true;
 }
 
-void Inbox::block() {
+void Inbox::block(std::chrono::milliseconds longest) {
   descriptors_.clear();
   if (!rest(descriptors_)) return;
   polled_.assign({{wake_fd_, POLLIN, 0}});
   for (const int descriptor : descriptors_) polled_.push_back({descriptor, POLLIN, 0});
-  ::poll(polled_.data(), polled_.size(), static_cast<int>(kLookAgain.count()));
+  ::poll(polled_.data(), polled_.size(), static_cast<int>(longest.count()));
   if (shared_) shared_->hush();
   if (polled_.front().revents != 0) {
     std::uint64_t count = 0;

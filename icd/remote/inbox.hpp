@@ -49,6 +49,8 @@ class Inbox {
     virtual void ended(const std::string& reason) = 0;
     /// An application's thread has begun or ceased to lead.
     virtual void attendance_changed() = 0;
+    /// The leader has nothing to do. @returns how long it may sleep.
+    virtual std::chrono::milliseconds idle() = 0;
   };
 
   /// How long a leader looks without sleeping, before it sleeps: a little more than a round trip on one host
@@ -110,7 +112,7 @@ class Inbox {
   template <typename List>
   void read(List list);
   void handle_fetched();
-  void block();
+  void block(std::chrono::milliseconds longest);
   void wake() const;
   void end();
 

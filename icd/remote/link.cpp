@@ -90,6 +90,12 @@ class Link::Session final : public Reactor::Client,
   void closing(zmq::socket_ref reports) override;
   void ended(const std::string& reason) override;
   void attendance_changed() override { stir(); }
+  std::chrono::milliseconds idle() override {
+    Reactor& reactor = Reactor::instance();
+    if (!reactor.here()) return Inbox::kLookAgain;
+    reactor.tend();
+    return 1ms;
+  }
   // Outbox::Owner
   void appended() override { stir(); }
   void failed(const std::string& reason) override { condemn(reason); }

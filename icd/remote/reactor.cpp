@@ -21,7 +21,7 @@ constexpr timespec kTick{0, 500'000};
 /// For how long after it.
 constexpr std::chrono::milliseconds kRestless{5};
 
-thread_local bool on_reactor = false;
+thread_local const Reactor* thread_of = nullptr;
 
 }  // namespace
 
@@ -58,7 +58,18 @@ void Reactor::add(Client& client) {
 void Reactor::remove(Client& client) {
   std::unique_lock lock(mutex_);
   std::erase(clients_, &client);
-  if (!on_reactor) left_.wait(lock, [&] { return inside_ != &client; });
+  if (here()) return;
+  left_.wait(lock, [&] { return std::find(inside_.begin(), inside_.end(), &client) == inside_.end(); });
+}
+
+bool Reactor::here() const {
+  return thread_of == this;
+}
+
+void Reactor::tend() {
+  const auto now = Clock::now();
+  with_each([&](Client& client) { client.serve(now); });
+  look(now);
 }
 
 void Reactor::wake() {
@@ -69,20 +80,21 @@ void Reactor::wake() {
 
 template <typename F>
 void Reactor::with_each(F&& function) {
+  std::vector<Client*> round;
   {
     std::lock_guard lock(mutex_);
-    round_ = clients_;
+    round = clients_;
   }
-  for (Client* client : round_) {
+  for (Client* client : round) {
     {
       std::lock_guard lock(mutex_);
       if (std::find(clients_.begin(), clients_.end(), client) == clients_.end()) continue;
-      inside_ = client;
+      inside_.push_back(client);
     }
     function(*client);
     {
       std::lock_guard lock(mutex_);
-      inside_ = nullptr;
+      inside_.pop_back();
     }
     left_.notify_all();
   }
@@ -104,7 +116,7 @@ bool Reactor::look(Clock::time_point now) {
 }
 
 void Reactor::run() {
-  on_reactor = true;
+  thread_of = this;
   pthread_setname_np(pthread_self(), "clique-reactor");
   for (;;) {
     ticking_.store(true);

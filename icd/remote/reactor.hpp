@@ -56,6 +56,11 @@ class Reactor {
   /// Returns when the reactor is not in, and will not enter, any of the client's functions (except where
   /// called from one of them).
   void remove(Client& client);
+  /// Whether this is the reactor's thread.
+  bool here() const;
+  /// For what waits on the reactor's thread (an application's callback may): does once, for all clients, what
+  /// the thread does otherwise. May call functions of the client whose function has called this.
+  void tend();
   /// How often the thread has woken up since the process began; for tests.
   unsigned long wakeups() const { return wakeups_.load(std::memory_order_relaxed); }
 
@@ -78,11 +83,10 @@ class Reactor {
   std::mutex mutex_;
   std::condition_variable left_;
   std::vector<Client*> clients_;
-  Client* inside_ = nullptr;  // whose function is running
+  std::vector<Client*> inside_;  // whose functions are running, one from within the other
   bool running_ = false;
 
   // The thread's own, kept for their memory.
-  std::vector<Client*> round_;
   std::vector<int> fds_;
   std::vector<pollfd> polled_;
 };

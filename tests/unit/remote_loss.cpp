@@ -110,8 +110,46 @@ TEST(Loss, OfACallbacksOwnWaitEndsIt) {
   c.open();
   c.worker.run([&] { c.worker.reply(protocol::EventState{1, 0, {}}); });
   EXPECT_FALSE(c.link->wait([] { return false; }));
-  EXPECT_EQ(nested.load(), 0);
+  // Whichever thread runs the callback.
+  EXPECT_TRUE(eventually([&] { return nested.load() == 0; }));
   EXPECT_EQ(c.recorder.losses.load(), 1);
+}
+
+TEST(Loss, EndsAWaitOnTheReactorsThread) {
+  Connection c;
+  std::atomic<int> nested{-1};
+  c.recorder.on_state = [&](const protocol::EventState&) {
+    c.worker.hang_up();
+    nested = c.link->wait([] { return false; }) ? 1 : 0;
+  };
+  c.open();
+  // Nobody else receives.
+  c.worker.run([&] { c.worker.reply(protocol::EventState{1, 0, {}}); });
+  EXPECT_TRUE(eventually([&] { return nested.load() == 0; }));
+  EXPECT_EQ(c.recorder.losses.load(), 1);
+}
+
+TEST(Loss, IsNoticedWhileACallbackWaitsForAnotherLink) {
+  Connection waited_for;
+  Connection lost;
+  std::atomic<bool> waiting{false};
+  std::atomic<bool> go_on{false};
+  std::atomic<bool> went_on{false};
+  waited_for.recorder.on_state = [&](const protocol::EventState&) {
+    waiting = true;
+    waited_for.link->wait([&] { return go_on.load(); });
+    went_on = true;
+  };
+  waited_for.open();
+  lost.open();
+  waited_for.worker.run([&] { waited_for.worker.reply(protocol::EventState{1, 0, {}}); });
+  ASSERT_TRUE(eventually([&] { return waiting.load(); }));
+  lost.worker.hang_up();
+  EXPECT_FALSE(lost.link->wait([] { return false; }));
+  EXPECT_EQ(lost.recorder.losses.load(), 1);
+  EXPECT_FALSE(went_on.load());
+  go_on = true;
+  EXPECT_TRUE(eventually([&] { return went_on.load(); }));
 }
 
 TEST(Loss, BeforeStartIsToldAtStart) {
