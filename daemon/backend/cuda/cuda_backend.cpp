@@ -217,7 +217,9 @@ TaskRef CudaBackend::make_task(const Command& command, const std::shared_ptr<Que
 CudaBackend::Times CudaBackend::clamped(std::int64_t queued, std::int64_t submitted,
                                         std::pair<std::int64_t, std::int64_t> times) {
   // Two clocks agree within microseconds only; the GPU's differences are the exact ones.
-  const auto [start, end] = times;
+  // What has been seen ended is not in the future, however coarsely the two were related.
+  const std::int64_t ahead = std::max<std::int64_t>(0, times.second - host_clock());
+  const auto [start, end] = std::pair(times.first - ahead, times.second - ahead);
   submitted = std::min(submitted, start);
   queued = std::min(queued, submitted);
   return {static_cast<std::uint64_t>(queued), static_cast<std::uint64_t>(submitted),
