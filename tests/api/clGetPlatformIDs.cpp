@@ -42,6 +42,7 @@ TEST_F(clGetPlatformIDs, GivenListWithoutEntriesThenInvalidValue) {
 }
 
 TEST_F(clGetPlatformIDs, GivenDriversFunctionThenOnlyItsOwnPlatforms) {
+  if (!loader_shows_icd_functions()) GTEST_SKIP() << "the loader keeps it for itself";
   const auto get = driver_function();
   ASSERT_NE(nullptr, get);
   cl_uint count = 0;
@@ -53,6 +54,7 @@ TEST_F(clGetPlatformIDs, GivenDriversFunctionThenOnlyItsOwnPlatforms) {
 }
 
 TEST_F(clGetPlatformIDs, GivenDriversFunctionAndBadArgumentsThenInvalidValue) {
+  if (!loader_shows_icd_functions()) GTEST_SKIP() << "the loader keeps it for itself";
   const auto get = driver_function();
   ASSERT_NE(nullptr, get);
   cl_platform_id id = nullptr;
