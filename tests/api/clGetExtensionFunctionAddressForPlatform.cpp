@@ -1,5 +1,6 @@
 // clGetExtensionFunctionAddressForPlatform: OpenCL 3.0, section 9.2.
 #include "helpers.hpp"
+#include "loader.hpp"
 
 namespace clique::test {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "checks.hpp"
+#include "loader.hpp"
 
 namespace clique::test {
 

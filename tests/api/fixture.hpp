@@ -1,8 +1,7 @@
 // What the API tests share: the platform under test, its devices, and owners for OpenCL handles.
 //
 // Tests go through the real ICD loader. CLIQUE_TEST_PLATFORM (default "Clique") picks the platform whose
-// CL_PLATFORM_NAME contains it, so that the same tests can be run on a native driver for comparison. Any ICD
-// loader will do; LD_LIBRARY_PATH picks it.
+// CL_PLATFORM_NAME contains it, so that the same tests can be run on a native driver for comparison.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -14,7 +13,6 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -135,12 +133,6 @@ class ApiTest : public ::testing::Test {
   Context context;
   Queue queue;
 };
-
-/// Whether clIcdGetPlatformIDsKHR can be asked for: Debian's loader leaves it to the driver, Khronos's
-/// answers NULL itself.
-inline bool loader_shows_icd_functions() {
-  return dlsym(RTLD_DEFAULT, "clGetICDLoaderInfoOCLICD") != nullptr;
-}
 
 /// A pointer that is no OpenCL object of any driver, but readable memory, as a stale or foreign handle is.
 /// Only for arguments other than the first: the loader itself follows the first one.
