@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Tests of the runner itself: that it sees every difference, and understands what programs end like."""
 
+import json
 import os
 import pathlib
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER))
 
-from harness import process  # noqa: E402
+from harness import process, table  # noqa: E402
 from harness.outcome import Outcome, merge  # noqa: E402
 from harness.progress import Progress  # noqa: E402
 from harness.results import Results, differences, unstable  # noqa: E402
@@ -59,6 +61,46 @@ class Differences(unittest.TestCase):
             path = pathlib.Path(folder, 'new', 'file.json')
             stored.store(path)
             self.assertEqual(stored, Results.load(path))
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.reasons = self.folder / 'reasons'
+        self.reasons.write_text(json.dumps({'suite': {'a': 'a good reason'}}))
+        (self.folder / 'expected').mkdir()
+        self.store('native', ['f'], a=Outcome.PASS, b=Outcome.FAIL, c=Outcome.PASS, d=Outcome.PASS)
+
+    def store(self, driver, flaky=(), **outcomes):
+        stored = Results('suite', f'gpu-2-{driver}', driver, outcomes, set(flaky))
+        stored.store(self.folder / 'expected' / f'{driver}.json')
+
+    def page(self):
+        return table.page(self.folder / 'expected', self.reasons).splitlines()
+
+    def unexplained(self):
+        return table.unexplained(self.folder / 'expected', self.reasons)
+
+    def test_both_drivers_stand_in_one_row(self):
+        self.store('clique', ['f', 'g'], a=Outcome.FAIL, b=Outcome.PASS, c=Outcome.PASS, e=Outcome.PASS)
+        self.assertIn('| suite | gpu-2 | 3 pass, 1 fail | 3 pass, 1 fail | 1 | 1 | 2 |', self.page())
+        self.assertEqual('| suite | gpu-2 | a | pass | fail | a good reason |', self.page()[-1])
+        self.assertEqual([], self.unexplained())
+
+    def test_what_is_worse_without_a_reason_shows(self):
+        self.store('clique', c=Outcome.SKIP)
+        self.assertEqual(['suite on gpu-2-clique: c'], self.unexplained())
+
+    def test_a_suite_of_one_driver_is_compared_with_nothing(self):
+        self.assertIn('| suite | gpu-2 | 3 pass, 1 fail |  |  |  | 1 |', self.page())
+
+    def test_the_page_in_the_documentation_is_up_to_date(self):
+        expected, reasons = FOLDER / 'expected', FOLDER / 'reasons.json'
+        self.assertEqual([], table.unexplained(expected, reasons))
+        written = (FOLDER.parent / 'docs' / 'conformance.md').read_text(encoding='utf-8')
+        self.assertEqual(table.page(expected, reasons), written, 'run conformance/table > docs/conformance.md')
 
 
 class Processes(unittest.TestCase):
