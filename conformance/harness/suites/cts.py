@@ -15,9 +15,10 @@ _OUTCOMES = {'pass': Outcome.PASS, 'skip': Outcome.SKIP, 'fail': Outcome.FAIL}
 # Programs that look for all devices of the platform themselves.
 _ON_ALL_DEVICES = ('test_multiples',)
 
-# Left out, since each takes longer than many others together: they build hundreds of kernels.
-_LONG = ('test_basic:hiloeo', 'test_image_streams:', 'test_kernel_image_methods:', 'test_relationals:shuffle_',
-         'test_samplerless_reads:')
+# Left out, since each takes longer than many others together: they build hundreds of
+# kernels, or move all the memory that there is.
+_LONG = ('test_basic:async_', 'test_basic:hiloeo', 'test_image_streams:', 'test_kernel_image_methods:',
+         'test_relationals:shuffle_', 'test_samplerless_reads:', 'test_vectors:vec_align_')
 
 # Where the programs' own settings ask for all memory there is, or would take hours.
 _OPTIONS = {'test_allocations': ['single', '5%']}
