@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Tests of the runner itself: that it sees every difference, and understands what programs end like."""
 
+import json
 import os
 import pathlib
 import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER))
 
-from harness import process  # noqa: E402
+from harness import process, table  # noqa: E402
 from harness.outcome import Outcome, merge  # noqa: E402
+from harness.progress import Progress  # noqa: E402
 from harness.results import Results, differences, unstable  # noqa: E402
-from harness.suites import piglit  # noqa: E402
+from harness.suite import SuiteError  # noqa: E402
+from harness.suites import cts, piglit  # noqa: E402
 
 
 def results(flaky=(), **outcomes):
@@ -59,6 +63,46 @@ class Differences(unittest.TestCase):
             self.assertEqual(stored, Results.load(path))
 
 
+class Table(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.reasons = self.folder / 'reasons'
+        self.reasons.write_text(json.dumps({'suite': {'a': 'a good reason'}}))
+        (self.folder / 'expected').mkdir()
+        self.store('native', ['f'], a=Outcome.PASS, b=Outcome.FAIL, c=Outcome.PASS, d=Outcome.PASS)
+
+    def store(self, driver, flaky=(), **outcomes):
+        stored = Results('suite', f'gpu-2-{driver}', driver, outcomes, set(flaky))
+        stored.store(self.folder / 'expected' / f'{driver}.json')
+
+    def page(self):
+        return table.page(self.folder / 'expected', self.reasons).splitlines()
+
+    def unexplained(self):
+        return table.unexplained(self.folder / 'expected', self.reasons)
+
+    def test_both_drivers_stand_in_one_row(self):
+        self.store('clique', ['f', 'g'], a=Outcome.FAIL, b=Outcome.PASS, c=Outcome.PASS, e=Outcome.PASS)
+        self.assertIn('| suite | gpu-2 | 3 pass, 1 fail | 3 pass, 1 fail | 1 | 1 | 2 |', self.page())
+        self.assertEqual('| suite | gpu-2 | a | pass | fail | a good reason |', self.page()[-1])
+        self.assertEqual([], self.unexplained())
+
+    def test_what_is_worse_without_a_reason_shows(self):
+        self.store('clique', c=Outcome.SKIP)
+        self.assertEqual(['suite on gpu-2-clique: c'], self.unexplained())
+
+    def test_a_suite_of_one_driver_is_compared_with_nothing(self):
+        self.assertIn('| suite | gpu-2 | 3 pass, 1 fail |  |  |  | 1 |', self.page())
+
+    def test_the_page_in_the_documentation_is_up_to_date(self):
+        expected, reasons = FOLDER / 'expected', FOLDER / 'reasons.json'
+        self.assertEqual([], table.unexplained(expected, reasons))
+        written = (FOLDER.parent / 'docs' / 'conformance.md').read_text(encoding='utf-8')
+        self.assertEqual(table.page(expected, reasons), written, 'run conformance/table > docs/conformance.md')
+
+
 class Processes(unittest.TestCase):
     def run_shell(self, script, timeout=10):
         return process.run(['sh', '-c', script], env=os.environ, timeout=timeout)
@@ -89,6 +133,68 @@ class Piglit(unittest.TestCase):
 
     def test_a_program_that_reports_nothing_fails(self):
         self.assertEqual({'case': Outcome.FAIL}, self.outcomes(''))
+
+
+class Resuming(unittest.TestCase):
+    class Counting:
+        """A suite that knows what it has run."""
+
+        def __init__(self):
+            self.executed = []
+
+        def execute(self, case):
+            self.executed.append(case)
+            return {f'{case}::x': Outcome.FAIL}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name, 'progress')
+
+    def run_cases(self, *cases, device='device'):
+        suite = self.Counting()
+        progress = Progress(self.path, 'suite', device)
+        self.addCleanup(progress.close)
+        outcomes = [progress.execute(suite, case) for case in cases]
+        return suite.executed, outcomes
+
+    def test_what_has_ended_does_not_run_again_and_keeps_its_outcome(self):
+        self.run_cases('a', 'b')
+        self.assertEqual((['c'], [{'b::x': Outcome.FAIL}, {'c::x': Outcome.FAIL}]), self.run_cases('b', 'c'))
+        self.assertEqual([], self.run_cases('a', 'b', 'c')[0])
+
+    def test_a_case_whose_line_was_cut_off_runs_again(self):
+        self.run_cases('a', 'b')
+        self.path.write_bytes(self.path.read_bytes()[:-3])
+        self.assertEqual(['b'], self.run_cases('a', 'b')[0])
+        self.assertEqual([], self.run_cases('a', 'b')[0])
+
+    def test_a_run_on_another_device_is_not_taken_up(self):
+        self.run_cases('a')
+        with self.assertRaises(SuiteError):
+            self.run_cases('a', device='another')
+
+
+class CTS(unittest.TestCase):
+    def outcome(self, report, status=0, timed_out=False):
+        return cts.outcome('test', process.Finished(status, timed_out, ''), report)
+
+    def test_the_names_are_the_last_of_the_usage(self):
+        self.assertEqual(['one', 'two_3'], cts.tests_in('Usage:\n\t-w  wimpy\n\tword\n\n\tone\n\ttwo_3\n'))
+        self.assertEqual([], cts.tests_in('ERROR: clGetPlatformIDs failed!\n'))
+
+    def test_the_report_says_what_became_of_the_test(self):
+        for text, expected in (('pass', Outcome.PASS), ('skip', Outcome.SKIP), ('fail', Outcome.FAIL)):
+            self.assertEqual(expected, self.outcome('{"results": {"test": "%s"}}' % text))
+
+    def test_no_success_without_a_report_and_an_exit_that_says_so(self):
+        self.assertEqual(Outcome.FAIL, self.outcome(''))
+        self.assertEqual(Outcome.FAIL, self.outcome('{"results": {"another": "pass"}}'))
+        self.assertEqual(Outcome.FAIL, self.outcome('{"results": {"test": "pass"}}', status=1))
+
+    def test_how_a_program_is_ended_counts_more_than_its_report(self):
+        self.assertEqual(Outcome.CRASH, self.outcome('{"results": {"test": "pass"}}', status=-6))
+        self.assertEqual(Outcome.TIMEOUT, self.outcome('', status=-9, timed_out=True))
 
 
 if __name__ == '__main__':

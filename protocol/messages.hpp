@@ -684,14 +684,12 @@ struct KernelDescription {
 /// One device's view of a build.
 struct BuildResult {
   DeviceId device = 0;
-  std::int32_t build_status = 0;   ///< cl_build_status
-  std::int32_t binary_status = 0;  ///< of a program made from binaries
-  std::uint32_t binary_type = 0;   ///< cl_program_binary_type
-  std::uint64_t binary_size = 0;
+  std::int32_t build_status = 0;       ///< cl_build_status
+  std::int32_t binary_status = 0;      ///< of a program made from binaries
+  std::uint32_t binary_type = 0;       ///< cl_program_binary_type
   std::uint64_t global_variables = 0;  ///< CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE
   std::string log;
-  CLIQUE_FIELDS(BuildResult, device, build_status, binary_status, binary_type, binary_size, global_variables,
-                log)
+  CLIQUE_FIELDS(BuildResult, device, build_status, binary_status, binary_type, global_variables, log)
 };
 
 struct ProgramBuilt {
@@ -702,6 +700,7 @@ struct ProgramBuilt {
   CLIQUE_MESSAGE(ProgramBuilt, request, status, devices, kernels)
 };
 
+/// `binary` is empty where there is none.
 struct ProgramBinary {
   RequestId request = 0;
   std::int32_t status = 0;

@@ -2,6 +2,8 @@
 
 import argparse
 import concurrent.futures
+import contextlib
+import functools
 import pathlib
 import re
 import signal
@@ -10,6 +12,7 @@ import sys
 from . import driver as drivers
 from . import process
 from .outcome import Outcome, case_of, merge
+from .progress import Progress
 from .results import Results, differences, unstable
 from .suite import SuiteError
 from .suites import SUITES
@@ -38,15 +41,20 @@ def _arguments(argv):
     parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case, if not the suite's")
     parser.add_argument('--source', metavar='DIR', help='where the suite lies, if not where it is installed')
     parser.add_argument('--logs', metavar='DIR', help='keep what every case prints')
+    parser.add_argument('--resume', metavar='FILE',
+                        help='note there what every case ended like, and do not run those that are noted already')
     parser.add_argument('--list', action='store_true', help='print the names of the cases and run nothing')
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.resume and options.repeat != 1:
+        parser.error('--resume is for one run, not for --repeat')
+    return options
 
 
-def _run_cases(suite, cases, jobs):
+def _run_cases(execute, cases, jobs):
     """All outcomes of `cases`; prints what does not pass as it happens."""
     results = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for number, (case, outcomes) in enumerate(zip(cases, pool.map(suite.execute, cases)), 1):
+        for number, (case, outcomes) in enumerate(zip(cases, pool.map(execute, cases)), 1):
             merge(results, outcomes)
             for test, outcome in sorted(outcomes.items()):
                 if outcome not in (Outcome.PASS, Outcome.SKIP):
@@ -66,7 +74,13 @@ def _execute(suite, driver, options):
     print(f'{suite.name} on {driver.label}: {len(cases)} cases, {driver.device_count} device(s), '
           f'{driver.description}')
 
-    runs = [_run_cases(suite, cases, options.jobs) for _ in range(options.repeat)]
+    with contextlib.ExitStack() as stack:
+        execute = suite.execute
+        if options.resume:
+            progress = stack.enter_context(contextlib.closing(
+                Progress(options.resume, suite.name, driver.label)))
+            execute = functools.partial(progress.execute, suite)
+        runs = [_run_cases(execute, cases, options.jobs) for _ in range(options.repeat)]
     flaky = unstable(runs)
     actual = Results(suite.name, driver.label, driver.description,
                      {test: outcome for test, outcome in runs[-1].items() if test not in flaky}, flaky)

@@ -26,9 +26,31 @@ Program::Devices listed_devices(const Program::Devices& all, cl_uint count, cons
   return devices;
 }
 
+/// The devices to build for: those that an optional list names, and their sub-devices, which run what is
+/// built for the device that they are parts of.
+Program::Devices devices_to_build_for(const Program::Devices& all, cl_uint count, const cl_device_id* list) {
+  Program::Devices devices = listed_devices(all, count, list);
+  const auto contains = [&devices](const Ref<Device>& device) {
+    return std::find(devices.begin(), devices.end(), device) != devices.end();
+  };
+  for (const Ref<Device>& device : all) {
+    Ref<Device> part = device;
+    while (part && !contains(part)) part = part->parent();
+    if (part && part != device) devices.push_back(device);
+  }
+  return devices;
+}
+
 void require_each(const Program::Devices& devices, cl_device_info property, cl_int status) {
   for (const Ref<Device>& device : devices)
     require(device->value<cl_bool>(property) == CL_TRUE, status, "a device cannot do it");
+}
+
+void require_il(const Program::Devices& devices) {
+  const bool supported = std::any_of(devices.begin(), devices.end(), [](const Ref<Device>& device) {
+    return !device->text(CL_DEVICE_IL_VERSION).empty();
+  });
+  require(supported, CL_INVALID_OPERATION, "no device takes intermediate language");
 }
 
 std::string text(const char* options) {
@@ -77,10 +99,7 @@ CLIQUE_CATCH_ERRCODE(errcode_ret)
 cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void* il, size_t length,
                                              cl_int* errcode_ret) try {
   auto in = get<Context>(context);
-  const bool supported =
-      std::any_of(in->devices().begin(), in->devices().end(),
-                  [](const Ref<Device>& device) { return !device->text(CL_DEVICE_IL_VERSION).empty(); });
-  require(supported, CL_INVALID_OPERATION, "no device takes intermediate language");
+  require_il(in->devices());
   require(il != nullptr && length != 0, CL_INVALID_VALUE, "no intermediate language");
   return created(Program::from_il(std::move(in), bytes(il, length)).get(), errcode_ret);
 }
@@ -146,6 +165,7 @@ CLIQUE_CATCH_STATUS
 cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, size_t spec_size,
                                                       const void* spec_value) try {
   const auto in = get<Program>(program);
+  require_il(in->devices());
   require(in->origin() == Program::Origin::Il, CL_INVALID_PROGRAM,
           "only intermediate language has such constants");
   require_each(in->devices(), CL_DEVICE_COMPILER_AVAILABLE, CL_COMPILER_NOT_AVAILABLE);
@@ -158,7 +178,7 @@ CLIQUE_CATCH_STATUS
 cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list,
                                   const char* options, ProgramCallback pfn_notify, void* user_data) try {
   const auto built = get<Program>(program);
-  const auto devices = listed_devices(built->devices(), num_devices, device_list);
+  const auto devices = devices_to_build_for(built->devices(), num_devices, device_list);
   require(pfn_notify != nullptr || user_data == nullptr, CL_INVALID_VALUE, "data without a callback");
   const auto origin = built->origin();
   if (origin == Program::Origin::Source || origin == Program::Origin::Il)
@@ -173,7 +193,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num_devices, con
                                     const cl_program* input_headers, const char** header_include_names,
                                     ProgramCallback pfn_notify, void* user_data) try {
   const auto compiled = get<Program>(program);
-  const auto devices = listed_devices(compiled->devices(), num_devices, device_list);
+  const auto devices = devices_to_build_for(compiled->devices(), num_devices, device_list);
   require((num_input_headers != 0) == (input_headers != nullptr) &&
               (num_input_headers != 0) == (header_include_names != nullptr),
           CL_INVALID_VALUE, "headers, their names and their count do not agree");
@@ -197,7 +217,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint num_devices, co
                                      const cl_program* input_programs, ProgramCallback pfn_notify,
                                      void* user_data, cl_int* errcode_ret) try {
   auto in = get<Context>(context);
-  auto devices = listed_devices(in->devices(), num_devices, device_list);
+  auto devices = devices_to_build_for(in->devices(), num_devices, device_list);
   require(num_input_programs != 0 && input_programs != nullptr, CL_INVALID_VALUE, "nothing to link");
   const auto inputs = get_all<Program>(input_programs, num_input_programs);
   for (const auto& input : inputs)

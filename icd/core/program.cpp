@@ -146,7 +146,8 @@ std::vector<Program::Binary> Program::binaries() {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       Worker& worker = devices_[i]->worker();
       const Native* native = native_on(worker);
-      if (native == nullptr || builds_[i].binary_size == 0 || binaries_[i]) continue;
+      const bool exists = origin_ == Origin::Binary || builds_[i].status == CL_BUILD_SUCCESS;
+      if (native == nullptr || !exists || binaries_[i]) continue;
       missing.push_back(i);
       requests.emplace_back(&worker, protocol::GetProgramBinary{0, native->id, devices_[i]->id()});
     }

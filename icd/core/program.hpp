@@ -35,7 +35,6 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
     cl_build_status status = CL_BUILD_NONE;
     cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
     std::size_t global_variables = 0;
-    std::size_t binary_size = 0;
     std::string options = {};
     std::string log = {};
   };

@@ -200,7 +200,6 @@ cl_int Program::take(const Share& share, Built::Answer& answer) {
       Build& build = builds_[share.indices[found - share.ids.begin()]];
       build.status = result.build_status;
       build.type = result.binary_type;
-      build.binary_size = result.binary_size;
       build.global_variables = result.global_variables;
       build.log = std::move(result.log);
     }

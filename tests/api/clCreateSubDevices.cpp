@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "checks.hpp"
+#include "helpers.hpp"
 
 namespace clique::test {
 
@@ -80,6 +81,54 @@ TEST_F(clCreateSubDevices, GivenSubDeviceThenItsContextAndQueueTransferData) {
   EXPECT_EQ(data, read<cl_int>(buffer(data.size(), data.data()), data.size()));
   EXPECT_CL(clFinish(queue));
   EXPECT_EQ(parts.front(), info<cl_device_id>(clGetCommandQueueInfo, queue.get(), CL_QUEUE_DEVICE));
+  queue.reset();
+  context.reset();
+}
+
+TEST_F(clCreateSubDevices, GivenProgramBuiltForTheParentThenSubDevicesRunIt) {
+  if (!supports(CL_DEVICE_PARTITION_EQUALLY)) GTEST_SKIP() << "the device cannot be partitioned equally";
+  const auto parts = partition({CL_DEVICE_PARTITION_EQUALLY, 1, 0});
+  ASSERT_FALSE(parts.empty());
+  cl_device_id all[] = {device, parts.back()};
+  cl_int err = CL_SUCCESS;
+  context = Context(clCreateContext(nullptr, 2, all, nullptr, nullptr, &err));
+  ASSERT_EQ(CL_SUCCESS, err);
+  queue = make_queue(0, parts.back());
+  const char* source = "kernel void k(global int* out) { out[get_global_id(0)] = 7; }";
+  {
+    const Program program(clCreateProgramWithSource(context, 1, &source, nullptr, &err));
+    ASSERT_CL(clBuildProgram(program, 1, &device, nullptr, nullptr, nullptr));
+    cl_build_status status = CL_BUILD_NONE;
+    EXPECT_CL(clGetProgramBuildInfo(program, parts.back(), CL_PROGRAM_BUILD_STATUS, sizeof status, &status,
+                                    nullptr));
+    EXPECT_EQ(CL_BUILD_SUCCESS, status);
+    const Kernel kernel(clCreateKernel(program, "k", &err));
+    ASSERT_EQ(CL_SUCCESS, err);
+    const Mem out = buffer<cl_int>(2);
+    set_args(kernel, out);
+    EXPECT_CL(launch(queue, kernel, 2));
+    EXPECT_EQ((std::vector<cl_int>{7, 7}), read<cl_int>(out, 2));
+  }
+  queue.reset();
+  context.reset();
+}
+
+TEST_F(clCreateSubDevices, GivenProgramBuiltForSubDeviceThenNotForTheOthers) {
+  if (!supports(CL_DEVICE_PARTITION_EQUALLY)) GTEST_SKIP() << "the device cannot be partitioned equally";
+  if (units(device) < 2) GTEST_SKIP() << "the device has one compute unit";
+  const auto parts = partition({CL_DEVICE_PARTITION_EQUALLY, 1, 0});
+  cl_int err = CL_SUCCESS;
+  context = Context(clCreateContext(nullptr, 2, parts.data(), nullptr, nullptr, &err));
+  ASSERT_EQ(CL_SUCCESS, err);
+  const char* source = "kernel void k() {}";
+  {
+    const Program program(clCreateProgramWithSource(context, 1, &source, nullptr, &err));
+    ASSERT_CL(clBuildProgram(program, 1, parts.data(), nullptr, nullptr, nullptr));
+    cl_build_status status = CL_BUILD_ERROR;
+    EXPECT_CL(
+        clGetProgramBuildInfo(program, parts[1], CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr));
+    EXPECT_EQ(CL_BUILD_NONE, status);
+  }
   queue.reset();
   context.reset();
 }

@@ -13,6 +13,11 @@ TEST_F(clSetDefaultDeviceCommandQueue, GivenDeviceWithoutQueuesOfItsOwnThenInval
   EXPECT_EQ(CL_INVALID_OPERATION, ::clSetDefaultDeviceCommandQueue(context, device, queue));
 }
 
+TEST_F(clSetDefaultDeviceCommandQueue, GivenNoQueueAndDeviceWithoutQueuesOfItsOwnThenInvalidOperation) {
+  if (supported()) GTEST_SKIP() << "the device has on-device queues";
+  EXPECT_EQ(CL_INVALID_OPERATION, ::clSetDefaultDeviceCommandQueue(context, device, nullptr));
+}
+
 TEST_F(clSetDefaultDeviceCommandQueue, GivenHostQueueThenInvalidCommandQueue) {
   if (!supported()) GTEST_SKIP() << "the device has no on-device queues";
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clSetDefaultDeviceCommandQueue(context, device, queue));

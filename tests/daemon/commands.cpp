@@ -1,4 +1,7 @@
 // Commands from raw messages to the driver and back.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 
 #include "harness.hpp"
@@ -195,6 +198,31 @@ TEST_F(Commands, GivenRectanglesThenRowsTravelWithoutGaps) {
             "..........xxxx....xxxx..........................xxxx....xxxx....");
   const auto some = client_.data(104);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(some.data()), 6), ".xxxx.");
+}
+
+TEST_F(Commands, GivenProgramThenItIsCompiledForWhoAsksForItsBinaryOnly) {
+  // PoCL compiles kernels when they run, or when it is asked for binaries, and leaves what that gives in its
+  // cache.
+  std::string folder = std::filesystem::temp_directory_path() / "cliqued-test-XXXXXX";
+  ASSERT_NE(nullptr, ::mkdtemp(folder.data()));
+  const auto compiled = [&folder] {
+    const std::filesystem::recursive_directory_iterator files(folder);
+    return std::any_of(begin(files), end(files),
+                       [](const auto& file) { return file.path().extension() == ".so"; });
+  };
+  ::setenv("POCL_CACHE_DIR", folder.c_str(), 1);
+  {
+    const Node node;
+    ::unsetenv("POCL_CACHE_DIR");
+    Client client(node);
+    ASSERT_EQ(client.set_up(kSource).status, 0);
+    EXPECT_FALSE(compiled());
+    client.send(GetProgramBinary{50, 4, 0});
+    EXPECT_FALSE(client.next<ProgramBinary>().binary.empty());
+  }
+  const bool shows = compiled();
+  std::filesystem::remove_all(folder);
+  if (!shows) GTEST_SKIP() << "the driver does not leave there what it compiles";
 }
 
 TEST_F(Commands, GivenBinaryThenItsProgramRuns) {

@@ -3,8 +3,9 @@
 from .clblast import CLBlast
 from .clinfo import Clinfo
 from .clpeak import Clpeak
+from .cts import CTS
 from .hashcat import Hashcat
 from .piglit import Piglit
 from .pyopencl import PyOpenCL
 
-SUITES = {suite.name: suite for suite in (CLBlast, Clinfo, Clpeak, Hashcat, Piglit, PyOpenCL)}
+SUITES = {suite.name: suite for suite in (CLBlast, Clinfo, Clpeak, CTS, Hashcat, Piglit, PyOpenCL)}

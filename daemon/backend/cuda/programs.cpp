@@ -71,7 +71,6 @@ void CudaBackend::report_program(protocol::RequestId request, const Program& pro
     result.log = program.log;
     if (program.binary) {
       result.binary_type = program.binary->type;
-      result.binary_size = program.bytes.size();
       result.global_variables = program.binary->global_variables;
     }
     answer.devices.push_back(std::move(result));
@@ -253,8 +252,7 @@ void CudaBackend::handle(protocol::GetProgramBinary&& message) {
   check_device(message.device);
   const auto program = programs_.get(message.program);
   builds_.post(program, [this, request = message.request, program = program.get()] {
-    const cl_int status = program->binary ? CL_SUCCESS : CL_INVALID_PROGRAM;
-    surroundings_.reporter.report(protocol::ProgramBinary{request, status, program->bytes});
+    surroundings_.reporter.report(protocol::ProgramBinary{request, CL_SUCCESS, program->bytes});
   });
 }
 

@@ -23,7 +23,8 @@ auto build_info(cl_program program, cl_device_id device, cl_program_build_info n
   };
 }
 
-/// The program's own devices and the sizes of its binaries for them, in the driver's order.
+/// The program's own devices and the sizes of its binaries for them, in the driver's order. Only for who
+/// wants the binaries: PoCL compiles all kernels once more before it tells the sizes.
 struct Binaries {
   std::vector<cl_device_id> devices;
   std::vector<std::size_t> sizes;
@@ -87,7 +88,6 @@ void OpenClBackend::report_program(protocol::RequestId request, const Program& p
   DeviceList executables;
   const cl_program native = program.native.get();
   if (native != nullptr) {
-    const Binaries binaries(native);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const cl_device_id device = this->device(devices[i]).native;
       protocol::BuildResult result;
@@ -97,8 +97,6 @@ void OpenClBackend::report_program(protocol::RequestId request, const Program& p
       result.binary_status = i < binary_status.size() ? binary_status[i] : CL_SUCCESS;
       result.binary_type =
           get_value<cl_program_binary_type>(build_info(native, device, CL_PROGRAM_BINARY_TYPE));
-      const std::size_t index = binaries.index_of(device);
-      result.binary_size = index < binaries.sizes.size() ? binaries.sizes[index] : 0;
       result.global_variables =
           get_value<std::size_t>(build_info(native, device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE));
       result.log = get_text(build_info(native, device, CL_PROGRAM_BUILD_LOG));
@@ -248,19 +246,19 @@ void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
   const cl_device_id device = this->device(message.device).native;
   const auto& program = programs_.get(message.program);
   builds_.post(program, [this, request = message.request, device, program = program.get()] {
-    protocol::ProgramBinary answer{request, CL_INVALID_PROGRAM, {}};
+    protocol::ProgramBinary answer{request, CL_SUCCESS, {}};
     if (program->native) {
       const Binaries binaries(program->native.get());
       const std::size_t index = binaries.index_of(device);
-      if (index < binaries.devices.size()) {
+      if (index == binaries.devices.size()) {
+        answer.status = CL_INVALID_DEVICE;
+      } else if (binaries.sizes[index] != 0) {
         answer.binary.resize(binaries.sizes[index]);
         // The driver leaves those out whose pointers are null.
         std::vector<unsigned char*> pointers(binaries.devices.size());
-        if (!answer.binary.empty()) pointers[index] = answer.binary.data();
+        pointers[index] = answer.binary.data();
         answer.status = clGetProgramInfo(program->native.get(), CL_PROGRAM_BINARIES,
                                          pointers.size() * sizeof(unsigned char*), pointers.data(), nullptr);
-      } else {
-        answer.status = CL_INVALID_DEVICE;
       }
     }
     surroundings_.reporter.report(answer);

@@ -1,0 +1,106 @@
+"""Khronos' OpenCL conformance tests (CTS): one program per area, and each of its tests as a case."""
+
+import json
+import os
+import pathlib
+import re
+import tempfile
+
+from .. import process
+from ..outcome import Outcome, merge
+from ..suite import Suite, SuiteError
+
+_OUTCOMES = {'pass': Outcome.PASS, 'skip': Outcome.SKIP, 'fail': Outcome.FAIL}
+
+# Programs that look for all devices of the platform themselves.
+_ON_ALL_DEVICES = ('test_multiples',)
+
+# Left out, since each takes longer than many others together: they build hundreds of
+# kernels, or move all the memory that there is.
+_LONG = ('test_basic:async_', 'test_basic:hiloeo', 'test_image_streams:', 'test_kernel_image_methods:',
+         'test_relationals:shuffle_', 'test_samplerless_reads:', 'test_vectors:vec_align_')
+
+# Where the programs' own settings ask for all memory there is, or would take hours.
+_OPTIONS = {'test_allocations': ['single', '5%']}
+_SMALL_IMAGES = ('test_cl_copy_images', 'test_cl_fill_images', 'test_cl_get_info', 'test_cl_read_write_images')
+_OPTIONS |= {program: ['small_images'] for program in _SMALL_IMAGES}
+
+
+class CTS(Suite):
+    """`--source` is the folder of programs in the CTS's build. Tests run in wimpy mode where they have one."""
+
+    name = 'cts'
+    timeout = 600
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        if not self.source or not self.source.is_dir():
+            raise SuiteError('give the folder test_conformance of a built CTS with --source')
+        self.source = self.source.resolve()
+        self._programs = {path.name: path for path in sorted(self.source.rglob('test_*'))
+                          if path.is_file() and os.access(path, os.X_OK)}
+        if not self._programs:
+            raise SuiteError(f'{self.source} has no program test_*; build the CTS there')
+
+    def cases(self):
+        cases = [f'{program}:{test}' for program, path in sorted(self._programs.items())
+                 for test in _tests_of(path)]
+        return [case for case in cases if not case.startswith(_LONG)]
+
+    def execute(self, case):
+        program, _, test = case.partition(':')
+        if program in _ON_ALL_DEVICES:
+            return {case: self._run(program, test, self.driver.devices[0], 0)}
+        results, seen = {}, {}
+        for device in self.driver.devices:
+            # The programs count the devices of each type by themselves.
+            kind = _kind(device)
+            index = seen[kind] = seen.get(kind, -1) + 1
+            merge(results, {case: self._run(program, test, device, index)})
+        return results
+
+    def _run(self, program, test, device, index):
+        with tempfile.TemporaryDirectory(prefix='conformance-') as folder:
+            report = pathlib.Path(folder, 'results.json')
+            env = self.driver.env | {'CL_DEVICE_TYPE': _kind(device), 'CL_DEVICE_INDEX': str(index),
+                                     'CL_WIMPY_MODE': '1', 'CL_CONFORMANCE_RESULTS_FILENAME': str(report)}
+            path = self._programs[program]
+            finished = process.run([str(path), *_OPTIONS.get(program, []), test], env=env, cwd=path.parent,
+                                   timeout=self.timeout)
+            self.log(f'{program}:{test}', finished.output)
+            return outcome(test, finished, report.read_text('utf-8') if report.exists() else '')
+
+
+def _kind(device):
+    return next(kind for kind in device['CL_DEVICE_TYPE']['type'] if kind != 'CL_DEVICE_TYPE_DEFAULT')
+
+
+def _tests_of(path):
+    """The tests that a program names; no driver is needed for that, and none is there to run them by mistake."""
+    env = dict(os.environ, OCL_ICD_VENDORS=os.devnull)
+    # Programs with options of their own do not all know the option that the others have.
+    for option in ('-list', '-h'):
+        if tests := tests_in(process.run([str(path), option], env=env, timeout=60, cwd=path.parent).output):
+            return tests
+    raise SuiteError(f'{path} does not tell its tests')
+
+
+def tests_in(usage):
+    """The names at the end of what a program says about its usage."""
+    tests = []
+    for line in reversed(usage.rstrip().splitlines()):
+        if not (match := re.fullmatch(r'\t+(\w+)', line)):
+            break
+        tests.append(match[1])
+    return tests[::-1]
+
+
+def outcome(test, finished, report):
+    """What became of a test, by how its program ended and what it wrote into its report."""
+    if finished.fault:
+        return finished.fault
+    try:
+        found = _OUTCOMES[json.loads(report)['results'][test]]
+    except (ValueError, KeyError):
+        return Outcome.FAIL  # ended before the test did
+    return max(found, Outcome.FAIL) if finished.status else found

@@ -1,0 +1,90 @@
+"""The page that compares what is expected of Clique with what is expected of the native drivers."""
+
+import json
+import re
+
+from .results import Results
+
+_HEAD = """\
+# Conformance
+
+What third-party suites give on the driver of a device (*native*) and on Clique over that driver or, on `nvidia-h200`,
+over CUDA. This page is what `conformance/table` prints of the files in `conformance/expected`;
+[conformance/README.md](../conformance/README.md) says how they are recorded. The subtests of a case count one by one where a
+program reports them. A test is *better* or *worse* through Clique if both drivers know it and their outcomes differ;
+of those that end in different ways from run to run only the number is given.
+
+| suite | device | native | Clique | better | worse | not alike every time |
+|---|---|---|---|---|---|---|
+"""
+
+_WORSE = """
+## Worse through Clique
+
+| suite | device | tests | native | Clique | why |
+|---|---|---|---|---|---|
+"""
+
+
+def page(expected, reasons):
+    """The page as Markdown, of the folder of expected outcomes and the file of reasons."""
+    pairs = _pairs(expected)
+    reasons = json.loads(reasons.read_text(encoding='utf-8'))
+    worse = ''.join(_worse_rows(*pair, reasons) for pair in pairs)
+    return _HEAD + ''.join(_row(*pair) for pair in pairs) + (_WORSE + worse if worse else '')
+
+
+def unexplained(expected, reasons):
+    """The tests that are worse through Clique though no reason is given."""
+    reasons = json.loads(reasons.read_text(encoding='utf-8'))
+    return [f'{clique.suite} on {clique.device}: {test}'
+            for _, native, clique in _pairs(expected) for test in worse_tests(native, clique)
+            if not _reason(reasons, clique.suite, test)]
+
+
+def worse_tests(native, clique):
+    """The tests that both drivers know and that end worse through Clique."""
+    return sorted(test for test in _compared(native, clique) if clique.results[test] > native.results[test])
+
+
+def _pairs(expected):
+    """Kind of device, native results and Clique's, of which one may be None, for each suite and kind."""
+    files = [Results.load(path) for path in sorted(expected.glob('*.json'))]
+    pairs = {}
+    for results in files:
+        kind, _, driver = results.device.rpartition('-')
+        pairs.setdefault((results.suite, kind), {})[driver] = results
+    return [(kind, found.get('native'), found.get('clique')) for (_, kind), found in sorted(pairs.items())]
+
+
+def _compared(native, clique):
+    if not native or not clique:
+        return set()
+    return native.results.keys() & clique.results.keys()
+
+
+def _row(kind, native, clique):
+    suite = (native or clique).suite
+    better = worse = ''
+    if native and clique:
+        worse = len(worse_tests(native, clique))
+        better = len(worse_tests(clique, native))
+    flaky = len((native.flaky if native else set()) | (clique.flaky if clique else set()))
+    cells = [suite, kind, native.summary() if native else '', clique.summary() if clique else '', better, worse,
+             flaky]
+    return f'| {" | ".join(map(str, cells))} |\n'
+
+
+def _worse_rows(kind, native, clique, reasons):
+    """A row for all tests that end alike for the same reason."""
+    rows = {}
+    for test in worse_tests(native, clique):
+        ends = native.results[test], clique.results[test]
+        rows.setdefault((*ends, _reason(reasons, clique.suite, test)), []).append(test)
+    return ''.join(f'| {clique.suite} | {kind} | {", ".join(tests)} | {before} | {after} | {reason} |\n'
+                   for (before, after, reason), tests in rows.items())
+
+
+def _reason(reasons, suite, test):
+    """Why a test is worse: what the first of the suite's patterns says that its name begins with, or nothing."""
+    return next((reason for pattern, reason in reasons.get(suite, {}).items() if re.match(pattern, test)), '')
