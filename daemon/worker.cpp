@@ -81,7 +81,8 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   ReportOrder order(reporter);
   PeerLinks peer_links(context);
   Tasks tasks;
-  const Surroundings surroundings{reporter, order, peer_links, tasks, options.kernel_timeout};
+  MemoryBudget memory(options.session_memory);
+  const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.kernel_timeout};
   const auto backend = make_backend(surroundings, options);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -127,6 +128,8 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options) {
                      {"--worker-ports", fmt::format("{}-{}", options.ports.first, options.ports.second)});
   if (options.kernel_timeout.count() != 0)
     arguments.insert(arguments.end(), {"--kernel-timeout", std::to_string(options.kernel_timeout.count())});
+  if (options.session_memory != 0)
+    arguments.insert(arguments.end(), {"--session-memory", std::to_string(options.session_memory)});
   return arguments;
 }
 
