@@ -425,14 +425,18 @@ void Session::open() {
 void Session::watch_control() {
   const auto packet = control_.receive();
   if (!packet) throw Ended{"whoever started this worker is gone"};
-  try {
-    msgpack::object_handle name =
-        msgpack::unpack(reinterpret_cast<const char*>(packet->data()), packet->size());
-    client_ = name.get().as<std::array<std::string, 1>>()[0];
-  } catch (const std::exception&) {
-    // Only a name for logs.
+  const Notice notice = parse_notice(*packet);
+  switch (notice.kind) {
+    case Notice::Kind::Taken:
+      client_ = notice.text;
+      attach_deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(kAttachSeconds);
+      break;
+    case Notice::Kind::HungUp:
+      if (!open_) throw Ended{"the client has gone without attaching"};
+      break;
+    case Notice::Kind::Stop:
+      throw DeviceFailed(notice.text);
   }
-  if (!open_) attach_deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(kAttachSeconds);
 }
 
 bool Session::lost(zmq::socket_ref monitor, int connection) {

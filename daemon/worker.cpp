@@ -165,7 +165,7 @@ int run_embedded(int control_fd) {
     for (ChildProcess& child : children) {
       try {
         workers.push_back(parse_worker_ready(receive_from(child, control_fd)));
-        child.control().send(std::string("the process that embeds this worker"));
+        child.control().send(Notice{Notice::Kind::Taken, "the process that embeds this worker"});
       } catch (const std::exception& error) {
         reason = error.what();
         spdlog::warn("a driver cannot be used: {}", reason);

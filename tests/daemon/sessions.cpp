@@ -89,6 +89,20 @@ TEST(Sessions, GivenAddressOfOthersThenInsecureIsDemanded) {
   EXPECT_NE(output.find("--insecure"), std::string::npos);
 }
 
+TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
+  const Node node;
+  {
+    zmq::socket_t socket = dealer(node.endpoint());
+    send(socket, Hello{kVersion, 0, "a passer-by"});
+    Receiver<HandshakeMessages> answers(socket);
+    answers.next<Welcome>();
+    EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  }
+  // Much earlier than one that stays connected would have to attach.
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 1; }, std::chrono::seconds(10))) << node.log();
+  EXPECT_TRUE(node.logged("the client has gone without attaching"));
+}
+
 TEST(Sessions, GivenTerminationThenItEndsWell) {
   Node node;
   const auto workers = node.workers();
