@@ -229,7 +229,11 @@ void Session::loop() {
     busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
     surroundings_.peers.collect();
-    if (pushing_.exchange(false) && shared_->collect()) pushing_ = true;
+    if (pushing_.exchange(false)) {
+      // In this order: what was not handed over yet is not lent yet.
+      const bool settled = surroundings_.reporter.settled();
+      if (shared_->collect() || !settled) pushing_ = true;
+    }
     const auto now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
