@@ -83,7 +83,8 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   watch(signal_fd);
   for (const Set& set : sets_)
     for (const Worker& worker : set) watch(worker.process.control().fd());
-  long patience = !waiting_.empty() && full() ? kEndingPollMs : kPollMs;
+  // Who waits for others to end, or for the time of another try, is told by no descriptor.
+  long patience = !waiting_.empty() && (full() || sets_.empty()) ? kEndingPollMs : kPollMs;
   for (const Taken& taken : taken_) {
     const bool ending = taken.closed != Clock::time_point();
     if (ending) {
@@ -121,8 +122,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   }
   taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process.control().fd())); });
   if (items[0].revents != 0) take_messages();
-  // Whoever asks after a failure makes it be tried again, and is refused only where it is too early for
-  // that.
+  // Whoever asks after a failure makes it be tried again, and is refused only where that fails, too.
   start_sets();
   serve_waiting();
   look_for_hung_up();
@@ -191,6 +191,7 @@ void Server::start_sets() {
     }
     if (set.empty()) {
       failure_ = "this node has no OpenCL devices to offer";
+      failed_at_ = now;
       return;
     }
     sets_.push_back(std::move(set));
@@ -210,7 +211,8 @@ bool Server::look_at(Worker& worker) {
   } catch (const std::exception& error) {
     failure_ = fmt::format("the driver {} cannot be used: {}", worker.platform, error.what());
     spdlog::error("{}", failure_);
-    next_start_ = Clock::now() + kRestartInterval;
+    failed_at_ = Clock::now();
+    next_start_ = failed_at_ + kRestartInterval;
     // One that was ready has only to be replaced.
     if (worker.ready) failure_.clear();
     return false;
@@ -289,9 +291,10 @@ void Server::serve_waiting() {
     if (std::exchange(client.told, true)) continue;
     answer(client.routing_id, protocol::Starting{});
   }
-  if (sets_.empty() && !failure_.empty()) {
-    for (const Waiting& client : waiting_) refuse(client.routing_id, client.client, failure_);
-    waiting_.clear();
+  if (!sets_.empty() || failure_.empty()) return;
+  while (!waiting_.empty() && waiting_.front().since <= failed_at_) {
+    refuse(waiting_.front().routing_id, waiting_.front().client, failure_);
+    waiting_.pop_front();
   }
 }
 

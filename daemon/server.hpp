@@ -106,6 +106,7 @@ class Server {
   std::list<Taken> taken_;
   std::deque<Waiting> waiting_;
   std::string failure_;  // why the last set could not be started; empty if it could
+  Clock::time_point failed_at_;
   Clock::time_point next_start_;
   Clock::time_point next_look_;  // for clients that have hung up
   std::uint64_t last_session_ = 0;

@@ -69,6 +69,14 @@ TEST(Sessions, GivenNoUsableDriverThenClientsAreRefusedWithTheReason) {
   }
 }
 
+TEST(Sessions, GivenAWorkerKilledWhileItStartsThenTheNextClientGetsAnother) {
+  const Node node;
+  for (const pid_t worker : node.workers()) ::kill(worker, SIGKILL);
+  Client client(node);
+  client.set_up();
+  EXPECT_EQ(client.finish().status, 0);
+}
+
 TEST(Sessions, GivenWorkerPortsThenSessionsUseThem) {
   const Node node({"--worker-ports", "27900-27950"});
   Client client(node);
