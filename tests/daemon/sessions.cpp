@@ -71,7 +71,9 @@ TEST(Sessions, GivenNoUsableDriverThenClientsAreRefusedWithTheReason) {
 
 TEST(Sessions, GivenAWorkerKilledWhileItStartsThenTheNextClientGetsAnother) {
   const Node node;
-  for (const pid_t worker : node.workers()) ::kill(worker, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return !node.workers().empty(); }));
+  ::kill(node.workers().front(), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return node.logged("its worker ended: killed"); }));
   Client client(node);
   client.set_up();
   EXPECT_EQ(client.finish().status, 0);
