@@ -7,6 +7,7 @@ namespace clique::test {
 
 class Draining : public TwoNodes {
  protected:
+  Draining() { drain_timeout = 600; }
   bool available(size_t index) {
     return info<cl_bool>(clGetDeviceInfo, devices()[index], CL_DEVICE_AVAILABLE) == CL_TRUE;
   }
