@@ -58,9 +58,16 @@ void measure_arguments(cl_kernel kernel, cl_mem buffer, int repeats) {
   report("clSetKernelArg", arguments / time, "/s");
 }
 
-void measure(const OpenCLOptions& options) {
-  const cl::Device device = devices_of(options.platform).at(0);
-  const cl::Context context(device);
+struct RateOptions : OpenCLOptions {
+  size_t devices = 1;
+};
+
+void measure(const RateOptions& options) {
+  std::vector<cl::Device> devices = devices_of(options.platform);
+  if (devices.size() < options.devices) throw std::runtime_error("there are not so many devices");
+  devices.resize(options.devices);
+  const cl::Device device = devices.at(0);
+  const cl::Context context(devices);
   const cl::CommandQueue queue(context, device);
   const cl::Kernel nothing = build_kernel(context, "kernel void nothing() {}", "nothing");
   measure_kernels(queue(), nothing(), options.repeats);
@@ -75,6 +82,12 @@ void measure(const OpenCLOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::OpenCLOptions options;
-  return bench::run_opencl(argc, argv, "Command rates of one device", options, [&] { measure(options); });
+  RateOptions options;
+  const auto add = [&](CLI::App& app) {
+    app.add_option("--devices", options.devices, "of the context; all but the first have nothing to do")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+  };
+  return bench::run_opencl(argc, argv, "Command rates of one device", options, add,
+                           [&] { measure(options); });
 }

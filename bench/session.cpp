@@ -1,5 +1,6 @@
 // How long a short program takes that has run before: from the start of its process to its first result, and
-// to its end.
+// to its end. Or several such programs at once, each of which ends when all have their results.
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,81 +17,130 @@ using namespace bench;
 
 struct SessionOptions : OpenCLOptions {
   bool child = false;
+  bool everywhere = false;
+  size_t at_once = 1;
 };
 
 [[noreturn]] void fail(const char* call, int error) {
   throw std::system_error(error, std::generic_category(), call);
 }
 
-/// The short program: a context, a program, one kernel, its result. Writes a byte once it has that.
-void be_the_program(const std::string& platform) {
+/// The short program: a context, a program, a kernel on one device or on each, its result. Writes a byte once
+/// it has that, and ends when its input does.
+void be_the_program(const SessionOptions& options) {
   constexpr cl_uint count = 1024;
-  const cl::Device device = devices_of(platform).at(0);
-  const cl::Context context(device);
-  const cl::CommandQueue queue(context, device);
-  const cl::Buffer buffer(context, CL_MEM_WRITE_ONLY, count * sizeof(cl_uint));
+  std::vector<cl::Device> devices = devices_of(options.platform);
+  if (!options.everywhere) devices.resize(1);
+  const cl::Context context(devices);
   cl::Kernel kernel = build_kernel(
       context,
       "kernel void squares(global uint* to) { to[get_global_id(0)] = get_global_id(0) * get_global_id(0); }",
       "squares");
-  kernel.setArg(0, buffer);
-  queue.enqueueNDRangeKernel(kernel, cl::NullRange, {count});
-  std::vector<cl_uint> squares(count);
-  queue.enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(cl_uint), squares.data());
-  for (cl_uint i = 0; i < count; ++i)
-    if (squares[i] != i * i) throw std::runtime_error("a wrong result");
+  std::vector<std::pair<cl::CommandQueue, cl::Buffer>> places;
+  for (const cl::Device& device : devices) {
+    auto& [queue, buffer] = places.emplace_back(
+        cl::CommandQueue(context, device), cl::Buffer(context, CL_MEM_WRITE_ONLY, count * sizeof(cl_uint)));
+    kernel.setArg(0, buffer);
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, {count});
+    queue.flush();
+  }
+  for (const auto& [queue, buffer] : places) {
+    std::vector<cl_uint> squares(count);
+    queue.enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(cl_uint), squares.data());
+    for (cl_uint i = 0; i < count; ++i)
+      if (squares[i] != i * i) throw std::runtime_error("a wrong result");
+  }
   if (write(STDOUT_FILENO, "r", 1) != 1) fail("write", errno);
+  char byte = 0;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  }
 }
 
-/// Runs the short program, and returns the seconds until its result. Throws where it fails.
-double start_to_result(const std::string& platform) {
-  std::array<int, 2> result{};
-  if (pipe(result.data()) != 0) fail("pipe", errno);
+/// A pipe; children have only what they are given of it.
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2", errno);
+  return ends;
+}
+
+/// A process that is the short program.
+struct Program {
+  pid_t pid = 0;
+  int result = -1;
+};
+
+Program start(const SessionOptions& options, int input) {
+  const auto result = make_pipe();
   posix_spawn_file_actions_t actions{};
   posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, result[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, result[0]);
-  std::array<std::string, 4> words{"/proc/self/exe", "--child", "--platform", platform};
-  std::array<char*, 5> arguments{};
-  std::transform(words.begin(), words.end(), arguments.begin(),
-                 [](std::string& word) { return word.data(); });
+  std::vector<std::string> words{"/proc/self/exe", "--child", "--platform", options.platform};
+  if (options.everywhere) words.emplace_back("--everywhere");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   // A path of ours: in the child "self" is the child already, yet before it runs the new program.
   const std::string program = "/proc/" + std::to_string(getpid()) + "/exe";
-  pid_t pid = 0;
-  const double time = seconds([&] {
-    const int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
-    if (error != 0) fail("posix_spawn", error);
-    close(result[1]);
-    char byte = 0;
-    if (read(result[0], &byte, 1) != 1) throw std::runtime_error("the program ended without a result");
-  });
+  Program started{0, result[0]};
+  const int error = posix_spawn(&started.pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  close(result[0]);
-  int status = 0;
-  if (waitpid(pid, &status, 0) != pid || status != 0) throw std::runtime_error("the program failed");
+  close(result[1]);
+  if (error != 0) fail("posix_spawn", error);
+  return started;
+}
+
+/// Runs the short programs, and returns the seconds until the last one's result. Throws where one fails.
+double start_to_result(const SessionOptions& options) {
+  const auto input = make_pipe();
+  std::vector<Program> programs;
+  const double time = seconds([&] {
+    for (size_t i = 0; i < options.at_once; ++i) programs.push_back(start(options, input[0]));
+    for (const Program& program : programs) {
+      char byte = 0;
+      if (read(program.result, &byte, 1) != 1) throw std::runtime_error("a program ended without a result");
+    }
+  });
+  close(input[0]);
+  close(input[1]);
+  for (const Program& program : programs) {
+    close(program.result);
+    int status = 0;
+    if (waitpid(program.pid, &status, 0) != program.pid || status != 0)
+      throw std::runtime_error("a program failed");
+  }
   return time;
 }
 
 void measure(const SessionOptions& options) {
   if (options.child) {
-    be_the_program(options.platform);
+    be_the_program(options);
     return;
   }
   std::vector<double> whole;
   const double to_result = median(options.repeats, [&] {
     double time = 0;
-    whole.push_back(seconds([&] { time = start_to_result(options.platform); }));
+    whole.push_back(seconds([&] { time = start_to_result(options); }));
     return time;
   });
   whole.erase(whole.begin());  // the run that warms up
-  report("process start to first result", 1e3 * to_result, "ms");
-  report("process start to its end", 1e3 * median(whole), "ms");
+  const std::string which =
+      options.at_once == 1 ? "process start to " : std::to_string(options.at_once) + " processes' start to ";
+  report(which + (options.at_once == 1 ? "first result" : "all results"), 1e3 * to_result, "ms");
+  report(which + (options.at_once == 1 ? "its end" : "their end"), 1e3 * median(whole), "ms");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   SessionOptions options;
-  const auto add = [&](CLI::App& app) { app.add_flag("--child", options.child, "be the short program"); };
+  const auto add = [&](CLI::App& app) {
+    app.add_flag("--child", options.child, "be the short program");
+    app.add_flag("--everywhere", options.everywhere,
+                 "kernels on all devices of the platform, not only the first");
+    app.add_option("--at-once", options.at_once, "so many programs at the same time")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+  };
   return bench::run_opencl(argc, argv, "Start of a session", options, add, [&] { measure(options); });
 }

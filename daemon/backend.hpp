@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/memory_budget.hpp"
 #include "daemon/peer_links.hpp"
 #include "daemon/report_order.hpp"
 #include "daemon/reporter.hpp"
@@ -78,6 +79,8 @@ struct Surroundings {
   ReportOrder& order;
   PeerLinks& peers;
   Tasks& tasks;
+  /// For all buffers and images.
+  MemoryBudget& memory;
   /// How long a kernel may run, from when nothing that it comes after holds it back; 0: for ever. One that
   /// runs longer ends the session, for the reason over_limit() (backend/checks.hpp).
   std::chrono::seconds kernel_limit{0};

@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -16,6 +17,8 @@
 namespace clique::daemon {
 
 namespace {
+
+constexpr std::int64_t kWeek = 7 * 24 * 3600;
 
 std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
@@ -54,9 +57,14 @@ std::uint16_t parse_port(std::string_view text, const char* what) {
 
 void read_config(const std::string& path, Config& config) {
   const std::map<std::string, std::string Config::*, std::less<>> strings{
-      {"listen", &Config::listen}, {"devices", &Config::devices},     {"log-level", &Config::log_level},
-      {"name", &Config::name},     {"advertise", &Config::advertise}, {"worker-ports", &Config::worker_ports},
-      {"nvidia", &Config::nvidia}};
+      {"listen", &Config::listen},       {"devices", &Config::devices},
+      {"log-level", &Config::log_level}, {"name", &Config::name},
+      {"advertise", &Config::advertise}, {"worker-ports", &Config::worker_ports},
+      {"nvidia", &Config::nvidia},       {"session-memory", &Config::session_memory}};
+  const std::map<std::string, std::int64_t Config::*, std::less<>> numbers{
+      {"kernel-timeout", &Config::kernel_timeout},
+      {"drain-timeout", &Config::drain_timeout},
+      {"sessions", &Config::sessions}};
   toml::table table;
   try {
     table = toml::parse_file(path);
@@ -72,10 +80,12 @@ void read_config(const std::string& path, Config& config) {
       const auto value = node.value_exact<bool>();
       if (!value) wrong("'insecure' is true or false, without quotation marks");
       config.insecure = *value;
-    } else if (key.str() == "kernel-timeout") {
+    } else if (const auto number = numbers.find(key.str()); number != numbers.end()) {
       const auto value = node.value_exact<std::int64_t>();
-      if (!value) wrong("'kernel-timeout' is a number of seconds, without quotation marks");
-      config.kernel_timeout = *value;
+      if (!value)
+        wrong(in_quotes(key.str()) + " is a whole number" + (key.str() == "sessions" ? "" : " of seconds") +
+              ", without quotation marks");
+      config.*(number->second) = *value;
     } else if (key.str() == "devices" && node.is_array()) {
       config.devices = device_list(*node.as_array(), wrong);
     } else if (const auto field = strings.find(key.str()); field != strings.end()) {
@@ -83,7 +93,8 @@ void read_config(const std::string& path, Config& config) {
       if (!value) wrong(in_quotes(key.str()) + " is a text: put it between quotation marks");
       config.*(field->second) = *value;
     } else {
-      std::string known = "insecure, kernel-timeout";
+      std::string known = "insecure";
+      for (const auto& [name, member] : numbers) known += ", " + name;
       for (const auto& [name, member] : strings) known += ", " + name;
       fail(path, key.source(), "unknown key " + in_quotes(key.str()) + "; the keys are " + known);
     }
@@ -151,12 +162,44 @@ PortRange parse_ports(std::string_view text) {
 }
 
 std::chrono::seconds parse_kernel_timeout(std::int64_t seconds) {
-  constexpr std::int64_t kWeek = 7 * 24 * 3600;
   if (seconds < 0 || seconds > kWeek)
     throw ConfigError(
         "a kernel cannot be given " + std::to_string(seconds) +
         " seconds; write kernel-timeout as a number of seconds up to a week, or 0 for no limit");
   return std::chrono::seconds(seconds);
+}
+
+std::chrono::seconds parse_drain_timeout(std::int64_t seconds) {
+  if (seconds < 0 || seconds > kWeek)
+    throw ConfigError("sessions cannot be given " + std::to_string(seconds) +
+                      " seconds to finish; write drain-timeout as a number of seconds up to a week, or 0 for "
+                      "ending them at once");
+  return std::chrono::seconds(seconds);
+}
+
+std::size_t parse_sessions(std::int64_t number) {
+  if (number < 0)
+    throw ConfigError("there cannot be " + std::to_string(number) +
+                      " sessions; write sessions as their largest number at a time, or 0 for no limit");
+  return static_cast<std::size_t>(number);
+}
+
+std::uint64_t parse_memory(std::string_view text) {
+  if (text.empty()) return 0;
+  constexpr std::string_view kUnits = "KMGT";
+  // What OpenCL demands for one buffer.
+  constexpr std::uint64_t kLeast = 32U << 20U;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const auto found = kUnits.find(unit);
+  const auto power = unit.empty() ? 0 : found + 1;
+  if (error != std::errc() || unit.size() > 1 || found == std::string_view::npos ||
+      number > (std::numeric_limits<std::uint64_t>::max() >> (10 * power)) || number << (10 * power) < kLeast)
+    throw ConfigError(in_quotes(text) +
+                      " is no amount of memory for a session; write session-memory as a number of bytes, or "
+                      "like 512M or 8G, 32M at least, or leave it out for no limit");
+  return number << (10 * power);
 }
 
 void check_log_level(const std::string& level) {

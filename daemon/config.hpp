@@ -27,6 +27,9 @@ struct Config {
   std::string nvidia = "cuda";  ///< see parse_nvidia_driver
   bool insecure = false;
   std::int64_t kernel_timeout = 0;  ///< seconds; 0: none
+  std::int64_t drain_timeout = 30;  ///< seconds; well below the 90 that systemd gives services to stop
+  std::int64_t sessions = 0;        ///< at a time, at most; 0: any number
+  std::string session_memory;       ///< see parse_memory
 };
 
 inline constexpr const char* kDefaultConfigFile = "/etc/clique/cliqued.toml";
@@ -52,6 +55,16 @@ PortRange parse_ports(std::string_view text);
 
 /// Throws ConfigError unless it is a time that a kernel can have: 0 for no limit, up to a week.
 std::chrono::seconds parse_kernel_timeout(std::int64_t seconds);
+
+/// Throws ConfigError unless it is a time that sessions can have to finish: up to a week.
+std::chrono::seconds parse_drain_timeout(std::int64_t seconds);
+
+/// Throws ConfigError unless it is a number of sessions: 0 for no limit.
+std::size_t parse_sessions(std::int64_t number);
+
+/// Bytes: a number that K, M, G or T (powers of 1024) may follow, 32M or more; or nothing: 0, for no limit.
+/// Throws ConfigError.
+std::uint64_t parse_memory(std::string_view text);
 
 /// Throws ConfigError unless it is a level's name.
 void check_log_level(const std::string& level);

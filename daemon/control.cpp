@@ -58,8 +58,12 @@ void ControlChannel::send(const std::vector<ListedPlatform>& platforms) const {
   send_packet(pack(platforms));
 }
 
-void ControlChannel::send(const std::string& text) const {
-  send_packet(pack(std::vector<std::string>{text}));
+void ControlChannel::send(const Notice& notice) const {
+  send_packet(pack(notice));
+}
+
+void ControlChannel::send(const std::string& reason) const {
+  send_packet(pack(std::vector<std::string>{reason}));
 }
 
 void ControlChannel::send_packet(const msgpack::sbuffer& packet) const {
@@ -86,6 +90,10 @@ WorkerReady parse_worker_ready(std::span<const std::byte> packet) {
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {
   return parse<std::vector<ListedPlatform>>(packet);
+}
+
+Notice parse_notice(std::span<const std::byte> packet) {
+  return parse<Notice>(packet);
 }
 
 }  // namespace clique::daemon

@@ -9,9 +9,8 @@
 // `platform`, `token`, `shared`, `device`: STR; the three ports, `kind` (PlatformKind), `index` and `type`
 // (cl_device_type): integers. A process that cannot do its work writes [reason] (STR) instead, and ends. The
 // ports are on 127.0.0.1, or on the address that `cliqued worker --bind` names. The starter writes nothing
-// but one packet [client] (STR, for logs) to a worker when it gives its address away; from then on the client
-// has kAttachSeconds to attach. End of file on the channel, in any phase, ends the process that inherited it
-// and everything that it started.
+// but Notices, and those to workers only. End of file on the channel, in any phase, ends the process that
+// inherited it and everything that it started.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +49,18 @@ struct ListedPlatform {
   CLIQUE_FIELDS(ListedPlatform, kind, index, name, devices)
 };
 
+/// What a worker is told.
+struct Notice {
+  enum class Kind : std::uint8_t {
+    Taken = 0,   ///< its address is given away, to the client `text` (for logs), who has kAttachSeconds
+    HungUp = 1,  ///< the client has left the daemon: if it is not attached by now, it never will be
+    Stop = 2     ///< the session is to end, for the reason `text`
+  };
+  Kind kind = Kind::Taken;
+  std::string text;
+  CLIQUE_FIELDS(Notice, kind, text)
+};
+
 /// Time that a client has to attach to a worker whose address it was given.
 inline constexpr int kAttachSeconds = 30;
 
@@ -63,8 +74,9 @@ class ControlChannel {
   void send(const WorkerReady& ready) const;
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
-  /// The reason why there is nothing better to send, or the client's name.
-  void send(const std::string& text) const;
+  void send(const Notice& notice) const;
+  /// The reason why there is nothing better to send.
+  void send(const std::string& reason) const;
 
   /// One packet, waiting for it.
   /// @returns nothing at end of file.
@@ -77,9 +89,10 @@ class ControlChannel {
   Fd fd_;
 };
 
-/// What a packet from a worker or a probe holds. Throws std::runtime_error with the reason that the process
-/// gave, and DecodeError.
+/// What a packet holds. Throws std::runtime_error with the reason that the process gave instead, and
+/// DecodeError.
 WorkerReady parse_worker_ready(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
+Notice parse_notice(std::span<const std::byte> packet);
 
 }  // namespace clique::daemon

@@ -24,6 +24,9 @@ namespace {
 using clique::Fd;
 using namespace clique::daemon;
 
+/// From the end of draining to our end.
+constexpr std::chrono::seconds kStopTime{10};
+
 /// Tells systemd about our state, where it started us (Type=notify).
 void notify_systemd(const std::string& state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
@@ -69,6 +72,9 @@ int run_daemon(const Config& config) {
   options.node = config.name.empty() ? host_name() : config.name;
   options.worker_ports = parse_ports(config.worker_ports);
   options.kernel_timeout = parse_kernel_timeout(config.kernel_timeout);
+  options.sessions = parse_sessions(config.sessions);
+  options.session_memory = parse_memory(config.session_memory);
+  const auto drain_timeout = parse_drain_timeout(config.drain_timeout);
   const Fd signals = block_signals();
   separate_compiler_cache(options.node + '-' + std::to_string(listen.port));
   const auto platforms = probe_platforms(config.nvidia);
@@ -90,8 +96,12 @@ int run_daemon(const Config& config) {
     spdlog::warn("--insecure: whoever reaches this address can run programs on this node");
   }
   notify_systemd("READY=1");
-  server->run(signals.get());
-  notify_systemd("STOPPING=1");
+  const int signal = server->run(signals.get());
+  // systemd is to wait for as long as we do, and for what comes after that.
+  notify_systemd(fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}",
+                             std::chrono::microseconds(drain_timeout + kStopTime).count()));
+  if (signal == SIGTERM) server->drain(signals.get(), drain_timeout);
+  server->stop();
   spdlog::info("ended by a signal");
   return EXIT_SUCCESS;
 }
@@ -114,6 +124,7 @@ int run_internal(const std::string& command, int argc, char** argv) {
   app.add_option("--bind", worker.bind);
   app.add_option("--worker-ports", ports);
   app.add_option("--kernel-timeout", kernel_timeout);
+  app.add_option("--session-memory", worker.session_memory);
   CLI11_PARSE(app, argc, argv);
   init_log(command, log_level);
   worker.ports = parse_ports(ports);
@@ -131,7 +142,7 @@ int run(int argc, char** argv) {
   std::string config_file;
   CLI::App app(
       "cliqued offers this node's OpenCL devices to Clique clients.\n"
-      "It runs in the foreground until SIGINT or SIGTERM.",
+      "It runs in the foreground until SIGINT, or until SIGTERM, after which running sessions may finish.",
       "cliqued");
   app.set_version_flag("--version", "cliqued " CLIQUE_VERSION);
   app.add_option("--listen", flags.listen, "HOST:PORT; HOST is a name, an IPv4 address or an [IPv6 address]")
@@ -154,6 +165,13 @@ int run(int argc, char** argv) {
       "How NVIDIA GPUs are used: 'cuda' (the default), or 'opencl' for NVIDIA's own OpenCL driver");
   app.add_option("--kernel-timeout", flags.kernel_timeout,
                  "SECONDS that a kernel may run before its session is ended; no limit by default");
+  app.add_option("--drain-timeout", flags.drain_timeout,
+                 "SECONDS that running sessions have to finish after SIGTERM")
+      ->capture_default_str();
+  app.add_option("--sessions", flags.sessions, "Largest number of sessions at a time; any by default");
+  app.add_option(
+      "--session-memory", flags.session_memory,
+      "BYTES that a session may allocate on each driver's devices, with K, M or G; any by default");
   app.add_flag("--insecure", flags.insecure,
                "Allow listening on an address that other hosts reach, without encryption");
   try {
@@ -172,9 +190,13 @@ int run(int argc, char** argv) {
                                {"--advertise", &Config::advertise},
                                {"--name", &Config::name},
                                {"--worker-ports", &Config::worker_ports},
-                               {"--nvidia", &Config::nvidia}})
+                               {"--nvidia", &Config::nvidia},
+                               {"--session-memory", &Config::session_memory}})
     if (app.count(option) > 0) config.*field = flags.*field;
-  if (app.count("--kernel-timeout") > 0) config.kernel_timeout = flags.kernel_timeout;
+  for (auto [option, field] : {std::pair{"--kernel-timeout", &Config::kernel_timeout},
+                               {"--drain-timeout", &Config::drain_timeout},
+                               {"--sessions", &Config::sessions}})
+    if (app.count(option) > 0) config.*field = flags.*field;
   config.insecure = config.insecure || flags.insecure;
   check_log_level(config.log_level);
   try {

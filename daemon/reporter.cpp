@@ -68,6 +68,11 @@ void Reporter::flush() {
   sending_ = false;
 }
 
+bool Reporter::settled() {
+  const std::lock_guard lock(mutex_);
+  return !sending_ && pending_.empty() && outgoing_.empty();
+}
+
 void Reporter::drain() {
   {
     const std::lock_guard lock(mutex_);

@@ -50,6 +50,9 @@ class Reporter {
   void flush();
   /// Whether something could not be sent, since the client is behind: flush() is to be called again soon.
   bool behind() const { return behind_.load(std::memory_order_relaxed); }
+  /// Whether all that was reported before this call is with the client. What is not may be in the hands of
+  /// another thread. Any thread.
+  bool settled();
 
   /// A command of another worker has ended; what is printed from now on may depend on it. Any thread.
   void ended_elsewhere(protocol::CommandId command);

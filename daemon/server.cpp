@@ -1,8 +1,11 @@
 #include "daemon/server.hpp"
 
 #include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "protocol/version.hpp"
 
@@ -22,6 +25,8 @@ constexpr long kPollMs = 1000;
 constexpr long kEndingPollMs = 20;
 /// For a worker whose channel is closed to end; then it is killed.
 constexpr std::chrono::seconds kEndTime{2};
+/// How often it is looked whether clients that are to attach are still there.
+constexpr std::chrono::milliseconds kHungUpInterval{500};
 }  // namespace
 
 Server::Server(Options options)
@@ -36,66 +41,139 @@ Server::Server(Options options)
   listen.port = static_cast<std::uint16_t>(std::stoi(bound.substr(bound.rfind(':') + 1)));
 }
 
-void Server::run(int signal_fd) {
+int Server::run(int signal_fd) {
   while (true) {
     start_sets();
-    std::vector<zmq::pollitem_t> items{{socket_.handle(), 0, ZMQ_POLLIN, 0},
-                                       {nullptr, signal_fd, ZMQ_POLLIN, 0}};
-    for (const Set& set : sets_)
-      for (const Worker& worker : set)
-        items.push_back({nullptr, worker.process.control().fd(), ZMQ_POLLIN, 0});
-    long patience = kPollMs;
-    for (const Taken& taken : taken_) {
-      const bool ending = taken.closed != std::chrono::steady_clock::time_point();
-      if (ending) patience = kEndingPollMs;
-      if (!ending) items.push_back({nullptr, taken.process.control().fd(), ZMQ_POLLIN, 0});
-    }
-    if (zmq_poll(items.data(), static_cast<int>(items.size()), patience) < 0 && zmq_errno() != EINTR)
-      throw zmq::error_t();
-    if (items[1].revents != 0) return;
-
-    const auto readable = [&items](const ChildProcess& process) {
-      return std::any_of(items.begin(), items.end(), [&](const zmq::pollitem_t& item) {
-        return item.socket == nullptr && item.fd == process.control().fd() && item.revents != 0;
-      });
-    };
-    for (auto set = sets_.begin(); set != sets_.end();) {
-      bool lost = false;
-      set->remove_if([&](Worker& worker) {
-        const bool was_ready = worker.ready.has_value();
-        if (!readable(worker.process) || look_at(worker)) return false;
-        lost = lost || was_ready;
-        return true;
-      });
-      // A driver that cannot start is left out; one that was ready belongs into the set, so there must be a
-      // new one.
-      set = lost || set->empty() ? sets_.erase(set) : std::next(set);
-    }
-    taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process)); });
-    if (items[0].revents != 0) take_messages();
-    // Whoever asks after a failure makes it be tried again, and is refused only where it is too early for
-    // that.
-    start_sets();
-    serve_waiting();
+    if (const int signal = turn(signal_fd, Clock::time_point::max())) return signal;
   }
+}
+
+void Server::drain(int signal_fd, std::chrono::seconds limit) {
+  close();
+  spdlog::info("draining: no new sessions; {} run, and have {} s to end", sessions(), limit.count());
+  const auto deadline = Clock::now() + limit;
+  while (!taken_.empty() && Clock::now() < deadline)
+    if (turn(signal_fd, deadline) != 0) return;
+}
+
+void Server::stop() {
+  close();
+  if (const std::size_t count = sessions()) spdlog::warn("sessions that run are ended: {}", count);
+  for (const Taken& taken : taken_)
+    taken.process.control().send(
+        Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", options_.node)});
+  const auto deadline = Clock::now() + kEndTime;
+  while (!taken_.empty() && Clock::now() < deadline) turn(-1, deadline);
+}
+
+void Server::close() {
+  draining_ = true;
+  for (Set& set : sets_) retire(std::move(set));
+  sets_.clear();
+  for (const Waiting& client : waiting_) refuse(client.routing_id, client.client, drains());
+  waiting_.clear();
+}
+
+int Server::turn(int signal_fd, Clock::time_point deadline) {
+  std::vector<zmq::pollitem_t> items{{socket_.handle(), 0, ZMQ_POLLIN, 0}};
+  // Others than sockets are descriptors; -1 is none.
+  const auto watch = [&items](int fd) {
+    if (fd >= 0) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+  };
+  watch(signal_fd);
+  for (const Set& set : sets_)
+    for (const Worker& worker : set) watch(worker.process.control().fd());
+  // Who waits for others to end, or for the time of another try, is told by no descriptor.
+  long patience = !waiting_.empty() && (full() || sets_.empty()) ? kEndingPollMs : kPollMs;
+  for (const Taken& taken : taken_) {
+    const bool ending = taken.closed != Clock::time_point();
+    if (ending) {
+      patience = kEndingPollMs;
+    } else {
+      if (!taken.routing_id.empty()) patience = std::min(patience, kHungUpInterval.count());
+      watch(taken.process.control().fd());
+    }
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  if (zmq_poll(items.data(), static_cast<int>(items.size()), std::clamp<long>(left, 0, patience)) < 0 &&
+      zmq_errno() != EINTR)
+    throw zmq::error_t();
+  const auto readable = [&items](int fd) {
+    return std::any_of(items.begin(), items.end(), [&](const zmq::pollitem_t& item) {
+      return item.socket == nullptr && item.fd == fd && item.revents != 0;
+    });
+  };
+  if (signal_fd >= 0 && readable(signal_fd)) {
+    signalfd_siginfo signal{};
+    if (::read(signal_fd, &signal, sizeof signal) == sizeof signal) return static_cast<int>(signal.ssi_signo);
+  }
+
+  for (auto set = sets_.begin(); set != sets_.end();) {
+    bool lost = false;
+    set->remove_if([&](Worker& worker) {
+      const bool was_ready = worker.ready.has_value();
+      if (!readable(worker.process.control().fd()) || look_at(worker)) return false;
+      lost = lost || was_ready;
+      return true;
+    });
+    // A driver that cannot start is left out; one that was ready belongs into the set, so there must be a
+    // new one.
+    set = lost || set->empty() ? sets_.erase(set) : std::next(set);
+  }
+  taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process.control().fd())); });
+  if (items[0].revents != 0) take_messages();
+  // Whoever asks after a failure makes it be tried again, and is refused only where that fails, too.
+  start_sets();
+  serve_waiting();
+  look_for_hung_up();
+  return 0;
+}
+
+void Server::look_for_hung_up() {
+  const auto now = Clock::now();
+  if (now < next_look_) return;
+  next_look_ = now + kHungUpInterval;
+  for (Taken& taken : taken_) {
+    if (taken.routing_id.empty()) continue;
+    // What is sent does not matter, but whether there is somebody to send it to.
+    const bool gone = !answer(taken.routing_id, protocol::Starting{});
+    if (gone) taken.process.control().send(Notice{Notice::Kind::HungUp, ""});
+    if (gone || now - taken.since > std::chrono::seconds(kAttachSeconds)) taken.routing_id.clear();
+  }
+}
+
+std::size_t Server::sessions() const {
+  std::set<std::uint64_t> running;
+  for (const Taken& taken : taken_)
+    if (taken.session != 0 && taken.closed == Clock::time_point()) running.insert(taken.session);
+  return running.size();
 }
 
 bool Server::has_ended(Taken& taken, bool readable) {
   // All that a worker says after it was taken is that it is gone. The driver of a device that is busy may
   // take its time to let go of the process, and others are not to wait for that.
-  const auto now = std::chrono::steady_clock::now();
-  if (taken.closed == std::chrono::steady_clock::time_point()) {
+  const auto now = Clock::now();
+  if (taken.closed == Clock::time_point()) {
     if (!readable) return false;
     taken.closed = now;
   }
   const auto how = taken.process.ended();
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
-  if (how && !how->empty()) spdlog::warn("a worker of {} ended: {}", taken.client, *how);
+  if (how && !how->empty() && taken.session != 0)
+    spdlog::warn("a worker of {} ended: {}", taken.client, *how);
   return how.has_value();
 }
 
+void Server::retire(Set set) {
+  for (Worker& worker : set) {
+    worker.process.kill();
+    taken_.push_back({"", "nobody", 0, std::move(worker.process), Clock::now(), Clock::now()});
+  }
+}
+
 void Server::start_sets() {
-  const auto now = std::chrono::steady_clock::now();
+  if (draining_) return;
+  const auto now = Clock::now();
   // After a failure only somebody who asks is worth another try.
   const std::size_t wanted = waiting_.size() + (failure_.empty() ? 1 : 0);
   while (sets_.size() < std::min(wanted, kMaxSets) && now >= next_start_) {
@@ -108,10 +186,12 @@ void Server::start_sets() {
       worker.bind = options_.listen.address;
       worker.ports = options_.worker_ports;
       worker.kernel_timeout = options_.kernel_timeout;
+      worker.session_memory = options_.session_memory;
       set.push_back({platform.name, ChildProcess::start(worker_arguments(worker)), std::nullopt});
     }
     if (set.empty()) {
       failure_ = "this node has no OpenCL devices to offer";
+      failed_at_ = now;
       return;
     }
     sets_.push_back(std::move(set));
@@ -131,7 +211,8 @@ bool Server::look_at(Worker& worker) {
   } catch (const std::exception& error) {
     failure_ = fmt::format("the driver {} cannot be used: {}", worker.platform, error.what());
     spdlog::error("{}", failure_);
-    next_start_ = std::chrono::steady_clock::now() + kRestartInterval;
+    failed_at_ = Clock::now();
+    next_start_ = failed_at_ + kRestartInterval;
     // One that was ready has only to be replaced.
     if (worker.ready) failure_.clear();
     return false;
@@ -160,11 +241,20 @@ void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
             "the client speaks version {} of the protocol, node {} version {}; install the same version of "
             "Clique on both",
             message.version, options_.node, protocol::kVersion));
+  } else if (draining_) {
+    refuse(routing_id, message.client, drains());
   } else if (waiting_.size() >= kMaxWaiting) {
     refuse(routing_id, message.client, "too many clients are waiting for a session; try again later");
   } else {
-    waiting_.push_back({routing_id, std::move(message.client)});
+    waiting_.push_back({routing_id, std::move(message.client), Clock::now()});
   }
+}
+
+std::string Server::drains() const {
+  return fmt::format(
+      "node {} drains: it takes no new sessions and is about to stop; leave it out, or try again when it has "
+      "been started again",
+      options_.node);
 }
 
 bool Server::all_ready(const Set& set) {
@@ -176,24 +266,35 @@ bool Server::all_ready(const Set& set) {
 }
 
 void Server::serve_waiting() {
-  for (auto set = sets_.begin(); set != sets_.end() && !waiting_.empty();) {
+  // Sessions that are about to end are waited for, so that one may follow the other.
+  while (!waiting_.empty() && full() && Clock::now() - waiting_.front().since > kEndTime) {
+    refuse(waiting_.front().routing_id, waiting_.front().client,
+           fmt::format("node {} has {} sessions, which is its limit; try again when one has ended, or raise "
+                       "'sessions' in its configuration",
+                       options_.node, options_.sessions));
+    waiting_.pop_front();
+  }
+  for (auto set = sets_.begin(); set != sets_.end() && !waiting_.empty() && !full();) {
     if (!all_ready(*set)) {
       ++set;
       continue;
     }
-    Set taken = std::move(*set);
-    set = sets_.erase(set);
     const Waiting client = std::move(waiting_.front());
     waiting_.pop_front();
+    // Whoever has waited may have gone meanwhile.
+    if (client.told && !answer(client.routing_id, protocol::Starting{})) continue;
+    Set taken = std::move(*set);
+    set = sets_.erase(set);
     welcome(client, std::move(taken));
   }
   for (Waiting& client : waiting_) {
     if (std::exchange(client.told, true)) continue;
     answer(client.routing_id, protocol::Starting{});
   }
-  if (sets_.empty() && !failure_.empty()) {
-    for (const Waiting& client : waiting_) refuse(client.routing_id, client.client, failure_);
-    waiting_.clear();
+  if (!sets_.empty() || failure_.empty()) return;
+  while (!waiting_.empty() && waiting_.front().since <= failed_at_) {
+    refuse(waiting_.front().routing_id, waiting_.front().client, failure_);
+    waiting_.pop_front();
   }
 }
 
@@ -202,10 +303,12 @@ void Server::welcome(const Waiting& client, Set set) {
   message.version = protocol::kVersion;
   message.node = options_.node;
   message.advertise = options_.advertise;
+  ++last_session_;
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
-    worker.process.control().send(client.client);
-    taken_.push_back({client.client, std::move(worker.process)});
+    worker.process.control().send(Notice{Notice::Kind::Taken, client.client});
+    taken_.push_back(
+        {client.routing_id, client.client, last_session_, std::move(worker.process), Clock::now()});
   }
   spdlog::info("session for {}", client.client);
   answer(client.routing_id, message);
@@ -217,11 +320,10 @@ void Server::refuse(const std::string& routing_id, const std::string& client, co
 }
 
 template <typename M>
-void Server::answer(const std::string& routing_id, const M& message) {
+bool Server::answer(const std::string& routing_id, const M& message) {
   protocol::Batch batch;
   batch.add(message);
-  // Whoever has gone meanwhile needs no answer; his workers end when he does not attach.
-  protocol::send(socket_, batch, routing_id);
+  return protocol::send(socket_, batch, routing_id);
 }
 
 }  // namespace clique::daemon

@@ -229,7 +229,11 @@ void Session::loop() {
     busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
     surroundings_.peers.collect();
-    if (pushing_.exchange(false) && shared_->collect()) pushing_ = true;
+    if (pushing_.exchange(false)) {
+      // In this order: what was not handed over yet is not lent yet.
+      const bool settled = surroundings_.reporter.settled();
+      if (shared_->collect() || !settled) pushing_ = true;
+    }
     const auto now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
@@ -425,14 +429,18 @@ void Session::open() {
 void Session::watch_control() {
   const auto packet = control_.receive();
   if (!packet) throw Ended{"whoever started this worker is gone"};
-  try {
-    msgpack::object_handle name =
-        msgpack::unpack(reinterpret_cast<const char*>(packet->data()), packet->size());
-    client_ = name.get().as<std::array<std::string, 1>>()[0];
-  } catch (const std::exception&) {
-    // Only a name for logs.
+  const Notice notice = parse_notice(*packet);
+  switch (notice.kind) {
+    case Notice::Kind::Taken:
+      client_ = notice.text;
+      attach_deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(kAttachSeconds);
+      break;
+    case Notice::Kind::HungUp:
+      if (!open_) throw Ended{"the client has gone without attaching"};
+      break;
+    case Notice::Kind::Stop:
+      throw DeviceFailed(notice.text);
   }
-  if (!open_) attach_deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(kAttachSeconds);
 }
 
 bool Session::lost(zmq::socket_ref monitor, int connection) {

@@ -81,7 +81,8 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   ReportOrder order(reporter);
   PeerLinks peer_links(context);
   Tasks tasks;
-  const Surroundings surroundings{reporter, order, peer_links, tasks, options.kernel_timeout};
+  MemoryBudget memory(options.session_memory);
+  const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.kernel_timeout};
   const auto backend = make_backend(surroundings, options);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -127,6 +128,8 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options) {
                      {"--worker-ports", fmt::format("{}-{}", options.ports.first, options.ports.second)});
   if (options.kernel_timeout.count() != 0)
     arguments.insert(arguments.end(), {"--kernel-timeout", std::to_string(options.kernel_timeout.count())});
+  if (options.session_memory != 0)
+    arguments.insert(arguments.end(), {"--session-memory", std::to_string(options.session_memory)});
   return arguments;
 }
 
@@ -162,7 +165,7 @@ int run_embedded(int control_fd) {
     for (ChildProcess& child : children) {
       try {
         workers.push_back(parse_worker_ready(receive_from(child, control_fd)));
-        child.control().send(std::string("the process that embeds this worker"));
+        child.control().send(Notice{Notice::Kind::Taken, "the process that embeds this worker"});
       } catch (const std::exception& error) {
         reason = error.what();
         spdlog::warn("a driver cannot be used: {}", reason);

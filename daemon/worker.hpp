@@ -22,6 +22,7 @@ struct WorkerOptions {
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets, IPv6 without brackets
   PortRange ports{0, 0};
   std::chrono::seconds kernel_timeout{0};  ///< Surroundings::kernel_limit
+  std::uint64_t session_memory = 0;        ///< of Surroundings::memory
 };
 
 /// The options as the arguments of `cliqued worker`, without the control channel.

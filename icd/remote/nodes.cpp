@@ -80,28 +80,44 @@ std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming, Clock
                     ". Install the same release of Clique on both");
 }
 
-/// Asks the daemon at a numeric address for a session. Throws Unreachable.
-protocol::Welcome say_hello(zmq::context_t& zmq, const std::string& address, std::uint16_t port,
-                            Clock::time_point deadline) {
-  zmq::socket_t daemon(zmq, zmq::socket_type::dealer);
-  protocol::configure(daemon);
-  Monitor monitor(zmq, daemon);
-  struct Stop {
-    Monitor& monitor;
-    zmq::socket_t& socket;
-    ~Stop() { monitor.stop(socket); }
-  } stop{monitor, daemon};
-  daemon.connect("tcp://" + address + ":" + std::to_string(port));
+/// The connection to the daemon at a numeric address. While it lasts, the daemon's workers wait for us.
+class Daemon {
+ public:
+  Daemon(zmq::context_t& zmq, std::string address, std::uint16_t port)
+      : address_(std::move(address)), port_(port), socket_(configured(zmq)), monitor_(zmq, socket_) {
+    socket_.connect("tcp://" + address_ + ":" + std::to_string(port_));
+  }
+  ~Daemon() { monitor_.stop(socket_); }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  /// Asks for a session. Throws Unreachable.
+  protocol::Welcome say_hello(Clock::time_point deadline);
+
+ private:
+  static zmq::socket_t configured(zmq::context_t& zmq) {
+    zmq::socket_t socket(zmq, zmq::socket_type::dealer);
+    protocol::configure(socket);
+    return socket;
+  }
+
+  const std::string address_;
+  const std::uint16_t port_;
+  zmq::socket_t socket_;
+  Monitor monitor_;
+};
+
+protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
   protocol::Batch hello;
   hello.add(protocol::Hello{protocol::kVersion, 0, self_description()});
-  protocol::send(daemon, hello);
+  protocol::send(socket_, hello);
   const std::string somebody =
       "what answers there is not cliqued, or one of another release. Is the port right?";
   for (;;) {
-    const Monitor::End end = monitor.end();
+    const Monitor::End end = monitor_.end();
     protocol::Incoming incoming;
     try {
-      if (protocol::receive(daemon, incoming)) {
+      if (protocol::receive(socket_, incoming)) {
         auto welcome = read_answer(incoming, deadline);
         if (!welcome) continue;
         if (welcome->version != protocol::kVersion) refuse_version(welcome->version);
@@ -114,21 +130,21 @@ protocol::Welcome say_hello(zmq::context_t& zmq, const std::string& address, std
       case Monitor::End::None:
         break;
       case Monitor::End::Refused:
-        throw Unreachable(diagnose(address, port, deadline) + ". Is cliqued running there?");
+        throw Unreachable(diagnose(address_, port_, deadline) + ". Is cliqued running there?");
       case Monitor::End::Handshake:
         throw Unreachable(somebody);
       case Monitor::End::Closed:
         throw Unreachable("the connection was closed. The log of cliqued there may tell why");
     }
     if (Clock::now() >= deadline) {
-      const std::string cause = diagnose(address, port, Clock::now());
+      const std::string cause = diagnose(address_, port_, Clock::now());
       if (cause == "connection closed")
         throw Unreachable(
             "something listens there but did not answer in time. Is it cliqued, and not overloaded?");
       throw Unreachable("no answer in time. Is the host up, and does its firewall let port " +
-                        std::to_string(port) + " through?");
+                        std::to_string(port_) + " through?");
     }
-    wait_for_news(daemon, monitor, deadline);
+    wait_for_news(socket_, monitor_, deadline);
   }
 }
 
@@ -171,7 +187,8 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
       // One that swallows everything must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        const protocol::Welcome welcome = say_hello(zmq, address, node.port, patience);
+        Daemon daemon(zmq, address, node.port);
+        const protocol::Welcome welcome = daemon.say_hello(patience);
         std::vector<WorkerEndpoint> workers;
         for (const auto& worker : welcome.workers) {
           const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;

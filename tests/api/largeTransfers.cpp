@@ -212,4 +212,33 @@ TEST_F(LargeTransfers, GivenManyAtATimeFromManyThreadsThenAllArrive) {
   EXPECT_EQ(9, right);
 }
 
+TEST_F(LargeTransfers, GivenManyOtherEndsMeanwhileThenReadsGoOn) {
+  const auto source = numbers(1);
+  const Mem mem = large();
+  ASSERT_CL(write(queue, mem, source, CL_TRUE));
+  std::atomic<bool> enough{false};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 2; ++thread)
+    threads.emplace_back([&] {
+      const Queue own = make_queue(0);
+      const Mem small = buffer<cl_uint>(1);
+      const cl_uint zero = 0;
+      while (!enough) {
+        for (int i = 0; i < 64; ++i) {
+          Event end;
+          EXPECT_CL(
+              clEnqueueFillBuffer(own, small, &zero, sizeof zero, 0, sizeof zero, 0, nullptr, end.out()));
+        }
+        EXPECT_CL(clFinish(own));
+      }
+    });
+  std::vector<cl_uint> result;
+  for (int round = 0; round < 150; ++round) {
+    EXPECT_CL(read(queue, mem, result, CL_TRUE));
+    EXPECT_EQ(source, result) << round;
+  }
+  enough = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace clique::test

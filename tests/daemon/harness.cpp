@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <sstream>
 #include <thread>
 
@@ -161,7 +162,11 @@ void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames) 
 }
 
 Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {
-  zmq::socket_t socket = dealer(endpoint);
+  zmq::socket_t made = dealer(endpoint);
+  // Whoever leaves the daemon before attaching to a worker gives that up, so these stay; but not for longer
+  // than the context, which is there by now.
+  static std::list<zmq::socket_t> connected;
+  zmq::socket_t& socket = connected.emplace_back(std::move(made));
   send(socket, Hello{version, 0, name});
   Receiver<HandshakeMessages> answers(socket);
   while (true) {

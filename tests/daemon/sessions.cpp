@@ -69,6 +69,16 @@ TEST(Sessions, GivenNoUsableDriverThenClientsAreRefusedWithTheReason) {
   }
 }
 
+TEST(Sessions, GivenAWorkerKilledWhileItStartsThenTheNextClientGetsAnother) {
+  const Node node;
+  ASSERT_TRUE(eventually([&] { return !node.workers().empty(); }));
+  ::kill(node.workers().front(), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return node.logged("its worker ended: killed"); }));
+  Client client(node);
+  client.set_up();
+  EXPECT_EQ(client.finish().status, 0);
+}
+
 TEST(Sessions, GivenWorkerPortsThenSessionsUseThem) {
   const Node node({"--worker-ports", "27900-27950"});
   Client client(node);
@@ -87,6 +97,20 @@ TEST(Sessions, GivenAddressOfOthersThenInsecureIsDemanded) {
   const auto [output, status] = run_cliqued({"--listen", "0.0.0.0:0"});
   EXPECT_NE(status, 0);
   EXPECT_NE(output.find("--insecure"), std::string::npos);
+}
+
+TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
+  const Node node;
+  {
+    zmq::socket_t socket = dealer(node.endpoint());
+    send(socket, Hello{kVersion, 0, "a passer-by"});
+    Receiver<HandshakeMessages> answers(socket);
+    answers.next<Welcome>();
+    EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  }
+  // Much earlier than one that stays connected would have to attach.
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 1; }, std::chrono::seconds(10))) << node.log();
+  EXPECT_TRUE(node.logged("the client has gone without attaching"));
 }
 
 TEST(Sessions, GivenTerminationThenItEndsWell) {

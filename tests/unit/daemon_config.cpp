@@ -57,11 +57,34 @@ TEST_F(ConfigFile, GivenEveryKeyThenItIsSet) {
 }
 
 TEST_F(ConfigFile, GivenTimesThatNoKernelCanHaveThenTheyAreRefused) {
-  EXPECT_CONTAINS(error("kernel-timeout = \"30\""), "a number of seconds");
+  EXPECT_CONTAINS(error("kernel-timeout = \"30\""), "whole number of seconds");
   EXPECT_EQ(parse_kernel_timeout(0), std::chrono::seconds(0));
   EXPECT_EQ(parse_kernel_timeout(604800), std::chrono::hours(7 * 24));
   EXPECT_THROW(parse_kernel_timeout(-1), ConfigError);
   EXPECT_THROW(parse_kernel_timeout(604801), ConfigError);
+}
+
+TEST_F(ConfigFile, GivenLimitsThenTheyAreUnderstoodOrRefused) {
+  const Config config = read("drain-timeout = 5\nsessions = 3\nsession-memory = \"8G\"\n");
+  EXPECT_EQ(config.drain_timeout, 5);
+  EXPECT_EQ(config.sessions, 3);
+  EXPECT_EQ(config.session_memory, "8G");
+  EXPECT_CONTAINS(error("sessions = \"3\""), "'sessions' is a whole number, without");
+  EXPECT_CONTAINS(error("drain-timeout = 1.5"), "'drain-timeout' is a whole number of seconds");
+  EXPECT_CONTAINS(error("session-memory = 8"), "quotation marks");
+  EXPECT_EQ(parse_drain_timeout(0), std::chrono::seconds(0));
+  EXPECT_THROW(parse_drain_timeout(-1), ConfigError);
+  EXPECT_THROW(parse_drain_timeout(604801), ConfigError);
+  EXPECT_EQ(parse_sessions(0), 0U);
+  EXPECT_THROW(parse_sessions(-1), ConfigError);
+  EXPECT_EQ(parse_memory(""), 0U);
+  EXPECT_EQ(parse_memory("33554432"), 32U << 20U);
+  EXPECT_EQ(parse_memory("65536K"), 64U << 20U);
+  EXPECT_EQ(parse_memory("64M"), 64U << 20U);
+  EXPECT_EQ(parse_memory("3G"), 3ULL << 30U);
+  EXPECT_EQ(parse_memory("2T"), 2ULL << 40U);
+  for (const char* wrong : {"0", "8", "31M", "8GB", "G", "-1G", "1.5G", "8 G", "8g", "99999999T"})
+    EXPECT_THROW(parse_memory(wrong), ConfigError) << wrong;
 }
 
 TEST_F(ConfigFile, GivenNothingThenTheDefaultsStay) {

@@ -39,6 +39,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
                  {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }}),
       compiler_(compiler::find_compiler()),
       builds_([context = device.context] { driver().CtxSetCurrent(context); }) {
+  for (protocol::DeviceDescription& one : description_.devices) surroundings_.memory.restrict(one);
   // So that the first transfers need not wait for their memory.
   staging_.take(1);
   compiler_.warm();

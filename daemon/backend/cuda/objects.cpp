@@ -63,6 +63,7 @@ void CudaBackend::handle(protocol::CreateBuffer&& message) {
     contexts_.get(message.context);
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
+    memory->share = surroundings_.memory.take(message.size);
     memory->allocation = device_memory_.take(message.size);
     memory->address = *memory->allocation;
     return memory;
@@ -76,6 +77,7 @@ void CudaBackend::handle(protocol::CreateSubBuffer&& message) {
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
     memory->allocation = parent->allocation;
+    memory->share = parent->share;
     memory->address = parent->address + message.origin;
     return memory;
   });
@@ -105,9 +107,13 @@ void CudaBackend::handle(protocol::CreateImage&& message) {
       if (request.row_pitch < row) throw RuleBroken("an image with rows that overlap");
       check_range(0, volume({request.row_pitch, request.height - 1, 1}) + row, below->size, "an image");
       memory->allocation = below->allocation;
+      memory->share = below->share;
     } else if (request.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
       throw RuleBroken("a buffer image without a buffer");
     }
+    if (message.buffer == 0)
+      memory->share = surroundings_.memory.take(volume(
+          {request.width * format->element_size(), request.height, std::max(request.depth, request.layers)}));
     memory->image = std::make_unique<ImageStore>(device_memory_, request);
     const ImageShape shape = memory->image->shape();
     memory->size = volume({shape.extent[0] * shape.element_size, shape.extent[1], shape.extent[2]});

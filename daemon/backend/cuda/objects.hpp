@@ -42,6 +42,7 @@ struct Memory {
   /// Keeps the memory: a sub-buffer's and an image's over a buffer is that of the buffer.
   std::shared_ptr<const CUdeviceptr> allocation;
   std::unique_ptr<ImageStore> image;  ///< null for a buffer
+  MemoryBudget::Share share;          ///< of the same
 };
 
 struct Sampler {

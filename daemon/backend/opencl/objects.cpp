@@ -78,6 +78,7 @@ void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
                .second)
         throw RuleBroken("device " + std::to_string(message.first + i) + " exists already");
       answer.devices.push_back(describe_device(created[i]));
+      surroundings_.memory.restrict(answer.devices.back());
     }
   }
   surroundings_.reporter.report(answer);
@@ -113,6 +114,7 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     auto memory = std::make_shared<Memory>();
     memory->context = contexts_.get(message.context);
     memory->size = message.size;
+    memory->share = surroundings_.memory.take(message.size);
     cl_int status = CL_SUCCESS;
     memory->native =
         Handle(clCreateBuffer(memory->context->native.get(), message.flags, message.size, nullptr, &status));
@@ -129,6 +131,7 @@ void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
     auto memory = std::make_shared<Memory>();
     memory->context = parent->context;
     memory->size = message.size;
+    memory->share = parent->share;
     const cl_buffer_region region{message.origin, message.size};
     cl_int status = CL_SUCCESS;
     memory->native = Handle(clCreateSubBuffer(parent->native.get(), message.flags,
@@ -150,12 +153,18 @@ void OpenClBackend::handle(protocol::CreateImage&& message) {
     description.image_depth = message.extent[2];
     description.image_array_size = message.array_size;
     description.image_row_pitch = message.row_pitch;
-    if (message.buffer != 0) description.buffer = buffer(message.buffer).native.get();
+    if (message.buffer != 0) {
+      const Memory& below = buffer(message.buffer);
+      description.buffer = below.native.get();
+      memory->share = below.share;
+    }
     cl_int status = CL_SUCCESS;
     memory->native = Handle(
         clCreateImage(memory->context->native.get(), message.flags, &format, &description, nullptr, &status));
     check(status, "clCreateImage");
     measure(*memory);
+    // Only the driver knows its size.
+    if (message.buffer == 0) memory->share = surroundings_.memory.take(memory->size);
     return memory;
   });
 }

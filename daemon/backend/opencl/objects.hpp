@@ -11,6 +11,7 @@
 #include "daemon/backend/image_shape.hpp"
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/backend/table.hpp"
+#include "daemon/memory_budget.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -52,6 +53,8 @@ struct Memory {
   std::uint64_t size = 0;  ///< of a buffer; of an image, its bytes without gaps
   bool image = false;
   ImageShape shape;  ///< of an image
+  /// Of what the object keeps: a sub-buffer's and an image's over a buffer is that of the buffer.
+  MemoryBudget::Share share;
 };
 
 struct Sampler {

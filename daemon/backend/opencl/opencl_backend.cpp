@@ -23,6 +23,7 @@ OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id pl
   for (DeviceId id = 0; id < devices.size(); ++id) {
     devices_.emplace(id, Device{devices[id], {}, clock_.offset_of(devices[id])});
     description_.devices.push_back(describe_device(devices[id]));
+    surroundings_.memory.restrict(description_.devices.back());
   }
 }
 

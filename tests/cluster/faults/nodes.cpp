@@ -37,9 +37,9 @@ std::string daemon_path() {
   return path;
 }
 
-Node::Node(const std::string& name)
+Node::Node(const std::string& name, int drain_timeout)
     : daemon_({daemon_path(), "--listen", "127.0.0.1:0", "--name", name, "--devices", "0", "--config",
-               "/dev/null"}) {
+               "/dev/null", "--drain-timeout", std::to_string(drain_timeout)}) {
   std::smatch found;
   const std::regex line("listens on tcp://(\\S+)");
   std::string text;
@@ -82,7 +82,7 @@ std::string stderr_of(const std::function<void()>& call) {
 }
 
 void TwoNodes::SetUp() {
-  nodes.emplace_back("alpha");
+  nodes.emplace_back("alpha", drain_timeout);
   nodes.emplace_back("beta");
   use_nodes({nodes[0].address(), nodes[1].address()});
   ApiTest::SetUp();

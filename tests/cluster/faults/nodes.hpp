@@ -20,7 +20,8 @@ std::string daemon_path();
 /// A running cliqued, with the first device of the node.
 class Node {
  public:
-  explicit Node(const std::string& name);
+  /// @param drain_timeout seconds that sessions have when it is told to end; tests' own are open then.
+  explicit Node(const std::string& name, int drain_timeout = 0);
 
   /// As in CLIQUE_NODES.
   const std::string& address() const { return address_; }
@@ -63,6 +64,7 @@ class TwoNodes : public ApiTest {
     return info<cl_int>(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
   }
 
+  int drain_timeout = 0;  // of node 0
   std::vector<Node> nodes;
   std::vector<Queue> queues;  // one per node
   Program program;
