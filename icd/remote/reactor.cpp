@@ -80,7 +80,8 @@ void Reactor::wake() {
 
 template <typename F>
 void Reactor::with_each(F&& function) {
-  std::vector<Client*> round;
+  if (rounds_.size() == depth_) rounds_.emplace_back();
+  std::vector<Client*>& round = rounds_[depth_++];
   {
     std::lock_guard lock(mutex_);
     round = clients_;
@@ -98,6 +99,7 @@ void Reactor::with_each(F&& function) {
     }
     left_.notify_all();
   }
+  --depth_;
 }
 
 bool Reactor::look(Clock::time_point now) {

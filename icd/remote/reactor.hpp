@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <vector>
 
@@ -86,7 +87,10 @@ class Reactor {
   std::vector<Client*> inside_;  // whose functions are running, one from within the other
   bool running_ = false;
 
-  // The thread's own, kept for their memory.
+  // The thread's own, kept for their memory: a process may fork at any moment, and what the thread was about
+  // to allocate, or held by its stack alone, would trouble the child.
+  std::deque<std::vector<Client*>> rounds_;  // of with_each(), one from within the other
+  std::size_t depth_ = 0;
   std::vector<int> fds_;
   std::vector<pollfd> polled_;
 };
