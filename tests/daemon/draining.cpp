@@ -1,12 +1,12 @@
 // How a node stops: sessions that run may finish, new ones are refused.
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include "harness.hpp"

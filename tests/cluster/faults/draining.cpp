@@ -1,5 +1,5 @@
 // A node that is taken out of service while applications use it.
-#include <signal.h>
+#include <csignal>
 
 #include "nodes.hpp"
 
