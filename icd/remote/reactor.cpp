@@ -66,10 +66,10 @@ bool Reactor::here() const {
   return thread_of == this;
 }
 
-void Reactor::tend() {
+bool Reactor::tend() {
   const auto now = Clock::now();
   with_each([&](Client& client) { client.serve(now); });
-  look(now);
+  return look(now);
 }
 
 void Reactor::wake() {
@@ -123,13 +123,11 @@ void Reactor::run() {
   for (;;) {
     ticking_.store(true);
     wakeups_.fetch_add(1, std::memory_order_relaxed);
-    const auto now = Clock::now();
-    with_each([&](Client& client) { client.serve(now); });
-    bool restless = look(now);
+    bool restless = tend();
     if (!restless) {
       // Who changes something after the second look finds that we do not tick, and wakes us.
       ticking_.store(false);
-      restless = look(now);
+      restless = look(Clock::now());
       if (restless) ticking_.store(true);
     }
     sleep(restless);

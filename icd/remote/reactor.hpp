@@ -59,9 +59,10 @@ class Reactor {
   void remove(Client& client);
   /// Whether this is the reactor's thread.
   bool here() const;
-  /// For what waits on the reactor's thread (an application's callback may): does once, for all clients, what
-  /// the thread does otherwise. May call functions of the client whose function has called this.
-  void tend();
+  /// Serves all clients once. Also for what waits on the reactor's thread (an application's callback may),
+  /// which else would; may call functions of the client whose function has called this.
+  /// @returns whether to tick.
+  bool tend();
   /// How often the thread has woken up since the process began; for tests.
   unsigned long wakeups() const { return wakeups_.load(std::memory_order_relaxed); }
 

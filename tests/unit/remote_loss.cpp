@@ -100,32 +100,33 @@ TEST(Loss, FollowsAnAnswerOfTheWrongKind) {
   EXPECT_TRUE(c.link->lost());
 }
 
+/// The worker hangs up while a callback runs, which then waits.
+struct LossInACallback : Connection {
+  LossInACallback() {
+    recorder.on_state = [this](const protocol::EventState&) {
+      worker.hang_up();
+      nested = link->wait([] { return false; }) ? 1 : 0;
+    };
+    open();
+    worker.run([this] { worker.reply(protocol::EventState{1, 0, {}}); });
+  }
+  // The callback may be called for as long as there is a link, and uses `nested`.
+  ~LossInACallback() { link.reset(); }
+  std::atomic<int> nested{-1};  // what the callback's wait said
+};
+
 TEST(Loss, OfACallbacksOwnWaitEndsIt) {
-  Connection c;
-  std::atomic<int> nested{-1};
-  c.recorder.on_state = [&](const protocol::EventState&) {
-    c.worker.hang_up();
-    nested = c.link->wait([] { return false; }) ? 1 : 0;
-  };
-  c.open();
-  c.worker.run([&] { c.worker.reply(protocol::EventState{1, 0, {}}); });
+  LossInACallback c;
   EXPECT_FALSE(c.link->wait([] { return false; }));
   // Whichever thread runs the callback.
-  EXPECT_TRUE(eventually([&] { return nested.load() == 0; }));
+  EXPECT_TRUE(eventually([&] { return c.nested.load() == 0; }));
   EXPECT_EQ(c.recorder.losses.load(), 1);
 }
 
 TEST(Loss, EndsAWaitOnTheReactorsThread) {
-  Connection c;
-  std::atomic<int> nested{-1};
-  c.recorder.on_state = [&](const protocol::EventState&) {
-    c.worker.hang_up();
-    nested = c.link->wait([] { return false; }) ? 1 : 0;
-  };
-  c.open();
+  LossInACallback c;
   // Nobody else receives.
-  c.worker.run([&] { c.worker.reply(protocol::EventState{1, 0, {}}); });
-  EXPECT_TRUE(eventually([&] { return nested.load() == 0; }));
+  EXPECT_TRUE(eventually([&] { return c.nested.load() == 0; }));
   EXPECT_EQ(c.recorder.losses.load(), 1);
 }
 

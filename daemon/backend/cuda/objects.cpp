@@ -110,10 +110,10 @@ void CudaBackend::handle(protocol::CreateImage&& message) {
       memory->share = below->share;
     } else if (request.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
       throw RuleBroken("a buffer image without a buffer");
-    }
-    if (message.buffer == 0)
+    } else {
       memory->share = surroundings_.memory.take(volume(
           {request.width * format->element_size(), request.height, std::max(request.depth, request.layers)}));
+    }
     memory->image = std::make_unique<ImageStore>(device_memory_, request);
     const ImageShape shape = memory->image->shape();
     memory->size = volume({shape.extent[0] * shape.element_size, shape.extent[1], shape.extent[2]});
