@@ -32,6 +32,10 @@ void Task::tell(cl_int state) {
 
 void Task::conclude(cl_int status) {
   if (timed && status == CL_COMPLETE) times_ = stopwatch_.times();
+  // Whoever is told of the end may release what was used, and have its memory for something else.
+  run = nullptr;
+  kernel = {};
+  keep.clear();
   if (at_end) at_end(*this, status);
   std::vector<std::function<void(cl_int)>> actions;
   {
@@ -42,10 +46,7 @@ void Task::conclude(cl_int status) {
   }
   for (const auto& action : actions) action(status);
   at_end = nullptr;
-  run = nullptr;
-  kernel = {};
   stopwatch_ = {};
-  keep.clear();
 }
 
 }  // namespace clique::daemon::cuda

@@ -33,7 +33,7 @@ class Task {
   std::function<void(CUstream)> run;
   /// Called once with the final status, on the main thread or that of the Completions.
   std::function<void(Task&, cl_int)> at_end;
-  /// What must live until the end.
+  /// What must live until the end; let go of before the end is told.
   std::vector<std::shared_ptr<const void>> keep;
   /// Of the kernel that it launches; lives as long as `keep`.
   std::string_view kernel;
@@ -71,7 +71,7 @@ class Task {
     std::uint32_t sequence;
   };
 
-  /// The end: reports it, and lets go of what it kept.
+  /// The end: lets go of what it kept, and reports it.
   void conclude(cl_int status);
   void tell(cl_int state);
 
