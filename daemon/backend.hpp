@@ -69,8 +69,12 @@ class TransferSink {
   virtual ~TransferSink() = default;
   /// Puts a part in place, and ends the Expect command once all parts are. Its range is inside the transfer.
   virtual void write(std::uint64_t offset, protocol::Payload data) = 0;
+  /// So many bytes of what was expected do not come, and are of no use.
+  virtual void come_short(std::uint64_t size) = 0;
   /// Nothing more comes: the Expect command fails.
   virtual void fail(std::int32_t status) = 0;
+  /// Whether any range can be pushed on its own, as of a buffer.
+  virtual bool divisible() const = 0;
 };
 
 /// What a backend may use of its worker.

@@ -105,9 +105,22 @@ struct Session::Dispatch {
     });
   }
   void operator()(protocol::Expect&& message) const {
-    const auto id = message.command.id;
-    const auto size = message.size;
-    session.transfers_.expect(id, size, session.backend_.expect(std::move(message)));
+    const protocol::Expect command = message;
+    session.transfers_.expect(command, session.backend_.expect(std::move(message)));
+  }
+  void operator()(protocol::Push&& message) const {
+    PeerLinks& peers = session.surroundings_.peers;
+    if (peers.known(message.peer)) {
+      auto before = session.transfers_.relay(
+          message,
+          [&peers, peer = message.peer](protocol::PeerData&& part) { peers.send(peer, std::move(part)); });
+      if (before) {
+        for (protocol::Push& push : *before) session.backend_.handle(std::move(push));
+        return;
+      }
+    }
+    // NOLINTNEXTLINE(performance-move-const-arg): all messages are handed on in one way
+    session.backend_.handle(std::move(message));
   }
   void operator()(protocol::AwaitRemote&& message) const {
     const auto command = message.command;

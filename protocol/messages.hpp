@@ -574,6 +574,7 @@ struct Push {
   /// Where a buffer's content goes in a segment of the client's, which has no other notice of it than this
   /// command's end; 0: PeerData.
   ObjectId segment = 0;
+  /// Where in the segment, or, without one, in the transfer the range begins.
   std::uint64_t at = 0;
   CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer, segment, at)
 };
@@ -785,7 +786,8 @@ struct PeerAttach {
 };
 
 /// Part of a transfer: pushed to another worker or to the client, or sent by the client. A negative `status`
-/// means that the push failed, and carries no data.
+/// means that the push failed, and carries no data. No data otherwise means that the transfer ends at
+/// `offset`, and what was expected behind that does not come.
 struct PeerData {
   CommandId transfer = 0;
   std::uint64_t offset = 0;  ///< relative to the transfer's begin

@@ -1,6 +1,7 @@
 #include "icd/core/coherence.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "icd/core/context.hpp"
 #include "icd/core/memory.hpp"
@@ -70,11 +71,7 @@ void Coherence::set_host_content(const std::byte* data, std::shared_ptr<const vo
 }
 
 bool Coherence::trivial() const {
-  return host_data_ == nullptr && object_.context()->workers().size() == 1 &&
-         std::all_of(arrivals_.begin(), arrivals_.end(), [](const auto& entry) {
-           return std::all_of(entry.second.begin(), entry.second.end(),
-                              [](const Arrival& arrival) { return arrival.event->ended(); });
-         });
+  return host_data_ == nullptr && object_.context()->workers().size() == 1 && arrivals_.all_ended();
 }
 
 void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits) {
@@ -88,38 +85,37 @@ void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t e
                             std::vector<Ref<Event>>& waits) {
   if (trivial()) return;
   std::vector<Fetch> fetches;
+  std::optional<Arrivals<Ref<Event>>::Traffic> traffic;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
     revert_failures(piece);
     if (const auto* own = piece.copy_of(worker.index())) {
       wait_for_arrivals(*own, waits);
       return;
     }
-    const auto& copy = source(piece);
+    if (!traffic) traffic = arrivals_.traffic(begin, end);
+    const auto& copy = source(piece, *traffic);
     if (!fetches.empty() && fetches.back().end == piece.begin && fetches.back().source == copy.holder &&
         fetches.back().ready == copy.ready) {
       fetches.back().end = piece.end;
     } else {
-      fetches.push_back({piece.begin, piece.end, copy.holder, copy.ready});
+      fetches.push_back({piece.begin, piece.end, copy.holder, copy.ready, traffic->round(copy.holder)});
     }
   });
   for (const Fetch& fetch : fetches) {
     const Ref<Event> arrival =
         fetch.source == kHost ? upload(worker, fetch.begin, fetch.end) : pull(worker, fetch);
-    add_arrival(worker, fetch.begin, fetch.end, arrival);
+    arrivals_.add(fetch.source, worker.index(), fetch.begin, fetch.end, arrival, fetch.round);
     map_.add_copy(fetch.begin, fetch.end, worker.index(), arrival);
     waits.push_back(arrival);
     if (fetch.source == kHost) forget_host(fetch.begin, fetch.end);
   }
 }
 
-const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::Piece& piece) const {
+const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::Piece& piece,
+                                                    const Arrivals<Ref<Event>>::Traffic& traffic) {
   const auto& workers = Platform::instance().workers();
-  const RangeMap<Ref<Event>>::Copy* found = nullptr;
-  for (const auto& copy : piece.copies) {
-    if (copy.holder != kHost && workers[copy.holder]->link().lost()) continue;
-    found = &copy;
-    if (copy.holder != kHost) break;
-  }
+  const auto* found = traffic.soonest(
+      piece.copies, [&](Holder holder) { return holder == kHost || !workers[holder]->link().lost(); });
   require(found != nullptr, CL_OUT_OF_RESOURCES,
           "the content of a memory object was lost together with its node");
   return *found;
@@ -165,23 +161,7 @@ void Coherence::drop_host_if_unused() {
 
 std::vector<protocol::CommandId> Coherence::earlier_arrivals(const Worker& worker, std::uint64_t begin,
                                                              std::uint64_t end) const {
-  std::vector<protocol::CommandId> ids;
-  const auto found = arrivals_.find(worker.index());
-  if (found == arrivals_.end()) return ids;
-  // What brings another range may wait for something that comes after this one.
-  for (const Arrival& earlier : found->second)
-    if (earlier.begin < end && begin < earlier.end && !earlier.event->ended())
-      ids.push_back(earlier.event->id());
-  return ids;
-}
-
-void Coherence::add_arrival(const Worker& worker, std::uint64_t begin, std::uint64_t end,
-                            const Ref<Event>& event) {
-  auto& arrivals = arrivals_[worker.index()];
-  std::erase_if(arrivals, [&](const Arrival& earlier) {
-    return earlier.event->ended() || (begin <= earlier.begin && earlier.end <= end);
-  });
-  arrivals.push_back({begin, end, event});
+  return ids_of_pending(arrivals_.under_way(worker.index(), begin, end));
 }
 
 Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end) {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "icd/core/arrivals.hpp"
 #include "icd/core/event.hpp"
 #include "icd/core/range_map.hpp"
 
@@ -42,17 +42,14 @@ class Coherence {
     std::uint64_t end;
     Holder source;
     std::vector<Ref<Event>> ready;
-  };
-  /// A transfer of [begin, end) to a worker.
-  struct Arrival {
-    std::uint64_t begin;
-    std::uint64_t end;
-    Ref<Event> event;
+    std::uint64_t round;
   };
   /// Nothing can be elsewhere or under way: one worker in the context, and no content waiting on the host.
   bool trivial() const;
-  /// The copy to fetch a piece from: a worker's rather than the host's.
-  const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece) const;
+  /// The copy to fetch a piece from. A worker that has only been told to expect it can be asked, too: its
+  /// Push waits for that.
+  static const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece,
+                                                  const Arrivals<Ref<Event>>::Traffic& traffic);
   Ref<Event> upload(Worker& worker, std::uint64_t begin, std::uint64_t end);
   Ref<Event> pull(Worker& worker, const Fetch& fetch);
   /// The host's copy of [begin, end) is needed no more.
@@ -61,13 +58,11 @@ class Coherence {
   /// What the next transfer of [begin, end) to the worker has to come after.
   std::vector<protocol::CommandId> earlier_arrivals(const Worker& worker, std::uint64_t begin,
                                                     std::uint64_t end) const;
-  void add_arrival(const Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event);
   static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
 
   Memory& object_;
   RangeMap<Ref<Event>> map_;
-  /// The transfers to each worker that may be under way, except those that a later one comes after.
-  std::map<Holder, std::vector<Arrival>> arrivals_;
+  Arrivals<Ref<Event>> arrivals_{[](const Ref<Event>& event) { return event->ended(); }};
   const std::byte* host_data_ = nullptr;
   std::shared_ptr<const void> host_owner_;
 };

@@ -12,9 +12,11 @@ class Peers : public testing::TestWithParam<bool> {
   Peers() {
     a_.set_up();
     b_.set_up();
-    const auto shared = [](const Client& worker) { return GetParam() ? worker.address.shared : ""; };
-    a_.send(ConnectPeer{1, b_.peers_endpoint(), b_.address.token, shared(b_)});
-    b_.send(ConnectPeer{2, a_.peers_endpoint(), a_.address.token, shared(a_)});
+    connect(a_, 1, b_);
+    connect(b_, 2, a_);
+  }
+  static void connect(Client& from, PeerId id, Client& to) {
+    from.send(ConnectPeer{id, to.peers_endpoint(), to.address.token, GetParam() ? to.address.shared : ""});
   }
   Node node_;
   Client a_{node_};
@@ -83,6 +85,42 @@ TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
   EXPECT_LT(a_.ended(101).status, 0);
   EXPECT_LT(b_.ended(200).status, 0);
   EXPECT_LT(b_.ended(201).status, 0);
+}
+
+TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
+  Client c{node_};
+  c.set_up();
+  connect(b_, 3, c);
+  std::vector<std::uint32_t> numbers(1'000'001);
+  std::iota(numbers.begin(), numbers.end(), 17U);
+  const std::uint64_t bytes = numbers.size() * 4;
+  for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{5, 1, 1, bytes});
+  c.send(Expect{command(300, Command::kReport, {}, 3), 5, 0, bytes});
+  // What comes is not written there before 50 has ended.
+  b_.send(AwaitRemote{50, 1}, Expect{command(200, Command::kReport, {50}, 3), 5, 0, bytes},
+          Push{command(201, 0, {200}, 3), 5, 0, bytes, 3, 300});
+  b_.finish();  // so that it has been told before anything comes
+  a_.send(WriteBuffer{command(100), 5, 0, payload(numbers.data(), bytes)},
+          Push{command(101, 0, {100}, 3), 5, 0, bytes, 1, 200});
+  EXPECT_EQ(c.ended(300).status, 0);
+  c.send(ReadBuffer{command(301, 0, {300}), 0, 5, bytes - 4096, 4096});
+  const auto last = c.data(301);
+  EXPECT_EQ(std::memcmp(last.data(), reinterpret_cast<const char*>(numbers.data()) + bytes - 4096, 4096), 0);
+  b_.send(SetRemote{50, 0});
+  EXPECT_EQ(b_.ended(200).status, 0);
+}
+
+TEST_P(Peers, GivenPushOfWhatIsExpectedAndFailsThenAllFail) {
+  Client c{node_};
+  c.set_up();
+  connect(b_, 3, c);
+  for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{5, 1, 1, 64});
+  c.send(Expect{command(300, Command::kReport, {}, 3), 5, 0, 64});
+  b_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, 64},
+          Push{command(201, 0, {200}, 3), 5, 0, 64, 3, 300});
+  a_.send(AwaitRemote{50, 1}, Push{command(101, 0, {50}, 3), 5, 0, 64, 1, 200}, SetRemote{50, -77});
+  EXPECT_LT(b_.ended(200).status, 0);
+  EXPECT_LT(c.ended(300).status, 0);
 }
 
 TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {

@@ -86,7 +86,8 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
     });
     backend_.surroundings_.peers.send(
-        message_.peer, protocol::PeerData{message_.transfer, offset, 0, {{data.get(), size}, sent}});
+        message_.peer,
+        protocol::PeerData{message_.transfer, message_.at + offset, 0, {{data.get(), size}, sent}});
   }
 
   CudaBackend& backend_;
@@ -185,13 +186,19 @@ class CudaBackend::ExpectSink : public TransferSink {
                 [&backend, whole, status] { backend.end_transfer(*whole, status); });
         });
     backend_.scheduler_.come_after(*whole_, written);
-    left_ -= size;
-    if (left_ == 0) backend_.scheduler_.release(std::exchange(*whole_, nullptr), queue_->lane);
+    need_less(size);
   }
-
+  void come_short(std::uint64_t size) override {
+    if (*whole_) need_less(size);
+  }
   void fail(std::int32_t status) override { backend_.end_transfer(*whole_, status); }
+  bool divisible() const override { return !memory_->image; }
 
  private:
+  void need_less(std::uint64_t size) {
+    if ((left_ -= size) == 0) backend_.scheduler_.release(std::exchange(*whole_, nullptr), queue_->lane);
+  }
+
   CudaBackend& backend_;
   const protocol::Expect message_;
   const std::shared_ptr<Queue> queue_;

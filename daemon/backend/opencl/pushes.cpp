@@ -78,7 +78,8 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
       });
       backend_.surroundings_.peers.send(
-          message_.peer, protocol::PeerData{message_.transfer, offset, 0, {{data.get(), size}, sent}});
+          message_.peer,
+          protocol::PeerData{message_.transfer, message_.at + offset, 0, {{data.get(), size}, sent}});
     }
     if ((left_ -= size) == 0 && !failed_ && end_)
       backend_.end_user_event(message_.command.id, end_, report_, CL_COMPLETE);
@@ -189,7 +190,11 @@ class OpenClBackend::ExpectSink : public TransferSink {
         });
   }
 
+  void come_short(std::uint64_t size) override {
+    if ((progress_->left -= size) == 0) progress_->finish(backend_, message_.command.id, CL_COMPLETE);
+  }
   void fail(std::int32_t status) override { progress_->finish(backend_, message_.command.id, status); }
+  bool divisible() const override { return !memory_->image; }
 
  private:
   /// Outlives the sink: the last writes end after the last data came.

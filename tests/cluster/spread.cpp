@@ -1,0 +1,107 @@
+// Content that many nodes want at a time: who sends it to whom is seen in what each node's network device has
+// sent.
+#include <fstream>
+
+#include "links.hpp"
+
+namespace clique::test {
+
+class Spread : public LinkTest {
+ protected:
+  static constexpr size_t size = 16U << 20U;
+
+  /// Bytes that each node has sent so far.
+  std::vector<size_t> sent() const {
+    std::vector<size_t> result;
+    for (const std::string& pid : namespaces) {
+      std::ifstream devices("/proc/" + pid + "/net/dev");
+      for (std::string line; std::getline(devices, line);) {
+        const size_t colon = line.find("eth0:");
+        if (colon == std::string::npos) continue;
+        // What was sent comes after eight columns of what was received.
+        std::istringstream columns(line.substr(colon + 5));
+        size_t bytes = 0;
+        for (int i = 0; i < 9; ++i) columns >> bytes;
+        result.push_back(bytes);
+      }
+    }
+    EXPECT_EQ(namespaces.size(), result.size());
+    return result;
+  }
+  /// What each node sends during a call.
+  template <typename Call>
+  std::vector<size_t> sent_by(Call&& call) const {
+    const std::vector<size_t> before = sent();
+    call();
+    std::vector<size_t> after = sent();
+    for (size_t i = 0; i < after.size(); ++i) after[i] -= before[i];
+    return after;
+  }
+  void fill(size_t node, cl_mem mem, cl_uint value, size_t begin = 0, size_t bytes = size) {
+    ASSERT_CL(
+        clEnqueueFillBuffer(queues[node], mem, &value, sizeof value, begin, bytes, 0, nullptr, nullptr));
+    ASSERT_CL(clFinish(queues[node]));
+  }
+  void bring_to(size_t node, const Mem& mem) {
+    ASSERT_CL(clEnqueueMigrateMemObjects(queues[node], 1, mem.ptr(), 0, 0, nullptr, nullptr));
+    ASSERT_CL(clFlush(queues[node]));
+  }
+  std::vector<cl_uint> content(size_t node, cl_mem mem) {
+    std::vector<cl_uint> data(size / sizeof(cl_uint));
+    EXPECT_CL(clEnqueueReadBuffer(queues[node], mem, CL_TRUE, 0, size, data.data(), 0, nullptr, nullptr));
+    return data;
+  }
+};
+
+TEST_F(Spread, GivenContentForAllThenItsWriterSendsItOnce) {
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
+  const cl_uint value = 0xABCD;
+  Gate gate(context);
+  ASSERT_CL(clEnqueueFillBuffer(queues[0], mem, &value, sizeof value, 0, size, 1, gate.ptr(), nullptr));
+  for (size_t node = 1; node < queues.size(); ++node) bring_to(node, mem);
+  const auto bytes = sent_by([&] {
+    gate.open();
+    for (const Queue& one : queues) ASSERT_CL(clFinish(one));
+  });
+  EXPECT_GE(bytes[0], size);
+  EXPECT_LT(bytes[0], size + size / 4);
+  EXPECT_GE(bytes[1], size) << "hands it on";
+  EXPECT_LT(bytes[2], size / 4);
+  for (size_t node = 0; node < queues.size(); ++node)
+    EXPECT_EQ(std::vector<cl_uint>(size / sizeof(cl_uint), value), content(node, mem)) << node;
+}
+
+TEST_F(Spread, GivenContentOfTheHostThenNodesHandItOn) {
+  std::vector<cl_uint> data(size / sizeof(cl_uint));
+  std::iota(data.begin(), data.end(), 0U);
+  const Mem mem = buffer<cl_uint>(data.size(), data.data());
+  const auto bytes = sent_by([&] {
+    for (size_t node = 0; node < queues.size(); ++node) bring_to(node, mem);
+    for (const Queue& one : queues) ASSERT_CL(clFinish(one));
+  });
+  EXPECT_GE(bytes[0], size);
+  EXPECT_GE(bytes[0] + bytes[1], 2 * size);
+  for (size_t node = 0; node < queues.size(); ++node) EXPECT_EQ(data, content(node, mem)) << node;
+}
+
+TEST_F(Spread, GivenPartsOnManyNodesThenEachSendsItsOwn) {
+  const size_t part = size / 4;
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
+  std::vector<cl_uint> expected;
+  for (cl_uint i = 0; i < 4; ++i) {
+    fill(i % 3, mem, i, i * part, part);
+    expected.insert(expected.end(), part / sizeof(cl_uint), i);
+  }
+  const auto bytes = sent_by([&] {
+    bring_to(2, mem);
+    ASSERT_CL(clFinish(queues[2]));
+  });
+  EXPECT_GE(bytes[0], 2 * part);
+  EXPECT_LT(bytes[0], 3 * part);
+  EXPECT_GE(bytes[1], part);
+  EXPECT_LT(bytes[1], 2 * part);
+  EXPECT_LT(bytes[2], part);
+  EXPECT_EQ(expected, content(2, mem));
+}
+
+}  // namespace clique::test
