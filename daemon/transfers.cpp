@@ -75,6 +75,7 @@ std::optional<std::vector<protocol::Push>> Transfers::relay(const protocol::Push
     part.offset += begin;
     part.size = end - begin;
     part.at = begin;
+    part.content_size = 0;
     before.push_back(std::move(part));
   }
   transfer.relays.push_back({push.transfer, std::move(send)});

@@ -576,7 +576,10 @@ struct Push {
   ObjectId segment = 0;
   /// Where in the segment, or, without one, in the transfer the range begins.
   std::uint64_t at = 0;
-  CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer, segment, at)
+  /// A buffer whose first 8 bytes, once the waits have ended, say how many bytes of the object mean anything,
+  /// so that the rest need not be sent; 0: all do.
+  ObjectId content_size = 0;
+  CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer, segment, at, content_size)
 };
 
 /// Receives what another worker pushes, or the client sends, with transfer = command.id; ends when all of it

@@ -1,5 +1,7 @@
 #include "daemon/backend/checks.hpp"
 
+#include <algorithm>
+
 namespace clique::daemon {
 
 namespace {
@@ -9,6 +11,12 @@ __extension__ using Wide = unsigned __int128;
 std::string over_limit(const std::string& kernel, std::chrono::seconds limit) {
   return "kernel '" + kernel + "' ran for more than " + std::to_string(limit.count()) +
          " s, which is what this node gives a kernel (kernel-timeout of cliqued)";
+}
+
+std::uint64_t meant_size(const protocol::Push& push, const std::array<std::uint8_t, 8>& number) {
+  std::uint64_t content = 0;
+  for (std::size_t i = 0; i < number.size(); ++i) content |= std::uint64_t{number[i]} << (8 * i);
+  return std::clamp<std::uint64_t>(content > push.offset ? content - push.offset : 0, 1, push.size);
 }
 
 std::uint64_t volume(const protocol::Triple& sizes) {

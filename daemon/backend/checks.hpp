@@ -40,6 +40,20 @@ inline void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64
   if (size == 0 || (image && size != total)) throw RuleBroken(std::string(what) + " of a wrong size");
 }
 
+/// Rule: where a push goes by a content size, that is the number at the begin of a buffer of `total` bytes,
+/// and what is pushed is a buffer's, for another worker.
+inline void check_content_size(const protocol::Push& push, bool image, std::uint64_t total,
+                               bool size_is_image) {
+  check_range(0, sizeof(std::uint64_t), total, "a content size");
+  if (image || size_is_image || push.peer == protocol::kClientPeer)
+    throw RuleBroken("a content size of what has none");
+}
+
+/// How much of a push's range means anything. At least a byte: it has to come after what the Expect waits
+/// for.
+/// @param number what its content size is, little endian.
+std::uint64_t meant_size(const protocol::Push& push, const std::array<std::uint8_t, 8>& number);
+
 /// Rule: a part's payload is what the command says, and not too large.
 inline void check_part(std::uint64_t size) {
   if (size > protocol::kMaxPayload) throw RuleBroken("a part of " + std::to_string(size) + " bytes");

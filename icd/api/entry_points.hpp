@@ -172,5 +172,7 @@ decltype(::clSetContextDestructorCallback) clSetContextDestructorCallback;
 decltype(::clIcdGetPlatformIDsKHR) clIcdGetPlatformIDsKHR;
 decltype(::clCreateCommandQueueWithPropertiesKHR) clCreateCommandQueueWithPropertiesKHR;
 decltype(::clGetKernelSuggestedLocalWorkSizeKHR) clGetKernelSuggestedLocalWorkSizeKHR;
+/// cl_pocl_content_size, which not all headers have.
+cl_int CL_API_CALL clSetContentSizeBufferPoCL(cl_mem buffer, cl_mem content_size_buffer);
 
 }  // namespace clique::icd::api

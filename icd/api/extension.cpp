@@ -139,6 +139,7 @@ const Function kFunctions[] = {
     CLIQUE_FUNCTION(clIcdGetPlatformIDsKHR),
     CLIQUE_FUNCTION(clCreateCommandQueueWithPropertiesKHR),
     CLIQUE_FUNCTION(clGetKernelSuggestedLocalWorkSizeKHR),
+    CLIQUE_FUNCTION(clSetContentSizeBufferPoCL),
     {"clCreateProgramWithILKHR", reinterpret_cast<void (*)()>(&api::clCreateProgramWithIL)},
 };
 #undef CLIQUE_FUNCTION

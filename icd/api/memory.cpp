@@ -91,6 +91,18 @@ cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,
 }
 CLIQUE_CATCH_STATUS
 
+cl_int CL_API_CALL clSetContentSizeBufferPoCL(cl_mem buffer, cl_mem content_size_buffer) try {
+  const Ref<Memory> memory = get<Memory>(buffer);
+  const Ref<Memory> size = get<Memory>(content_size_buffer);
+  require(!memory->is_image() && !size->is_image(), CL_INVALID_MEM_OBJECT, "not a buffer");
+  require(!size->parent(), CL_INVALID_MEM_OBJECT, "content_size_buffer is a sub-buffer");
+  require(memory->context() == size->context(), CL_INVALID_CONTEXT, "buffers of different contexts");
+  require(size->size() >= kContentSizeBytes, CL_INVALID_BUFFER_SIZE, "content_size_buffer is too small");
+  memory->set_content_size(size);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
 cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
                                       void* param_value, size_t* param_value_size_ret) try {
   const Ref<Memory> memory = get<Memory>(memobj);

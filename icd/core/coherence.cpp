@@ -164,7 +164,34 @@ std::vector<protocol::CommandId> Coherence::earlier_arrivals(const Worker& worke
   return ids_of_pending(arrivals_.under_way(worker.index(), begin, end));
 }
 
+bool Coherence::holds(Holder holder, std::uint64_t begin, std::uint64_t end,
+                      const std::vector<Ref<Event>>& after) {
+  std::uint64_t known = begin;
+  bool all = true;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    const auto* copy = piece.copy_of(holder);
+    all = all && piece.begin == known && copy != nullptr &&
+          std::all_of(copy->ready.begin(), copy->ready.end(), [&](const Ref<Event>& ready) {
+            return !ready || ready->ended() || std::find(after.begin(), after.end(), ready) != after.end();
+          });
+    known = piece.end;
+  });
+  return all && known == end;
+}
+
+std::uint64_t Coherence::meant_end(std::uint64_t begin, std::uint64_t end) {
+  const Ref<Memory>& size = object_.content_size();
+  if (!size || !size->coherence().holds(kHost, 0, kContentSizeBytes, {})) return end;
+  std::uint64_t content = 0;
+  for (std::size_t i = 0; i < kContentSizeBytes; ++i)
+    content |= std::to_integer<std::uint64_t>(size->coherence().host_data_[i]) << (8 * i);
+  // A transfer of nothing is none.
+  return std::clamp(content, begin + 1, end);
+}
+
 Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  end = meant_end(begin, end);
   Context& context = *object_.context();
   const protocol::ObjectId queue = context.transfer_queue(worker);
   object_.ensure_on(worker);
@@ -202,13 +229,18 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
                                       object_.id(),
                                       fetch.begin,
                                       size});
+  protocol::Push push{{next_id(), from_queue, 0, ids_of_pending(fetch.ready)},
+                      object_.id(),
+                      fetch.begin,
+                      size,
+                      worker.index(),
+                      arrival->id()};
+  // Waiting for whoever else writes the content's size might be waiting for something that comes after this.
+  const Ref<Memory>& content_size = object_.content_size();
+  if (content_size && content_size->coherence().holds(fetch.source, 0, kContentSizeBytes, fetch.ready))
+    push.content_size = content_size->id();
   from.connect_peer(worker);
-  from.link().post(protocol::Push{{next_id(), from_queue, 0, ids_of_pending(fetch.ready)},
-                                  object_.id(),
-                                  fetch.begin,
-                                  size,
-                                  worker.index(),
-                                  arrival->id()});
+  from.link().post(push);
   from.expect_push(arrival);
   return arrival;
 }

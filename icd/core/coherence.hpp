@@ -46,6 +46,10 @@ class Coherence {
   };
   /// Nothing can be elsewhere or under way: one worker in the context, and no content waiting on the host.
   bool trivial() const;
+  /// Whether the holder has all of [begin, end), valid after nothing but what has ended or is in `after`.
+  bool holds(Holder holder, std::uint64_t begin, std::uint64_t end, const std::vector<Ref<Event>>& after);
+  /// Of [begin, end) that the host sends the part that means anything (Memory::content_size).
+  std::uint64_t meant_end(std::uint64_t begin, std::uint64_t end);
   /// The copy to fetch a piece from. A worker that has only been told to expect it can be asked, too: its
   /// Push waits for that.
   static const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece,

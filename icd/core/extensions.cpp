@@ -96,6 +96,7 @@ constexpr std::string_view kCarried[] = {
     "cl_nv_device_attribute_query",
     "cl_nv_kernel_attribute",
     "cl_nv_pragma_unroll",
+    "cl_pocl_content_size",
     "cl_qcom_reqd_sub_group_size",
 };
 static_assert(std::is_sorted(std::begin(kCarried), std::end(kCarried)));
@@ -130,7 +131,7 @@ bool carries_extension(std::string_view name) {
 std::vector<cl_name_version> own_extensions() {
   return {name_version("cl_khr_create_command_queue", kFirstVersion),
           name_version("cl_khr_extended_versioning", kFirstVersion),
-          name_version("cl_khr_icd", kFirstVersion)};
+          name_version("cl_khr_icd", kFirstVersion), name_version("cl_pocl_content_size", kFirstVersion)};
 }
 
 bool belongs_to_absent_extension(cl_device_info name) {

@@ -69,6 +69,14 @@ bool Mapping::overlaps(const Mapping& other) const {
   return true;
 }
 
+void Memory::set_content_size(Ref<Memory> buffer) {
+  const std::lock_guard lock(context_->coherence_mutex());
+  // They would keep each other.
+  for (const Memory* other = buffer.get(); other != nullptr; other = other->content_size_.get())
+    require(other != this, CL_INVALID_MEM_OBJECT, "a buffer's content size in itself");
+  std::swap(content_size_, buffer);  // the former one goes after the lock
+}
+
 void Memory::add_mapping(Mapping mapping) {
   const std::lock_guard lock(mutex_);
   const bool clashes =

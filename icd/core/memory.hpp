@@ -30,6 +30,9 @@ struct Mapping {
   bool overlaps(const Mapping& other) const;
 };
 
+/// What a content size takes in its buffer: an integer, little endian.
+inline constexpr std::size_t kContentSizeBytes = 8;
+
 /// A buffer, sub-buffer or image.
 class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
  public:
@@ -55,6 +58,12 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   /// Where the content is tracked, and where this object's content begins there.
   Coherence& coherence() { return parent_ ? parent_->coherence() : coherence_; }
   std::uint64_t coherence_begin() const { return parent_ ? parent_->coherence_begin() + origin_ : 0; }
+
+  /// The buffer that begins with how many bytes of this one mean anything (cl_pocl_content_size); null where
+  /// all do. Under Context::coherence_mutex().
+  const Ref<Memory>& content_size() const { return content_size_; }
+  /// Throws Error(CL_INVALID_MEM_OBJECT) where that would have its content size here. Takes the mutex.
+  void set_content_size(Ref<Memory> buffer);
 
   /// Makes the native object on the worker, and its parent's, where there is none yet.
   void ensure_on(Worker& worker);
@@ -92,6 +101,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   Ref<Memory> parent_;
   std::size_t origin_;
   std::vector<cl_mem_properties> properties_;
+  Ref<Memory> content_size_;
   Coherence coherence_{*this};
   mutable std::mutex mutex_;
   std::vector<const Worker*> created_on_;

@@ -104,4 +104,37 @@ TEST_F(Spread, GivenPartsOnManyNodesThenEachSendsItsOwn) {
   EXPECT_EQ(expected, content(2, mem));
 }
 
+TEST_F(Spread, GivenContentSizeThenNoMoreThanThatIsSent) {
+  using Function = cl_int(CL_API_CALL*)(cl_mem, cl_mem);
+  const auto set_content_size = reinterpret_cast<Function>(
+      clGetExtensionFunctionAddressForPlatform(platform(), "clSetContentSizeBufferPoCL"));
+  ASSERT_NE(nullptr, set_content_size);
+  const Program program = build(R"(
+kernel void produce(global uint* data, global ulong* size) {
+  const size_t i = get_global_id(0);
+  data[i] = 3 * i;
+  if (i == 0) *size = 2 << 20;
+})");
+  const Kernel produce = kernel(program, "produce");
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
+  const Mem sizes = buffer<cl_ulong>(1);
+  ASSERT_CL(set_content_size(mem, sizes));
+  set_args(produce, mem, sizes);
+  Gate gate(context);
+  ASSERT_CL(launch(queues[0], produce, size / sizeof(cl_uint), {gate}, nullptr));
+  for (size_t node = 1; node < queues.size(); ++node) bring_to(node, mem);
+  const auto bytes = sent_by([&] {
+    gate.open();
+    for (const Queue& one : queues) ASSERT_CL(clFinish(one));
+  });
+  for (size_t node = 0; node < 2; ++node) {
+    EXPECT_GE(bytes[node], 2U << 20U) << node;
+    EXPECT_LT(bytes[node], 3U << 20U) << node;
+  }
+  for (size_t node = 0; node < queues.size(); ++node) {
+    const std::vector<cl_uint> data = content(node, mem);
+    for (cl_uint i = 0; i < (2U << 20U) / sizeof(cl_uint); ++i) ASSERT_EQ(3 * i, data[i]) << node;
+  }
+}
+
 }  // namespace clique::test

@@ -123,6 +123,46 @@ TEST_P(Peers, GivenPushOfWhatIsExpectedAndFailsThenAllFail) {
   EXPECT_LT(c.ended(300).status, 0);
 }
 
+TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
+  constexpr std::uint64_t kBytes = 3'000'000;
+  const auto pushed = [&](std::uint64_t content_size, std::uint64_t offset) {
+    const std::uint64_t size = kBytes - offset;
+    for (Client* client : {&a_, &b_}) client->send(CreateBuffer{5, 1, 1, kBytes});
+    a_.send(CreateBuffer{6, 1, 1, 16}, FillBuffer{command(100), 5, Bytes{7}, 0, kBytes},
+            WriteBuffer{command(101), 6, 0, payload(&content_size, sizeof content_size)},
+            Push{command(102, Command::kReport, {100, 101}, 3), 5, offset, size, 1, 200, 0, 0, 6});
+    b_.send(FillBuffer{command(199), 5, Bytes{9}, 0, kBytes},
+            Expect{command(200, Command::kReport, {199}, 3), 5, offset, size});
+    EXPECT_EQ(a_.ended(102).status, 0);
+    EXPECT_EQ(b_.ended(200).status, 0);
+    b_.send(ReadBuffer{command(201, 0, {200}), 0, 5, 0, kBytes});
+    const auto data = b_.data(201);
+    a_.send(Release{{5, 6}, {100, 101, 102}});
+    b_.send(Release{{5}, {199, 200}});
+    return std::count(data.begin(), data.end(), std::byte{7});
+  };
+  EXPECT_EQ(pushed(2'000'000, 0), 2'000'000);
+  EXPECT_EQ(pushed(2'000'000, 1'500'000), 500'000);
+  EXPECT_EQ(pushed(kBytes, 0), kBytes);
+  EXPECT_EQ(pushed(~std::uint64_t{0}, 10), kBytes - 10);
+  EXPECT_EQ(pushed(0, 0), 1) << "what is pushed has an end";
+  EXPECT_EQ(pushed(100, 200), 1);
+}
+
+TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
+  const auto push = [](ObjectId content_size, PeerId peer) {
+    return Push{command(101, 0, {}, 3), 5, 0, 64, peer, 200, 0, 0, content_size};
+  };
+  for (const auto& [content_size, peer] :
+       std::vector<std::pair<ObjectId, PeerId>>{{6, 1}, {77, 1}, {5, kClientPeer}}) {
+    Client client{node_};
+    client.set_up();
+    connect(client, 1, b_);
+    client.send(CreateBuffer{5, 1, 1, 64}, CreateBuffer{6, 1, 1, 7}, push(content_size, peer));
+    EXPECT_FALSE(client.next<SessionEnded>().reason.empty()) << content_size;
+  }
+}
+
 TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
   a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
   b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})}, NotifyPeer{200, 2});

@@ -1,6 +1,7 @@
 # What the daemon decides by itself, without a device.
 find_package(GTest REQUIRED)
 add_executable(daemon_unit_tests
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_device_filter.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_report_order.cpp

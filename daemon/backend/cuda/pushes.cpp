@@ -15,18 +15,26 @@ constexpr int kChunksAhead = 6;
 /// command's own task stands for all of them: it is held until the last was submitted.
 class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
  public:
+  /// @param content_size null where the message names none.
   PushJob(CudaBackend& backend, protocol::Push message, std::shared_ptr<Queue> queue,
-          std::shared_ptr<Memory> memory, std::vector<TaskRef> waits, TaskRef whole)
+          std::shared_ptr<Memory> memory, std::shared_ptr<Memory> content_size, std::vector<TaskRef> waits,
+          TaskRef whole)
       : backend_(backend),
         message_(std::move(message)),
         queue_(std::move(queue)),
         memory_(std::move(memory)),
+        content_size_(std::move(content_size)),
         waits_(std::move(waits)),
         destination_(backend_.surroundings_.peers.destination(message_)),
+        size_(message_.size),
         whole_(std::move(whole)) {}
 
   void start() {
-    for (int i = 0; i < kChunksAhead; ++i) read_next();
+    if (content_size_) {
+      read_content_size();
+    } else {
+      read();
+    }
   }
 
   /// Tells the peer that nothing comes.
@@ -35,12 +43,50 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
  private:
+  void read_content_size() {
+    const auto block = std::make_shared<std::shared_ptr<std::byte>>();
+    const auto self = shared_from_this();
+    constexpr std::size_t size = sizeof(std::uint64_t);
+    const TaskRef read = backend_.transfer(
+        *queue_, waits_,
+        [self, block](CUstream stream) {
+          *block = self->backend_.pinned_block(nullptr, size);
+          CLIQUE_CUDA(MemcpyDtoHAsync(block->get(), self->content_size_->address, size, stream));
+        },
+        {content_size_, block},
+        [self, block](cl_int status) {
+          if (status < 0) {
+            self->fail(status);
+            return;
+          }
+          self->backend_.surroundings_.tasks.post([self, block] {
+            std::array<std::uint8_t, size> number{};
+            std::memcpy(number.data(), block->get(), size);
+            self->cut(meant_size(self->message_, number));
+            self->read();
+          });
+        });
+    backend_.scheduler_.come_after(whole_, read);
+  }
+
+  /// Before anything is read.
+  void cut(std::uint64_t size) {
+    if (size == size_) return;
+    size_ = size;
+    backend_.surroundings_.peers.send(message_.peer,
+                                      protocol::PeerData{message_.transfer, message_.at + size, 0, {}});
+  }
+
+  void read() {
+    for (int i = 0; i < kChunksAhead; ++i) read_next();
+  }
+
   void read_next() {
     if (!whole_) return;
     const std::uint64_t offset = next_;
-    const std::uint64_t chunk = destination_ ? message_.size : kChunk;
+    const std::uint64_t chunk = destination_ ? size_ : kChunk;
     const Block block = memory_->image ? block_at(memory_->image->shape(), offset, chunk)
-                                       : Block{{}, {}, std::min(chunk, message_.size - offset)};
+                                       : Block{{}, {}, std::min(chunk, size_ - offset)};
     next_ += block.size;
     const auto data = std::make_shared<std::shared_ptr<std::byte>>();
     const auto self = shared_from_this();
@@ -57,7 +103,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         {memory_, data},
         [self, data, offset, size = block.size](cl_int status) { self->send(*data, offset, size, status); });
     backend_.scheduler_.come_after(whole_, read);
-    if (next_ < message_.size && read->status() >= 0) return;
+    if (next_ < size_ && read->status() >= 0) return;
     // Everything that it stands for is known, or something has failed already.
     backend_.scheduler_.release(std::exchange(whole_, nullptr), queue_->lane);
   }
@@ -74,10 +120,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   /// On any thread.
   void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size, cl_int status) {
     if (status < 0) {
-      if (failed_.exchange(true)) return;
-      refuse(backend_.surroundings_.peers, message_, status);
-      backend_.surroundings_.tasks.post(
-          [self = shared_from_this(), status] { self->backend_.end_transfer(self->whole_, status); });
+      fail(status);
       return;
     }
     if (destination_) return;
@@ -90,12 +133,22 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         protocol::PeerData{message_.transfer, message_.at + offset, 0, {{data.get(), size}, sent}});
   }
 
+  /// On any thread.
+  void fail(cl_int status) {
+    if (failed_.exchange(true)) return;
+    refuse(backend_.surroundings_.peers, message_, status);
+    backend_.surroundings_.tasks.post(
+        [self = shared_from_this(), status] { self->backend_.end_transfer(self->whole_, status); });
+  }
+
   CudaBackend& backend_;
   const protocol::Push message_;
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
+  const std::shared_ptr<Memory> content_size_;
   const std::vector<TaskRef> waits_;
   const std::shared_ptr<std::byte> destination_;  // null: it is sent
+  std::uint64_t size_;                            // main thread
   TaskRef whole_;                                 // null once it was released
   std::uint64_t next_ = 0;                        // main thread
   std::atomic<bool> failed_ = false;
@@ -110,9 +163,16 @@ void CudaBackend::handle(protocol::Push&& message) {
     queue = queues_.get(command.queue);
     const auto memory = memory_.get(message.object);
     check_transfer(message.offset, message.size, memory->size, memory->image != nullptr, "a push");
+    std::shared_ptr<Memory> content_size;
+    if (message.content_size != 0) {
+      content_size = memory_.get(message.content_size);
+      check_content_size(message, memory->image != nullptr, content_size->size,
+                         content_size->image != nullptr);
+    }
     std::vector<TaskRef> waits;
     const TaskRef whole = make_transfer(command, waits);
-    std::make_shared<PushJob>(*this, message, queue, memory, std::move(waits), whole)->start();
+    std::make_shared<PushJob>(*this, message, queue, memory, std::move(content_size), std::move(waits), whole)
+        ->start();
   } catch (const ClError& error) {
     PushJob::refuse(surroundings_.peers, message, error.status());
     fail(command, queue, error);

@@ -15,22 +15,29 @@ constexpr int kChunksAhead = 6;
 /// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent.
 class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
  public:
+  /// @param content_size null where the message names none.
   PushJob(OpenClBackend& backend, protocol::Push message, std::shared_ptr<Queue> queue,
-          std::shared_ptr<Memory> memory, std::vector<cl_event> waits)
+          std::shared_ptr<Memory> memory, std::shared_ptr<Memory> content_size, std::vector<cl_event> waits)
       : backend_(backend),
         message_(std::move(message)),
         queue_(std::move(queue)),
         memory_(std::move(memory)),
+        content_size_(std::move(content_size)),
         waits_(std::move(waits)),
         keep_waits_(retained(waits_)),
         destination_(backend_.surroundings_.peers.destination(message_)),
-        left_(message_.size) {}
+        size_(message_.size),
+        left_(size_) {}
 
   /// @param end the user event that stands for the whole; may be empty.
   void start(Handle<cl_event> end, ReportOrder::EntryRef report) {
     end_ = std::move(end);
     report_ = std::move(report);
-    for (int i = 0; i < kChunksAhead; ++i) read_next();
+    if (content_size_) {
+      read_content_size();
+    } else {
+      read();
+    }
   }
 
   /// Tells the peer that nothing comes.
@@ -39,12 +46,49 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
  private:
+  void read_content_size() {
+    const auto number = std::make_shared<std::array<std::uint8_t, 8>>();
+    Handle<cl_event> read;
+    const auto count = static_cast<cl_uint>(waits_.size());
+    const cl_int status =
+        clEnqueueReadBuffer(queue_->native.get(), content_size_->native.get(), CL_FALSE, 0, number->size(),
+                            number->data(), count, waits_.empty() ? nullptr : waits_.data(), read.put());
+    if (status != CL_SUCCESS) {
+      fail(status);
+      return;
+    }
+    backend_.entered(*queue_, read, count > 0);
+    backend_.watcher_.watch(read, [self = shared_from_this(), number](cl_int result) {
+      if (result < 0) {
+        self->fail(result);
+        return;
+      }
+      self->backend_.surroundings_.tasks.post([self, number] {
+        self->cut(meant_size(self->message_, *number));
+        self->read();
+      });
+    });
+  }
+
+  /// Before anything is read.
+  void cut(std::uint64_t size) {
+    if (size == size_) return;
+    size_ = size;
+    left_ = size;
+    backend_.surroundings_.peers.send(message_.peer,
+                                      protocol::PeerData{message_.transfer, message_.at + size, 0, {}});
+  }
+
+  void read() {
+    for (int i = 0; i < kChunksAhead; ++i) read_next();
+  }
+
   void read_next() {
-    if (next_ == message_.size || failed_) return;
+    if (next_ == size_ || failed_) return;
     const std::uint64_t offset = next_;
-    const std::uint64_t chunk = destination_ ? message_.size : kChunk;
+    const std::uint64_t chunk = destination_ ? size_ : kChunk;
     const Block block = memory_->image ? block_at(memory_->shape, offset, chunk)
-                                       : Block{{}, {}, std::min(chunk, message_.size - offset)};
+                                       : Block{{}, {}, std::min(chunk, size_ - offset)};
     next_ += block.size;
     auto data = destination_ ? destination_ : backend_.surroundings_.peers.take(message_.peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
@@ -95,11 +139,13 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const protocol::Push message_;
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
+  const std::shared_ptr<Memory> content_size_;
   const std::vector<cl_event> waits_;
   const std::vector<Handle<cl_event>> keep_waits_;
   const std::shared_ptr<std::byte> destination_;  // null: it is sent
   Handle<cl_event> end_;
   ReportOrder::EntryRef report_;
+  std::uint64_t size_;      // main thread
   std::uint64_t next_ = 0;  // main thread
   std::atomic<std::uint64_t> left_;
   std::atomic<bool> failed_ = false;
@@ -114,10 +160,16 @@ void OpenClBackend::handle(protocol::Push&& message) {
     queue = queues_.get(command.queue);
     const auto memory = memory_.get(message.object);
     check_transfer(message.offset, message.size, memory->size, memory->image, "a push");
+    std::shared_ptr<Memory> content_size;
+    if (message.content_size != 0) {
+      content_size = memory_.get(message.content_size);
+      check_content_size(message, memory->image, content_size->size, content_size->image);
+    }
     std::vector<cl_event> waits;
     std::vector<ReportOrder::EntryRef> after;
     resolve(command.waits, waits, after);
-    auto job = std::make_shared<PushJob>(*this, message, queue, memory, std::move(waits));
+    auto job =
+        std::make_shared<PushJob>(*this, message, queue, memory, std::move(content_size), std::move(waits));
     Handle<cl_event> end;
     ReportOrder::EntryRef report;
     if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {
