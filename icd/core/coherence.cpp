@@ -121,6 +121,30 @@ const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::
   return *found;
 }
 
+std::vector<Coherence::Part> Coherence::parts(Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  std::vector<Part> parts;
+  const auto add = [&](std::uint64_t to, Worker& holder, const std::vector<Ref<Event>>& ready) {
+    if (to <= begin) return;
+    if (parts.empty() || parts.back().holder != &holder) parts.push_back({begin, begin, &holder, {}});
+    Part& last = parts.back();
+    last.end = begin = to;
+    for (const Ref<Event>& event : ready)
+      if (std::find(last.ready.begin(), last.ready.end(), event) == last.ready.end())
+        last.ready.push_back(event);
+  };
+  const auto traffic = arrivals_.traffic(begin, end);
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    add(piece.begin, worker, {});
+    const auto* own = piece.copy_of(worker.index());
+    const auto& copy = own != nullptr ? *own : source(piece, traffic);
+    // What the host has goes there first, as for any other command.
+    add(piece.end, copy.holder == kHost ? worker : *Platform::instance().workers()[copy.holder], copy.ready);
+  });
+  add(end, worker, {});
+  return parts;
+}
+
 void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
                                  std::vector<Ref<Event>>& waits) {
   if (trivial()) return;

@@ -30,6 +30,16 @@ class Coherence {
   /// later.
   void before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
                         std::vector<Ref<Event>>& waits);
+  /// A part of a range, who has it, and after what.
+  struct Part {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Worker* holder;
+    std::vector<Ref<Event>> ready;
+  };
+  /// Where the host can read [begin, end) from: the worker, as far as it has it or nobody else does, and
+  /// others. Throws Error(CL_OUT_OF_RESOURCES) where content was lost with a node.
+  std::vector<Part> parts(Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// A command whose end is `event` writes [begin, end) on the worker. `event` may be empty where the context
   /// has only one worker.
   /// @param may_fail it may turn out never to run, so that the content before has to be found again.

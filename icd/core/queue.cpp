@@ -13,6 +13,9 @@ namespace clique::icd {
 
 namespace {
 
+/// Into how many parts a read may be split that come from several workers.
+constexpr std::size_t kMostParts = 64;
+
 /// A sink that puts data where it belongs once other reads have ended, whose data may come later by other
 /// connections. The read's own event has to follow these.
 DataSink after(std::vector<Ref<Event>> reads, DataSink sink) {
@@ -251,6 +254,80 @@ Ref<Event> Queue::read_bulk(Memory& buffer, std::size_t offset, std::span<std::b
       .first;
 }
 
+Ref<Event> Queue::gather(Memory& buffer, std::size_t offset, std::span<std::byte> to,
+                         std::span<const Ref<Event>> waits, cl_command_type type) {
+  // The command's times would be those of several transfers, on several nodes.
+  if (context_->workers().size() < 2 || profiling()) return {};
+  const std::uint64_t begin = buffer.coherence_begin() + offset;
+  const auto parts = [&] { return buffer.coherence().parts(worker(), begin, begin + to.size()); };
+  {
+    const std::lock_guard lock(context_->coherence_mutex());
+    const auto found = parts();
+    if (found.size() > kMostParts || (found.size() == 1 && found.front().holder == &worker())) return {};
+  }
+  const auto mark = [](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::Marker{std::move(header)});
+  };
+  const Ref<Event> turn = submit({CL_COMMAND_MARKER, waits, {}, true}, mark);
+  const auto range = std::make_shared<HostRange>();
+  std::vector<Ref<Event>> transfers{turn};
+  if (turn->status() >= 0) {
+    try {
+      const std::lock_guard lock(context_->coherence_mutex());
+      for (const Coherence::Part& part : parts())
+        transfers.push_back(
+            read_part(buffer, part, to.subspan(part.begin - begin, part.end - part.begin), *turn, range));
+    } catch (...) {
+      range->close();
+      throw;
+    }
+  }
+  Submission submission{type, transfers, {}, true, true};
+  submission.fills = to;
+  Prepared prepared = prepare(submission);
+  if (!prepared.doomed) {
+    context_->set_late_events();
+    prepared.event->set_late();
+    if (buffer.outlives_commands()) prepared.event->keep(Ref<RefCounted>(&buffer));
+    Bulk bulk;
+    bulk.range = range;
+    worker().expect_bulk(prepared.header.id, std::move(bulk));
+    worker().link().compose([&](protocol::Batch& outbox) { mark(outbox, prepared.header); });
+  }
+  // Some of the transfers may not have ended.
+  if (prepared.event->status() < 0) range->close();
+  return prepared.event;
+}
+
+Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::span<std::byte> to, Event& turn,
+                            const std::shared_ptr<HostRange>& range) {
+  Worker& from = *part.holder;
+  buffer.ensure_on(from);
+  std::vector<Ref<Event>> waits = part.ready;
+  if (&from == &worker()) buffer.coherence().before_read(from, part.begin, part.end, waits);
+  const Ref<Event> transfer(new Event(context_, nullptr, from, CL_COMMAND_READ_BUFFER, true));
+  transfer->set_late();
+  from.link().expect_pushes();
+  from.expect_event(transfer);
+  const auto place = HostSegment::find(to, from);
+  Bulk bulk;
+  bulk.range = range;
+  if (!place) bulk.fills = to;
+  from.expect_bulk(transfer->id(), std::move(bulk));
+  using protocol::Command;
+  Command header{transfer->id(), context_->transfer_queue(from), Command::kEvent | Command::kReport, {}};
+  for (const Ref<Event>& wait : waits)
+    if (wait && !wait->ended()) header.waits.push_back(wait->id());
+  if (!turn.ended()) {
+    if (&from != &worker()) turn.announce(from);
+    header.waits.push_back(turn.id());
+  }
+  from.link().post(protocol::Push{std::move(header), buffer.id(), part.begin - buffer.coherence_begin(),
+                                  to.size(), protocol::kClientPeer, transfer->id(),
+                                  place ? place->segment : 0, place ? place->at : 0});
+  return transfer;
+}
+
 Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol::Payload& content,
                              std::span<const Ref<Event>> waits, cl_command_type type) {
   const Access access{&buffer, offset, content.bytes.size(), Access::Overwrite};
@@ -275,8 +352,11 @@ Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol:
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
                        std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type) {
   // In parts that come in any order, it could not follow what others put there.
-  if (is_bulk(size) && earlier_fills({static_cast<const std::byte*>(to), size}).empty())
-    return read_bulk(buffer, offset, {static_cast<std::byte*>(to), size}, waits, type);
+  if (is_bulk(size) && earlier_fills({static_cast<const std::byte*>(to), size}).empty()) {
+    const std::span range(static_cast<std::byte*>(to), size);
+    Ref<Event> gathered = gather(buffer, offset, range, waits, type);
+    return gathered ? gathered : read_bulk(buffer, offset, range, waits, type);
+  }
   const Access access{&buffer, offset, size, Access::Read};
   const Ref<Memory> keep(&buffer);
   DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {

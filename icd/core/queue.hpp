@@ -161,6 +161,13 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::pair<Ref<Event>, protocol::CommandId> submit_bulk(Submission submission, Bulk bulk, Add&& add);
   Ref<Event> read_bulk(Memory& buffer, std::size_t offset, std::span<std::byte> to,
                        std::span<const Ref<Event>> waits, cl_command_type type);
+  /// The same for a range that is elsewhere, or in parts on several workers: each sends its own to the host.
+  /// @returns an empty reference where this is no such range.
+  Ref<Event> gather(Memory& buffer, std::size_t offset, std::span<std::byte> to,
+                    std::span<const Ref<Event>> waits, cl_command_type type);
+  /// Has a part pushed to the host when `turn` has ended. Under Context::coherence_mutex().
+  Ref<Event> read_part(Memory& buffer, const Coherence::Part& part, std::span<std::byte> to, Event& turn,
+                       const std::shared_ptr<HostRange>& range);
   Ref<Event> write_bulk(Memory& buffer, std::size_t offset, const protocol::Payload& content,
                         std::span<const Ref<Event>> waits, cl_command_type type);
   Ref<Event> write_later(std::span<const Ref<Event>> reads, cl_command_type type, const Access& access,

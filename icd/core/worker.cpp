@@ -11,6 +11,16 @@
 
 namespace clique::icd {
 
+void HostRange::fill(std::byte* to, std::span<const std::byte> from) {
+  const std::shared_lock lock(mutex_);
+  if (!closed_) copy(to, from.data(), from.size());
+}
+
+void HostRange::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
 Worker::Worker(std::unique_ptr<Link> link, unsigned index) : link_(std::move(link)), index_(index) {
   link_->start(*this);
 }
@@ -166,6 +176,7 @@ void Worker::finish(const Pending& pending, const protocol::EventState& state) {
 
 void Worker::pushed(protocol::PeerData&& part) {
   std::span<std::byte> to;
+  std::shared_ptr<HostRange> range;
   const std::size_t size = part.data.bytes.size();
   {
     const std::lock_guard lock(mutex_);
@@ -175,8 +186,13 @@ void Worker::pushed(protocol::PeerData&& part) {
     to = found->second.bulk.fills;
     if (size > found->second.missing || part.offset > to.size() || size > to.size() - part.offset) return;
     to = to.subspan(part.offset, size);
+    range = found->second.bulk.range;
   }
-  copy(to.data(), part.data.bytes.data(), size);
+  if (range) {
+    range->fill(to.data(), part.data.bytes);
+  } else {
+    copy(to.data(), part.data.bytes.data(), size);
+  }
   Pending pending;
   {
     const std::lock_guard lock(mutex_);
@@ -265,7 +281,10 @@ void Worker::lost(const std::string& reason) {
     pending.swap(pending_);
     pushes.swap(pushes_);
   }
-  for (auto& [id, entry] : pending) entry.event->settle(CL_DEVICE_NOT_AVAILABLE);
+  for (auto& [id, entry] : pending) {
+    if (entry.bulk.range) entry.bulk.range->close();
+    entry.event->settle(CL_DEVICE_NOT_AVAILABLE);
+  }
   for (const Ref<Event>& arrival : pushes) arrival->settle(CL_DEVICE_NOT_AVAILABLE);
   // What it has told us it may not have told its peers.
   for (const Ref<Context>& context : contexts())

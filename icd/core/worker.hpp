@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +21,19 @@ class Context;
 /// Takes the data of one read command as it arrives. Called on a receiving thread.
 using DataSink = std::function<void(std::uint32_t part, std::span<const std::byte> data)>;
 
+/// Host memory that several workers fill for one command. Any thread.
+class HostRange {
+ public:
+  /// Fills a part of it, unless it is closed.
+  void fill(std::byte* to, std::span<const std::byte> from);
+  /// The command has ended without waiting for all of it: the memory is the application's again.
+  void close();
+
+ private:
+  std::shared_mutex mutex_;
+  bool closed_ = false;
+};
+
 /// A command that moves a large content beside the commands: in the queue it is a marker, the event's own,
 /// which waits for a transfer on the transfer queue, which in turn waits for another marker, where the queue
 /// is in order.
@@ -30,6 +44,8 @@ struct Bulk {
   /// Host memory that a read fills; empty for a write.
   std::span<std::byte> fills = {};
   bool upload = false;
+  /// Where the memory is filled by other workers, too.
+  std::shared_ptr<HostRange> range = {};
 };
 
 /// One worker of the cluster, as the client sees it: the link, its devices, and what is under way there.

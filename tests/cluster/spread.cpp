@@ -104,6 +104,67 @@ TEST_F(Spread, GivenPartsOnManyNodesThenEachSendsItsOwn) {
   EXPECT_EQ(expected, content(2, mem));
 }
 
+TEST_F(Spread, GivenPartsOnManyNodesWhenTheHostReadsThenEachSendsItsOwn) {
+  const size_t part = size / 4;
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
+  std::vector<cl_uint> expected;
+  for (cl_uint i = 0; i < 4; ++i) {
+    fill(i % 3, mem, i, i * part, part);
+    expected.insert(expected.end(), part / sizeof(cl_uint), i);
+  }
+  const auto bytes = sent_by([&] { EXPECT_EQ(expected, content(2, mem)); });
+  EXPECT_LT(bytes[0], 3 * part);
+  EXPECT_LT(bytes[1], 2 * part);
+  EXPECT_LT(bytes[2], 2 * part);
+  EXPECT_EQ(expected, content(1, mem));
+}
+
+TEST_F(Spread, GivenPartsThatAreYetToBeWrittenWhenTheHostReadsThenItWaits) {
+  const size_t part = size / 2;
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
+  Gate gate(context);
+  Gate turn(context);
+  std::vector<cl_uint> expected;
+  std::vector<Event> written(2);
+  for (cl_uint i = 0; i < 2; ++i) {
+    ASSERT_CL(
+        clEnqueueFillBuffer(queues[i], mem, &i, sizeof i, i * part, part, 1, gate.ptr(), written[i].out()));
+    expected.insert(expected.end(), part / sizeof(cl_uint), i);
+  }
+  const std::vector<cl_event> waits = {written[0], written[1], turn};
+  std::vector<cl_uint> data(size / sizeof(cl_uint), 99);
+  Event read;
+  ASSERT_CL(clEnqueueReadBuffer(queues[2], mem, CL_FALSE, 0, size, data.data(), 3, waits.data(), read.out()));
+  for (const Queue& one : queues) ASSERT_CL(clFlush(one));
+  gate.open();
+  ASSERT_CL(clWaitForEvents(2, waits.data()));
+  EXPECT_EQ(std::vector<cl_uint>(data.size(), 99), data);
+  EXPECT_GT(status_of(read), CL_COMPLETE);
+  turn.open();
+  ASSERT_CL(clWaitForEvents(1, read.ptr()));
+  EXPECT_EQ(expected, data);
+}
+
+TEST_F(Spread, GivenWaitThatFailsWhenTheHostReadsPartsThenItFailsAndReadsNothing) {
+  const size_t part = size / 2;
+  const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
+  for (cl_uint i = 0; i < 2; ++i) fill(i, mem, i, i * part, part);
+  for (const bool at_once : {false, true}) {
+    Gate turn(context);
+    if (at_once) turn.fail();
+    std::vector<cl_uint> data(size / sizeof(cl_uint), 99);
+    Event read;
+    ASSERT_CL(clEnqueueReadBuffer(queues[2], mem, CL_FALSE, 0, size, data.data(), 1, turn.ptr(), read.out()));
+    ASSERT_CL(clFlush(queues[2]));
+    if (!at_once) turn.fail();
+    EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, read.ptr()));
+    EXPECT_EQ(std::vector<cl_uint>(data.size(), 99), data);
+  }
+  std::vector<cl_uint> expected(part / sizeof(cl_uint), 0);
+  expected.resize(size / sizeof(cl_uint), 1);
+  EXPECT_EQ(expected, content(2, mem));
+}
+
 TEST_F(Spread, GivenContentSizeThenNoMoreThanThatIsSent) {
   using Function = cl_int(CL_API_CALL*)(cl_mem, cl_mem);
   const auto set_content_size = reinterpret_cast<Function>(

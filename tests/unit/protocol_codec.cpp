@@ -99,6 +99,12 @@ TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
   EXPECT_EQ(data.data.bytes.size(), bytes.size());
 }
 
+TEST(Codec, GivenPushAndWhereItEndsThenTheyAreTheseBytes) {
+  EXPECT_EQ(encoded(Push{{101, 3, 0, {9}}, 5, 16, 64, 1, 200, 0, 4, 6}),
+            "9a4c94650300910905104001ccc8000406");
+  EXPECT_EQ(encoded(PeerData{200, 64, 0, {}}), "95cc8dccc84000c400");
+}
+
 TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
   RunKernel message{{1, 2, 3, {4, ~0ULL}},
                     5,
