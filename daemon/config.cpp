@@ -64,6 +64,7 @@ void read_config(const std::string& path, Config& config) {
   const std::map<std::string, std::int64_t Config::*, std::less<>> numbers{
       {"kernel-timeout", &Config::kernel_timeout},
       {"drain-timeout", &Config::drain_timeout},
+      {"resume-timeout", &Config::resume_timeout},
       {"sessions", &Config::sessions}};
   toml::table table;
   try {
@@ -161,20 +162,30 @@ PortRange parse_ports(std::string_view text) {
   return range;
 }
 
-std::chrono::seconds parse_kernel_timeout(std::int64_t seconds) {
+namespace {
+
+/// @param who what `key` gives time, and `none` what 0 stands for, for people
+std::chrono::seconds parse_time(std::int64_t seconds, const char* who, const char* key, const char* none) {
   if (seconds < 0 || seconds > kWeek)
-    throw ConfigError(
-        "a kernel cannot be given " + std::to_string(seconds) +
-        " seconds; write kernel-timeout as a number of seconds up to a week, or 0 for no limit");
+    throw ConfigError(fmt::format(
+        "{} cannot be given {} seconds; write {} as a number of seconds up to a week, or 0 for {}", who,
+        seconds, key, none));
   return std::chrono::seconds(seconds);
 }
 
+}  // namespace
+
+std::chrono::seconds parse_kernel_timeout(std::int64_t seconds) {
+  return parse_time(seconds, "a kernel", "kernel-timeout", "no limit");
+}
+
 std::chrono::seconds parse_drain_timeout(std::int64_t seconds) {
-  if (seconds < 0 || seconds > kWeek)
-    throw ConfigError("sessions cannot be given " + std::to_string(seconds) +
-                      " seconds to finish; write drain-timeout as a number of seconds up to a week, or 0 for "
-                      "ending them at once");
-  return std::chrono::seconds(seconds);
+  return parse_time(seconds, "sessions", "drain-timeout", "ending them at once");
+}
+
+std::chrono::seconds parse_resume_timeout(std::int64_t seconds) {
+  return parse_time(seconds, "clients that lost their connection", "resume-timeout",
+                    "ending their sessions at once");
 }
 
 std::size_t parse_sessions(std::int64_t number) {

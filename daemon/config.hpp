@@ -26,10 +26,11 @@ struct Config {
   std::string worker_ports;
   std::string nvidia = "cuda";  ///< see parse_nvidia_driver
   bool insecure = false;
-  std::int64_t kernel_timeout = 0;  ///< seconds; 0: none
-  std::int64_t drain_timeout = 30;  ///< seconds; well below the 90 that systemd gives services to stop
-  std::int64_t sessions = 0;        ///< at a time, at most; 0: any number
-  std::string session_memory;       ///< see parse_memory
+  std::int64_t kernel_timeout = 0;   ///< seconds; 0: none
+  std::int64_t drain_timeout = 30;   ///< seconds; well below the 90 that systemd gives services to stop
+  std::int64_t resume_timeout = 30;  ///< seconds that a client may be away; 0: none
+  std::int64_t sessions = 0;         ///< at a time, at most; 0: any number
+  std::string session_memory;        ///< see parse_memory
 };
 
 inline constexpr const char* kDefaultConfigFile = "/etc/clique/cliqued.toml";
@@ -58,6 +59,9 @@ std::chrono::seconds parse_kernel_timeout(std::int64_t seconds);
 
 /// Throws ConfigError unless it is a time that sessions can have to finish: up to a week.
 std::chrono::seconds parse_drain_timeout(std::int64_t seconds);
+
+/// Throws ConfigError unless it is a time for which a client can be away: up to a week.
+std::chrono::seconds parse_resume_timeout(std::int64_t seconds);
 
 /// Throws ConfigError unless it is a number of sessions: 0 for no limit.
 std::size_t parse_sessions(std::int64_t number);

@@ -72,6 +72,7 @@ int run_daemon(const Config& config) {
   options.node = config.name.empty() ? host_name() : config.name;
   options.worker_ports = parse_ports(config.worker_ports);
   options.kernel_timeout = parse_kernel_timeout(config.kernel_timeout);
+  options.resume_timeout = parse_resume_timeout(config.resume_timeout);
   options.sessions = parse_sessions(config.sessions);
   options.session_memory = parse_memory(config.session_memory);
   const auto drain_timeout = parse_drain_timeout(config.drain_timeout);
@@ -113,6 +114,7 @@ int run_internal(const std::string& command, int argc, char** argv) {
   std::string nvidia = "cuda";
   std::string log_level = "warning";
   std::int64_t kernel_timeout = 0;
+  std::int64_t resume_timeout = 0;
   bool cuda = false;
   CLI::App app;
   app.add_option("--control-fd", worker.control_fd)->required();
@@ -124,11 +126,13 @@ int run_internal(const std::string& command, int argc, char** argv) {
   app.add_option("--bind", worker.bind);
   app.add_option("--worker-ports", ports);
   app.add_option("--kernel-timeout", kernel_timeout);
+  app.add_option("--resume-timeout", resume_timeout);
   app.add_option("--session-memory", worker.session_memory);
   CLI11_PARSE(app, argc, argv);
   init_log(command, log_level);
   worker.ports = parse_ports(ports);
   worker.kernel_timeout = parse_kernel_timeout(kernel_timeout);
+  worker.resume_timeout = parse_resume_timeout(resume_timeout);
   if (cuda) worker.kind = PlatformKind::Cuda;
   if (command == "worker") run_worker(worker);
   return command == "embedded" ? run_embedded(worker.control_fd)
@@ -168,6 +172,9 @@ int run(int argc, char** argv) {
   app.add_option("--drain-timeout", flags.drain_timeout,
                  "SECONDS that running sessions have to finish after SIGTERM")
       ->capture_default_str();
+  app.add_option("--resume-timeout", flags.resume_timeout,
+                 "SECONDS for which a client may be cut off; 0 ends sessions with their connections")
+      ->capture_default_str();
   app.add_option("--sessions", flags.sessions, "Largest number of sessions at a time; any by default");
   app.add_option(
       "--session-memory", flags.session_memory,
@@ -195,6 +202,7 @@ int run(int argc, char** argv) {
     if (app.count(option) > 0) config.*field = flags.*field;
   for (auto [option, field] : {std::pair{"--kernel-timeout", &Config::kernel_timeout},
                                {"--drain-timeout", &Config::drain_timeout},
+                               {"--resume-timeout", &Config::resume_timeout},
                                {"--sessions", &Config::sessions}})
     if (app.count(option) > 0) config.*field = flags.*field;
   config.insecure = config.insecure || flags.insecure;

@@ -1,16 +1,18 @@
 #include "daemon/peer_links.hpp"
 
+#include <random>
+
 namespace clique::daemon {
 
 void PeerLinks::connect(const protocol::ConnectPeer& message) {
-  zmq::socket_t socket(context_, zmq::socket_type::dealer);
-  protocol::configure(socket);
-  socket.connect(message.endpoint);
-  protocol::Batch batch;
-  batch.add(protocol::PeerAttach{message.token});
-  protocol::send(socket, batch);
+  // The receiver tells its peers' lines apart by it.
+  std::random_device random;
+  const auto id = (protocol::LineId{random()} << 32U) | random();
+  auto line = std::make_unique<protocol::Line>(context_, message.endpoint, message.token, id,
+                                               protocol::Line::Direction::Outward);
+  line->set_resumable(patience_.count() > 0);
   const std::lock_guard lock(mutex_);
-  links_.insert_or_assign(message.peer, Link{std::move(socket), nullptr});
+  links_.insert_or_assign(message.peer, Link{std::move(line), {}, false, nullptr});
 }
 
 void PeerLinks::share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory) {
@@ -37,7 +39,41 @@ void PeerLinks::send_batch(Link& link) {
     if (payloads) lending_ = true;
     return;
   }
-  protocol::send(link.socket, batch_);
+  with_line(link, [&] { link.line->send(batch_); });
+  batch_.clear();
+}
+
+template <typename F>
+void PeerLinks::with_line(Link& link, F&& action) {
+  if (link.gone) return;
+  try {
+    action();
+  } catch (const protocol::Line::Over&) {
+    // The client knows, or will.
+    link.gone = true;
+    link.line->close(0);
+  }
+}
+
+std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_point now) {
+  using Advice = protocol::Repair::Advice;
+  std::vector<protocol::PeerId> lost;
+  const std::lock_guard lock(mutex_);
+  down_ = false;
+  for (auto& [peer, link] : links_) {
+    if (link.gone) continue;
+    const Advice advice = link.repair.look(*link.line, now, patience_);
+    if (advice == Advice::GiveUp || (advice != Advice::Fine && patience_.count() == 0)) {
+      link.gone = true;
+      link.line->close(0);
+      if (patience_.count() > 0) lost.push_back(peer);
+      continue;
+    }
+    if (advice == Advice::Reconnect) link.line->reconnect();
+    with_line(link, [&] { link.line->listen(); });
+    down_ = down_ || advice != Advice::Fine;
+  }
+  return lost;
 }
 
 void PeerLinks::collect() {
@@ -52,6 +88,10 @@ bool PeerLinks::rest(std::vector<int>& descriptors) {
   const std::lock_guard lock(mutex_);
   bool nothing = true;
   for (auto& [peer, link] : links_) {
+    if (!link.gone) {
+      descriptors.push_back(link.line->descriptor());
+      descriptors.push_back(link.line->news());
+    }
     if (!link.shared) continue;
     nothing = link.shared->arm_for_returns() && nothing;
     descriptors.push_back(link.shared->doorbell());

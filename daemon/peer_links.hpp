@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "daemon/log.hpp"
+#include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
@@ -28,7 +30,9 @@ class PeerLinks {
                                                std::uint64_t size) = 0;
   };
 
-  explicit PeerLinks(zmq::context_t& context) : context_(context) {}
+  /// @param patience how long a link may be down; 0: it is gone with its connection
+  PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience)
+      : context_(context), patience_(patience) {}
 
   /// Opens the link and attaches. Throws zmq::error_t for an endpoint that is none.
   void connect(const protocol::ConnectPeer& message);
@@ -69,7 +73,14 @@ class PeerLinks {
 
   /// Lets go of what peers have read. Any thread.
   void collect();
-  /// Before sleeping: adds the descriptors that become readable when peers have read something. Main thread.
+  /// Hears what peers have got, and connects again to those whose links broke. Main thread, now and then.
+  /// @returns those that have been out of reach for too long, once.
+  std::vector<protocol::PeerId> tend(std::chrono::steady_clock::time_point now);
+  /// Whether a link is down, so that tend() is to be called soon.
+  bool down() const { return down_; }
+
+  /// Before sleeping: adds the descriptors that become readable when there is something for collect() or
+  /// tend(). Main thread.
   /// @returns false where there is something to collect.
   bool rest(std::vector<int>& descriptors);
   /// After sleeping.
@@ -77,12 +88,19 @@ class PeerLinks {
 
  private:
   struct Link {
-    zmq::socket_t socket;
+    std::unique_ptr<protocol::Line> line;
+    protocol::Repair repair;
+    bool gone = false;
     std::shared_ptr<protocol::SharedMemory> shared;
   };
   void send_batch(Link& link);
+  /// Calls action(), which uses the link's line, unless that is gone.
+  template <typename F>
+  void with_line(Link& link, F&& action);
 
   zmq::context_t& context_;
+  const std::chrono::milliseconds patience_;
+  bool down_ = false;
   ClientLink* client_ = nullptr;
   std::atomic<bool> lending_ = false;
   std::mutex mutex_;  // guards what follows; one sender at a time

@@ -15,10 +15,16 @@ constexpr auto kPause = 20us;
 
 }  // namespace
 
+Reporter::Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks)
+    : socket_(std::move(socket)), tasks_(tasks), prints_(prints) {}
+
 void Reporter::open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
                     const protocol::Attached& first) {
   client_ = std::move(client);
   shared_ = std::move(shared);
+  descriptor_ = socket_.get(zmq::sockopt::fd);
+  resumable_ = !shared_ && first.resume_ms > 0;
+  if (!resumable_) line_.keep_nothing();
   outgoing_.add(first);
   {
     const std::lock_guard lock(mutex_);
@@ -49,7 +55,10 @@ bool Reporter::send() {
     if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
   }
   // A client that is gone is noticed by the session; until then there is nothing to be done about it here.
-  protocol::send(socket_, outgoing_, client_);
+  line_.send(socket_, outgoing_, client_);
+  // Looking makes the descriptor forget that it was readable.
+  if (resumable_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0 && !news_.exchange(true))
+    tasks_.post([] {});
   return true;
 }
 
@@ -73,20 +82,38 @@ bool Reporter::settled() {
   return !sending_ && pending_.empty() && outgoing_.empty();
 }
 
-void Reporter::drain() {
+void Reporter::receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach) {
   {
     const std::lock_guard lock(mutex_);
-    if (sending_ || !open_) return;
+    if (!open_) return;
+    // Another thread has the socket.
+    news_.store(sending_);
+    if (sending_) return;
     sending_ = true;
   }
-  zmq::message_t dropped;
-  while (socket_.recv(dropped, zmq::recv_flags::dontwait)) {
+  struct Done {
+    Reporter& reporter;
+    ~Done() {
+      {
+        const std::lock_guard lock(reporter.mutex_);
+        reporter.sending_ = false;
+      }
+      reporter.flush();
+    }
+  } done{*this};
+  protocol::Incoming incoming;
+  while (protocol::receive(socket_, incoming)) {
+    if (incoming.routing_id == client_) {
+      reader_.read(protocol::MessageList<protocol::Received>{}, incoming.records, incoming.frames,
+                   incoming.owner, [this](protocol::Received&& message) { line_.received(message.batches); });
+    } else if (const auto received = attach(incoming)) {
+      client_ = incoming.routing_id;
+      protocol::Batch answer;
+      answer.add(protocol::Received{});
+      protocol::send(socket_, answer, client_);
+      line_.resume(socket_, *received, client_);
+    }
   }
-  {
-    const std::lock_guard lock(mutex_);
-    sending_ = false;
-  }
-  flush();
 }
 
 void Reporter::ended_elsewhere(protocol::CommandId command) {

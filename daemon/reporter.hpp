@@ -2,12 +2,16 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/print_capture.hpp"
+#include "daemon/tasks.hpp"
+#include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
@@ -17,14 +21,24 @@ namespace clique::daemon {
 class Reporter {
  public:
   /// @param socket the ROUTER of the reports. Only the Reporter uses it from open() on.
-  Reporter(zmq::socket_t socket, PrintCapture& prints) : socket_(std::move(socket)), prints_(prints) {}
+  /// @param tasks of the main thread, which is woken when there is news for it.
+  Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks);
 
   /// The socket, to be used by the main thread before open().
   zmq::socket_ref socket() { return socket_; }
 
-  /// Whom to report to, and memory shared with him or null; what was reported before follows `first`.
+  /// Whom to report to, and memory shared with him or null; what was reported before follows `first`, which
+  /// says whether the line can be resumed.
   void open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
             const protocol::Attached& first);
+  /// What the client tells of its line, and what others send. Main thread, after open().
+  /// @param attach gets messages of others: whether this is the client on a new connection, and how many
+  /// batches it has.
+  void receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach);
+  /// Whether something for receive() has come; but what comes while all threads sleep is told by descriptor()
+  /// alone, which then is readable. After open().
+  bool news() const { return news_.load(std::memory_order_relaxed); }
+  int descriptor() const { return descriptor_; }
 
   /// A block for data on its way to the client, which gets it without another copy; null where the client is
   /// on another host. Where there is no room now, waits for some, but not for ever, and then gives null: the
@@ -57,9 +71,6 @@ class Reporter {
   /// A command of another worker has ended; what is printed from now on may depend on it. Any thread.
   void ended_elsewhere(protocol::CommandId command);
 
-  /// Drops what strangers send to this socket. Any thread; to be called now and then.
-  void drain();
-
   /// Reports the end of the session, after which nothing is reported any more.
   void close(const std::string& reason);
 
@@ -68,6 +79,10 @@ class Reporter {
   bool send();
 
   zmq::socket_t socket_;
+  Tasks& tasks_;
+  int descriptor_ = -1;
+  bool resumable_ = false;
+  std::atomic<bool> news_{false};
   std::shared_ptr<protocol::SharedMemory> shared_;
   std::string client_;
   std::mutex mutex_;  // guards what follows
@@ -75,8 +90,10 @@ class Reporter {
   protocol::Batch pending_;
   std::deque<protocol::CommandId> ended_elsewhere_;
   bool open_ = false;
-  bool sending_ = false;  // somebody uses socket_ and outgoing_, and will look at pending_ again
+  bool sending_ = false;  // somebody uses what follows, and will look at pending_ again
   protocol::Batch outgoing_;
+  protocol::LineSender line_;
+  protocol::BatchReader reader_;
   std::atomic<bool> behind_ = false;
   std::atomic<bool> crowded_ = false;  // waiting for room in shared memory did not help
 };

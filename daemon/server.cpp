@@ -186,6 +186,7 @@ void Server::start_sets() {
       worker.bind = options_.listen.address;
       worker.ports = options_.worker_ports;
       worker.kernel_timeout = options_.kernel_timeout;
+      worker.resume_timeout = options_.resume_timeout;
       worker.session_memory = options_.session_memory;
       set.push_back({platform.name, ChildProcess::start(worker_arguments(worker)), std::nullopt});
     }

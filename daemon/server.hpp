@@ -24,6 +24,7 @@ class Server {
     std::string node;
     PortRange worker_ports;
     std::chrono::seconds kernel_timeout{0};  ///< 0: none
+    std::chrono::seconds resume_timeout{0};  ///< for a client to come back
     std::size_t sessions = 0;                ///< at a time, at most; 0: any number
     std::uint64_t session_memory = 0;        ///< bytes on each driver's devices; 0: any
     std::vector<SelectedPlatform> platforms;

@@ -35,14 +35,19 @@ constexpr std::chrono::milliseconds kOfferTimeout{1000};
 constexpr int kTurn = 64;
 /// Where commands come through shared memory, their socket is looked at every so many turns.
 constexpr unsigned kSocketTurns = 16;
-/// How often what strangers sent to the reports socket is looked for and dropped.
-constexpr std::chrono::seconds kDrainInterval{1};
+/// How often is looked for what nobody is woken for: strangers at the reports socket, peers while there is
+/// much to do.
+constexpr std::chrono::seconds kLookInterval{1};
 /// Time for the reason of a session's end to reach the client.
 constexpr std::chrono::milliseconds kLastWords{500};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr long kSleepMs = 1000;
 /// While the client is behind with what it is told.
 constexpr long kBehindMs = 1;
+/// While connections are to be made again.
+constexpr long kCutMs = 50;
+/// Lines of one client, or from peers: more than anybody has.
+constexpr std::size_t kMaxLines = 4096;
 
 /// Without a hint of how many characters are right.
 bool same_secret(const std::string& a, const std::string& b) {
@@ -149,7 +154,6 @@ struct Session::Dispatch {
   }
 
   // From other workers.
-  void operator()(protocol::PeerAttach&& /*message*/) const { throw RuleBroken("a peer attached twice"); }
   void operator()(protocol::PeerData&& message) const {
     if (from_client) message.data.owner = taken_at_end(message);
     session.transfers_.receive(std::move(message));
@@ -186,7 +190,8 @@ struct Session::Dispatch {
 };
 
 Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
-                 std::unique_ptr<protocol::SharedOffer> offer, Surroundings surroundings, Backend& backend)
+                 std::unique_ptr<protocol::SharedOffer> offer, std::chrono::milliseconds patience,
+                 Surroundings surroundings, Backend& backend)
     : sockets_(std::move(sockets)),
       control_(control),
       token_(std::move(token)),
@@ -194,7 +199,8 @@ Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel&
       backend_(backend),
       offer_(std::move(offer)),
       commands_monitor_(monitor(context, sockets_.commands, "commands")),
-      reports_monitor_(monitor(context, surroundings.reporter.socket(), "reports")) {
+      reports_monitor_(monitor(context, surroundings.reporter.socket(), "reports")),
+      patience_(patience) {
   surroundings_.peers.set_client(*this);
 }
 
@@ -230,7 +236,7 @@ void Session::run() {
 
 void Session::loop() {
   auto last_work = std::chrono::steady_clock::now();
-  auto last_drain = last_work;
+  auto last_look = last_work;
   const auto spin = spin_time();
   for (unsigned turn = 0;; ++turn) {
     bool busy = surroundings_.tasks.run();
@@ -255,9 +261,12 @@ void Session::loop() {
     } else if (now - last_work >= spin) {
       sleep();
     }
-    if (open_ && now - last_drain > kDrainInterval) {
-      surroundings_.reporter.drain();
-      last_drain = now;
+    const bool look = now - last_look > kLookInterval;
+    if (open_ && (look || surroundings_.reporter.news()))
+      surroundings_.reporter.receive([this](const Incoming& incoming) { return attach_reports(incoming); });
+    if (look) {
+      tend_peers();
+      last_look = now;
     }
   }
 }
@@ -270,22 +279,24 @@ void Session::take(List list, const Incoming& incoming, bool from_client) {
 
 bool Session::take_commands() {
   // What the client says before both of its connections are attached waits here.
-  if (!commands_id_.empty() && !open_) return false;
+  if (!commands_.id.empty() && !open_) return false;
   Incoming incoming;
   int count = 0;
   for (; count < kTurn && protocol::receive(sockets_.commands, incoming); ++count) {
-    if (incoming.routing_id == commands_id_) {
-      if (shared_)
+    if (incoming.routing_id == commands_.id) {
+      if (shared_) {
         from_socket_.push_back(std::move(incoming));
-      else
+      } else {
         take(protocol::ClientMessages{}, incoming, true);
-    } else if (bulk_ids_.contains(incoming.routing_id)) {
-      take(protocol::BulkMessages{}, incoming, true);
+        count_in(sockets_.commands, commands_, incoming);
+      }
+    } else if (const auto bulk = bulk_ids_.find(incoming.routing_id); bulk != bulk_ids_.end()) {
+      take_bulk(bulk->second, incoming);
     } else if (open_) {
-      attach_bulk(incoming);
+      attach_line(incoming);
     } else {
-      attach(incoming, commands_id_, "commands");
-      if (!commands_id_.empty() && commands_connection_ < 0) {
+      attach(incoming, commands_.id, "commands");
+      if (!commands_.id.empty() && commands_connection_ < 0) {
         commands_connection_ = protocol::connection_of(incoming);
         open();
         return true;
@@ -347,18 +358,114 @@ void Session::attach(const Incoming& incoming, std::string& identity, const char
   }
 }
 
-void Session::attach_bulk(const protocol::Incoming& incoming) {
+protocol::AttachLine Session::checked_line(const Incoming& incoming) {
+  protocol::AttachLine line;
+  reader_.read(protocol::MessageList<protocol::AttachLine>{}, incoming.records, incoming.frames,
+               incoming.owner, [&](protocol::AttachLine&& message) { line = std::move(message); });
+  if (!same_secret(line.token, token_)) throw protocol::DecodeError("wrong token");
+  return line;
+}
+
+void Session::attach_inward(zmq::socket_ref socket, InwardLine& line, const Incoming& incoming) {
+  line.id = incoming.routing_id;
+  protocol::Batch answer;
+  answer.add(protocol::Received{line.receiver.received()});
+  protocol::send(socket, answer, line.id);
+}
+
+void Session::attach_line(const Incoming& incoming) {
+  if (former_ids_.contains(incoming.routing_id)) return;
   try {
-    reader_.read(protocol::MessageList<protocol::AttachBulk>{}, incoming.records, incoming.frames,
-                 incoming.owner, [&](protocol::AttachBulk&& message) {
-                   if (!same_secret(message.token, token_)) throw protocol::DecodeError("wrong token");
-                   if (message.to_client)
-                     pushed_ids_.push_back(incoming.routing_id);
-                   else
-                     bulk_ids_.insert(incoming.routing_id);
-                 });
+    const protocol::AttachLine message = checked_line(incoming);
+    if (message.line == protocol::kCommandsLine) {
+      if (!resumable()) throw protocol::DecodeError("the session cannot be resumed");
+      // Of a former connection with the same descriptor.
+      lost(commands_monitor_, -1);
+      former_ids_.insert(commands_.id);
+      attach_inward(sockets_.commands, commands_, incoming);
+      commands_connection_ = protocol::connection_of(incoming);
+      back();
+      return;
+    }
+    if (message.line == protocol::kReportsLine || bulk_ids_.size() >= kMaxLines)
+      throw protocol::DecodeError("a line that does not belong here");
+    std::string& id = message.to_client ? downlinks_[message.line].id : uplinks_[message.line].id;
+    if (!id.empty()) {
+      bulk_ids_.erase(id);
+      former_ids_.insert(id);
+    }
+    bulk_ids_.emplace(incoming.routing_id, message.line);
+    if (!message.to_client) {
+      attach_inward(sockets_.commands, uplinks_[message.line], incoming);
+      return;
+    }
+    OutwardLine& line = downlinks_[message.line];
+    line.id = incoming.routing_id;
+    if (!resumable()) line.sender.keep_nothing();
+    protocol::Batch answer;
+    answer.add(protocol::Received{});
+    protocol::send(sockets_.commands, answer, line.id);
+    line.sender.resume(sockets_.commands, message.received, line.id);
   } catch (const protocol::DecodeError& error) {
+    // Whoever looks for a session that was here before need not wait for it.
+    protocol::Batch answer;
+    answer.add(protocol::SessionEnded{"the worker at this port has another session"});
+    protocol::send(sockets_.commands, answer, incoming.routing_id);
     drop("commands", error);
+  }
+}
+
+std::optional<std::uint64_t> Session::attach_reports(const Incoming& incoming) {
+  try {
+    const protocol::AttachLine message = checked_line(incoming);
+    if (message.line != protocol::kReportsLine || !resumable())
+      throw protocol::DecodeError("a line that does not belong here");
+    lost(reports_monitor_, -1);
+    reports_connection_ = protocol::connection_of(incoming);
+    back();
+    return message.received;
+  } catch (const protocol::DecodeError& error) {
+    drop("reports", error);
+    return std::nullopt;
+  }
+}
+
+void Session::take_bulk(protocol::LineId id, const Incoming& incoming) {
+  if (const auto line = uplinks_.find(id); line != uplinks_.end()) {
+    take(protocol::BulkMessages{}, incoming, true);
+    count_in(sockets_.commands, line->second, incoming);
+    return;
+  }
+  protocol::LineSender& sender = downlinks_.at(id).sender;
+  reader_.read(protocol::MessageList<protocol::Received>{}, incoming.records, incoming.frames, incoming.owner,
+               [&](protocol::Received&& message) { sender.received(message.batches); });
+}
+
+void Session::count_in(zmq::socket_ref socket, InwardLine& line, const Incoming& incoming) const {
+  if (!line.receiver.count(incoming) || patience_.count() == 0) return;
+  protocol::Batch batch;
+  batch.add(protocol::Received{line.receiver.received()});
+  protocol::send(socket, batch, line.id);
+}
+
+void Session::cut() {
+  if (away_since_) return;
+  away_since_ = std::chrono::steady_clock::now();
+  spdlog::warn("the connection of {} broke; its session waits {} s for it to come back", client_,
+               std::chrono::duration_cast<std::chrono::seconds>(patience_).count());
+}
+
+void Session::back() {
+  if (commands_connection_ < 0 || reports_connection_ < 0) return;
+  if (away_since_) spdlog::info("{} is back", client_);
+  away_since_.reset();
+  watch_->set({commands_connection_, reports_connection_});
+}
+
+void Session::tend_peers() {
+  for (const protocol::PeerId peer : surroundings_.peers.tend(std::chrono::steady_clock::now())) {
+    spdlog::warn("another node of {}'s session is out of reach", client_);
+    surroundings_.reporter.report(protocol::PeerLost{peer});
   }
 }
 
@@ -381,13 +488,15 @@ void Session::send(protocol::PeerData&& part) {
   }
   surroundings_.tasks.post([this, part = std::move(part)] {
     // The connections were asked for before what is pushed was, but may come later.
-    if (pushed_ids_.empty()) {
+    if (downlinks_.empty()) {
       surroundings_.reporter.report(part);
       return;
     }
     protocol::Batch batch;
     batch.add(part);
-    protocol::send(sockets_.commands, batch, pushed_ids_[next_pushed_++ % pushed_ids_.size()]);
+    const auto line =
+        std::next(downlinks_.begin(), static_cast<std::ptrdiff_t>(next_downlink_++ % downlinks_.size()));
+    line->second.sender.send(sockets_.commands, batch, line->second.id);
   });
 }
 
@@ -395,18 +504,22 @@ bool Session::take_peers() {
   Incoming incoming;
   int count = 0;
   for (; count < kTurn && protocol::receive(sockets_.peers, incoming); ++count) {
-    if (peer_ids_.contains(incoming.routing_id)) {
+    if (const auto peer = peer_ids_.find(incoming.routing_id); peer != peer_ids_.end()) {
       take(protocol::PeerMessages{}, incoming, false);
+      count_in(sockets_.peers, peer_lines_[peer->second], incoming);
       continue;
     }
-    std::string identity;
+    if (former_ids_.contains(incoming.routing_id)) continue;
     try {
-      reader_.read(protocol::MessageList<protocol::PeerAttach>{}, incoming.records, incoming.frames,
-                   incoming.owner, [&](protocol::PeerAttach&& message) {
-                     if (!same_secret(message.token, token_)) throw protocol::DecodeError("wrong token");
-                     identity = incoming.routing_id;
-                   });
-      if (!identity.empty()) peer_ids_.insert(identity);
+      const protocol::AttachLine message = checked_line(incoming);
+      if (peer_lines_.size() >= kMaxLines) throw protocol::DecodeError("too many peers");
+      InwardLine& line = peer_lines_[message.line];
+      if (!line.id.empty()) {
+        peer_ids_.erase(line.id);
+        former_ids_.insert(line.id);
+      }
+      attach_inward(sockets_.peers, line, incoming);
+      peer_ids_.emplace(line.id, message.line);
     } catch (const protocol::DecodeError& error) {
       drop("peers", error);
     }
@@ -427,15 +540,17 @@ bool Session::take_shared_peers() {
 }
 
 void Session::open() {
-  if (commands_id_.empty() || reports_id_.empty()) return;
+  if (commands_.id.empty() || reports_id_.empty()) return;
   // Whose session it is was told before the client could know where to attach.
   pollfd control{control_.fd(), POLLIN, 0};
   if (::poll(&control, 1, 0) > 0) watch_control();
   protocol::Attached attached = backend_.description();
   attached.clock = backend_.clock();
+  attached.resume_ms = shared_ ? 0 : static_cast<std::uint32_t>(patience_.count());
   surroundings_.reporter.open(reports_id_, shared_, attached);
   open_ = true;
-  end_with_connections({commands_connection_, reports_connection_});
+  watch_.emplace(resumable() ? patience_ : std::chrono::milliseconds(0));
+  back();
   spdlog::info("session of {} open{}", client_, shared_ ? ", through shared memory" : "");
 }
 
@@ -508,8 +623,8 @@ void Session::sleep() {
   if (shared_ && open_ && something_in(shared_)) return;
   if (pushing_ && !shared_->arm_for_returns()) return;
   if (std::any_of(shared_peers_.begin(), shared_peers_.end(), something_in)) return;
-  std::vector<int> returns;
-  if (!surroundings_.peers.rest(returns)) return;
+  std::vector<int> of_peers;
+  if (!surroundings_.peers.rest(of_peers)) return;
   std::vector<zmq::pollitem_t> items{{nullptr, control_.fd(), ZMQ_POLLIN, 0},
                                      {nullptr, surroundings_.tasks.fd(), ZMQ_POLLIN, 0},
                                      {commands_monitor_.handle(), 0, ZMQ_POLLIN, 0},
@@ -520,12 +635,15 @@ void Session::sleep() {
                                      {surroundings_.reporter.socket().handle(), 0, ZMQ_POLLIN, 0}};
   // An open session's reports socket is the Reporter's alone; commands wait while the client attaches its
   // second connection.
-  if (!open_ && !commands_id_.empty()) std::swap(items[6], items[7]);
-  if (open_ || !commands_id_.empty()) items.pop_back();
+  if (!open_ && !commands_.id.empty()) std::swap(items[6], items[7]);
+  if (open_ || !commands_.id.empty()) items.pop_back();
   if (shared_) items.push_back({nullptr, shared_->doorbell(), ZMQ_POLLIN, 0});
   for (const auto& peer : shared_peers_) items.push_back({nullptr, peer->doorbell(), ZMQ_POLLIN, 0});
-  for (const int doorbell : returns) items.push_back({nullptr, doorbell, ZMQ_POLLIN, 0});
-  const long patience = surroundings_.reporter.behind() ? kBehindMs : kSleepMs;
+  if (resumable()) items.push_back({nullptr, surroundings_.reporter.descriptor(), ZMQ_POLLIN, 0});
+  const auto reports = items.size() - 1;
+  for (const int descriptor : of_peers) items.push_back({nullptr, descriptor, ZMQ_POLLIN, 0});
+  const bool down = surroundings_.peers.down();
+  const long patience = surroundings_.reporter.behind() ? kBehindMs : down || away_since_ ? kCutMs : kSleepMs;
   const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), patience);
   if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
 
@@ -534,13 +652,27 @@ void Session::sleep() {
   surroundings_.peers.hush();
   if (items[4].revents != 0) serve_offer();
   if (items[0].revents != 0) watch_control();
-  if ((items[2].revents != 0 && lost(commands_monitor_, commands_connection_)) ||
-      (items[3].revents != 0 && lost(reports_monitor_, reports_connection_))) {
+  if (down || std::any_of(items.end() - static_cast<std::ptrdiff_t>(of_peers.size()), items.end(),
+                          [](const zmq::pollitem_t& item) { return item.revents != 0; }))
+    tend_peers();
+  if (resumable() && items[reports].revents != 0)
+    surroundings_.reporter.receive([this](const Incoming& incoming) { return attach_reports(incoming); });
+  bool gone = false;
+  for (auto [item, monitor, connection] : {std::tuple(2, &commands_monitor_, &commands_connection_),
+                                           std::tuple(3, &reports_monitor_, &reports_connection_)})
+    if (items[static_cast<std::size_t>(item)].revents != 0 && lost(*monitor, *connection)) {
+      *connection = -1;
+      gone = true;
+    }
+  if (gone) {
     // What came before the end of the connection may hold a Goodbye.
     while (open_ && (take_commands() || (shared_ && take_shared_commands()))) {
     }
-    throw Ended{"the client is gone"};
+    if (!resumable()) throw Ended{"the client is gone"};
+    cut();
   }
+  if (away_since_ && std::chrono::steady_clock::now() - *away_since_ > patience_)
+    throw Ended{"the client is gone, and did not come back in time"};
   if (!open_ && std::chrono::steady_clock::now() > attach_deadline_)
     throw Ended{fmt::format("the client did not attach within {} seconds", kAttachSeconds)};
 }

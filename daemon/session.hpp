@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "daemon/backend.hpp"
 #include "daemon/control.hpp"
 #include "daemon/transfers.hpp"
+#include "daemon/watchdog.hpp"
+#include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace clique::daemon {
@@ -26,8 +30,10 @@ class Session final : private PeerLinks::ClientLink {
   };
 
   /// @param offer of memory, for a client on this host
+  /// @param patience how long a client on another may be away; 0: its session ends with its connections
   Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
-          std::unique_ptr<protocol::SharedOffer> offer, Surroundings surroundings, Backend& backend);
+          std::unique_ptr<protocol::SharedOffer> offer, std::chrono::milliseconds patience,
+          Surroundings surroundings, Backend& backend);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -55,7 +61,30 @@ class Session final : private PeerLinks::ClientLink {
   bool take_shared_peers();
   bool take_reports();
   void attach(const protocol::Incoming& incoming, std::string& identity, const char* socket);
-  void attach_bulk(const protocol::Incoming& incoming);
+  /// A line of somebody's who is attached, and the routing id of its present connection.
+  struct InwardLine {
+    std::string id = {};
+    protocol::LineReceiver receiver = {};
+  };
+  struct OutwardLine {
+    std::string id = {};
+    protocol::LineSender sender = {};
+  };
+  void attach_line(const protocol::Incoming& incoming);
+  void take_bulk(protocol::LineId id, const protocol::Incoming& incoming);
+  /// The same for the reports. @returns what Reporter::receive() wants to know.
+  std::optional<std::uint64_t> attach_reports(const protocol::Incoming& incoming);
+  /// The message, where it is a right one. Throws DecodeError.
+  protocol::AttachLine checked_line(const protocol::Incoming& incoming);
+  /// The line goes on with this message's sender, who is told where.
+  static void attach_inward(zmq::socket_ref socket, InwardLine& line, const protocol::Incoming& incoming);
+  /// To be called after every batch.
+  void count_in(zmq::socket_ref socket, InwardLine& line, const protocol::Incoming& incoming) const;
+  bool resumable() const { return open_ && !shared_ && patience_.count() > 0; }
+  /// One of the client's own connections is gone; and, later, there are both.
+  void cut();
+  void back();
+  void tend_peers();
   /// Drops a message of somebody who is not attached, and says so in the log.
   void drop(const char* socket, const protocol::DecodeError& error);
 
@@ -85,11 +114,14 @@ class Session final : private PeerLinks::ClientLink {
 
   protocol::BatchReader reader_;
   std::string client_ = "a client";  // for logs
-  std::string commands_id_;          // routing ids of the attached client; empty before
-  std::string reports_id_;
-  std::set<std::string> bulk_ids_;       // its connections for what it sends
-  std::vector<std::string> pushed_ids_;  // and for what is pushed to it
-  std::size_t next_pushed_ = 0;
+  // Of the attached client; ids are empty before.
+  InwardLine commands_;
+  std::string reports_id_;  // that of the first connection
+  std::map<protocol::LineId, InwardLine> uplinks_;
+  std::map<protocol::LineId, OutwardLine> downlinks_;
+  std::size_t next_downlink_ = 0;
+  std::map<std::string, protocol::LineId> bulk_ids_;  // of the two
+  std::set<std::string> former_ids_;                  // of connections that others have taken the place of
   struct Segment {
     std::span<std::byte> bytes;
     std::shared_ptr<const void> life;  ///< of commands that use it, too
@@ -98,7 +130,11 @@ class Session final : private PeerLinks::ClientLink {
   std::atomic<bool> pushing_ = false;  // through shared memory, which gives blocks back
   int commands_connection_ = -1;       // file descriptors of its connections
   int reports_connection_ = -1;
-  std::set<std::string> peer_ids_;
+  const std::chrono::milliseconds patience_;
+  std::optional<ConnectionWatch> watch_;
+  std::optional<std::chrono::steady_clock::time_point> away_since_;  // the client
+  std::map<protocol::LineId, InwardLine> peer_lines_;
+  std::map<std::string, protocol::LineId> peer_ids_;
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;
   bool open_ = false;
   std::chrono::steady_clock::time_point attach_deadline_ = std::chrono::steady_clock::time_point::max();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 
 #include "daemon/log.hpp"
@@ -32,13 +33,34 @@ ino_t identity(int descriptor) {
 
 }  // namespace
 
-void end_with_connections(const std::array<int, 2>& sockets) {
-  std::thread([sockets, first = identity(sockets[0]), second = identity(sockets[1])] {
-    // A descriptor that was closed may stand for another connection by now.
-    while (identity(sockets[0]) == first && identity(sockets[1]) == second)
+struct ConnectionWatch::State {
+  std::mutex mutex;
+  std::array<int, 2> sockets{-1, -1};
+  std::array<ino_t, 2> identities{};
+
+  /// A descriptor that was closed may stand for another connection by now.
+  bool gone() {
+    const std::lock_guard lock(mutex);
+    return sockets[0] >= 0 &&
+           (identity(sockets[0]) != identities[0] || identity(sockets[1]) != identities[1]);
+  }
+};
+
+ConnectionWatch::ConnectionWatch(std::chrono::milliseconds patience) : state_(std::make_shared<State>()) {
+  std::thread([state = state_, patience] {
+    auto seen = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - seen <= patience || !state->gone()) {
       std::this_thread::sleep_for(kInterval);
+      if (!state->gone()) seen = std::chrono::steady_clock::now();
+    }
     end_after_grace();
   }).detach();
+}
+
+void ConnectionWatch::set(const std::array<int, 2>& sockets) {
+  const std::lock_guard lock(state_->mutex);
+  state_->sockets = sockets;
+  state_->identities = {identity(sockets[0]), identity(sockets[1])};
 }
 
 void end_soon() {

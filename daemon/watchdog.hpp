@@ -3,13 +3,25 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <memory>
 
 namespace clique::daemon {
 
-/// Ends the process a few seconds after one of these sockets was closed, however busy the main thread is. Any
-/// thread; returns at once.
-/// @param sockets descriptors of the client's connections. Whoever owns them closes them when they are lost.
-void end_with_connections(const std::array<int, 2>& sockets);
+/// Ends the process a few seconds after the client's connections were closed, however busy the main thread
+/// is.
+class ConnectionWatch {
+ public:
+  /// @param patience for which the client may be away
+  explicit ConnectionWatch(std::chrono::milliseconds patience);
+  /// @param sockets descriptors of the connections that there are now. Whoever owns them closes them when
+  /// they are lost.
+  void set(const std::array<int, 2>& sockets);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // the watching thread's, too
+};
 
 /// Ends the process in a few seconds, in which the main thread may do it in better order. Any thread; returns
 /// at once.

@@ -77,10 +77,10 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   // Nobody says more than Attach there.
   constexpr std::int64_t kMaxAttach = 64 << 10;
   reports.set(zmq::sockopt::maxmsgsize, kMaxAttach);
-  Reporter reporter(std::move(reports), prints);
-  ReportOrder order(reporter);
-  PeerLinks peer_links(context);
   Tasks tasks;
+  Reporter reporter(std::move(reports), prints, tasks);
+  ReportOrder order(reporter);
+  PeerLinks peer_links(context, options.resume_timeout);
   MemoryBudget memory(options.session_memory);
   const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.kernel_timeout};
   const auto backend = make_backend(surroundings, options);
@@ -99,7 +99,7 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   ready.address = {bind(commands, options), bind(reporter.socket(), options), bind(peers, options),
                    make_token(), offer->name()};
   Session session(context, {std::move(commands), std::move(peers)}, control, ready.address.token,
-                  std::move(offer), surroundings, *backend);
+                  std::move(offer), options.resume_timeout, surroundings, *backend);
   control.send(ready);
   session.run();
   // Neither the driver's threads nor ZeroMQ's are waited for.
@@ -126,6 +126,8 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options) {
   if (options.ports.first != 0)
     arguments.insert(arguments.end(),
                      {"--worker-ports", fmt::format("{}-{}", options.ports.first, options.ports.second)});
+  if (options.resume_timeout.count() != 0)
+    arguments.insert(arguments.end(), {"--resume-timeout", std::to_string(options.resume_timeout.count())});
   if (options.kernel_timeout.count() != 0)
     arguments.insert(arguments.end(), {"--kernel-timeout", std::to_string(options.kernel_timeout.count())});
   if (options.session_memory != 0)

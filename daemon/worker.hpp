@@ -21,6 +21,7 @@ struct WorkerOptions {
   std::vector<std::uint32_t> devices;  ///< indices in the platform; empty: all
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets, IPv6 without brackets
   PortRange ports{0, 0};
+  std::chrono::seconds resume_timeout{0};  ///< how long a client may be away
   std::chrono::seconds kernel_timeout{0};  ///< Surroundings::kernel_limit
   std::uint64_t session_memory = 0;        ///< of Surroundings::memory
 };

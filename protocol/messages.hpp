@@ -62,7 +62,8 @@ enum class Op : std::uint16_t {
   Attached = 5,
   Goodbye = 6,
   Starting = 7,
-  AttachBulk = 8,
+  AttachLine = 8,
+  Received = 9,
 
   CreateContext = 20,
   CreateSubDevices = 21,
@@ -119,8 +120,8 @@ enum class Op : std::uint16_t {
   Failed = 129,
   SessionEnded = 130,
   Taken = 131,
+  PeerLost = 132,
 
-  PeerAttach = 140,
   PeerData = 141,
   PeerDone = 142,
   SharedData = 143,
@@ -143,7 +144,7 @@ struct WorkerAddress {
   std::uint16_t commands = 0;  ///< port of the ROUTER socket that takes commands
   std::uint16_t reports = 0;   ///< port of the ROUTER socket that sends replies and reports
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
-  std::string token;           ///< secret that Attach and PeerAttach have to show
+  std::string token;           ///< secret that Attach and AttachLine have to show
   std::string shared;          ///< name under which it offers shared memory on its host; empty: it does not
   CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared)
 };
@@ -171,18 +172,39 @@ struct Starting {
   CLIQUE_MESSAGE(Starting, reserved)
 };
 
-/// Client to worker, first message on each of its two sockets (commands and reports).
+/// Client to worker, first message on each of its two sockets (commands and reports), where the session
+/// begins.
 struct Attach {
   std::string token;
   CLIQUE_MESSAGE(Attach, token)
 };
 
-/// Client to worker, first message on each further connection to the commands socket: such a connection
-/// carries PeerData and nothing else, in one direction.
-struct AttachBulk {
+/// Names a line of a session: what travels in one direction between two processes, over one connection after
+/// the other where these break. Chosen by whoever connects.
+using LineId = std::uint64_t;
+/// The lines that a client's Attach begins on a worker's commands and reports sockets.
+inline constexpr LineId kCommandsLine = 0;
+inline constexpr LineId kReportsLine = 1;
+/// A client's further lines, for bulk.
+inline constexpr LineId kFirstBulkLine = 2;
+
+/// First message of a connection, alone in its batch, to a worker's commands, reports or peers socket: a line
+/// goes on here. One that the worker does not know begins: of a client, a line of PeerData. The worker
+/// answers with Received, or with SessionEnded where there is no such session.
+struct AttachLine {
   std::string token;
-  bool to_client = false;  ///< what is pushed to kClientPeer; else the parts of what is expected
-  CLIQUE_MESSAGE(AttachBulk, token, to_client)
+  LineId line = 0;
+  bool to_client = false;      ///< the worker sends, as what is pushed to kClientPeer
+  std::uint64_t received = 0;  ///< where the worker sends: how many batches of the line have come
+  CLIQUE_MESSAGE(AttachLine, token, line, to_client, received)
+};
+
+/// From the receiving end of a line to the sending one, alone in its batch: so many batches have come since
+/// it began. As an answer to AttachLine it is the connection's first, and 0 where it comes from the sending
+/// end.
+struct Received {
+  std::uint64_t batches = 0;
+  CLIQUE_MESSAGE(Received, batches)
 };
 
 /// One property as the node's driver answers it: the bytes of clGet*Info.
@@ -214,7 +236,9 @@ struct Attached {
   std::vector<Property> platform;  ///< clGetPlatformInfo of the node's driver
   std::vector<DeviceDescription> devices;
   std::int64_t clock = 0;  ///< the node's clock when this was sent, ns; see SyncClock
-  CLIQUE_MESSAGE(Attached, platform, devices, clock)
+  /// How long the worker waits for lines that broke to be attached again, ms; 0: it ends with them.
+  std::uint32_t resume_ms = 0;
+  CLIQUE_MESSAGE(Attached, platform, devices, clock, resume_ms)
 };
 
 /// Client to worker: the session ends in good order.
@@ -779,14 +803,14 @@ struct Taken {
   CLIQUE_MESSAGE(Taken, transfer, bytes)
 };
 
-// ---------------------------------------------------------------------------------------------------------------
-// Worker to worker, on the receiver's `peers` socket.
-
-/// First message of a peer link.
-struct PeerAttach {
-  std::string token;
-  CLIQUE_MESSAGE(PeerAttach, token)
+/// The worker cannot reach another one any more, which may wait for what it sends.
+struct PeerLost {
+  PeerId peer = 0;
+  CLIQUE_MESSAGE(PeerLost, peer)
 };
+
+// ---------------------------------------------------------------------------------------------------------------
+// Worker to worker, on the receiver's `peers` socket, after AttachLine.
 
 /// Part of a transfer: pushed to another worker or to the client, or sent by the client. A negative `status`
 /// means that the push failed, and carries no data. No data otherwise means that the transfer ends at
@@ -838,12 +862,14 @@ using ClientMessages =
 /// What a client takes on its reports socket.
 using WorkerMessages =
     MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,
-                Finished, ClockSynced, Print, Failed, SessionEnded, Taken, PeerData>;
+                Finished, ClockSynced, Print, Failed, SessionEnded, Taken, PeerLost, PeerData>;
 /// What a worker takes on its peers socket.
-using PeerMessages = MessageList<PeerAttach, PeerData, PeerDone>;
+using PeerMessages = MessageList<PeerData, PeerDone>;
 /// What a worker or a client takes on a connection for bulk.
 using BulkMessages = MessageList<PeerData>;
+/// What the two ends of a line tell each other.
+using LineMessages = MessageList<Received, SessionEnded>;
 /// What opens a session: the daemon's socket, and a worker's sockets before they are attached.
-using HandshakeMessages = MessageList<Hello, Welcome, Refused, Starting, Attach, AttachBulk>;
+using HandshakeMessages = MessageList<Hello, Welcome, Refused, Starting, Attach, AttachLine>;
 
 }  // namespace clique::protocol

@@ -261,6 +261,13 @@ void Worker::failed(protocol::Failed&& failure) {
   for (const Ref<Context>& context : contexts()) context->notify(what);
 }
 
+void Worker::unreachable(protocol::PeerId peer) {
+  for (const Ref<Context>& context : contexts())
+    for (Worker* other : context->workers())
+      if (other->index() == peer)
+        other->link().give_up("node " + link_->endpoint().node + " cannot reach it any more");
+}
+
 void Worker::peer_lost(const Worker& peer) {
   std::vector<Ref<Event>> awaited;
   {

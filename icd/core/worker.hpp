@@ -106,6 +106,7 @@ class Worker final : public Reports {
   void pushed(protocol::PeerData&& part) override;
   void print(protocol::Print&& text) override;
   void failed(protocol::Failed&& failure) override;
+  void unreachable(protocol::PeerId peer) override;
   void lost(const std::string& reason) override;
   /// Events of a worker that is gone, which commands here wait for, are told by the client.
   void peer_lost(const Worker& peer);

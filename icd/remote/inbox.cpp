@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -31,10 +32,10 @@ int make_event_fd() {
 
 }  // namespace
 
-Inbox::Inbox(zmq::socket_t reports, std::shared_ptr<protocol::SharedMemory> shared, Handler& handler)
+Inbox::Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::SharedMemory> shared,
+             Handler& handler)
     : handler_(handler),
       wake_fd_(make_event_fd()),
-      descriptor_(shared ? shared->doorbell() : reports.get(zmq::sockopt::fd)),
       reports_(std::move(reports)),
       shared_(std::move(shared)) {}
 
@@ -131,7 +132,7 @@ bool Inbox::fetch() {
     ~Forget() { message = {}; }
   } forget{message_};
   try {
-    if (bulk_)
+    if (is_bulk_)
       read(protocol::BulkMessages{});
     else
       read(protocol::WorkerMessages{});
@@ -150,33 +151,62 @@ void Inbox::read(List list) {
 
 bool Inbox::receive() {
   using Received = protocol::SharedMemory::Received;
-  bulk_ = false;
+  is_bulk_ = false;
   if (shared_ && !elsewhere_) {
     const Received received = shared_->receive(message_);
     if (received != Received::Elsewhere) return received == Received::Batch;
     elsewhere_ = true;
   }
-  if (!protocol::receive(reports_, message_)) return receive_bulk();
+  if (!reports_->receive(message_)) {
+    if (receive_bulk()) return true;
+    if (some_broken_.load(std::memory_order_acquire)) reconnect_broken();
+    return false;
+  }
   elsewhere_ = false;
   return true;
 }
 
 bool Inbox::receive_bulk() {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < bulk_connections_.size() && !bulk_; ++i) {
-    next_bulk_ = (next_bulk_ + 1) % bulk_connections_.size();
-    bulk_ = protocol::receive(bulk_connections_[next_bulk_]->socket(), message_);
+  for (std::size_t i = 0; i < bulk_.size() && !is_bulk_; ++i) {
+    next_bulk_ = (next_bulk_ + 1) % bulk_.size();
+    is_bulk_ = bulk_[next_bulk_]->receive(message_);
   }
-  return bulk_;
+  return is_bulk_;
 }
 
-void Inbox::add(std::shared_ptr<BulkConnection> connection) {
+void Inbox::add(std::shared_ptr<protocol::Line> line) {
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    bulk_connections_.push_back(std::move(connection));
+    bulk_.push_back(std::move(line));
   }
   wake();
+}
+
+void Inbox::reconnect(std::shared_ptr<protocol::Line> line) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::find(broken_.begin(), broken_.end(), line) != broken_.end()) return;
+    broken_.push_back(std::move(line));
+    some_broken_.store(true, std::memory_order_release);
+  }
+  wake();
+}
+
+void Inbox::reconnect_broken() {
+  if (condemned_.load()) return;
+  std::vector<std::shared_ptr<protocol::Line>> broken;
+  {
+    const std::lock_guard lock(mutex_);
+    broken.swap(broken_);
+    some_broken_.store(false);
+  }
+  try {
+    for (const auto& line : broken) line->reconnect();
+  } catch (const zmq::error_t& error) {
+    condemn(std::string("connecting again failed: ") + error.what());
+  }
 }
 
 void Inbox::handle_fetched() {
@@ -190,10 +220,9 @@ void Inbox::handle_fetched() {
 bool Inbox::rest(std::vector<int>& descriptors) {
   // What comes through the socket is on its way: not worth a sleep.
   if (shared_ && (elsewhere_ || !shared_->arm())) return false;
-  descriptors.push_back(descriptor_);
+  descriptors.push_back(shared_ ? shared_->doorbell() : reports_->descriptor());
   const std::lock_guard lock(mutex_);
-  for (const auto& connection : bulk_connections_)
-    descriptors.push_back(connection->socket().get(zmq::sockopt::fd));
+  for (const auto& line : bulk_) descriptors.push_back(line->descriptor());
   return true;
 }
 
@@ -281,12 +310,11 @@ void Inbox::end() {
   const auto give_up = Clock::now() + kLastMessages;
   while (!poisoned_ && Clock::now() < give_up && step()) {
   }
-  handler_.closing(reports_);
-  reports_.close();
+  reports_->close(0);
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& connection : bulk_connections_) connection->close();
-    bulk_connections_.clear();
+    for (const auto& line : bulk_) line->close(0);
+    bulk_.clear();
   }
   std::string reason;
   {

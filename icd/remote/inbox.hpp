@@ -7,14 +7,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <variant>
 #include <vector>
-#include <zmq.hpp>
 
-#include "icd/remote/bulk_connection.hpp"
+#include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
@@ -43,9 +43,7 @@ class Inbox {
     virtual ~Handler() = default;
     /// Throws DecodeError where the message may not come now; the connection is given up then.
     virtual void handle(WorkerMessage&& message) = 0;
-    /// The socket is about to be closed.
-    virtual void closing(zmq::socket_ref reports) = 0;
-    /// The connection was given up. Called once, after closing().
+    /// The connection was given up, its lines closed. Called once.
     virtual void ended(const std::string& reason) = 0;
     /// An application's thread has begun or ceased to lead.
     virtual void attendance_changed() = 0;
@@ -70,7 +68,8 @@ class Inbox {
   };
 
   /// @param shared memory that goes before the socket; may be null.
-  Inbox(zmq::socket_t reports, std::shared_ptr<protocol::SharedMemory> shared, Handler& handler);
+  Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::SharedMemory> shared,
+        Handler& handler);
   ~Inbox();
 
   /// Receives until done() or the end. done() is called on this thread only, without a lock.
@@ -78,8 +77,10 @@ class Inbox {
   bool wait(Done done);
   /// For the reactor: receives what there is, if nobody leads.
   void serve();
-  /// Receives from this connection, too, from now on.
-  void add(std::shared_ptr<BulkConnection> connection);
+  /// Receives from this line, too, from now on.
+  void add(std::shared_ptr<protocol::Line> line);
+  /// Has the leader connect this one of its lines again, once it has handled what came.
+  void reconnect(std::shared_ptr<protocol::Line> line);
 
   /// How the inbox looks to the reactor.
   struct View {
@@ -111,6 +112,7 @@ class Inbox {
   bool receive_bulk();
   template <typename List>
   void read(List list);
+  void reconnect_broken();
   void handle_fetched();
   void block(std::chrono::milliseconds longest);
   void wake() const;
@@ -118,15 +120,14 @@ class Inbox {
 
   Handler& handler_;
   const int wake_fd_;
-  const int descriptor_;
 
   // The leader's.
-  zmq::socket_t reports_;
+  const std::shared_ptr<protocol::Line> reports_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
   std::atomic<bool> elsewhere_{false};  // the next batch comes through the socket
   protocol::BatchReader reader_;
   protocol::Incoming message_;
-  bool bulk_ = false;  // message_ came through a connection for bulk
+  bool is_bulk_ = false;  // message_ came through a line for bulk
   std::size_t next_bulk_ = 0;
   std::vector<int> descriptors_;
   std::vector<pollfd> polled_;
@@ -138,6 +139,7 @@ class Inbox {
   bool ending_ = false;
 
   std::atomic<bool> condemned_{false};
+  std::atomic<bool> some_broken_{false};
 
   std::mutex mutex_;
   std::condition_variable turn_;
@@ -148,7 +150,8 @@ class Inbox {
   bool settled_ = false;       // drained_, when the last leader left
   bool ended_ = false;
   std::string reason_;
-  std::vector<std::shared_ptr<BulkConnection>> bulk_connections_;  // used by the leader; grows
+  std::vector<std::shared_ptr<protocol::Line>> bulk_;    // used by the leader; grows
+  std::vector<std::shared_ptr<protocol::Line>> broken_;  // to be connected again
 };
 
 }  // namespace clique::icd

@@ -5,7 +5,6 @@
 
 #include "icd/remote/answers.hpp"
 #include "icd/remote/clock.hpp"
-#include "icd/remote/monitor.hpp"
 #include "icd/remote/reactor.hpp"
 #include "icd/remote/uploads.hpp"
 #include "protocol/transport/shared_offer.hpp"
@@ -42,6 +41,9 @@ constexpr std::size_t kLargestWindow = 64U << 20U;
 constexpr std::int64_t kLongWayNs = 500'000;
 constexpr unsigned kConnectionsOfLongWay = 4;
 
+using protocol::Line;
+using protocol::Monitor;
+
 constexpr const char* kForeign = "the session belongs to the process that this one was forked from";
 
 }  // namespace
@@ -58,12 +60,10 @@ class Link::Session final : public Reactor::Client,
         link_(link),
         zmq_(zmq),
         shared_(take_offer(timeout)),
-        commands_(zmq, zmq::socket_type::dealer),
-        reports_(zmq, zmq::socket_type::dealer),
-        commands_monitor_(zmq, commands_),
-        reports_monitor_(zmq, reports_),
-        outbox((attach(), std::move(commands_)), shared_, *this),
-        inbox(std::move(reports_), shared_, *this),
+        commands_{make_line(link.endpoint_.commands, protocol::kCommandsLine, Line::Direction::Outward), {}},
+        reports_{make_line(link.endpoint_.reports, protocol::kReportsLine, Line::Direction::Inward), {}},
+        outbox(commands_.line, shared_, *this),
+        inbox(reports_.line, shared_, *this),
         uploads(*this) {
     Reactor::instance().add(*this);
   }
@@ -75,6 +75,9 @@ class Link::Session final : public Reactor::Client,
   void open(std::chrono::milliseconds timeout);
   void start(Reports& reports);
   void close();
+  void condemn(const std::string& reason) {
+    if (inbox.condemn(reason)) stir();
+  }
   std::string loss() {
     std::lock_guard lock(mutex_);
     return loss_;
@@ -87,7 +90,6 @@ class Link::Session final : public Reactor::Client,
   void handle(WorkerMessage&& message) override {
     std::visit([this](auto& one) { take(one); }, message);
   }
-  void closing(zmq::socket_ref reports) override;
   void ended(const std::string& reason) override;
   void attendance_changed() override { stir(); }
   std::chrono::milliseconds idle() override {
@@ -107,14 +109,25 @@ class Link::Session final : public Reactor::Client,
 
  private:
   std::shared_ptr<protocol::SharedMemory> take_offer(std::chrono::milliseconds timeout) const;
-  void attach();
-  void condemn(const std::string& reason) {
-    if (inbox.condemn(reason)) stir();
-  }
+  std::shared_ptr<Line> make_line(const std::string& endpoint, protocol::LineId id,
+                                  Line::Direction direction);
+  /// A line of ours and what is done where it breaks.
+  struct Tended {
+    std::shared_ptr<Line> line;
+    protocol::Repair repair;
+  };
+  /// What the lines of a session that ends with its connections have come to.
+  /// @returns whether nothing is to be done about them.
   bool check_connections(Reactor::Clock::time_point now);
-  /// @returns whether all connections for bulk are there.
-  bool check_bulk(std::vector<int>& fds);
-  std::shared_ptr<BulkConnection> connect(bool to_client);
+  /// The same for the others: has those that broke connected again.
+  bool mend_connections(Reactor::Clock::time_point now);
+  template <typename F>
+  bool mend(Tended& tended, Reactor::Clock::time_point now, F&& reconnect);
+  /// Calls function(tended) for all lines.
+  template <typename F>
+  void with_lines(F&& function);
+  /// Under bulk_mutex_.
+  void add_bulk(std::vector<Tended>& lines, Line::Direction direction);
   void close_uplinks();
   void ask_clock();
   Reports& reports();
@@ -140,17 +153,15 @@ class Link::Session final : public Reactor::Client,
   void take_report(protocol::Data&& data) { reports().data(std::move(data)); }
   void take_report(protocol::Print&& text) { reports().print(std::move(text)); }
   void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }
+  void take_report(protocol::PeerLost&& loss) { reports().unreachable(loss.peer); }
   void take_report(protocol::PeerData&& part) { reports().pushed(std::move(part)); }
   void take_report(protocol::Taken&& taken) { uploads.taken(taken); }
 
   Link& link_;
   zmq::context_t& zmq_;
   const std::shared_ptr<protocol::SharedMemory> shared_;  // null: the worker is elsewhere
-  // Until they move into the boxes.
-  zmq::socket_t commands_;
-  zmq::socket_t reports_;
-  Monitor commands_monitor_;
-  Monitor reports_monitor_;
+  Tended commands_;
+  Tended reports_;
 
  public:
   Answers answers;
@@ -167,11 +178,15 @@ class Link::Session final : public Reactor::Client,
   std::atomic<bool> started_{false};
   std::atomic<bool> over_{false};
 
-  // Connections for bulk, made when they are first needed. In shared memory there are none.
+  /// How long a line may be down; 0: the session ends with its connections.
+  std::atomic<std::chrono::milliseconds> patience_{0ms};
+
+  // Lines for bulk, made when they are first needed. In shared memory there are none.
   std::mutex bulk_mutex_;
-  std::vector<std::shared_ptr<BulkConnection>> uplinks_;
-  std::vector<std::shared_ptr<BulkConnection>> downlinks_;
+  std::vector<Tended> uplinks_;
+  std::vector<Tended> downlinks_;
   std::size_t next_uplink_ = 0;
+  protocol::LineId next_line_ = protocol::kFirstBulkLine;
   unsigned connections_ = 1;  // each way; set by open()
   bool bulk_closed_ = false;
   Loans loans_;
@@ -196,22 +211,12 @@ std::shared_ptr<protocol::SharedMemory> Link::Session::take_offer(std::chrono::m
                                      std::min(timeout, kOfferTimeout));
 }
 
-void Link::Session::attach() {
-  const auto attach_one = [this](zmq::socket_t& socket, const std::string& endpoint) {
-    protocol::configure(socket);
-    socket.connect(endpoint);
-    protocol::Batch batch;
-    batch.add(protocol::Attach{link_.endpoint_.token});
-    protocol::send(socket, batch);
-  };
-  try {
-    attach_one(commands_, link_.endpoint_.commands);
-    attach_one(reports_, link_.endpoint_.reports);
-  } catch (...) {
-    commands_monitor_.stop(commands_);
-    reports_monitor_.stop(reports_);
-    throw;
-  }
+std::shared_ptr<Line> Link::Session::make_line(const std::string& endpoint, protocol::LineId id,
+                                               Line::Direction direction) {
+  const bool begins_session = id < protocol::kFirstBulkLine;
+  auto line = std::make_shared<Line>(zmq_, endpoint, link_.endpoint_.token, id, direction, begins_session);
+  line->set_resumable(begins_session ? !shared_ : patience_.load() > 0ms);
+  return line;
 }
 
 void Link::Session::open(std::chrono::milliseconds timeout) {
@@ -264,6 +269,8 @@ Reports& Link::Session::reports() {
 
 void Link::Session::take_report(protocol::Attached&& attached) {
   if (described_.load()) throw protocol::DecodeError("Attached came twice");
+  if (!shared_) patience_.store(std::chrono::milliseconds(attached.resume_ms));
+  for (const Tended* tended : {&commands_, &reports_}) tended->line->set_resumable(patience_.load() > 0ms);
   link_.attached_ = std::move(attached);
   described_.store(true, std::memory_order_release);
 }
@@ -276,8 +283,10 @@ void Link::Session::close() {
   inbox.finish("the session was closed");
 }
 
-std::shared_ptr<BulkConnection> Link::Session::connect(bool to_client) {
-  return std::make_shared<BulkConnection>(zmq_, link_.endpoint_.commands, link_.endpoint_.token, to_client);
+void Link::Session::add_bulk(std::vector<Tended>& lines, Line::Direction direction) {
+  for (unsigned i = 0; i < connections_; ++i)
+    lines.push_back({make_line(link_.endpoint_.commands, next_line_++, direction), {}});
+  stir();
 }
 
 void Link::Session::send(protocol::PeerData&& part) {
@@ -289,14 +298,11 @@ void Link::Session::send(protocol::PeerData&& part) {
   const std::lock_guard lock(bulk_mutex_);
   if (bulk_closed_) return;
   try {
-    if (uplinks_.empty()) {
-      for (unsigned i = 0; i < connections_; ++i) uplinks_.push_back(connect(false));
-      stir();
-    }
+    if (uplinks_.empty()) add_bulk(uplinks_, Line::Direction::Outward);
     protocol::Batch batch;
     part.data.owner = loans_.lend(std::move(part.data.owner));
     batch.add(part);
-    protocol::send(uplinks_[next_uplink_++ % uplinks_.size()]->socket(), batch);
+    uplinks_[next_uplink_++ % uplinks_.size()].line->send(batch);
   } catch (const std::exception& error) {
     condemn(std::string("sending failed: ") + error.what());
   }
@@ -307,11 +313,8 @@ bool Link::Session::expect_pushes() {
   const std::lock_guard lock(bulk_mutex_);
   if (!downlinks_.empty() || bulk_closed_) return true;
   try {
-    for (unsigned i = 0; i < connections_; ++i) {
-      downlinks_.push_back(connect(true));
-      inbox.add(downlinks_.back());
-    }
-    stir();
+    add_bulk(downlinks_, Line::Direction::Inward);
+    for (const Tended& tended : downlinks_) inbox.add(tended.line);
   } catch (const zmq::error_t& error) {
     condemn(std::string("connecting failed: ") + error.what());
   }
@@ -323,20 +326,15 @@ void Link::Session::close_uplinks() {
   {
     const std::lock_guard lock(bulk_mutex_);
     bulk_closed_ = true;
-    for (const auto& connection : uplinks_) connection->close();
+    for (const Tended& tended : uplinks_) tended.line->close(0);
   }
   loans_.await_return();
   for (const auto& then : cancelled) then();
 }
 
-void Link::Session::closing(zmq::socket_ref reports) {
-  reports_monitor_.stop(reports);
-}
-
 void Link::Session::ended(const std::string& reason) {
   const bool by_ourselves = closing_.load();
-  outbox.close(by_ourselves ? kGoodbyeMs : 0,
-               [this](zmq::socket_ref commands) { commands_monitor_.stop(commands); });
+  outbox.close(by_ourselves ? kGoodbyeMs : 0);
   close_uplinks();
   const std::string why = last_words_.empty() ? reason : "the worker ended the session: " + last_words_;
   Reports* receiver = nullptr;
@@ -352,7 +350,16 @@ void Link::Session::ended(const std::string& reason) {
 }
 
 bool Link::Session::check_connections(Reactor::Clock::time_point now) {
-  const Monitor::End ends[] = {commands_monitor_.end(), reports_monitor_.end()};
+  const std::lock_guard lock(bulk_mutex_);
+  for (const auto* lines : {&uplinks_, &downlinks_})
+    for (const Tended& tended : *lines) {
+      if (tended.line->end() == Monitor::End::None) continue;
+      // Where the worker has ended, the others tell so at about the same time, and why.
+      if (bulk_end_ == Reactor::Clock::time_point{}) bulk_end_ = now;
+      if (now - bulk_end_ < kLastWords) return false;
+      condemn("a connection for large transfers was closed or fell silent. Is a firewall between?");
+    }
+  const Monitor::End ends[] = {commands_.line->end(), reports_.line->end()};
   if (ends[0] == Monitor::End::None && ends[1] == Monitor::End::None) return true;
   if (first_end_ == Reactor::Clock::time_point{}) first_end_ = now;
   const Monitor::End end = ends[0] != Monitor::End::None ? ends[0] : ends[1];
@@ -372,6 +379,15 @@ bool Link::Session::check_connections(Reactor::Clock::time_point now) {
       break;
   }
   return true;
+}
+
+template <typename F>
+void Link::Session::with_lines(F&& function) {
+  function(commands_);
+  function(reports_);
+  const std::lock_guard lock(bulk_mutex_);
+  for (auto* lines : {&uplinks_, &downlinks_})
+    for (Tended& tended : *lines) function(tended);
 }
 
 void Link::Session::serve(Reactor::Clock::time_point now) {
@@ -396,33 +412,53 @@ void Link::Session::ask_clock() {
   outbox.try_flush();
 }
 
-bool Link::Session::check_bulk(std::vector<int>& fds) {
+template <typename F>
+bool Link::Session::mend(Tended& tended, Reactor::Clock::time_point now, F&& reconnect) {
+  switch (tended.repair.look(*tended.line, now, patience_.load())) {
+    case protocol::Repair::Advice::Fine:
+      return true;
+    case protocol::Repair::Advice::Wait:
+      break;
+    case protocol::Repair::Advice::Reconnect:
+      reconnect();
+      break;
+    case protocol::Repair::Advice::GiveUp:
+      condemn(std::string(tended.repair.reason()) + ". The node's log may tell more");
+      break;
+  }
+  return false;
+}
+
+bool Link::Session::mend_connections(Reactor::Clock::time_point now) {
+  bool fine = mend(commands_, now, [this] { outbox.reconnect(); });
+  fine = mend(reports_, now, [this] { inbox.reconnect(reports_.line); }) && fine;
   const std::lock_guard lock(bulk_mutex_);
-  for (const auto* connections : {&uplinks_, &downlinks_})
-    for (const auto& connection : *connections) {
-      if (const int fd = connection->monitor().descriptor(); fd >= 0) fds.push_back(fd);
-      if (connection->monitor().end() != Monitor::End::None) return false;
+  if (bulk_closed_) return fine;
+  for (Tended& tended : downlinks_) fine = mend(tended, now, [&] { inbox.reconnect(tended.line); }) && fine;
+  try {
+    for (Tended& tended : uplinks_) {
+      fine = mend(tended, now, [&] { tended.line->reconnect(); }) && fine;
+      if (!tended.line->up()) tended.line->listen();
     }
-  return true;
+  } catch (const std::exception& error) {
+    condemn(std::string("connecting again failed: ") + error.what());
+  }
+  return fine;
 }
 
 bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds) {
   const Inbox::View view = inbox.view();
   if (view.ended) return true;
-  for (Monitor* monitor : {&commands_monitor_, &reports_monitor_})
-    if (const int fd = monitor->descriptor(); fd >= 0) fds.push_back(fd);
-  if (!check_bulk(fds)) {
-    // Where the worker has ended, the others tell so at about the same time, and why.
-    if (bulk_end_ == Reactor::Clock::time_point{}) bulk_end_ = now;
-    if (now - bulk_end_ < kLastWords) return false;
-    condemn("a connection for large transfers was closed or fell silent. Is a firewall between?");
-  }
-  const bool connections_clear = check_connections(now);
+  if (view.condemned) return false;
+  with_lines([&](const Tended& tended) {
+    if (const int fd = tended.line->news(); fd >= 0) fds.push_back(fd);
+  });
+  const bool connections_clear = patience_.load() > 0ms ? mend_connections(now) : check_connections(now);
   if (view.attendances != attendances_) {
     attendances_ = view.attendances;
     attended_at_ = now;
   }
-  if (view.condemned || !connections_clear || outbox.pending()) return false;
+  if (!connections_clear || outbox.pending()) return false;
   // Who leads sees everything itself, and tells when it leaves.
   if (view.led) return true;
   return view.settled && now - attended_at_ >= kAttended && inbox.rest(fds);
@@ -483,6 +519,10 @@ bool Link::expect_pushes() {
 
 std::string Link::loss() const {
   return birthplace_.foreign() ? kForeign : session_->loss();
+}
+
+void Link::give_up(const std::string& reason) {
+  if (!birthplace_.foreign()) session_->condemn(reason);
 }
 
 void Link::close() {

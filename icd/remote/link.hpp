@@ -34,6 +34,8 @@ class Reports {
   virtual void pushed(protocol::PeerData&& part) = 0;
   virtual void print(protocol::Print&& text) = 0;
   virtual void failed(protocol::Failed&& failure) = 0;
+  /// The worker cannot reach another one.
+  virtual void unreachable(protocol::PeerId peer) = 0;
   /// The connection is gone for good. Called once, and not for a close() of one's own. Link::lost() is true,
   /// every payload has been let go of; requests under way fail after this call, and threads in wait() return
   /// after it.
@@ -165,6 +167,8 @@ class Link {
   std::string loss() const;
   /// The node's clock minus ours (CLOCK_MONOTONIC), ns: add to ours to get the node's.
   std::int64_t clock_offset() const { return clock_offset_.load(std::memory_order_relaxed); }
+  /// Gives the connection up: soon it is lost, for this reason. Where it is not already.
+  void give_up(const std::string& reason);
   /// Says Goodbye and closes the sockets; what has not been sent within a short time is dropped. Requests
   /// under way fail; Reports hears nothing any more once this returns. Further calls do nothing.
   void close();

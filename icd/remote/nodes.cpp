@@ -11,9 +11,9 @@
 
 #include "icd/remote/config.hpp"
 #include "icd/remote/embedded.hpp"
-#include "icd/remote/monitor.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
+#include "protocol/transport/monitor.hpp"
 
 namespace clique::icd {
 
@@ -44,7 +44,7 @@ std::string self_description() {
 }
 
 /// Waits for something at one of the sockets' descriptors.
-void wait_for_news(zmq::socket_ref socket, Monitor& monitor, Clock::time_point deadline) {
+void wait_for_news(zmq::socket_ref socket, protocol::Monitor& monitor, Clock::time_point deadline) {
   pollfd fds[] = {{socket.get(zmq::sockopt::fd), POLLIN, 0}, {monitor.descriptor(), POLLIN, 0}};
   ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
 }
@@ -104,7 +104,7 @@ class Daemon {
   const std::string address_;
   const std::uint16_t port_;
   zmq::socket_t socket_;
-  Monitor monitor_;
+  protocol::Monitor monitor_;
 };
 
 protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
@@ -114,7 +114,7 @@ protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
   const std::string somebody =
       "what answers there is not cliqued, or one of another release. Is the port right?";
   for (;;) {
-    const Monitor::End end = monitor_.end();
+    const protocol::Monitor::End end = monitor_.end();
     protocol::Incoming incoming;
     try {
       if (protocol::receive(socket_, incoming)) {
@@ -127,13 +127,13 @@ protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
       throw Unreachable(somebody);
     }
     switch (end) {
-      case Monitor::End::None:
+      case protocol::Monitor::End::None:
         break;
-      case Monitor::End::Refused:
+      case protocol::Monitor::End::Refused:
         throw Unreachable(diagnose(address_, port_, deadline) + ". Is cliqued running there?");
-      case Monitor::End::Handshake:
+      case protocol::Monitor::End::Handshake:
         throw Unreachable(somebody);
-      case Monitor::End::Closed:
+      case protocol::Monitor::End::Closed:
         throw Unreachable("the connection was closed. The log of cliqued there may tell why");
     }
     if (Clock::now() >= deadline) {

@@ -18,7 +18,8 @@ constexpr std::chrono::microseconds kPause{20};
 
 }  // namespace
 
-Outbox::Outbox(zmq::socket_t commands, std::shared_ptr<protocol::SharedMemory> shared, Owner& owner)
+Outbox::Outbox(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::SharedMemory> shared,
+               Owner& owner)
     : owner_(owner), commands_(std::move(commands)), shared_(std::move(shared)) {}
 
 void Outbox::appended(std::unique_lock<std::mutex>& lock) {
@@ -47,7 +48,25 @@ void Outbox::flush() {
 
 void Outbox::try_flush() {
   std::unique_lock sending(sending_mutex_, std::try_to_lock);
-  if (sending) send_taken();
+  if (!sending) return;
+  send_taken();
+  if (!commands_->up()) try_to([this] { commands_->listen(); });
+}
+
+void Outbox::reconnect() {
+  const std::lock_guard sending(sending_mutex_);
+  if (!closing_.load()) try_to([this] { commands_->reconnect(); });
+}
+
+template <typename F>
+void Outbox::try_to(F&& action) {
+  try {
+    action();
+  } catch (const protocol::Line::Over& over) {
+    owner_.failed(over.what());
+  } catch (const std::exception& error) {
+    owner_.failed(std::string("sending failed: ") + error.what());
+  }
 }
 
 void Outbox::send_taken() {
@@ -59,20 +78,18 @@ void Outbox::send_taken() {
     payload_bytes_ = 0;
     pending_ = false;
   }
-  try {
+  try_to([this] {
     if (shared_)
       send_through_memory();
     else
       send_through_socket();
-  } catch (const std::exception& error) {
-    sending_.clear();
-    owner_.failed(std::string("sending failed: ") + error.what());
-  }
+  });
+  sending_.clear();
 }
 
 void Outbox::send_through_socket() {
   for (auto& payload : sending_.payloads()) payload.owner = loans_.lend(std::move(payload.owner));
-  protocol::send(commands_, sending_);
+  commands_->send(sending_);
 }
 
 void Outbox::send_through_memory() {
@@ -101,7 +118,7 @@ bool Outbox::pending() {
   return pending_;
 }
 
-void Outbox::close(int linger_ms, const std::function<void(zmq::socket_ref)>& before_close) {
+void Outbox::close(int linger_ms) {
   closing_ = true;
   std::lock_guard sending(sending_mutex_);
   if (shared_) shared_->forget_loans();
@@ -112,10 +129,7 @@ void Outbox::close(int linger_ms, const std::function<void(zmq::socket_ref)>& be
     pending_ = false;
     std::swap(batch_, dropped);
   }
-  if (!commands_) return;
-  before_close(commands_);
-  commands_.set(zmq::sockopt::linger, linger_ms);
-  commands_.close();
+  commands_->close(linger_ms);
   loans_.await_return(std::chrono::milliseconds(linger_ms));
 }
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <zmq.hpp>
 
 #include "icd/remote/loans.hpp"
+#include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
@@ -31,12 +31,13 @@ class Outbox {
     virtual ~Owner() = default;
     /// The outbox was empty and is not any more: try_flush() is expected before long.
     virtual void appended() = 0;
-    /// ZeroMQ refused to send. Must not close the outbox from within.
+    /// ZeroMQ refused to send, or the worker to take it. Must not close the outbox from within.
     virtual void failed(const std::string& reason) = 0;
   };
 
   /// @param shared memory that goes before the socket; may be null.
-  Outbox(zmq::socket_t commands, std::shared_ptr<protocol::SharedMemory> shared, Owner& owner);
+  Outbox(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::SharedMemory> shared,
+         Owner& owner);
 
   /// Calls compose(batch) under the lock. Dropped where the outbox is closed.
   template <typename F>
@@ -50,14 +51,19 @@ class Outbox {
   /// flush(), unless another thread is sending at the moment.
   void try_flush();
   bool pending();
+  /// Connects again, and sends what the worker has not got once that answers try_flush().
+  void reconnect();
 
-  /// Drops what was not handed to ZeroMQ, closes the socket (which gets `linger_ms` to send the rest), and
-  /// returns once ZeroMQ has let go of all payloads. `before_close` gets the socket before.
-  void close(int linger_ms, const std::function<void(zmq::socket_ref)>& before_close);
+  /// Drops what was not handed to ZeroMQ, closes the line (which gets `linger_ms` to send the rest), and
+  /// returns once ZeroMQ has let go of all payloads.
+  void close(int linger_ms);
 
  private:
   void appended(std::unique_lock<std::mutex>& lock);
   void send_taken();
+  /// Calls action(), and tells the owner where that throws.
+  template <typename F>
+  void try_to(F&& action);
   void send_through_socket();
   void send_through_memory();
 
@@ -67,7 +73,7 @@ class Outbox {
   // Taken before mutex_ and held until ZeroMQ has the batch, so that batches leave in the order in which they
   // were taken, while others go on appending.
   std::mutex sending_mutex_;
-  zmq::socket_t commands_;
+  const std::shared_ptr<protocol::Line> commands_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
   protocol::Batch sending_;
   bool crowded_ = false;  // the arena was full, and waiting did not help

@@ -57,25 +57,32 @@ unsigned bulk_connections() {
   return count;
 }
 
+Frames frames_of(Batch& batch) {
+  Frames frames;
+  frames.reserve(1 + batch.payloads().size());
+  frames.emplace_back(batch.records().data(), batch.records().size());
+  for (const Payload& payload : std::as_const(batch).payloads()) frames.push_back(payload_frame(payload));
+  batch.clear();
+  return frames;
+}
+
 bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id) {
+  return send(socket, frames_of(batch), routing_id);
+}
+
+bool send(zmq::socket_ref socket, Frames frames, std::string_view routing_id) {
   try {
     if (!routing_id.empty()) {
       zmq::message_t id(routing_id.data(), routing_id.size());
       send_frame(socket, id, zmq::send_flags::sndmore);
     }
-    const auto& payloads = batch.payloads();
-    zmq::message_t records(batch.records().data(), batch.records().size());
-    send_frame(socket, records, payloads.empty() ? zmq::send_flags::none : zmq::send_flags::sndmore);
-    for (std::size_t i = 0; i < payloads.size(); ++i) {
-      zmq::message_t frame = payload_frame(payloads[i]);
-      send_frame(socket, frame, i + 1 == payloads.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
-    }
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      send_frame(socket, frames[i],
+                 i + 1 == frames.size() ? zmq::send_flags::none : zmq::send_flags::sndmore);
   } catch (const zmq::error_t& error) {
     if (error.num() != EHOSTUNREACH) throw;
-    batch.clear();
     return false;
   }
-  batch.clear();
   return true;
 }
 

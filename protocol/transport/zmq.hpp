@@ -22,6 +22,9 @@ void configure(zmq::socket_ref socket);
 /// ZeroMQ's are worth having.
 unsigned bulk_connections();
 
+/// A batch as ZeroMQ's frames: records, then payloads, which are not copied.
+using Frames = std::vector<zmq::message_t>;
+
 /// One received message. Everything it holds stays alive as long as a payload's owner does.
 struct Incoming {
   std::string routing_id;  ///< of the sender, on ROUTER sockets
@@ -36,6 +39,9 @@ struct Incoming {
 /// @returns false where the receiver is gone (ROUTER sockets with ZMQ_ROUTER_MANDATORY).
 /// Throws zmq::error_t.
 bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {});
+/// The same in two steps. The first clears the batch.
+Frames frames_of(Batch& batch);
+bool send(zmq::socket_ref socket, Frames frames, std::string_view routing_id = {});
 
 /// Receives one message without waiting.
 /// @returns false where there is none.

@@ -19,9 +19,9 @@ class Bulk : public testing::Test {
   }
   std::uint64_t bytes() const { return numbers_.size() * 4; }
   const char* data() const { return reinterpret_cast<const char*>(numbers_.data()); }
-  zmq::socket_t connect(const std::string& token, bool to_client) const {
+  zmq::socket_t connect(const std::string& token, bool to_client) {
     zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(client_.address.commands));
-    send(socket, AttachBulk{token, to_client});
+    send(socket, AttachLine{token, next_line_++, to_client, 0});
     return socket;
   }
   /// The part of the content that begins at `offset`.
@@ -40,6 +40,7 @@ class Bulk : public testing::Test {
   Node node_;
   Client client_{node_};
   std::vector<std::uint32_t> numbers_;
+  LineId next_line_ = kFirstBulkLine;
 };
 
 TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
@@ -87,7 +88,7 @@ TEST_F(Bulk, GivenTransferThatFailsThenWhatStillComesIsDroppedAndTaken) {
 
 TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
   zmq::socket_t connection = connect(client_.address.token, true);
-  Receiver<BulkMessages> pushed(connection);
+  Receiver<MessageList<Received, PeerData>> pushed(connection);
   client_.send(WriteBuffer{command(100, Command::kReport), 5, 0, payload(data(), bytes())});
   // The connection attaches some time; until then the reports' is used.
   EXPECT_EQ(client_.ended(100).status, 0);

@@ -24,7 +24,8 @@ class Order : public testing::Test {
   const int stdout_ = ::dup(STDOUT_FILENO);
   zmq::context_t context_;
   PrintCapture prints_;
-  Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_};
+  Tasks tasks_;
+  Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_, tasks_};
   ReportOrder order_{reporter_};
   std::vector<int> out_;
 

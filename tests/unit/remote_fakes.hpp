@@ -94,6 +94,7 @@ class Recorder : public Reports {
   }
   void print(protocol::Print&& /*text*/) override {}
   void failed(protocol::Failed&& /*failure*/) override {}
+  void unreachable(protocol::PeerId /*peer*/) override {}
   void lost(const std::string& why) override {
     {
       std::lock_guard lock(mutex);

@@ -1,11 +1,11 @@
-#include "icd/remote/monitor.hpp"
+#include "protocol/transport/monitor.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
 
-namespace clique::icd {
+namespace clique::protocol {
 
 namespace {
 
@@ -33,7 +33,7 @@ Monitor::End meaning(std::uint16_t event) {
 
 Monitor::Monitor(zmq::context_t& zmq, zmq::socket_ref socket) : events_(zmq, zmq::socket_type::pair) {
   static std::atomic<unsigned long> count{0};
-  const std::string address = "inproc://clique-monitor-" + std::to_string(count.fetch_add(1));
+  const std::string address = "inproc://monitor-of-connection-" + std::to_string(count.fetch_add(1));
   socket.set(zmq::sockopt::reconnect_ivl, kNeverMs);
   if (zmq_socket_monitor(socket.handle(), address.c_str(), kEvents) != 0) throw zmq::error_t();
   events_.set(zmq::sockopt::linger, 0);
@@ -71,4 +71,4 @@ void Monitor::stop(zmq::socket_ref socket) {
   events_.close();
 }
 
-}  // namespace clique::icd
+}  // namespace clique::protocol

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <zmq.hpp>
 
-namespace clique::icd {
+namespace clique::protocol {
 
 /// Watches the one connection of a connecting socket. Any thread, unless said otherwise.
 class Monitor {
@@ -17,8 +17,8 @@ class Monitor {
     Closed,     ///< by the other side, or for its silence
   };
 
-  /// To be made before the socket connects, and on the thread that has it. Also switches reconnecting off: a
-  /// session cannot be resumed on another connection.
+  /// To be made before the socket connects, and on the thread that has it. Also switches ZeroMQ's
+  /// reconnecting off: it would go on without what was under way.
   Monitor(zmq::context_t& zmq, zmq::socket_ref socket);
 
   /// The first end that was noticed.
@@ -34,4 +34,4 @@ class Monitor {
   End end_ = End::None;
 };
 
-}  // namespace clique::icd
+}  // namespace clique::protocol

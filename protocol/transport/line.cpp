@@ -1,0 +1,211 @@
+#include "protocol/transport/line.hpp"
+
+#include <utility>
+
+namespace clique::protocol {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What may come before it is acknowledged: little enough to be kept, and enough not to cost anything.
+constexpr unsigned kMostBatches = 64;
+constexpr std::size_t kMostBytes = 1U << 20U;
+
+/// Between two attempts to connect, and for one of them.
+constexpr auto kPause = 100ms;
+constexpr auto kAttempt = 2s;
+/// A port that refuses for this long is nobody's: the process behind it has ended.
+constexpr auto kRefusals = 1s;
+
+Frames copy_of(Frames& frames) {
+  Frames copy(frames.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) copy[i].copy(frames[i]);
+  return copy;
+}
+
+}  // namespace
+
+void LineSender::send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id) {
+  if (!keeping_) {
+    protocol::send(socket, batch, routing_id);
+    return;
+  }
+  ++sent_;
+  kept_.push_back(frames_of(batch));
+  if (!interrupted_) protocol::send(socket, copy_of(kept_.back()), routing_id);
+}
+
+void LineSender::received(std::uint64_t batches) {
+  if (!keeping_) return;
+  if (batches > sent_) throw DecodeError("an acknowledgement of what was never sent");
+  while (!kept_.empty() && sent_ - kept_.size() < batches) kept_.pop_front();
+}
+
+void LineSender::resume(zmq::socket_ref socket, std::uint64_t received, std::string_view routing_id) {
+  interrupted_ = false;
+  if (!keeping_) return;
+  if (received < sent_ - kept_.size())
+    throw DecodeError("a line that goes back behind what was acknowledged");
+  this->received(received);
+  for (Frames& frames : kept_) protocol::send(socket, copy_of(frames), routing_id);
+}
+
+void LineSender::keep_nothing() {
+  keeping_ = false;
+  kept_.clear();
+}
+
+bool LineReceiver::count(const Incoming& incoming) {
+  ++received_;
+  ++batches_;
+  bytes_ += incoming.records.size();
+  for (const Payload& frame : incoming.frames) bytes_ += frame.bytes.size();
+  if (batches_ < kMostBatches && bytes_ < kMostBytes) return false;
+  batches_ = 0;
+  bytes_ = 0;
+  return true;
+}
+
+Line::Line(zmq::context_t& zmq, std::string endpoint, std::string token, LineId id, Direction direction,
+           bool begins_session)
+    : zmq_(zmq), endpoint_(std::move(endpoint)), token_(std::move(token)), id_(id), direction_(direction) {
+  Batch first;
+  if (begins_session)
+    first.add(Attach{token_});
+  else
+    first.add(AttachLine{token_, id_, direction_ == Direction::Inward, 0});
+  answered_ = begins_session;
+  connect(first);
+}
+
+void Line::connect(Batch& first) {
+  socket_ = zmq::socket_t(zmq_, zmq::socket_type::dealer);
+  configure(socket_);
+  auto monitor = std::make_unique<Monitor>(zmq_, socket_);
+  try {
+    socket_.connect(endpoint_);
+    protocol::send(socket_, first);
+  } catch (...) {
+    monitor->stop(socket_);
+    socket_.close();
+    throw;
+  }
+  descriptor_.store(socket_.get(zmq::sockopt::fd));
+  const std::lock_guard lock(mutex_);
+  monitor_ = std::move(monitor);
+}
+
+Monitor::End Line::end() {
+  const std::lock_guard lock(mutex_);
+  return monitor_ ? monitor_->end() : Monitor::End::None;
+}
+
+int Line::news() {
+  const std::lock_guard lock(mutex_);
+  return monitor_ ? monitor_->descriptor() : -1;
+}
+
+void Line::send(Batch& batch) {
+  if (!resumable_.load(std::memory_order_relaxed)) sender_.keep_nothing();
+  if (!socket_) {
+    batch.clear();
+    return;
+  }
+  sender_.send(socket_, batch);
+  listen();
+}
+
+void Line::listen() {
+  Incoming incoming;
+  while (socket_ && protocol::receive(socket_, incoming)) {
+    reader_.read(LineMessages{}, incoming.records, incoming.frames, incoming.owner, [this](auto&& message) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(message)>, SessionEnded>)
+        throw Over("the worker ended the session: " + message.reason);
+      else
+        hear(message);
+    });
+  }
+}
+
+void Line::hear(const Received& message) {
+  if (up_.load(std::memory_order_relaxed)) {
+    sender_.received(message.batches);
+    return;
+  }
+  sender_.resume(socket_, message.batches);
+  up_.store(true, std::memory_order_release);
+}
+
+bool Line::receive(Incoming& incoming) {
+  if (!socket_ || !protocol::receive(socket_, incoming)) return false;
+  if (!std::exchange(answered_, true)) {
+    try {
+      reader_.read(MessageList<Received>{}, incoming.records, incoming.frames, incoming.owner,
+                   [](Received&& /*message*/) {});
+    } catch (const DecodeError&) {
+      // The reason why not; for whoever reads the line.
+      return true;
+    }
+    up_.store(true, std::memory_order_release);
+    return receive(incoming);
+  }
+  if (receiver_.count(incoming) && resumable_.load(std::memory_order_relaxed)) {
+    Batch batch;
+    batch.add(Received{receiver_.received()});
+    protocol::send(socket_, batch);
+  }
+  return true;
+}
+
+void Line::reconnect() {
+  up_.store(false, std::memory_order_release);
+  answered_ = false;
+  sender_.interrupt();
+  {
+    const std::lock_guard lock(mutex_);
+    if (monitor_) monitor_->stop(socket_);
+    monitor_.reset();
+  }
+  socket_.close();
+  Batch first;
+  first.add(AttachLine{token_, id_, direction_ == Direction::Inward, receiver_.received()});
+  connect(first);
+}
+
+void Line::close(int linger_ms) {
+  if (!socket_) return;
+  sender_.keep_nothing();
+  {
+    const std::lock_guard lock(mutex_);
+    if (monitor_) monitor_->stop(socket_);
+    monitor_.reset();
+  }
+  socket_.set(zmq::sockopt::linger, linger_ms);
+  socket_.close();
+}
+
+Repair::Advice Repair::look(Line& line, Clock::time_point now, Clock::duration patience) {
+  const Monitor::End end = line.end();
+  if (end == Monitor::End::None && line.up()) {
+    since_ = attempt_ = refused_ = {};
+    return Advice::Fine;
+  }
+  if (since_ == Clock::time_point{}) since_ = now;
+  if (end == Monitor::End::Refused && refused_ == Clock::time_point{}) refused_ = now;
+  if (end == Monitor::End::Closed) refused_ = {};
+  if (end == Monitor::End::Refused && now - refused_ > kRefusals) {
+    reason_ = "nobody listens at the worker's port any more, so it has ended";
+    return Advice::GiveUp;
+  }
+  if (now - since_ > patience) {
+    reason_ = "the connection was closed or fell silent, and could not be made again in time";
+    return Advice::GiveUp;
+  }
+  if (now - attempt_ < (end != Monitor::End::None ? Clock::duration(kPause) : Clock::duration(kAttempt)))
+    return Advice::Wait;
+  attempt_ = now;
+  return Advice::Reconnect;
+}
+
+}  // namespace clique::protocol
