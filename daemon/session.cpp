@@ -1,5 +1,8 @@
 #include "daemon/session.hpp"
 
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 
@@ -46,6 +49,9 @@ constexpr long kSleepMs = 1000;
 constexpr long kBehindMs = 1;
 /// While connections are to be made again.
 constexpr long kCutMs = 50;
+/// A connection that the client's side has closed is that of a process that ended, or gave it up and is about
+/// to make another.
+constexpr std::chrono::milliseconds kPatienceWithClosed{10'000};
 /// Lines of one client, or from peers: more than anybody has.
 constexpr std::size_t kMaxLines = 4096;
 
@@ -230,7 +236,8 @@ void Session::run() {
   surroundings_.reporter.close(reason);
   // The client closes the connection once it has read why; until then the reason may still be on its way.
   const auto deadline = std::chrono::steady_clock::now() + kLastWords;
-  while (open_ && std::chrono::steady_clock::now() < deadline && !lost(reports_monitor_, reports_connection_))
+  while (open_ && std::chrono::steady_clock::now() < deadline &&
+         !lost(reports_monitor_, reports_connection_.descriptor))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -296,8 +303,8 @@ bool Session::take_commands() {
       attach_line(incoming);
     } else {
       attach(incoming, commands_.id, "commands");
-      if (!commands_.id.empty() && commands_connection_ < 0) {
-        commands_connection_ = protocol::connection_of(incoming);
+      if (!commands_.id.empty() && commands_connection_.descriptor < 0) {
+        commands_connection_.set(protocol::connection_of(incoming));
         open();
         return true;
       }
@@ -335,8 +342,8 @@ bool Session::take_reports() {
   for (; count < kTurn && !open_; ++count) {
     if (!protocol::receive(surroundings_.reporter.socket(), incoming)) break;
     attach(incoming, reports_id_, "reports");
-    if (!reports_id_.empty() && reports_connection_ < 0) {
-      reports_connection_ = protocol::connection_of(incoming);
+    if (!reports_id_.empty() && reports_connection_.descriptor < 0) {
+      reports_connection_.set(protocol::connection_of(incoming));
       open();
     }
   }
@@ -383,7 +390,7 @@ void Session::attach_line(const Incoming& incoming) {
       lost(commands_monitor_, -1);
       former_ids_.insert(commands_.id);
       attach_inward(sockets_.commands, commands_, incoming);
-      commands_connection_ = protocol::connection_of(incoming);
+      commands_connection_.set(protocol::connection_of(incoming));
       back();
       return;
     }
@@ -421,7 +428,7 @@ std::optional<std::uint64_t> Session::attach_reports(const Incoming& incoming) {
     if (message.line != protocol::kReportsLine || !resumable())
       throw protocol::DecodeError("a line that does not belong here");
     lost(reports_monitor_, -1);
-    reports_connection_ = protocol::connection_of(incoming);
+    reports_connection_.set(protocol::connection_of(incoming));
     back();
     return message.received;
   } catch (const protocol::DecodeError& error) {
@@ -448,18 +455,35 @@ void Session::count_in(zmq::socket_ref socket, InwardLine& line, const Incoming&
   protocol::send(socket, batch, line.id);
 }
 
-void Session::cut() {
-  if (away_since_) return;
-  away_since_ = std::chrono::steady_clock::now();
-  spdlog::warn("the connection of {} broke; its session waits {} s for it to come back", client_,
-               std::chrono::duration_cast<std::chrono::seconds>(patience_).count());
+void Session::Connection::set(int connected) {
+  descriptor = connected;
+  kept = Fd(::fcntl(connected, F_DUPFD_CLOEXEC, 0));
+}
+
+bool Session::Connection::drop() {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  const bool known = ::getsockopt(kept.get(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+  descriptor = -1;
+  kept = Fd();
+  return known && (info.tcpi_state == TCP_CLOSE_WAIT || info.tcpi_state == TCP_LAST_ACK);
+}
+
+void Session::cut(bool closed) {
+  const auto patience = closed ? std::min(patience_, kPatienceWithClosed) : patience_;
+  const auto until = std::chrono::steady_clock::now() + patience;
+  if (!away_until_)
+    spdlog::warn("the connection of {} {}; its session waits {} s for it to come back", client_,
+                 closed ? "was closed" : "broke",
+                 std::chrono::duration_cast<std::chrono::seconds>(patience).count());
+  away_until_ = std::min(away_until_.value_or(until), until);
 }
 
 void Session::back() {
-  if (commands_connection_ < 0 || reports_connection_ < 0) return;
-  if (away_since_) spdlog::info("{} is back", client_);
-  away_since_.reset();
-  watch_->set({commands_connection_, reports_connection_});
+  if (commands_connection_.descriptor < 0 || reports_connection_.descriptor < 0) return;
+  if (away_until_) spdlog::info("{} is back", client_);
+  away_until_.reset();
+  watch_->set({commands_connection_.descriptor, reports_connection_.descriptor});
 }
 
 void Session::tend_peers() {
@@ -643,7 +667,7 @@ void Session::sleep() {
   const auto reports = items.size() - 1;
   for (const int descriptor : of_peers) items.push_back({nullptr, descriptor, ZMQ_POLLIN, 0});
   const bool down = surroundings_.peers.down();
-  const long patience = surroundings_.reporter.behind() ? kBehindMs : down || away_since_ ? kCutMs : kSleepMs;
+  const long patience = surroundings_.reporter.behind() ? kBehindMs : down || away_until_ ? kCutMs : kSleepMs;
   const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), patience);
   if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
 
@@ -658,10 +682,11 @@ void Session::sleep() {
   if (resumable() && items[reports].revents != 0)
     surroundings_.reporter.receive([this](const Incoming& incoming) { return attach_reports(incoming); });
   bool gone = false;
+  bool closed = false;
   for (auto [item, monitor, connection] : {std::tuple(2, &commands_monitor_, &commands_connection_),
                                            std::tuple(3, &reports_monitor_, &reports_connection_)})
-    if (items[static_cast<std::size_t>(item)].revents != 0 && lost(*monitor, *connection)) {
-      *connection = -1;
+    if (items[static_cast<std::size_t>(item)].revents != 0 && lost(*monitor, connection->descriptor)) {
+      closed = connection->drop() || closed;
       gone = true;
     }
   if (gone) {
@@ -669,9 +694,9 @@ void Session::sleep() {
     while (open_ && (take_commands() || (shared_ && take_shared_commands()))) {
     }
     if (!resumable()) throw Ended{"the client is gone"};
-    cut();
+    cut(closed);
   }
-  if (away_since_ && std::chrono::steady_clock::now() - *away_since_ > patience_)
+  if (away_until_ && std::chrono::steady_clock::now() > *away_until_)
     throw Ended{"the client is gone, and did not come back in time"};
   if (!open_ && std::chrono::steady_clock::now() > attach_deadline_)
     throw Ended{fmt::format("the client did not attach within {} seconds", kAttachSeconds)};

@@ -82,7 +82,8 @@ class Session final : private PeerLinks::ClientLink {
   void count_in(zmq::socket_ref socket, InwardLine& line, const protocol::Incoming& incoming) const;
   bool resumable() const { return open_ && !shared_ && patience_.count() > 0; }
   /// One of the client's own connections is gone; and, later, there are both.
-  void cut();
+  /// @param closed by its side
+  void cut(bool closed);
   void back();
   void tend_peers();
   /// Drops a message of somebody who is not attached, and says so in the log.
@@ -128,11 +129,20 @@ class Session final : private PeerLinks::ClientLink {
   };
   std::map<protocol::ObjectId, Segment> segments_;
   std::atomic<bool> pushing_ = false;  // through shared memory, which gives blocks back
-  int commands_connection_ = -1;       // file descriptors of its connections
-  int reports_connection_ = -1;
+  /// One of its own two connections.
+  struct Connection {
+    int descriptor = -1;  ///< as ZeroMQ's; -1 where there is none
+    Fd kept;              ///< the same connection, which tells how it ended
+    void set(int connected);
+    /// It is gone. @returns whether the other side has closed it, as the system does where a process ends.
+    bool drop();
+  };
+  Connection commands_connection_;
+  Connection reports_connection_;
   const std::chrono::milliseconds patience_;
   std::optional<ConnectionWatch> watch_;
-  std::optional<std::chrono::steady_clock::time_point> away_since_;  // the client
+  /// While the client is away: until when.
+  std::optional<std::chrono::steady_clock::time_point> away_until_;
   std::map<protocol::LineId, InwardLine> peer_lines_;
   std::map<std::string, protocol::LineId> peer_ids_;
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;

@@ -38,6 +38,14 @@ Slot& current_slot() {
   return *slot.load(std::memory_order_acquire);
 }
 
+/// The process ends, and what the application does at its end has been done: workers need not wait for us to
+/// come back. Until here nothing may be closed, since destructors of the application's still use OpenCL.
+[[gnu::destructor]] void say_goodbye() {
+  const Slot* here = slot.load(std::memory_order_acquire);
+  if (here == nullptr || here->platform == nullptr) return;
+  for (const std::unique_ptr<Worker>& worker : here->platform->workers()) worker->link().say_goodbye();
+}
+
 /// The devices that CLIQUE_DEVICES stands for.
 std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
   const char* choice = std::getenv("CLIQUE_DEVICES");

@@ -75,6 +75,7 @@ class Link::Session final : public Reactor::Client,
   void open(std::chrono::milliseconds timeout);
   void start(Reports& reports);
   void close();
+  void say_goodbye();
   void condemn(const std::string& reason) {
     if (inbox.condemn(reason)) stir();
   }
@@ -209,6 +210,18 @@ std::shared_ptr<protocol::SharedMemory> Link::Session::take_offer(std::chrono::m
   if (endpoint.shared.empty()) return nullptr;
   return protocol::take_shared_offer(endpoint.shared, endpoint.token, protocol::Guest::Client,
                                      std::min(timeout, kOfferTimeout));
+}
+
+void Link::Session::say_goodbye() {
+  if (patience_.load() == 0ms || over_.load() || closing_.exchange(true)) return;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kGoodbyeMs);
+  outbox.compose([](protocol::Batch& batch) { batch.add(protocol::Goodbye{}); });
+  // A thread of the application's may be stuck in the midst of sending.
+  while ((outbox.pending() || commands_.line->end() == Monitor::End::None) &&
+         std::chrono::steady_clock::now() < give_up) {
+    outbox.try_flush();
+    std::this_thread::sleep_for(100us);
+  }
 }
 
 std::shared_ptr<Line> Link::Session::make_line(const std::string& endpoint, protocol::LineId id,
@@ -453,7 +466,8 @@ bool Link::Session::watch(Reactor::Clock::time_point now, std::vector<int>& fds)
   with_lines([&](const Tended& tended) {
     if (const int fd = tended.line->news(); fd >= 0) fds.push_back(fd);
   });
-  const bool connections_clear = patience_.load() > 0ms ? mend_connections(now) : check_connections(now);
+  const bool connections_clear =
+      closing_.load() || (patience_.load() > 0ms ? mend_connections(now) : check_connections(now));
   if (view.attendances != attendances_) {
     attendances_ = view.attendances;
     attended_at_ = now;
@@ -519,6 +533,10 @@ bool Link::expect_pushes() {
 
 std::string Link::loss() const {
   return birthplace_.foreign() ? kForeign : session_->loss();
+}
+
+void Link::say_goodbye() {
+  if (!birthplace_.foreign()) session_->say_goodbye();
 }
 
 void Link::give_up(const std::string& reason) {

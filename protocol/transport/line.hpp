@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/fd.hpp"
 #include "protocol/transport/monitor.hpp"
 #include "protocol/transport/zmq.hpp"
 
@@ -72,6 +73,7 @@ class Line {
 
   // Any thread.
 
+  const std::string& endpoint() const { return endpoint_; }
   /// Whether a connection carries the line, as far as is known.
   bool up() const { return up_.load(std::memory_order_acquire); }
   /// How the present connection ended.
@@ -119,6 +121,22 @@ class Line {
   std::unique_ptr<Monitor> monitor_;
 };
 
+/// Finds out whether anybody listens at a port. ZeroMQ tells that a connection did not come about, but not
+/// whether it was refused, by the host itself, or the host is out of reach. One thread.
+class PortProbe {
+ public:
+  /// @param endpoint "tcp://ADDRESS:PORT" with a numeric address; others are never found to refuse
+  void start(const std::string& endpoint);
+  bool started() const { return socket_.get() >= 0; }
+  /// The outcome, once; without waiting.
+  enum class Answer { None, Refused, Other };
+  Answer answer();
+
+ private:
+  Fd socket_;
+  int error_ = 0;
+};
+
 /// When a line that broke is to be connected again, and when to give it up. One thread.
 class Repair {
  public:
@@ -133,6 +151,7 @@ class Repair {
  private:
   Clock::time_point since_;    // of the outage
   Clock::time_point attempt_;  // the last
+  PortProbe probe_;
   Clock::time_point refused_;  // since when nobody is there
   const char* reason_ = "";
 };

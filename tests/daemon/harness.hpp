@@ -26,7 +26,7 @@ inline constexpr std::chrono::seconds kPatience{60};
 /// Whether `condition` becomes true within the time.
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within = kPatience);
 
-/// A cliqued of the test's own. Killed at the end.
+/// A cliqued of the test's own. Killed at the end. Unless told otherwise it gives clients a second to come back.
 class Node {
  public:
   explicit Node(std::vector<std::string> arguments = {});
@@ -100,6 +100,8 @@ class Receiver {
     }
   }
   std::deque<typename VariantOf<List>::type>& messages() { return messages_; }
+  /// How many batches have come.
+  std::uint64_t batches() const { return batches_; }
 
  private:
   bool receive(std::chrono::steady_clock::time_point deadline) {
@@ -108,6 +110,7 @@ class Receiver {
       zmq::poll(&item, 1, std::chrono::milliseconds(50));
       Incoming incoming;
       if (!protocol::receive(socket_, incoming)) continue;
+      ++batches_;
       reader_.read(List{}, incoming.records, incoming.frames, incoming.owner, [this](auto&& message) {
         messages_.emplace_back(std::forward<decltype(message)>(message));
       });
@@ -118,6 +121,7 @@ class Receiver {
 
   zmq::socket_t& socket_;
   BatchReader reader_;
+  std::uint64_t batches_ = 0;
   std::deque<typename VariantOf<List>::type> messages_;
 };
 

@@ -1,0 +1,143 @@
+// Clients whose connections break, and who come back, or do not.
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+/// A client on another host, in that it shares no memory.
+class Resume : public testing::Test {
+ protected:
+  /// What comes on a connection that goes on with the reports.
+  using Reports = MessageList<Received, Attached, EventState>;
+  /// What comes on one for commands.
+  using Acknowledgements = MessageList<Received, SessionEnded>;
+
+  /// One batch.
+  template <typename... M>
+  void send(const M&... messages) {
+    client_.send(messages...);
+    ++sent_;
+  }
+  void set_up() {
+    send(CreateContext{1, {0}}, CreateQueue{2, 1, 0, 0}, CreateBuffer{5, 1, 1, 64});
+    send(FillBuffer{command(100), 5, Bytes{7}, 0, 64});
+    EXPECT_EQ(client_.ended(100).status, 0);
+  }
+  /// Closes both of the client's connections.
+  void cut() {
+    client_.commands.close();
+    client_.reports_socket.close();
+    EXPECT_TRUE(eventually([&] { return node_.logged("its session waits"); }));
+  }
+  zmq::socket_t connect(std::uint16_t port, LineId line, std::uint64_t received,
+                        const std::string& token) const {
+    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(port));
+    test::send(socket, AttachLine{token, line, line == kReportsLine, received});
+    return socket;
+  }
+  /// Another connection for the commands. @returns how many batches had come there.
+  std::uint64_t resume_commands() {
+    client_.commands = connect(client_.address.commands, kCommandsLine, 0, client_.address.token);
+    return Receiver<Acknowledgements>(client_.commands).next<Received>().batches;
+  }
+  void resume_reports(std::uint64_t received) {
+    client_.reports_socket = connect(client_.address.reports, kReportsLine, received, client_.address.token);
+  }
+
+  Node node_{{"--resume-timeout", "60"}};
+  Client client_{node_};
+  std::uint64_t sent_ = 0;
+};
+
+TEST_F(Resume, GivenCutThenTheSessionGoesOnWhereItWas) {
+  EXPECT_EQ(client_.attached.resume_ms, 60'000U);
+  set_up();
+  send(AwaitRemote{50, 1}, Marker{command(101, Command::kReport, {50})});
+  EXPECT_FALSE(client_.reports.comes<EventState>(std::chrono::milliseconds(100)));
+  cut();
+  EXPECT_EQ(resume_commands(), sent_);
+  // Ends while nobody can be told.
+  send(SetRemote{50, 0});
+  resume_reports(client_.reports.batches());
+  Receiver<Reports> reports(client_.reports_socket);
+  const auto state = reports.next<EventState>();
+  EXPECT_EQ(state.command, 101U);
+  EXPECT_EQ(state.status, 0);
+  EXPECT_FALSE(reports.comes<Attached>(std::chrono::milliseconds(50))) << "what had come, came again";
+  EXPECT_TRUE(eventually([&] { return node_.logged("is back"); }));
+}
+
+TEST_F(Resume, GivenReportsThatWereLostThenTheyComeAgain) {
+  set_up();
+  cut();
+  resume_commands();
+  // Of all that was reported, nothing had come.
+  resume_reports(0);
+  Receiver<Reports> reports(client_.reports_socket);
+  EXPECT_EQ(reports.next<Attached>().devices.size(), client_.attached.devices.size());
+  EXPECT_EQ(reports.next<EventState>().command, 100U);
+}
+
+TEST_F(Resume, GivenManyCutsThenNothingIsLostOrTwice) {
+  set_up();
+  std::uint64_t received = client_.reports.batches();
+  CommandId last = 200;
+  for (int round = 0; round < 20; ++round) {
+    // What is sent right before may or may not arrive, and is sent again where it has not.
+    const CommandId first = last + 1;
+    for (int i = 0; i < 3; ++i) {
+      send(Marker{command(++last)});
+      if (i == 1) client_.commands.close();
+      if (i == 1) break;
+    }
+    const std::uint64_t arrived = resume_commands();
+    ASSERT_LE(arrived, sent_);
+    for (std::uint64_t missing = sent_ - arrived; missing > 0; --missing)
+      client_.send(Marker{command(last - missing + 1)});
+    client_.reports_socket.close();
+    resume_reports(received);
+    Receiver<Reports> reports(client_.reports_socket);
+    for (CommandId id = first; id <= last; ++id) ASSERT_EQ(reports.next<EventState>().command, id);
+    ASSERT_TRUE(reports.messages().empty() || !std::holds_alternative<EventState>(reports.messages().back()));
+    received += reports.batches() - 1;
+  }
+}
+
+TEST_F(Resume, GivenWrongTokenThenItIsRefusedAndTheSessionGoesOn) {
+  zmq::socket_t stranger = connect(client_.address.commands, kCommandsLine, 0, "not the token");
+  Receiver<Acknowledgements> answers(stranger);
+  EXPECT_NE(answers.next<SessionEnded>().reason, "");
+  set_up();
+}
+
+TEST_F(Resume, GivenAcknowledgementOfWhatWasNeverSentThenTheSessionEnds) {
+  set_up();
+  cut();
+  resume_commands();
+  resume_reports(1'000'000);
+  EXPECT_TRUE(eventually([&] { return node_.logged("never sent"); }));
+}
+
+TEST(ResumeTimeout, GivenClientThatDoesNotComeBackThenItsSessionEnds) {
+  const Node node({"--resume-timeout", "1"});
+  {
+    Client client(node);
+    ASSERT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  }
+  EXPECT_TRUE(eventually([&] { return node.logged("did not come back in time"); }));
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 1; }));
+}
+
+TEST(ResumeTimeout, GivenNoneThenSessionsEndWithTheirConnections) {
+  const Node node({"--resume-timeout", "0"});
+  {
+    Client client(node);
+    EXPECT_EQ(client.attached.resume_ms, 0U);
+    ASSERT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  }
+  EXPECT_TRUE(eventually([&] { return node.logged("the client is gone"); }));
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 1; }));
+}
+
+}  // namespace
+}  // namespace clique::test
