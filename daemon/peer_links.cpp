@@ -1,5 +1,6 @@
 #include "daemon/peer_links.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace clique::daemon {
@@ -31,6 +32,24 @@ std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t si
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
   return link != links_.end() && link->second.shared ? link->second.shared->take(size) : nullptr;
+}
+
+unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
+  // Enough for the stages to overlap; and what a way of this rate holds, where that is longer than on one
+  // host, but not without bound.
+  constexpr unsigned kFewest = 6;
+  constexpr unsigned kMost = 64;
+  constexpr double kBytesPerNs = 3;
+  std::chrono::nanoseconds round_trip{0};
+  if (peer == protocol::kClientPeer) {
+    round_trip = client_->round_trip();
+  } else {
+    const std::lock_guard lock(mutex_);
+    const auto link = links_.find(peer);
+    if (link != links_.end() && !link->second.shared) round_trip = link->second.line->round_trip();
+  }
+  const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
+  return static_cast<unsigned>(std::clamp<double>(held, kFewest, kMost));
 }
 
 void PeerLinks::send_batch(Link& link) {

@@ -24,6 +24,8 @@ class PeerLinks {
     virtual ~ClientLink() = default;
     /// As PeerLinks::take().
     virtual std::shared_ptr<std::byte> take(std::size_t size) = 0;
+    /// There and back; 0: unknown.
+    virtual std::chrono::nanoseconds round_trip() const = 0;
     virtual void send(protocol::PeerData&& part) = 0;
     /// Main thread. Throws RuleBroken where there is no such place.
     virtual std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at,
@@ -47,6 +49,10 @@ class PeerLinks {
   /// A block for data on its way to the peer, which gets it without another copy; null where there is none.
   /// Any thread.
   std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
+
+  /// How many chunks of a push, of so many bytes each, are worth being under way at a time: until they have
+  /// come they are kept. Main thread.
+  unsigned chunks_ahead(protocol::PeerId peer, std::size_t chunk);
 
   /// Where a push to the client goes in a segment that it shares; null where it goes as PeerData. Main
   /// thread. Throws RuleBroken.

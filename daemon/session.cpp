@@ -85,6 +85,11 @@ struct Session::Dispatch {
   }
   void operator()(protocol::Goodbye&& /*message*/) const { throw Ended{}; }
   void operator()(protocol::SyncClock&& message) const {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds since_last = now - session.clock_told_;
+    if (!session.shared_ && (session.round_trip_.count() == 0 || since_last < session.round_trip_))
+      session.round_trip_ = since_last;
+    session.clock_told_ = now;
     session.surroundings_.reporter.report(protocol::ClockSynced{message.request, session.backend_.clock()});
   }
   void operator()(protocol::ConnectPeer&& message) const {

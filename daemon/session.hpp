@@ -91,6 +91,7 @@ class Session final : private PeerLinks::ClientLink {
 
   // What is pushed to the client.
   std::shared_ptr<std::byte> take(std::size_t size) override;
+  std::chrono::nanoseconds round_trip() const override { return round_trip_; }
   void send(protocol::PeerData&& part) override;
   std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) override;
   void add_segment(protocol::ObjectId id, std::shared_ptr<protocol::SharedSegment> segment);
@@ -146,6 +147,9 @@ class Session final : private PeerLinks::ClientLink {
   std::map<protocol::LineId, InwardLine> peer_lines_;
   std::map<std::string, protocol::LineId> peer_ids_;
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;
+  /// The shortest time in which the client answered an answer to its SyncClock with another one.
+  std::chrono::nanoseconds round_trip_{0};
+  std::chrono::steady_clock::time_point clock_told_;
   bool open_ = false;
   std::chrono::steady_clock::time_point attach_deadline_ = std::chrono::steady_clock::time_point::max();
   /// Ends that were told before AwaitRemote announced their commands.

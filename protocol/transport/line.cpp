@@ -23,6 +23,9 @@ constexpr auto kAttempt = 2s;
 /// A port that refuses for this long is nobody's: the process behind it has ended.
 constexpr auto kRefusals = 1s;
 
+/// There and back: the connection, ZeroMQ's greetings and its metadata, AttachLine and its answer.
+constexpr int kTripsToAttach = 4;
+
 Frames copy_of(Frames& frames) {
   Frames copy(frames.size());
   for (std::size_t i = 0; i < frames.size(); ++i) copy[i].copy(frames[i]);
@@ -97,6 +100,7 @@ void Line::connect(Batch& first) {
     throw;
   }
   descriptor_.store(socket_.get(zmq::sockopt::fd));
+  connected_ = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   monitor_ = std::move(monitor);
 }
@@ -134,6 +138,8 @@ void Line::listen() {
 }
 
 void Line::hear(const Received& message) {
+  if (!std::exchange(answered_, true))
+    round_trip_.store((std::chrono::steady_clock::now() - connected_) / kTripsToAttach);
   if (up_.load(std::memory_order_relaxed)) {
     sender_.received(message.batches);
     return;

@@ -82,6 +82,8 @@ class Line {
   int news();
   /// Becomes readable (once) when something has come.
   int descriptor() const { return descriptor_.load(std::memory_order_relaxed); }
+  /// Not less than a message and its answer take, as the last connection has shown; 0: unknown.
+  std::chrono::nanoseconds round_trip() const { return round_trip_.load(std::memory_order_relaxed); }
   /// Whether what was sent is kept, and what came is acknowledged; so until somebody says no.
   void set_resumable(bool yes) { resumable_.store(yes, std::memory_order_relaxed); }
 
@@ -114,6 +116,8 @@ class Line {
   LineSender sender_;
   LineReceiver receiver_;
   bool answered_ = true;  // to AttachLine
+  std::chrono::steady_clock::time_point connected_;
+  std::atomic<std::chrono::nanoseconds> round_trip_{std::chrono::nanoseconds(0)};
   std::atomic<bool> resumable_{true};
   std::atomic<bool> up_{true};
   std::atomic<int> descriptor_{-1};

@@ -6,9 +6,8 @@
 namespace clique::daemon::opencl {
 
 namespace {
-/// What one PeerData carries, and how many are on their way at a time.
+/// What one PeerData carries.
 constexpr std::uint64_t kChunk = 1U << 20U;
-constexpr int kChunksAhead = 6;
 
 }  // namespace
 
@@ -80,7 +79,8 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   void read() {
-    for (int i = 0; i < kChunksAhead; ++i) read_next();
+    const unsigned ahead = backend_.surroundings_.peers.chunks_ahead(message_.peer, kChunk);
+    for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
   void read_next() {
