@@ -279,9 +279,13 @@ struct CreateBuffer {
   ObjectId context = 0;
   std::uint64_t flags = 0;  ///< cl_mem_flags, only those on the access of kernels
   std::uint64_t size = 0;
-  CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size)
+  /// Where the worker has to have it, since kernels will meet pointers to it (an allocation of shared virtual
+  /// memory): the beginning of a page that nothing else uses. 0: anywhere.
+  std::uint64_t address = 0;
+  CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size, address)
 };
 
+/// A range of a buffer; of one with an address, whatever the device wants sub-buffers to be aligned to.
 struct CreateSubBuffer {
   ObjectId id = 0;
   ObjectId parent = 0;
@@ -421,11 +425,17 @@ struct Command {
 
 /// One kernel argument that changed since the kernel's last launch on this worker.
 struct KernelArg {
-  enum Kind : std::uint8_t { Value = 0, Object = 1, Local = 2, NullObject = 3 };
+  enum Kind : std::uint8_t {
+    Value = 0,
+    Object = 1,
+    Local = 2,
+    NullObject = 3,
+    Pointer = 4,  ///< into a buffer with an address
+  };
   std::uint32_t index = 0;
   std::uint8_t kind = Value;
   std::uint64_t number = 0;  ///< ObjectId of a buffer, image or sampler; size of a local argument
-  Bytes value;               ///< a value's bytes
+  Bytes value;               ///< a value's bytes; how far into the buffer a pointer points, 8 bytes
   CLIQUE_FIELDS(KernelArg, index, kind, number, value)
 };
 
@@ -436,7 +446,9 @@ struct RunKernel {
   std::vector<std::uint64_t> offset;  ///< empty: zero
   std::vector<std::uint64_t> global;  ///< 1 to 3 dimensions; empty: clEnqueueTask
   std::vector<std::uint64_t> local;   ///< empty: the driver's choice
-  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local)
+  std::vector<ObjectId> reached =
+      {};  ///< buffers with addresses that the kernel reaches otherwise than by args
+  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached)
 };
 
 /// The data comes as Data with this command's id and `part`, before the command's EventState.

@@ -211,6 +211,16 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
          c.send(RunKernel{command(1), 6, {}, {}, {1, 1, 1, 1}, {}});
        },
        "dimensions"},
+      {"an address within a page",
+       [](Client& c) {
+         c.send(CreateBuffer{9, 1, 1, 64, 0x1234'0000'0008});
+       },
+       "address"},
+      {"an address that overflows",
+       [](Client& c) {
+         c.send(CreateBuffer{9, 1, 1, 1ULL << 13, ~0ULL << 12});
+       },
+       "address"},
       {"unknown peer",
        [](Client& c) {
          c.send(NotifyPeer{1, 9});

@@ -80,6 +80,19 @@ TEST(Codec, GivenNestedStructuresThenTheyAreArrays) {
             "9401020304");
 }
 
+TEST(Codec, GivenAddressesThenTheyAreNumbersAndBytes) {
+  EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "961701020304cf0000110000001000");
+  const KernelArg pointer{0, KernelArg::Pointer, 9, {8, 0, 0, 0, 0, 0, 0, 0}};
+  EXPECT_EQ(encoded(RunKernel{{1, 2, 0, {}}, 5, {pointer}, {}, {6}, {}, {7}}),
+            "983c"
+            "9401020090"
+            "05"
+            "91940004"
+            "09c4080800000000000000"
+            "90910690"
+            "9107");
+}
+
 TEST(Codec, GivenSmallPayloadThenItIsInline) {
   const std::array<std::byte, 2> bytes{std::byte{0xaa}, std::byte{0xbb}};
   Batch batch;
@@ -111,7 +124,8 @@ TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
                     {{0, KernelArg::Value, 0, {1, 2, 3}}, {1, KernelArg::Object, 77, {}}},
                     {1, 2},
                     {3, 4},
-                    {}};
+                    {},
+                    {8, 9}};
   const auto back = round_trip(message);
   EXPECT_EQ(back.command.waits, message.command.waits);
   ASSERT_EQ(back.args.size(), 2U);
@@ -119,6 +133,7 @@ TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
   EXPECT_EQ(back.args[1].number, 77U);
   EXPECT_EQ(back.global, message.global);
   EXPECT_TRUE(back.local.empty());
+  EXPECT_EQ(back.reached, message.reached);
 }
 
 TEST(Codec, GivenSeveralMessagesThenTheyComeInOrder) {

@@ -59,6 +59,7 @@ void CudaBackend::handle(protocol::CreateQueue&& message) {
 }
 
 void CudaBackend::handle(protocol::CreateBuffer&& message) {
+  if (message.address != 0) throw RuleBroken("a buffer with an address, which the device does not offer");
   create(memory_, message.id, [&] {
     contexts_.get(message.context);
     auto memory = std::make_shared<Memory>();

@@ -1,5 +1,6 @@
 // Kernels, buffers, and the queue's order.
 #include <algorithm>
+#include <cstring>
 
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
@@ -41,6 +42,19 @@ void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
         kept.target = memory;
       }
       break;
+    case protocol::KernelArg::Pointer: {
+      const auto& memory = memory_.get(arg.number);
+      std::uint64_t offset = 0;
+      if (!memory->placed || arg.value.size() != sizeof offset)
+        throw RuleBroken("a pointer into a buffer without an address");
+      std::memcpy(&offset, arg.value.data(), sizeof offset);
+      check_range(offset, 1, memory->size, "a pointer");
+      check(clSetKernelArgSVMPointer(native, arg.index,
+                                     memory->placed->bytes().data() + memory->placed_offset + offset),
+            "clSetKernelArgSVMPointer");
+      kept.target = memory;
+      break;
+    }
     default:
       throw RuleBroken("an argument of an unknown kind");
   }
@@ -68,6 +82,8 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
   }
   submit(message.command, {}, [&](const Submission& to) {
     if (wrong) throw ClError(*wrong);
+    for (const ObjectId id : message.reached)
+      if (!memory_.get(id)->placed) throw RuleBroken("a kernel reaches a buffer without an address");
     for (const Kernel::Arg& arg : kernel->args)
       if (arg.object && arg.target.expired())
         throw ClError(CL_INVALID_KERNEL_ARGS, "an argument's object is gone");

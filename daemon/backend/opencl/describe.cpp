@@ -1,6 +1,9 @@
 #include "daemon/backend/opencl/describe.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "daemon/backend/opencl/host_memory.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -247,6 +250,9 @@ protocol::DeviceDescription describe_device(cl_device_id device) {
   for (cl_uint name = kFirstDeviceQuery; name <= kLastDeviceQuery; ++name)
     if (name != CL_DEVICE_PLATFORM && name != CL_DEVICE_PARENT_DEVICE) add(name);
   for (const cl_uint name : kExtensionQueries) add(name);
+  for (Property& property : result.properties)
+    if (property.name == CL_DEVICE_SVM_CAPABILITIES && !uses_host_memory(device))
+      std::fill(property.value.begin(), property.value.end(), 0);
   result.image_formats = describe_image_formats(device);
   return result;
 }

@@ -7,7 +7,8 @@ namespace clique::daemon::opencl {
 
 std::vector<protocol::Property> describe_platform(cl_platform_id platform);
 
-/// Every property that the driver answers, and the image formats of a context of the device alone.
+/// Every property that the driver answers, and the image formats of a context of the device alone. Shared
+/// virtual memory is left to devices that uses_host_memory() is true of.
 protocol::DeviceDescription describe_device(cl_device_id device);
 
 /// All kernels of an executable. @param devices those that it was built for, with their ids.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "daemon/backend/opencl/describe.hpp"
+#include "daemon/backend/opencl/host_memory.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
@@ -115,6 +116,12 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     memory->context = contexts_.get(message.context);
     memory->size = message.size;
     memory->share = surroundings_.memory.take(message.size);
+    if (message.address != 0) {
+      memory->placed = place(message.address, message.size);
+      memory->native =
+          buffer_over(memory->context->native.get(), message.flags, memory->placed, 0, message.size);
+      return memory;
+    }
     cl_int status = CL_SUCCESS;
     memory->native =
         Handle(clCreateBuffer(memory->context->native.get(), message.flags, message.size, nullptr, &status));
@@ -132,6 +139,13 @@ void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
     memory->context = parent->context;
     memory->size = message.size;
     memory->share = parent->share;
+    if (parent->placed) {
+      memory->placed = parent->placed;
+      memory->placed_offset = parent->placed_offset + message.origin;
+      memory->native = buffer_over(memory->context->native.get(), message.flags, memory->placed,
+                                   memory->placed_offset, message.size);
+      return memory;
+    }
     const cl_buffer_region region{message.origin, message.size};
     cl_int status = CL_SUCCESS;
     memory->native = Handle(clCreateSubBuffer(parent->native.get(), message.flags,

@@ -12,6 +12,7 @@
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/backend/table.hpp"
 #include "daemon/memory_budget.hpp"
+#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -53,6 +54,9 @@ struct Memory {
   std::uint64_t size = 0;  ///< of a buffer; of an image, its bytes without gaps
   bool image = false;
   ImageShape shape;  ///< of an image
+  /// Of a buffer that has an address, where it begins; null where the driver chose.
+  std::shared_ptr<const protocol::PlacedMemory> placed;
+  std::uint64_t placed_offset = 0;
   /// Of what the object keeps: a sub-buffer's and an image's over a buffer is that of the buffer.
   MemoryBudget::Share share;
 };

@@ -1,0 +1,83 @@
+#include "daemon/backend/opencl/host_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+#include "daemon/backend.hpp"
+
+namespace clique::daemon::opencl {
+
+namespace {
+
+/// Whether the device writes to the memory itself, and reads what was put there, without being told.
+bool works_in_place(cl_device_id device) {
+  constexpr std::size_t kSize = 4096;
+  cl_int status = CL_SUCCESS;
+  const Handle<cl_context> context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status));
+  if (status != CL_SUCCESS) return false;
+  const Handle<cl_command_queue> queue(clCreateCommandQueue(context.get(), device, 0, &status));
+  if (status != CL_SUCCESS) return false;
+  alignas(kSize) std::array<unsigned char, kSize> memory{};
+  const Handle<cl_mem> buffer(
+      clCreateBuffer(context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, kSize, memory.data(), &status));
+  if (status != CL_SUCCESS) return false;
+  const unsigned char theirs = 1;
+  if (clEnqueueFillBuffer(queue.get(), buffer.get(), &theirs, sizeof theirs, 0, kSize, 0, nullptr, nullptr) !=
+          CL_SUCCESS ||
+      clFinish(queue.get()) != CL_SUCCESS)
+    return false;
+  const bool written = std::all_of(memory.begin(), memory.end(), [&](auto byte) { return byte == theirs; });
+  const unsigned char ours = 2;
+  memory.fill(ours);
+  std::array<unsigned char, kSize> seen{};
+  return written &&
+         clEnqueueReadBuffer(queue.get(), buffer.get(), CL_TRUE, 0, kSize, seen.data(), 0, nullptr,
+                             nullptr) == CL_SUCCESS &&
+         seen == memory;
+}
+
+}  // namespace
+
+bool uses_host_memory(cl_device_id device) {
+  const auto ask = [device](cl_device_info name) {
+    return [device, name](std::size_t size, void* value, std::size_t* size_ret) {
+      return clGetDeviceInfo(device, name, size, value, size_ret);
+    };
+  };
+  const auto type = get_value<cl_device_type>(ask(CL_DEVICE_TYPE));
+  const auto svm = get_value<cl_device_svm_capabilities>(ask(CL_DEVICE_SVM_CAPABILITIES));
+  // Other devices than processors reach only what their driver has allocated.
+  const bool any_pointer = (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0 ||
+                           ((type & CL_DEVICE_TYPE_CPU) != 0 && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0);
+  return any_pointer && works_in_place(device);
+}
+
+std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size) {
+  if (address % protocol::PlacedMemory::page_size() != 0 || size == 0 ||
+      size > std::numeric_limits<std::uint64_t>::max() - address)
+    throw RuleBroken("an address that no memory can have");
+  std::shared_ptr<const protocol::PlacedMemory> memory = protocol::PlacedMemory::at(address, size);
+  if (!memory)
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address is in use, or there is no memory");
+  return memory;
+}
+
+Handle<cl_mem> buffer_over(cl_context context, cl_mem_flags flags,
+                           std::shared_ptr<const protocol::PlacedMemory> memory, std::uint64_t offset,
+                           std::uint64_t size) {
+  using Keep = std::shared_ptr<const protocol::PlacedMemory>;
+  cl_int status = CL_SUCCESS;
+  Handle<cl_mem> buffer(
+      clCreateBuffer(context, flags | CL_MEM_USE_HOST_PTR, size, memory->bytes().data() + offset, &status));
+  check(status, "clCreateBuffer");
+  auto keep = std::make_unique<Keep>(std::move(memory));
+  check(clSetMemObjectDestructorCallback(
+            buffer.get(), [](cl_mem /*buffer*/, void* data) { delete static_cast<Keep*>(data); }, keep.get()),
+        "clSetMemObjectDestructorCallback");
+  static_cast<void>(keep.release());
+  return buffer;
+}
+
+}  // namespace clique::daemon::opencl

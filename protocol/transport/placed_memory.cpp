@@ -1,0 +1,43 @@
+#include "protocol/transport/placed_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace clique::protocol {
+
+std::span<const PlacedMemory::Window> PlacedMemory::windows() {
+  static constexpr Window kWindows[] = {
+#ifndef __SANITIZE_THREAD__
+      // Above the address sanitizer's shadow, and below what systems give to programs whose stack may grow
+      // without limit.
+      {0x1100'0000'0000, 0x2a00'0000'0000},
+#endif
+      // Where addresses have 39 bits; and all that the thread sanitizer leaves to programs, which it ends for
+      // any other.
+      {0x10'0000'0000, 0x80'0000'0000},
+  };
+  return kWindows;
+}
+
+std::size_t PlacedMemory::page_size() {
+  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::unique_ptr<PlacedMemory> PlacedMemory::at(std::uint64_t address, std::size_t size) {
+  // The address is a number in messages: NOLINTNEXTLINE(performance-no-int-to-ptr)
+  auto* const wanted = reinterpret_cast<void*>(address);
+  void* const got = ::mmap(wanted, size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == MAP_FAILED) return nullptr;
+  if (got != wanted) {  // older systems take the address for a hint
+    ::munmap(got, size);
+    return nullptr;
+  }
+  return std::unique_ptr<PlacedMemory>(new PlacedMemory({static_cast<std::byte*>(got), size}));
+}
+
+PlacedMemory::~PlacedMemory() {
+  ::munmap(bytes_.data(), bytes_.size());
+}
+
+}  // namespace clique::protocol

@@ -1,0 +1,100 @@
+// Buffers with addresses: shared virtual memory as a worker sees it.
+#include <cstring>
+
+#include "harness.hpp"
+#include "protocol/transport/placed_memory.hpp"
+
+namespace clique::test {
+namespace {
+
+constexpr const char* kSource = R"(
+  kernel void follow(global int* global* where, int value) { **where = value; }
+  kernel void add(global int* data, int amount) { *data += amount; }
+)";
+constexpr std::int32_t kAllocationFailure = -4;
+
+KernelArg pointer_arg(std::uint32_t index, ObjectId buffer, std::uint64_t offset) {
+  KernelArg arg{index, KernelArg::Pointer, buffer, Bytes(sizeof offset)};
+  std::memcpy(arg.value.data(), &offset, sizeof offset);
+  return arg;
+}
+
+class Svm : public testing::Test {
+ protected:
+  Svm() {
+    client_.set_up(kSource);
+    client_.send(CreateKernel{6, 4, "follow"}, CreateKernel{7, 4, "add"});
+  }
+  template <typename T>
+  T read(CommandId id, ObjectId buffer, std::uint64_t offset) {
+    T value{};
+    client_.send(ReadBuffer{command(id), 0, buffer, offset, sizeof value});
+    const auto data = client_.data(id);
+    EXPECT_EQ(client_.ended(id).status, 0);
+    EXPECT_EQ(data.size(), sizeof value);
+    if (data.size() == sizeof value) std::memcpy(&value, data.data(), sizeof value);
+    return value;
+  }
+
+  Node node_;
+  Client client_{node_};
+  const std::uint64_t address_ = PlacedMemory::windows().front().begin;
+};
+
+TEST_F(Svm, GivenPointersThenKernelsFollowThem) {
+  const std::uint64_t target = address_ + 8192 + 12;
+  client_.send(CreateBuffer{10, 1, 1, 100, address_}, CreateBuffer{11, 1, 1, 100, address_ + 8192},
+               WriteBuffer{command(100, 0), 10, 16, payload(&target, sizeof target)},
+               RunKernel{command(101), 6, {pointer_arg(0, 10, 16), value_arg(1, 5)}, {}, {1}, {}, {11}},
+               RunKernel{command(102), 7, {pointer_arg(0, 11, 12), value_arg(1, 2)}, {}, {1}, {}});
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(client_.ended(102).status, 0);
+  EXPECT_EQ(read<int>(103, 11, 12), 7);
+}
+
+TEST_F(Svm, GivenPartsOfABufferWithAnAddressThenTheyMayBeginAnywhere) {
+  client_.send(CreateBuffer{10, 1, 1, 100, address_}, CreateSubBuffer{11, 10, 1, 4, 20},
+               CreateSubBuffer{12, 11, 1, 8, 8}, FillBuffer{command(100, 0), 10, Bytes{0}, 0, 100},
+               RunKernel{command(101), 7, {object_arg(0, 12), value_arg(1, 3)}, {}, {1}, {}},
+               RunKernel{command(102), 7, {pointer_arg(0, 12, 4), value_arg(1, 4)}, {}, {1}, {}});
+  EXPECT_EQ(client_.ended(102).status, 0);
+  EXPECT_EQ(read<int>(103, 10, 12), 3);
+  EXPECT_EQ(read<int>(104, 10, 16), 4);
+  EXPECT_EQ(read<int>(105, 11, 8), 3);
+}
+
+TEST_F(Svm, GivenAddressInUseThenWhatUsesTheBufferFails) {
+  client_.send(CreateBuffer{10, 1, 1, 100, address_}, CreateBuffer{11, 1, 1, 100, address_},
+               FillBuffer{command(100), 11, Bytes{1}, 0, 100},
+               RunKernel{command(101), 7, {pointer_arg(0, 11, 0), value_arg(1, 1)}, {}, {1}, {}},
+               RunKernel{command(102), 7, {pointer_arg(0, 10, 0), value_arg(1, 1)}, {}, {1}, {}, {11}});
+  for (const CommandId id : {100, 101, 102}) EXPECT_EQ(client_.ended(id).status, kAllocationFailure) << id;
+}
+
+TEST_F(Svm, GivenReleasedBufferThenItsAddressIsFreeAgain) {
+  for (ObjectId id = 10; id < 13; ++id) {
+    client_.send(CreateBuffer{id, 1, 1, 100, address_}, FillBuffer{command(100 + id), id, Bytes{1}, 0, 100});
+    EXPECT_EQ(client_.ended(100 + id).status, 0);
+    client_.send(Release{{id}, {100 + id}});
+  }
+}
+
+TEST_F(Svm, GivenPointersThatBreakARuleThenTheSessionEnds) {
+  KernelArg short_offset = pointer_arg(0, 10, 0);
+  short_offset.value.pop_back();
+  const auto launch = [](KernelArg arg, std::vector<ObjectId> reached) {
+    return RunKernel{command(100), 7, {std::move(arg), value_arg(1, 1)}, {}, {1}, {}, std::move(reached)};
+  };
+  for (const RunKernel& wrong :
+       {launch(pointer_arg(0, 10, 100), {}), launch(pointer_arg(0, 12, 0), {}), launch(short_offset, {}),
+        launch(pointer_arg(0, 10, 0), {12}), launch(pointer_arg(0, 10, 0), {13})}) {
+    Client client(node_);
+    client.set_up(kSource);
+    client.send(CreateKernel{7, 4, "add"}, CreateBuffer{10, 1, 1, 100, address_}, CreateBuffer{12, 1, 1, 100},
+                wrong);
+    EXPECT_NE(client.next<SessionEnded>().reason, "");
+  }
+}
+
+}  // namespace
+}  // namespace clique::test

@@ -1,0 +1,47 @@
+// Memory at chosen addresses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "protocol/transport/placed_memory.hpp"
+
+namespace clique::protocol {
+namespace {
+
+/// Nobody else uses it: this process maps nothing there but here.
+std::uint64_t free_address() {
+  return PlacedMemory::windows().front().begin;
+}
+
+TEST(PlacedMemory, GivenFreeAddressThenMemoryIsThere) {
+  const std::uint64_t address = free_address();
+  const auto memory = PlacedMemory::at(address, 3 * PlacedMemory::page_size());
+  ASSERT_NE(nullptr, memory);
+  EXPECT_EQ(address, reinterpret_cast<std::uintptr_t>(memory->bytes().data()));
+  ASSERT_EQ(3 * PlacedMemory::page_size(), memory->bytes().size());
+  EXPECT_TRUE(std::all_of(memory->bytes().begin(), memory->bytes().end(),
+                          [](std::byte byte) { return byte == std::byte{0}; }));
+  memory->bytes().back() = std::byte{1};
+}
+
+TEST(PlacedMemory, GivenAddressInUseThenNullAndWhatIsThereStays) {
+  const std::uint64_t address = free_address();
+  const auto memory = PlacedMemory::at(address, 2 * PlacedMemory::page_size());
+  ASSERT_NE(nullptr, memory);
+  memory->bytes()[PlacedMemory::page_size()] = std::byte{7};
+  EXPECT_EQ(nullptr, PlacedMemory::at(address, PlacedMemory::page_size()));
+  EXPECT_EQ(nullptr, PlacedMemory::at(address + PlacedMemory::page_size(), PlacedMemory::page_size()));
+  EXPECT_EQ(std::byte{7}, memory->bytes()[PlacedMemory::page_size()]);
+}
+
+TEST(PlacedMemory, GivenMemoryThatWentThenItsAddressIsFreeAgain) {
+  const std::uint64_t address = free_address();
+  for (int i = 0; i < 3; ++i) EXPECT_NE(nullptr, PlacedMemory::at(address, 100));
+}
+
+TEST(PlacedMemory, GivenMoreThanThereIsThenNull) {
+  EXPECT_EQ(nullptr, PlacedMemory::at(free_address(), std::size_t{1} << 60U));
+}
+
+}  // namespace
+}  // namespace clique::protocol
