@@ -85,6 +85,21 @@ void require_host_write(const Memory& memory) {
           "the host may not write this memory object");
 }
 
+void check_map_flags(cl_map_flags flags, const Memory& memory) {
+  require((flags & ~cl_map_flags{CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION}) == 0,
+          CL_INVALID_VALUE, "unknown map flags");
+  require((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0,
+          CL_INVALID_VALUE, "CL_MAP_WRITE_INVALIDATE_REGION excludes the other flags");
+  if ((flags & CL_MAP_READ) != 0) require_host_read(memory);
+  if ((flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0) require_host_write(memory);
+}
+
+void check_migration_flags(cl_mem_migration_flags flags) {
+  require((flags & ~cl_mem_migration_flags{CL_MIGRATE_MEM_OBJECT_HOST |
+                                           CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED}) == 0,
+          CL_INVALID_VALUE, "unknown migration flags");
+}
+
 protocol::Triple triple(const size_t* values) {
   require(values != nullptr, CL_INVALID_VALUE, "an origin or region is NULL");
   return {values[0], values[1], values[2]};

@@ -41,6 +41,11 @@ Ref<Image> image_for(const Queue& queue, cl_mem handle);
 void require_host_read(const Memory& memory);
 void require_host_write(const Memory& memory);
 
+/// The flags of a mapping. Throws Error(CL_INVALID_VALUE), Error(CL_INVALID_OPERATION).
+void check_map_flags(cl_map_flags flags, const Memory& memory);
+/// The flags of a migration. Throws Error(CL_INVALID_VALUE).
+void check_migration_flags(cl_mem_migration_flags flags);
+
 /// Three sizes of the application's. Throws Error(CL_INVALID_VALUE) for NULL.
 protocol::Triple triple(const size_t* values);
 

@@ -13,10 +13,23 @@ namespace {
 void require_svm(const Kernel& kernel) {
   const auto& devices = kernel.context()->devices();
   require(std::any_of(devices.begin(), devices.end(),
-                      [](const Ref<Device>& device) {
-                        return device->value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0;
-                      }),
+                      [](const Ref<Device>& device) { return device->has_svm(); }),
           CL_INVALID_OPERATION, "no device has shared virtual memory");
+}
+
+/// The allocations that a list of pointers points into. Throws Error(CL_INVALID_VALUE).
+std::vector<Ref<Memory>> allocations(const Kernel& kernel, size_t size, const void* pointers) {
+  // An empty list is given as no value at all.
+  require((size == 0) == (pointers == nullptr) && size % sizeof(void*) == 0, CL_INVALID_VALUE,
+          "no list of pointers");
+  std::vector<Ref<Memory>> result;
+  for (size_t i = 0; i < size / sizeof(void*); ++i) {
+    SvmPointer svm = kernel.context()->svm().find(static_cast<void* const*>(pointers)[i]);
+    require(static_cast<bool>(svm), CL_INVALID_VALUE, "no pointer into shared virtual memory");
+    if (std::find(result.begin(), result.end(), svm.allocation) == result.end())
+      result.push_back(std::move(svm.allocation));
+  }
+  return result;
 }
 
 }  // namespace
@@ -64,13 +77,11 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t ar
 }
 CLIQUE_CATCH_STATUS
 
-cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
-                                            const void* /*arg_value*/) try {
+cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void* arg_value) try {
   const Ref<Kernel> object = get<Kernel>(kernel);
   require_svm(*object);
-  require(arg_index < object->function().parameters.size(), CL_INVALID_ARG_INDEX,
-          "the kernel has no such argument");
-  throw Error(CL_INVALID_ARG_VALUE, "no pointer to shared virtual memory");
+  object->set_arg_svm(arg_index, arg_value);
+  return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
 
@@ -78,11 +89,19 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info par
                                        size_t param_value_size, const void* param_value) try {
   const Ref<Kernel> object = get<Kernel>(kernel);
   require_svm(*object);
-  require(param_value != nullptr && param_value_size != 0, CL_INVALID_VALUE, "no value");
-  require(
-      param_name == CL_KERNEL_EXEC_INFO_SVM_PTRS || param_name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
-      CL_INVALID_VALUE, "no such execution information");
-  throw Error(CL_INVALID_VALUE, "no pointer to shared virtual memory");
+  switch (param_name) {
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+      object->set_reached(allocations(*object, param_value_size, param_value));
+      break;
+    case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+      require(param_value != nullptr && param_value_size == sizeof(cl_bool), CL_INVALID_VALUE, "no cl_bool");
+      require(*static_cast<const cl_bool*>(param_value) == CL_FALSE, CL_INVALID_OPERATION,
+              "no device uses all of the host's memory");
+      break;
+    default:
+      throw Error(CL_INVALID_VALUE, "no such execution information");
+  }
+  return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
 

@@ -24,7 +24,16 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
           "0, or more than any device of the context can allocate");
   check_host_ptr(flags, host_ptr);
   if (flags == 0) flags = CL_MEM_READ_WRITE;
-  return Ref<Buffer>(new Buffer(std::move(owner), flags, size, host_ptr, std::move(list)));
+  SvmPointer svm = (flags & CL_MEM_USE_HOST_PTR) != 0 ? owner->svm().find(host_ptr) : SvmPointer();
+  require(!svm || size <= svm.room(), CL_INVALID_BUFFER_SIZE,
+          "more than the allocation of shared virtual memory has");
+  return Ref<Buffer>(new Buffer(std::move(owner), flags, size, host_ptr, std::move(list), std::move(svm)));
+}
+
+/// CL_TRUE for a buffer over a pointer into shared virtual memory, and for a part of one.
+cl_bool uses_svm(const Memory& memory) {
+  const bool uses = !memory.is_image() && (memory.svm() || (memory.parent() && memory.parent()->svm()));
+  return uses ? CL_TRUE : CL_FALSE;
 }
 
 }  // namespace
@@ -136,7 +145,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, siz
       write(memory->origin());
       break;
     case CL_MEM_USES_SVM_POINTER:
-      write(cl_bool{CL_FALSE});
+      write(uses_svm(*memory));
       break;
     case CL_MEM_PROPERTIES:
       write(memory->properties());

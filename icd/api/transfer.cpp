@@ -86,8 +86,11 @@ bool meet(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
 }
 
 bool same_content(const Memory& a, const Memory& b) {
-  const auto root = [](const Memory& memory) { return memory.parent() ? memory.parent().get() : &memory; };
-  return root(a) == root(b);
+  const auto root = [](const Memory* memory) {
+    while (memory->base()) memory = memory->base().get();
+    return memory;
+  };
+  return root(&a) == root(&b);
 }
 
 /// Whether two boxes with the same pitches in the same content meet. Begins are in bytes from the content's
@@ -110,16 +113,6 @@ bool boxes_meet(std::uint64_t a, std::uint64_t b, const protocol::Triple& region
     if (inside(dy + sign, 1) && inside(dx - sign * row, 0)) return true;
   }
   return false;
-}
-
-/// The mapped region's flags. Throws Error(CL_INVALID_VALUE), Error(CL_INVALID_OPERATION).
-void check_map_flags(cl_map_flags flags, const Memory& memory) {
-  require((flags & ~cl_map_flags{CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION}) == 0,
-          CL_INVALID_VALUE, "unknown map flags");
-  require((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0,
-          CL_INVALID_VALUE, "CL_MAP_WRITE_INVALIDATE_REGION excludes the other flags");
-  if ((flags & CL_MAP_READ) != 0) require_host_read(memory);
-  if ((flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0) require_host_write(memory);
 }
 
 }  // namespace
@@ -222,8 +215,8 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem sr
   require(within(src_offset, size, source->size()) && within(dst_offset, size, destination->size()),
           CL_INVALID_VALUE, "a range leaves its buffer");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  require(!same_content(*source, *destination) ||
-              !meet(source->origin() + src_offset, destination->origin() + dst_offset, size),
+  require(!same_content(*source, *destination) || !meet(source->coherence_begin() + src_offset,
+                                                        destination->coherence_begin() + dst_offset, size),
           CL_MEM_COPY_OVERLAP, "source and destination overlap");
   conclude(size == 0
                ? queue->nothing(waits, event != nullptr, CL_COMMAND_COPY_BUFFER)
@@ -253,11 +246,11 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   if (same_content(*source, *destination)) {
     const bool same_pitches = from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice;
-    const std::uint64_t a = source->origin() + from.begin();
-    const std::uint64_t b = destination->origin() + to.begin();
-    const bool overlap =
-        same_pitches ? boxes_meet(a, b, extent, from.pitches)
-                     : a < destination->origin() + to.end(extent) && b < source->origin() + from.end(extent);
+    const std::uint64_t a = source->coherence_begin() + from.begin();
+    const std::uint64_t b = destination->coherence_begin() + to.begin();
+    const bool overlap = same_pitches ? boxes_meet(a, b, extent, from.pitches)
+                                      : a < destination->coherence_begin() + to.end(extent) &&
+                                            b < source->coherence_begin() + from.end(extent);
     require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
   }
   conclude(queue->copy_rect(*source, *destination, from, to, extent, waits, event != nullptr), false, waits,
@@ -429,7 +422,8 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buff
   mapping.flags = map_flags;
   mapping.origin = {offset, 0, 0};
   mapping.region = {size, 1, 1};
-  conclude(queue->map(*memory, mapping, waits, true), blocking_map != CL_FALSE, waits, event);
+  conclude(queue->map(*memory, mapping, waits, true, CL_COMMAND_MAP_BUFFER), blocking_map != CL_FALSE, waits,
+           event);
   if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
   return mapping.pointer;
 }
@@ -452,7 +446,8 @@ void* CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image
   require(!layered || image_slice_pitch != nullptr, CL_INVALID_VALUE, "image_slice_pitch is NULL");
   check_map_flags(map_flags, *object);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  conclude(queue->map(*object, mapping, waits, true), blocking_map != CL_FALSE, waits, event);
+  conclude(queue->map(*object, mapping, waits, true, CL_COMMAND_MAP_IMAGE), blocking_map != CL_FALSE, waits,
+           event);
   const bool lines = object->type() == CL_MEM_OBJECT_IMAGE1D_ARRAY;
   *image_row_pitch = mapping.pitches.row;
   if (image_slice_pitch != nullptr)
@@ -481,13 +476,13 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl
                                               const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   require(num_mem_objects != 0 && mem_objects != nullptr, CL_INVALID_VALUE, "no memory objects");
-  require((flags & ~cl_mem_migration_flags{CL_MIGRATE_MEM_OBJECT_HOST |
-                                           CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED}) == 0,
-          CL_INVALID_VALUE, "unknown migration flags");
+  check_migration_flags(flags);
   std::vector<Ref<Memory>> objects;
   for (cl_uint i = 0; i < num_mem_objects; ++i) objects.push_back(memory_for(*queue, mem_objects[i]));
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  conclude(queue->migrate(objects, flags, waits, event != nullptr), false, waits, event);
+  std::vector<Access> ranges;
+  for (const Ref<Memory>& object : objects) ranges.push_back(Access::all(*object, Access::Read));
+  conclude(queue->migrate(std::move(ranges), flags, waits, event != nullptr), false, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

@@ -1,6 +1,5 @@
-// What the platform does not have: shared virtual memory (5.6) and pipes (5.4), whose support the devices
-// deny, and sharing with graphics on the client's host, which no node can see. Each answers as the
-// specification says for devices without it.
+// What the platform does not have: pipes (5.4), whose support the devices deny, and sharing with graphics on
+// the client's host, which no node can see. Each answers as the specification says for devices without it.
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/core/memory.hpp"
@@ -12,11 +11,6 @@ namespace {
 
 [[noreturn]] void no_pipes() {
   throw Error(CL_INVALID_OPERATION, "no device supports pipes");
-}
-
-[[noreturn]] void no_svm(cl_command_queue queue) {
-  get<Queue>(queue);
-  throw Error(CL_INVALID_OPERATION, "the device does not support shared virtual memory");
 }
 
 [[noreturn]] void no_graphics(cl_context context) {
@@ -57,52 +51,6 @@ CLIQUE_CATCH_ERRCODE(errcode_ret)
 
 cl_int CL_API_CALL clGetPipeInfo(cl_mem, cl_pipe_info, size_t, void*, size_t*) try {
   throw Error(CL_INVALID_MEM_OBJECT, "not a pipe");
-}
-CLIQUE_CATCH_STATUS
-
-// Shared virtual memory.
-
-void* CL_API_CALL clSVMAlloc(cl_context, cl_svm_mem_flags, size_t, cl_uint) {
-  return nullptr;
-}
-
-void CL_API_CALL clSVMFree(cl_context, void*) {}
-
-cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue command_queue, cl_uint, void*[],
-                                    void(CL_CALLBACK*)(cl_command_queue, cl_uint, void*[], void*), void*,
-                                    cl_uint, const cl_event*, cl_event*) try {
-  no_svm(command_queue);
-}
-CLIQUE_CATCH_STATUS
-
-cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool, void*, const void*, size_t,
-                                      cl_uint, const cl_event*, cl_event*) try {
-  no_svm(command_queue);
-}
-CLIQUE_CATCH_STATUS
-
-cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void*, const void*, size_t, size_t,
-                                       cl_uint, const cl_event*, cl_event*) try {
-  no_svm(command_queue);
-}
-CLIQUE_CATCH_STATUS
-
-cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool, cl_map_flags, void*, size_t,
-                                   cl_uint, const cl_event*, cl_event*) try {
-  no_svm(command_queue);
-}
-CLIQUE_CATCH_STATUS
-
-cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void*, cl_uint, const cl_event*,
-                                     cl_event*) try {
-  no_svm(command_queue);
-}
-CLIQUE_CATCH_STATUS
-
-cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uint, const void**,
-                                          const size_t*, cl_mem_migration_flags, cl_uint, const cl_event*,
-                                          cl_event*) try {
-  no_svm(command_queue);
 }
 CLIQUE_CATCH_STATUS
 

@@ -206,10 +206,12 @@ bool Coherence::holds(Holder holder, std::uint64_t begin, std::uint64_t end,
 
 std::uint64_t Coherence::meant_end(std::uint64_t begin, std::uint64_t end) {
   const Ref<Memory>& size = object_.content_size();
-  if (!size || !size->coherence().holds(kHost, 0, kContentSizeBytes, {})) return end;
+  if (!size) return end;
+  const std::uint64_t at = size->coherence_begin();
+  if (!size->coherence().holds(kHost, at, at + kContentSizeBytes, {})) return end;
   std::uint64_t content = 0;
   for (std::size_t i = 0; i < kContentSizeBytes; ++i)
-    content |= std::to_integer<std::uint64_t>(size->coherence().host_data_[i]) << (8 * i);
+    content |= std::to_integer<std::uint64_t>(size->coherence().host_data_[at + i]) << (8 * i);
   // A transfer of nothing is none.
   return std::clamp(content, begin + 1, end);
 }
@@ -261,8 +263,12 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
                       arrival->id()};
   // Waiting for whoever else writes the content's size might be waiting for something that comes after this.
   const Ref<Memory>& content_size = object_.content_size();
-  if (content_size && content_size->coherence().holds(fetch.source, 0, kContentSizeBytes, fetch.ready))
+  const std::uint64_t at = content_size ? content_size->coherence_begin() : 0;
+  if (content_size &&
+      content_size->coherence().holds(fetch.source, at, at + kContentSizeBytes, fetch.ready)) {
+    content_size->ensure_on(from);
     push.content_size = content_size->id();
+  }
   from.connect_peer(worker);
   from.link().post(push);
   from.expect_push(arrival);

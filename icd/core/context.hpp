@@ -11,6 +11,7 @@
 #include "icd/core/device.hpp"
 #include "icd/core/host_reads.hpp"
 #include "icd/core/object.hpp"
+#include "icd/core/svm_table.hpp"
 
 namespace clique::icd {
 
@@ -44,6 +45,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   std::mutex& coherence_mutex() { return coherence_mutex_; }
 
   HostReads& host_reads() { return host_reads_; }
+  SvmTable& svm() { return svm_; }
 
   /// Whether some event is Event::late().
   bool has_late_events() const { return has_late_events_.load(std::memory_order_relaxed); }
@@ -76,6 +78,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void* on_error_data_;
   std::mutex coherence_mutex_;
   HostReads host_reads_;
+  SvmTable svm_;
   std::atomic<bool> has_late_events_ = false;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;

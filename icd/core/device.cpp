@@ -122,8 +122,10 @@ void Device::correct_names() {
 
 void Device::correct_capabilities() {
   set(CL_DEVICE_TYPE, value<cl_device_type>(CL_DEVICE_TYPE) & ~cl_device_type{CL_DEVICE_TYPE_DEFAULT});
-  // A pointer of the application means nothing on a node, neither as memory nor as a function.
-  set(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities{0});
+  // Memory is the same on host and devices from command to command; the application's other pointers mean
+  // nothing on a node, neither as memory nor as functions.
+  set(CL_DEVICE_SVM_CAPABILITIES, value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) &
+                                      cl_device_svm_capabilities{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER});
   set(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{CL_FALSE});
   set(CL_DEVICE_EXECUTION_CAPABILITIES, value<cl_device_exec_capabilities>(CL_DEVICE_EXECUTION_CAPABILITIES) &
                                             ~cl_device_exec_capabilities{CL_EXEC_NATIVE_KERNEL});

@@ -51,6 +51,8 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   std::string text(cl_device_info name) const;
   bool available() const { return value<cl_bool>(CL_DEVICE_AVAILABLE) == CL_TRUE; }
   bool has_images() const { return value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE; }
+  /// Whether pointers into shared virtual memory mean the same on the device as on the host.
+  bool has_svm() const { return value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0; }
   /// Formats for exactly one of the access flags and one image type, as channel order and type.
   std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access,
                                                               cl_mem_object_type type) const;

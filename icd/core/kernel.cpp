@@ -116,6 +116,7 @@ Ref<Kernel> Kernel::clone() const {
   copy->unset_ = unset_;
   copy->not_kept_ = not_kept_;
   copy->version_ = version_;
+  copy->reached_ = reached_;
   return copy;
 }
 
@@ -207,9 +208,33 @@ bool Kernel::same(const Arg& arg, const Value& value) {
 
 void Kernel::set_arg(cl_uint index, std::size_t size, const void* value) {
   require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
-  // Both outlive the lock: letting an object go may call back into the application.
-  Value next = checked(function_->parameters[index], size, value);
-  Ref<Memory> previous;
+  set(index, checked(function_->parameters[index], size, value));
+}
+
+void Kernel::set_arg_svm(cl_uint index, const void* pointer) {
+  require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
+  const Parameter::Class kind = function_->parameters[index].kind;
+  require(kind == Parameter::Pointer || kind == Parameter::Any || kind == Parameter::Unknown,
+          CL_INVALID_ARG_VALUE, "a pointer for what is none");
+  if (pointer == nullptr) return set(index, {.kind = KernelArg::NullObject});
+  const SvmPointer svm = context()->svm().find(pointer);
+  require(static_cast<bool>(svm), CL_INVALID_ARG_VALUE, "no pointer into shared virtual memory");
+  const std::uint64_t offset = svm.offset;
+  set(index, {.kind = KernelArg::Pointer,
+              .number = svm.allocation->id(),
+              .bytes = std::as_bytes(std::span(&offset, 1)),
+              .memory = svm.allocation});
+}
+
+void Kernel::set_reached(std::span<const Ref<Memory>> allocations) {
+  const std::lock_guard lock(mutex_);
+  reached_.clear();
+  for (const Ref<Memory>& allocation : allocations) reached_.push_back({allocation.get(), allocation->id()});
+  ++version_;
+}
+
+void Kernel::set(cl_uint index, Value next) {
+  Ref<Memory> previous;  // outlives the lock: letting an object go may call back into the application
   const std::lock_guard lock(mutex_);
   Arg& arg = args_[index];
   if (same(arg, next)) return;
@@ -250,7 +275,14 @@ Kernel::OnWorker& Kernel::on(Worker& worker) {
   return workers_.emplace_back(OnWorker{&worker});
 }
 
-void Kernel::hold_memory(std::vector<Ref<Memory>>& held) const {
+void Kernel::hold_memory(std::vector<Ref<Memory>>& held) {
+  const auto gone = std::erase_if(reached_, [&](const Reached& named) {
+    Ref<Memory> memory = find<Memory>(named.memory);
+    const bool there = memory && memory->id() == named.id;
+    if (there) held.push_back(std::move(memory));
+    return !there;
+  });
+  if (gone != 0) ++version_;
   if (not_kept_ == 0) return;
   for (const Arg& arg : args_) {
     if (arg.memory == nullptr || arg.kept_memory) continue;
@@ -281,10 +313,25 @@ void Kernel::update_accesses() {
   for (std::size_t i = 0; i < args_.size(); ++i)
     if (args_[i].memory != nullptr)
       accesses_.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
+  message_.reached.clear();
+  for (const Reached& named : reached_) {
+    auto& memory = *static_cast<Memory*>(named.memory);
+    const bool read_only = (memory.flags() & CL_MEM_READ_ONLY) != 0;
+    accesses_.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
+    message_.reached.push_back(named.id);
+  }
   accesses_version_ = version_;
 }
 
+bool Kernel::uses_svm() const {
+  return !reached_.empty() || std::any_of(args_.begin(), args_.end(), [](const Arg& arg) {
+    return arg.version != 0 && arg.wire.kind == KernelArg::Pointer;
+  });
+}
+
 void Kernel::require_args_fit(const KernelFunction::OnDevice& on) const {
+  require(on.device->has_svm() || !uses_svm(), CL_INVALID_OPERATION,
+          "the device has no shared virtual memory");
   for (const Access& access : accesses_) {
     const Memory& memory = *access.memory;
     if (!memory.is_image()) {

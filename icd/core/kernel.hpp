@@ -47,6 +47,11 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
 
   /// clSetKernelArg. Throws what its clauses say; the argument then keeps its value.
   void set_arg(cl_uint index, std::size_t size, const void* value);
+  /// clSetKernelArgSVMPointer, as set_arg().
+  void set_arg_svm(cl_uint index, const void* pointer);
+  /// CL_KERNEL_EXEC_INFO_SVM_PTRS: the allocations that launches reach otherwise than by arguments, instead
+  /// of those named before.
+  void set_reached(std::span<const Ref<Memory>> allocations);
   /// Throws Error(CL_INVALID_KERNEL_ARGS) unless all arguments are set.
   void require_args() const;
   /// Bytes of local memory that arguments ask for.
@@ -84,6 +89,11 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
     Ref<Memory> memory = {};
     Ref<Sampler> sampler = {};
   };
+  /// An allocation that the kernel does not keep.
+  struct Reached {
+    cl_mem memory;
+    protocol::ObjectId id;
+  };
   struct OnWorker {
     Worker* worker = nullptr;
     bool created = false;
@@ -103,20 +113,22 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   Value checked_memory(const Parameter& parameter, const void* value) const;
   Value checked_sampler(const void* value) const;
   Value guessed(std::size_t size, const void* value) const;
+  void set(cl_uint index, Value next);
 
   // Under mutex_.
   static bool same(const Arg& arg, const Value& value);
   static std::uint64_t number_of(const Value& value);
   OnWorker& on(Worker& worker);
   /// The memory objects that are not kept, for one launch. Throws Error(CL_INVALID_KERNEL_ARGS) where one is
-  /// gone.
-  void hold_memory(std::vector<Ref<Memory>>& held) const;
+  /// gone; allocations that were only named are then forgotten.
+  void hold_memory(std::vector<Ref<Memory>>& held);
   /// Hands over what is kept and must not be.
   void let_go(std::vector<Ref<Memory>>& released);
   Access::Mode access_mode(std::size_t index) const;
   /// The objects are alive.
   void update_accesses();
   void require_args_fit(const KernelFunction::OnDevice& on) const;
+  bool uses_svm() const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
             protocol::ObjectId program, const NdRange& range);
 
@@ -129,7 +141,8 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   std::vector<Arg> args_;
   std::size_t unset_;
   std::size_t not_kept_ = 0;   ///< memory objects
-  std::uint64_t version_ = 0;  ///< of the latest change of an argument
+  std::uint64_t version_ = 0;  ///< of the latest change of an argument, or of reached_
+  std::vector<Reached> reached_;
   std::vector<OnWorker> workers_;
   std::vector<Access> accesses_;
   std::uint64_t accesses_version_ = 0;

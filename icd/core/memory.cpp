@@ -18,7 +18,7 @@ constexpr cl_mem_flags kHostFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR 
 
 Memory::Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size,
                void* host_ptr, Ref<Memory> parent, std::size_t origin,
-               std::vector<cl_mem_properties> properties)
+               std::vector<cl_mem_properties> properties, SvmPointer svm)
     : context_(std::move(context)),
       type_(type),
       flags_(flags),
@@ -26,7 +26,8 @@ Memory::Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags
       host_ptr_(host_ptr),
       parent_(std::move(parent)),
       origin_(origin),
-      properties_(std::move(properties)) {}
+      properties_(std::move(properties)),
+      svm_(std::move(svm)) {}
 
 Memory::~Memory() {
   for (const Worker* worker : created_on_) const_cast<Worker*>(worker)->release_object(id_);
@@ -41,7 +42,7 @@ void Memory::set_host_content(HostBlock block) {
 }
 
 void Memory::ensure_on(Worker& worker) {
-  if (parent_) parent_->ensure_on(worker);
+  if (base()) base()->ensure_on(worker);
   const std::lock_guard lock(mutex_);
   if (std::find(created_on_.begin(), created_on_.end(), &worker) != created_on_.end()) return;
   created_on_.push_back(&worker);
@@ -114,11 +115,12 @@ bool Memory::outlives_commands() const {
 }
 
 Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
-               std::vector<cl_mem_properties> properties)
+               std::vector<cl_mem_properties> properties, SvmPointer svm)
     : Memory(std::move(context), CL_MEM_OBJECT_BUFFER, flags, size,
-             (flags & CL_MEM_USE_HOST_PTR) != 0 ? host_ptr : nullptr, nullptr, 0, std::move(properties)) {
+             (flags & CL_MEM_USE_HOST_PTR) != 0 ? host_ptr : nullptr, nullptr, 0, std::move(properties),
+             std::move(svm)) {
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
-    set_host_content(nullptr);
+    if (!this->svm()) set_host_content(nullptr);
   } else if ((flags & CL_MEM_COPY_HOST_PTR) != 0) {
     HostBlock block = allocate_host_block(size);
     std::memcpy(block.get(), host_ptr, size);
@@ -133,8 +135,8 @@ Buffer::Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin
 
 void Buffer::post_create(Worker& worker) const {
   const cl_mem_flags flags = this->flags() & ~kHostFlags;
-  if (parent()) {
-    worker.link().post(protocol::CreateSubBuffer{id(), parent()->id(), flags, origin(), size()});
+  if (base()) {
+    worker.link().post(protocol::CreateSubBuffer{id(), base()->id(), flags, base_offset(), size()});
   } else {
     worker.link().post(protocol::CreateBuffer{id(), context()->id(), flags, size()});
   }

@@ -55,9 +55,16 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   std::size_t origin() const { return origin_; }
   const std::vector<cl_mem_properties>& properties() const { return properties_; }
 
+  /// The allocation of shared virtual memory that a buffer's host pointer points into.
+  const SvmPointer& svm() const { return svm_; }
+  /// The object whose content this object's is a part of, and where in it that begins: the parent or the
+  /// allocation. Null where it has content of its own.
+  const Ref<Memory>& base() const { return parent_ ? parent_ : svm_.allocation; }
+  std::size_t base_offset() const { return parent_ ? origin_ : svm_.offset; }
+
   /// Where the content is tracked, and where this object's content begins there.
-  Coherence& coherence() { return parent_ ? parent_->coherence() : coherence_; }
-  std::uint64_t coherence_begin() const { return parent_ ? parent_->coherence_begin() + origin_ : 0; }
+  Coherence& coherence() { return base() ? base()->coherence() : coherence_; }
+  std::uint64_t coherence_begin() const { return base() ? base()->coherence_begin() + base_offset() : 0; }
 
   /// The buffer that begins with how many bytes of this one mean anything (cl_pocl_content_size); null where
   /// all do. Under Context::coherence_mutex().
@@ -65,7 +72,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   /// Throws Error(CL_INVALID_MEM_OBJECT) where that would have its content size here. Takes the mutex.
   void set_content_size(Ref<Memory> buffer);
 
-  /// Makes the native object on the worker, and its parent's, where there is none yet.
+  /// Makes the native object on the worker, and its base's, where there is none yet.
   void ensure_on(Worker& worker);
 
   /// What CL_MEM_ALLOC_HOST_PTR asks for, from this byte of the object on: memory that workers on this host
@@ -84,7 +91,8 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
 
  protected:
   Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
-         Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties);
+         Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties,
+         SvmPointer svm = {});
   /// Takes the content of COPY_HOST_PTR or USE_HOST_PTR in. @param block the content without gaps where that
   /// is not host_ptr itself.
   void set_host_content(HostBlock block);
@@ -101,6 +109,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   Ref<Memory> parent_;
   std::size_t origin_;
   std::vector<cl_mem_properties> properties_;
+  SvmPointer svm_;
   Ref<Memory> content_size_;
   Coherence coherence_{*this};
   mutable std::mutex mutex_;
@@ -113,8 +122,9 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
 
 class Buffer final : public Memory {
  public:
+  /// @param svm where host_ptr points, with CL_MEM_USE_HOST_PTR.
   Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
-         std::vector<cl_mem_properties> properties);
+         std::vector<cl_mem_properties> properties, SvmPointer svm = {});
   /// A sub-buffer: its region shares the parent's content.
   Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin, std::size_t size);
 

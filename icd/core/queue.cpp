@@ -515,14 +515,13 @@ Ref<Event> Queue::write_rect(Memory& buffer, const Box& box, const protocol::Tri
 
 Ref<Event> Queue::copy(Memory& source, Memory& destination, std::size_t source_offset,
                        std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
-                       bool report) {
+                       bool report, cl_command_type type) {
   const std::array accesses{Access{&source, source_offset, size, Access::Read},
                             Access{&destination, destination_offset, size, Access::Overwrite}};
-  return submit({CL_COMMAND_COPY_BUFFER, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::CopyBuffer{std::move(header), source.id(), destination.id(),
-                                                  source_offset, destination_offset, size});
-                });
+  return submit({type, waits, accesses, report}, [&](protocol::Batch& outbox, protocol::Command& header) {
+    outbox.add(protocol::CopyBuffer{std::move(header), source.id(), destination.id(), source_offset,
+                                    destination_offset, size});
+  });
 }
 
 Ref<Event> Queue::copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
@@ -543,10 +542,10 @@ Ref<Event> Queue::copy_rect(Memory& source, Memory& destination, const Box& from
 }
 
 Ref<Event> Queue::fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset,
-                       std::size_t size, std::span<const Ref<Event>> waits, bool report) {
+                       std::size_t size, std::span<const Ref<Event>> waits, bool report,
+                       cl_command_type type) {
   const Access access{&buffer, offset, size, Access::Overwrite};
-  return submit({CL_COMMAND_FILL_BUFFER, waits, {&access, 1}, report}, [&](protocol::Batch& outbox,
-                                                                           protocol::Command& header) {
+  return submit({type, waits, {&access, 1}, report}, [&](protocol::Batch& outbox, protocol::Command& header) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(pattern.data());
     outbox.add(protocol::FillBuffer{std::move(header), buffer.id(),
                                     protocol::Bytes(bytes, bytes + pattern.size()), offset, size});
@@ -638,7 +637,8 @@ Ref<Event> Queue::fill_image(Image& image, std::span<const std::byte> color, con
   });
 }
 
-Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report) {
+Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report,
+                      cl_command_type type) {
   auto* image = dynamic_cast<Image*>(&memory);
   const std::size_t unit = image != nullptr ? image->element_size() : 1;
   Pitches pitches = dense({mapping.region[0] * unit, mapping.region[1], mapping.region[2]});
@@ -655,7 +655,6 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
   }
   mapping.pitches = pitches;
   memory.add_mapping(mapping);
-  const cl_command_type type = image != nullptr ? CL_COMMAND_MAP_IMAGE : CL_COMMAND_MAP_BUFFER;
   try {
     if ((mapping.flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) return nothing(waits, report, type);
     if (image != nullptr)
@@ -667,26 +666,36 @@ Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Even
   }
 }
 
-Ref<Event> Queue::unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report) {
-  if (!mapping.writes()) return nothing(waits, report, CL_COMMAND_UNMAP_MEM_OBJECT);
+Ref<Event> Queue::unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report,
+                        cl_command_type type) {
+  if (!mapping.writes()) return nothing(waits, report, type);
   const HostContent content{static_cast<const std::byte*>(mapping.pointer), mapping.pitches, mapping.block};
   if (auto* image = dynamic_cast<Image*>(&memory))
-    return write_image(*image, mapping.origin, mapping.region, content, waits, report,
-                       CL_COMMAND_UNMAP_MEM_OBJECT);
-  return write(memory, mapping.origin[0], mapping.region[0], content, waits, report,
-               CL_COMMAND_UNMAP_MEM_OBJECT);
+    return write_image(*image, mapping.origin, mapping.region, content, waits, report, type);
+  return write(memory, mapping.origin[0], mapping.region[0], content, waits, report, type);
 }
 
-Ref<Event> Queue::migrate(std::span<const Ref<Memory>> objects, cl_mem_migration_flags flags,
-                          std::span<const Ref<Event>> waits, bool report) {
-  std::vector<Access> accesses;
+Ref<Event> Queue::migrate(std::vector<Access> ranges, cl_mem_migration_flags flags,
+                          std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
+  const bool undefined = (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0;
+  for (Access& range : ranges) range.mode = undefined ? Access::Overwrite : Access::Read;
   // Content that goes to the host stays where it is: the host reads it from there.
-  if ((flags & CL_MIGRATE_MEM_OBJECT_HOST) == 0) {
-    const auto mode =
-        (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? Access::Overwrite : Access::Read;
-    for (const Ref<Memory>& object : objects) accesses.push_back(Access::all(*object, mode));
-  }
-  return nothing(waits, report, CL_COMMAND_MIGRATE_MEM_OBJECTS, accesses);
+  if ((flags & CL_MIGRATE_MEM_OBJECT_HOST) != 0) ranges.clear();
+  return nothing(waits, report, type, ranges);
+}
+
+Ref<Event> Queue::call(std::function<void()> action, std::span<const Ref<Event>> waits,
+                       cl_command_type type) {
+  const Ref<Event> turn = nothing(waits, true, CL_COMMAND_MARKER);
+  const Ref<Event> done(new Event(context_));
+  const std::array both{turn, done};
+  Ref<Event> result = nothing(both, true, type);
+  turn->then([done, context = context_, action = std::move(action)](cl_int status) {
+    if (status >= 0) action();
+    done->settle(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
+    context->flush();
+  });
+  return result;
 }
 
 Ref<Event> Queue::nothing(std::span<const Ref<Event>> waits, bool report, cl_command_type type,

@@ -109,11 +109,12 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
                         const HostContent& from, std::span<const Ref<Event>> waits, bool report);
   Ref<Event> copy(Memory& source, Memory& destination, std::size_t source_offset,
                   std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
-                  bool report);
+                  bool report, cl_command_type type = CL_COMMAND_COPY_BUFFER);
   Ref<Event> copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
                        const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
   Ref<Event> fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset, std::size_t size,
-                  std::span<const Ref<Event>> waits, bool report);
+                  std::span<const Ref<Event>> waits, bool report,
+                  cl_command_type type = CL_COMMAND_FILL_BUFFER);
   /// @param pitches of the host memory; distances of what the second and third coordinate count, array layers
   /// or not.
   Ref<Event> read_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
@@ -134,11 +135,18 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> fill_image(Image& image, std::span<const std::byte> color, const protocol::Triple& origin,
                         const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
   /// Maps a region; `mapping` says what, its pointer and pitches are filled in here.
-  Ref<Event> map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report,
+                 cl_command_type type);
   /// @param mapping taken from the memory.
-  Ref<Event> unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> migrate(std::span<const Ref<Memory>> objects, cl_mem_migration_flags flags,
-                     std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> unmap(Memory& memory, Mapping mapping, std::span<const Ref<Event>> waits, bool report,
+                   cl_command_type type = CL_COMMAND_UNMAP_MEM_OBJECT);
+  /// @param ranges to be migrated; their modes are filled in here.
+  Ref<Event> migrate(std::vector<Access> ranges, cl_mem_migration_flags flags,
+                     std::span<const Ref<Event>> waits, bool report,
+                     cl_command_type type = CL_COMMAND_MIGRATE_MEM_OBJECTS);
+  /// A command of this process: `action` is called when it is its turn, on whatever thread learns of that,
+  /// and the command ends when it returns.
+  Ref<Event> call(std::function<void()> action, std::span<const Ref<Event>> waits, cl_command_type type);
   Ref<Event> marker(std::span<const Ref<Event>> waits, bool report);
   Ref<Event> barrier(std::span<const Ref<Event>> waits, bool report);
   /// A command without work: ends when its waits have, and its accesses are in place. Unlike a marker it does

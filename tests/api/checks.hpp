@@ -57,8 +57,10 @@ inline cl_int execution_status(cl_event event) {
 /// What every clEnqueue* promises about its queue, wait list and event.
 /// `enqueue(queue, count, list, event)` makes the call with otherwise valid arguments, not blocking, and
 /// returns its error code. It is called several times.
+/// @param on_other_context what it gives for a queue of another context.
 template <typename Enqueue>
-void expect_enqueue_rules(cl_context context, cl_device_id device, cl_command_type type, Enqueue enqueue) {
+void expect_enqueue_rules(cl_context context, cl_device_id device, cl_command_type type, Enqueue enqueue,
+                          cl_int on_other_context = CL_INVALID_CONTEXT) {
   cl_int err = CL_SUCCESS;
   const Queue queue(clCreateCommandQueueWithProperties(context, device, nullptr, &err));
   ASSERT_EQ(CL_SUCCESS, err);
@@ -71,7 +73,8 @@ void expect_enqueue_rules(cl_context context, cl_device_id device, cl_command_ty
   ASSERT_EQ(CL_SUCCESS, err);
 
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, enqueue(cl_command_queue{}, 0U, nullptr, nullptr));
-  EXPECT_EQ(CL_INVALID_CONTEXT, enqueue(other_queue.get(), 0U, nullptr, nullptr));
+  EXPECT_EQ(on_other_context, enqueue(other_queue.get(), 0U, nullptr, nullptr));
+  EXPECT_CL(clFinish(other_queue));
   EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, enqueue(queue.get(), 1U, nullptr, nullptr));
   EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, enqueue(queue.get(), 0U, gate.ptr(), nullptr));
   for (const cl_event bad : {cl_event{}, foreign_handle<cl_event>()}) {

@@ -1,5 +1,5 @@
 // clSetContentSizeBufferPoCL: cl_pocl_content_size.
-#include "helpers.hpp"
+#include "svm.hpp"
 
 namespace clique::test {
 
@@ -58,6 +58,33 @@ TEST_F(clSetContentSizeBufferPoCL, GivenContentOfTheHostThenTheMeantPartIsThere)
   ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, result.size() * sizeof(cl_uint), result.data(), 0,
                                 nullptr, nullptr));
   EXPECT_EQ(0, std::memcmp(data.data(), result.data(), size));
+}
+
+TEST_F(clSetContentSizeBufferPoCL, GivenSizeInSharedVirtualMemoryThenTheMeantPartIsEverywhere) {
+  if (!std::all_of(devices().begin(), devices().end(), has_svm)) GTEST_SKIP() << "no shared virtual memory";
+  const std::vector<cl_uint> data(1000, 7);
+  const cl_ulong both[] = {4, 1234};
+  auto* allocation = static_cast<cl_ulong*>(clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof both, 0));
+  ASSERT_NE(nullptr, allocation);
+  for (cl_device_id first : devices()) {
+    const Mem mem = buffer<cl_uint>(data.size());
+    cl_int err = CL_SUCCESS;
+    const Mem sizes(clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof(cl_ulong), allocation + 1, &err));
+    ASSERT_EQ(CL_SUCCESS, err);
+    ASSERT_CL(set_content_size(mem, sizes));
+    const Queue writer = make_queue(0, first);
+    ASSERT_CL(clEnqueueSVMMemcpy(writer, CL_TRUE, allocation, both, sizeof both, 0, nullptr, nullptr));
+    ASSERT_CL(clEnqueueWriteBuffer(writer, mem, CL_TRUE, 0, data.size() * sizeof(cl_uint), data.data(), 0,
+                                   nullptr, nullptr));
+    for (cl_device_id other : devices()) {
+      const Queue reader = make_queue(0, other);
+      std::vector<cl_uint> result(data.size());
+      ASSERT_CL(clEnqueueReadBuffer(reader, mem, CL_TRUE, 0, result.size() * sizeof(cl_uint), result.data(),
+                                    0, nullptr, nullptr));
+      EXPECT_EQ(0, std::memcmp(data.data(), result.data(), both[1]));
+    }
+  }
+  clSVMFree(context, allocation);
 }
 
 TEST_F(clSetContentSizeBufferPoCL, GivenSizeThatWasReleasedThenItIsStillMeant) {

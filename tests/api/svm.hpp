@@ -1,21 +1,61 @@
-// What the tests of shared virtual memory share. They cover a platform without it: what such a platform
-// must answer. Where a device reports it they are skipped.
+// What the tests of shared virtual memory share.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <memory>
+#include <numeric>
+
 #include "checks.hpp"
+#include "helpers.hpp"
 
 namespace clique::test {
 
-class WithoutSvmTest : public ApiTest {
+inline bool has_svm(cl_device_id device) {
+  return (info<cl_device_svm_capabilities>(clGetDeviceInfo, device, CL_DEVICE_SVM_CAPABILITIES) &
+          CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
+}
+
+class SvmTest : public ApiTest {
  protected:
   void SetUp() override {
     ApiTest::SetUp();
-    for (const cl_device_id each : devices()) {
-      if (info<cl_device_svm_capabilities>(clGetDeviceInfo, each, CL_DEVICE_SVM_CAPABILITIES) != 0)
-        GTEST_SKIP() << "a device supports shared virtual memory";
-    }
+    for (const cl_device_id each : devices())
+      if (has_svm(each)) with_svm.push_back(each);
+    if (with_svm.empty()) GTEST_SKIP() << "no device has shared virtual memory";
+    device = with_svm.front();
+    queue = make_queue(0, device);
   }
-  std::vector<unsigned char> memory = std::vector<unsigned char>(64, 0xA5);
+
+  /// Frees itself.
+  template <typename T>
+  std::unique_ptr<T[], std::function<void(T*)>> allocate(size_t count,
+                                                         cl_svm_mem_flags flags = CL_MEM_READ_WRITE) {
+    auto* memory = static_cast<T*>(::clSVMAlloc(context, flags, count * sizeof(T), 0));
+    EXPECT_NE(nullptr, memory);
+    return {memory, [this](T* pointer) { ::clSVMFree(context, pointer); }};
+  }
+  /// Puts the elements where the pointer points, on the device.
+  template <typename T>
+  void write(T* to, const std::vector<T>& data) {
+    EXPECT_CL(
+        ::clEnqueueSVMMemcpy(queue, CL_TRUE, to, data.data(), data.size() * sizeof(T), 0, nullptr, nullptr));
+  }
+  /// What the device has there.
+  template <typename T>
+  std::vector<T> read_svm(const T* from, size_t count, cl_command_queue on = nullptr) {
+    std::vector<T> data(count);
+    EXPECT_CL(::clEnqueueSVMMemcpy(on != nullptr ? on : queue.get(), CL_TRUE, data.data(), from,
+                                   count * sizeof(T), 0, nullptr, nullptr));
+    return data;
+  }
+  static std::vector<cl_int> numbers(size_t count, cl_int first = 1) {
+    std::vector<cl_int> result(count);
+    std::iota(result.begin(), result.end(), first);
+    return result;
+  }
+
+  std::vector<cl_device_id> with_svm;
 };
 
 }  // namespace clique::test

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "icd/core/kernel.hpp"
+#include "icd/core/svm_allocation.hpp"
 #include "remote_fakes.hpp"
 
 namespace clique::icd::test {
@@ -20,6 +22,7 @@ protocol::ArgDescription arg(const char* type, std::uint32_t address) {
 /// A worker with one device, its part of the client, and what it was sent.
 struct Node {
   Node(zmq::context_t& zmq, unsigned index) {
+    fake.on_create_buffer = [this](const auto& message) { buffers.push_back(message); };
     fake.on_create_program = [this](const auto& message) { programs.push_back(message); };
     fake.on_build = [this](const auto& message) { build(message); };
     fake.on_create_kernel = [this](const auto& message) { kernels.push_back(message); };
@@ -69,6 +72,7 @@ struct Node {
   std::vector<protocol::ArgDescription> args{arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
                                              arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
                                              arg("int*", CL_KERNEL_ARG_ADDRESS_LOCAL)};
+  std::vector<protocol::CreateBuffer> buffers;
   std::vector<protocol::CreateProgram> programs;
   std::vector<protocol::BuildProgram> builds;
   std::vector<protocol::CreateKernel> kernels;
@@ -359,6 +363,86 @@ TEST_F(KernelMemory, WhoseEndTheApplicationSeesStaysForItsCommands) {
   EXPECT_EQ(0, gone);
   a.fake.run([&] { a.fake.reply(protocol::EventState{a.runs.at(0).command.id, CL_COMPLETE, {}}); });
   EXPECT_TRUE(eventually([&] { return gone == 1; }));
+}
+
+/// A kernel with a pointer, on a device with shared virtual memory and one without.
+class KernelPointers : public ProgramOnNodes {
+ protected:
+  KernelPointers() {
+    const cl_device_svm_capabilities native =
+        CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+    protocol::Bytes capabilities(sizeof native);
+    std::memcpy(capabilities.data(), &native, sizeof native);
+    with = Ref<Device>(
+        new Device(*a.worker, 0, {{{CL_DEVICE_SVM_CAPABILITIES, capabilities}}, {}}, nullptr, {}));
+    context = Ref<Context>(new Context({with, b.device}, {}, nullptr, nullptr));
+    program = Program::from_source(context, "source");
+    KernelFunction function = function_of({"k", "", 1, {arg("int*", CL_KERNEL_ARG_ADDRESS_GLOBAL)}, {}}, {});
+    function.devices.push_back(on_device(with, {}, {}));
+    function.devices.push_back(on_device(b.device, {}, {}));
+    kernel = Ref<Kernel>(new Kernel(program, std::make_shared<const KernelFunction>(function)));
+    on_a = Ref<Queue>(new Queue(context, with, 0, {}));
+    on_b = queue(b);
+  }
+  std::pair<Ref<Memory>, std::byte*> allocate() {
+    Ref<Memory> allocation(new SvmAllocation(context, CL_MEM_READ_WRITE, 64, 1));
+    auto* memory = static_cast<std::byte*>(context->svm().add(*allocation));
+    return {std::move(allocation), memory};
+  }
+
+  Ref<Device> with;
+  Ref<Kernel> kernel;
+  Ref<Queue> on_a;
+  Ref<Queue> on_b;
+};
+
+TEST_F(KernelPointers, NameTheirAllocationAndHowFarIntoItTheyPoint) {
+  const auto [allocation, memory] = allocate();
+  const auto [reached, other] = allocate();
+  kernel->set_arg_svm(0, memory + 12);
+  kernel->set_reached({&reached, 1});
+  launch(*kernel, *on_a);
+  a.look([&, memory = memory, id = allocation->id(), reached = reached->id()] {
+    ASSERT_EQ(2U, a.buffers.size());
+    EXPECT_EQ(id, a.buffers[0].id);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory), a.buffers[0].address);
+    ASSERT_EQ(1U, a.runs.size());
+    EXPECT_EQ(KernelArg::Pointer, a.runs[0].args.at(0).kind);
+    EXPECT_EQ(id, a.runs[0].args.at(0).number);
+    EXPECT_EQ((protocol::Bytes{12, 0, 0, 0, 0, 0, 0, 0}), a.runs[0].args.at(0).value);
+    EXPECT_EQ(std::vector<protocol::ObjectId>{reached}, a.runs[0].reached);
+  });
+  context->svm().release(other);
+  context->svm().release(memory);
+}
+
+TEST_F(KernelPointers, MeanNothingOnADeviceWithoutSharedVirtualMemory) {
+  const auto [allocation, memory] = allocate();
+  EXPECT_EQ(cl_device_svm_capabilities{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER},
+            with->value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES));
+  kernel->set_arg_svm(0, memory);
+  EXPECT_EQ(CL_INVALID_OPERATION, status_of([&] { launch(*kernel, *on_b); }));
+  kernel->set_arg_svm(0, nullptr);
+  EXPECT_EQ(CL_SUCCESS, status_of([&] { launch(*kernel, *on_b); }));
+  kernel->set_reached({&allocation, 1});
+  EXPECT_EQ(CL_INVALID_OPERATION, status_of([&] { launch(*kernel, *on_b); }));
+  context->svm().release(memory);
+}
+
+TEST_F(KernelPointers, AreNoneToAWorkerThatHasTheAllocationAsABuffer) {
+  const auto [allocation, memory] = allocate();
+  const Ref<Memory> view(
+      new Buffer(context, CL_MEM_USE_HOST_PTR, 64, memory, {}, context->svm().find(memory)));
+  const cl_mem handle = view->give_out();
+  kernel->set_arg(0, sizeof handle, &handle);
+  EXPECT_EQ(CL_SUCCESS, status_of([&] { launch(*kernel, *on_b); }));
+  b.look([&, id = allocation->id()] {
+    ASSERT_EQ(1U, b.buffers.size());
+    EXPECT_EQ(id, b.buffers[0].id);
+    EXPECT_EQ(0U, b.buffers[0].address);
+  });
+  view->release();
+  context->svm().release(memory);
 }
 
 }  // namespace

@@ -92,6 +92,8 @@ void FakeWorker::take(M&& message) {
     if (on_marker) on_marker(message);
   } else if constexpr (std::is_same_v<T, protocol::WriteBuffer>) {
     if (on_write) on_write(message);
+  } else if constexpr (std::is_same_v<T, protocol::CreateBuffer>) {
+    if (on_create_buffer) on_create_buffer(message);
   } else if constexpr (std::is_same_v<T, protocol::CreateProgram>) {
     if (on_create_program) on_create_program(message);
   } else if constexpr (std::is_same_v<T, protocol::BuildProgram>) {

@@ -27,6 +27,7 @@ class FakeWorker {
   /// Ignored by default.
   std::function<void(const protocol::Marker&)> on_marker;
   std::function<void(const protocol::WriteBuffer&)> on_write;
+  std::function<void(const protocol::CreateBuffer&)> on_create_buffer;
   std::function<void(const protocol::CreateProgram&)> on_create_program;
   std::function<void(const protocol::BuildProgram&)> on_build;
   std::function<void(const protocol::CreateKernel&)> on_create_kernel;

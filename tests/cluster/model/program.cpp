@@ -100,6 +100,10 @@ Program::Program(std::uint64_t seed, cl_context context, std::vector<std::size_t
   };
   kernels_ = {make("combine"), make("advance"), make("advance_part"), make("advance_image")};
   for (const std::size_t device : devices_) {
+    cl_device_svm_capabilities svm = 0;
+    require_call(clGetDeviceInfo(devices()[device], CL_DEVICE_SVM_CAPABILITIES, sizeof svm, &svm, nullptr),
+                 "clGetDeviceInfo");
+    has_svm_ = has_svm_ && svm != 0;
     cl_uint bits = 0;
     require_call(
         clGetDeviceInfo(devices()[device], CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr),
@@ -543,7 +547,15 @@ void Program::create_buffer() {
   const std::size_t kind = random_.below(100);
   std::byte* host = nullptr;
   std::string how;
-  if (kind < 60) {
+  if (has_svm_ && kind >= 90) {
+    auto* memory = static_cast<std::byte*>(clSVMAlloc(context_, CL_MEM_READ_WRITE, size, 0));
+    if (memory == nullptr) throw Wrong("clSVMAlloc returned NULL");
+    allocations_.emplace_back(memory, [context = context_](void* pointer) { clSVMFree(context, pointer); });
+    flags |= CL_MEM_USE_HOST_PTR;
+    object->host = host = memory;
+    object->is_svm = true;
+    how = " in shared virtual memory";
+  } else if (kind < 60) {
     const bool use = kind < 25;
     flags |= use ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
     host_pointers_.emplace_back(new std::byte[size]);
@@ -578,6 +590,7 @@ void Program::create_sub_buffer() {
   object->begin = begin;
   object->size = size;
   object->host = parent->host != nullptr ? parent->host + begin : nullptr;
+  object->is_svm = parent->is_svm;
   object->read_only = parent->read_only;
   object->is_sub = true;
   const cl_buffer_region region = {begin, size};
@@ -852,6 +865,16 @@ void Program::launch() {
   const auto set = [](cl_kernel kernel, cl_uint index, auto value) {
     require_call(clSetKernelArg(kernel, index, sizeof value, &value), "clSetKernelArg");
   };
+  // A pointer stands for all of its allocation.
+  const auto by_pointer = [&](const Object& object) { return object.is_svm && salt % 2 == 0; };
+  const auto set_memory = [&](cl_kernel kernel, cl_uint index, const Object& object) {
+    if (!by_pointer(object)) return set(kernel, index, object.mem.get());
+    require_call(clSetKernelArgSVMPointer(kernel, index, object.host), "clSetKernelArgSVMPointer");
+  };
+  const auto used = [&](const Object& object, Access::Mode mode) {
+    return by_pointer(object) ? Access{object.store.get(), 0, object.store->cells.size(), mode}
+                              : object.all(mode);
+  };
   const auto run = [&](cl_kernel kernel, const std::string& text, std::vector<Access> accesses,
                        std::size_t count, const std::function<void()>& arguments) {
     enqueue(any_queue(), text, accesses, {},
@@ -862,8 +885,8 @@ void Program::launch() {
   };
   const std::size_t kind = random_.below(3);
   if (kind == 0) {
-    run(kernels_.advance, "advance " + out->name, {out->all(Access::Change)}, words, [&] {
-      set(kernels_.advance, 0, out->mem.get());
+    run(kernels_.advance, "advance " + out->name, {used(*out, Access::Change)}, words, [&] {
+      set_memory(kernels_.advance, 0, *out);
       set(kernels_.advance, 1, salt);
     });
     for (cl_uint i = 0; i < words; ++i) {
@@ -874,8 +897,8 @@ void Program::launch() {
   } else if (kind == 1) {
     const auto [first, count] = any_range(words);
     run(kernels_.advance_part, "advance " + out->name + range_text(first * 4, (first + count) * 4),
-        {out->all(Access::Change)}, count, [&, first = first] {
-          set(kernels_.advance_part, 0, out->mem.get());
+        {used(*out, Access::Change)}, count, [&, first = first] {
+          set_memory(kernels_.advance_part, 0, *out);
           set(kernels_.advance_part, 1, static_cast<cl_uint>(first));
           set(kernels_.advance_part, 2, salt);
         });
@@ -895,12 +918,12 @@ void Program::launch() {
     const auto na = static_cast<cl_uint>(a->size / 4);
     const auto nb = static_cast<cl_uint>(b->size / 4);
     run(kernels_.combine, "combine " + a->name + ", " + b->name + " to " + out->name,
-        {a->all(Access::Read), b->all(Access::Read), out->all(Access::Change)}, words, [&] {
-          set(kernels_.combine, 0, a->mem.get());
+        {used(*a, Access::Read), used(*b, Access::Read), used(*out, Access::Change)}, words, [&] {
+          set_memory(kernels_.combine, 0, *a);
           set(kernels_.combine, 1, na);
-          set(kernels_.combine, 2, b->mem.get());
+          set_memory(kernels_.combine, 2, *b);
           set(kernels_.combine, 3, nb);
-          set(kernels_.combine, 4, out->mem.get());
+          set_memory(kernels_.combine, 4, *out);
           set(kernels_.combine, 5, salt);
         });
     const Contents& in_a = a->store->cells;

@@ -107,6 +107,7 @@ class Program {
     std::size_t begin = 0;
     std::size_t size = 0;
     std::byte* host = nullptr;  ///< of USE_HOST_PTR
+    bool is_svm = false;        ///< `host` is shared virtual memory
     bool read_only = false;     ///< for kernels
     bool is_sub = false;
     bool is_image = false;
@@ -244,6 +245,8 @@ class Program {
   std::string log_;
   std::vector<std::unique_ptr<Area>> areas_;  // outlive what uses them
   std::vector<std::unique_ptr<std::byte[]>> host_pointers_;
+  bool has_svm_ = true;                                  // of all devices
+  std::vector<std::shared_ptr<std::byte>> allocations_;  // of shared virtual memory
   std::vector<CommandRecord> commands_;
   std::vector<QueueRecord> queues_;
   std::vector<std::shared_ptr<Object>> objects_;

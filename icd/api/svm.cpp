@@ -1,0 +1,208 @@
+// Shared virtual memory: OpenCL 3.0, section 5.6.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "icd/api/arguments.hpp"
+#include "icd/api/entry_points.hpp"
+#include "icd/core/svm_allocation.hpp"
+
+namespace clique::icd::api {
+
+namespace {
+
+/// The queue of a command on shared virtual memory. Throws Error(CL_INVALID_COMMAND_QUEUE),
+/// Error(CL_INVALID_OPERATION).
+Ref<Queue> svm_queue(cl_command_queue handle) {
+  Ref<Queue> queue = get<Queue>(handle);
+  require(queue->device()->has_svm(), CL_INVALID_OPERATION,
+          "the queue's device has no shared virtual memory");
+  return queue;
+}
+
+/// What [pointer, pointer + size) is a part of; nothing where it begins outside of all allocations. Throws
+/// Error(CL_INVALID_VALUE) where it leaves the allocation.
+SvmPointer part(const Queue& queue, const void* pointer, size_t size) {
+  SvmPointer svm = queue.context()->svm().find(pointer);
+  require(!svm || size <= svm.room(), CL_INVALID_VALUE, "the range leaves the allocation");
+  return svm;
+}
+
+/// The same for what has to be in an allocation. Throws Error(CL_INVALID_VALUE).
+SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
+  SvmPointer svm = part(queue, pointer, size);
+  require(static_cast<bool>(svm), CL_INVALID_VALUE, "no pointer into shared virtual memory");
+  return svm;
+}
+
+/// The clauses of clSVMAlloc, which tells of none. Throws Error.
+void check_allocation(const Context& context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
+  constexpr cl_svm_mem_flags kAccess = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+  require((flags & ~kAccess) == 0 && at_most_one(flags, kAccess), CL_INVALID_VALUE,
+          "flags that exclude each other, or for sharing that no device has");
+  cl_ulong largest = 0;
+  for (const auto& device : context.devices())
+    if (device->has_svm()) largest = std::max(largest, device->value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  require(largest != 0, CL_INVALID_OPERATION, "no device has shared virtual memory");
+  require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "0, or more than any device can allocate");
+  require(alignment == 0 || std::has_single_bit(alignment), CL_INVALID_VALUE,
+          "an alignment that is no power of two");
+}
+
+/// Between host memory and host memory, at the turn of the command: by way of the node.
+Ref<Event> copy_on_host(Queue& queue, void* to, const void* from, size_t size,
+                        std::span<const Ref<Event>> waits) {
+  const Ref<Buffer> between(new Buffer(queue.context(), CL_MEM_READ_WRITE, size, nullptr, {}));
+  const Ref<Event> written =
+      queue.write(*between, 0, size, {static_cast<const std::byte*>(from), {}, {}}, waits, true);
+  return queue.read(*between, 0, size, to, {&written, 1}, true, CL_COMMAND_SVM_MEMCPY);
+}
+
+Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, std::span<const Ref<Event>> waits,
+                bool report) {
+  constexpr cl_command_type kType = CL_COMMAND_SVM_MEMCPY;
+  const SvmPointer destination = part(queue, to, size);
+  const SvmPointer source = part(queue, from, size);
+  if (size == 0) return queue.nothing(waits, report, kType);
+  if (source && destination)
+    return queue.copy(*source.allocation, *destination.allocation, source.offset, destination.offset, size,
+                      waits, report, kType);
+  if (source) return queue.read(*source.allocation, source.offset, size, to, waits, true, kType);
+  if (destination)
+    return queue.write(*destination.allocation, destination.offset, size,
+                       {static_cast<const std::byte*>(from), {}, {}}, waits, report, kType);
+  return copy_on_host(queue, to, from, size, waits);
+}
+
+}  // namespace
+
+void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) try {
+  const Ref<Context> owner = get<Context>(context);
+  check_allocation(*owner, flags, size, alignment);
+  if (flags == 0) flags = CL_MEM_READ_WRITE;
+  const Ref<Memory> allocation(new SvmAllocation(owner, flags, size, std::max<size_t>(1, alignment)));
+  return owner->svm().add(*allocation);
+} catch (...) {
+  current_status(__func__);
+  return nullptr;
+}
+
+void CL_API_CALL clSVMFree(cl_context context, void* svm_pointer) try {
+  get<Context>(context)->svm().release(svm_pointer);
+} catch (...) {
+  current_status(__func__);
+}
+
+cl_int CL_API_CALL
+clEnqueueSVMFree(cl_command_queue command_queue, cl_uint num_svm_pointers, void* svm_pointers[],
+                 void(CL_CALLBACK* pfn_free_func)(cl_command_queue, cl_uint, void*[], void*), void* user_data,
+                 cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = svm_queue(command_queue);
+  require((num_svm_pointers == 0) == (svm_pointers == nullptr), CL_INVALID_VALUE,
+          "the pointers and their count disagree");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const auto free = [queue, pfn_free_func, user_data,
+                     pointers = std::vector<void*>(svm_pointers, svm_pointers + num_svm_pointers)]() mutable {
+    if (pfn_free_func != nullptr) {
+      pfn_free_func(queue.get(), static_cast<cl_uint>(pointers.size()), pointers.data(), user_data);
+    } else {
+      for (const void* pointer : pointers) queue->context()->svm().release(pointer);
+    }
+  };
+  give_event(queue->call(free, waits, CL_COMMAND_SVM_FREE), event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool blocking_copy, void* dst_ptr,
+                                      const void* src_ptr, size_t size, cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = svm_queue(command_queue);
+  require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "a pointer is NULL");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const auto from = reinterpret_cast<std::uintptr_t>(src_ptr);
+  const auto to = reinterpret_cast<std::uintptr_t>(dst_ptr);
+  require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
+          "source and destination overlap");
+  const bool blocking = blocking_copy != CL_FALSE;
+  conclude(copy(*queue, dst_ptr, src_ptr, size, waits, blocking || event != nullptr), blocking, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm_ptr, const void* pattern,
+                                       size_t pattern_size, size_t size, cl_uint num_events_in_wait_list,
+                                       const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = svm_queue(command_queue);
+  const SvmPointer svm = svm_part(*queue, svm_ptr, size);
+  require(pattern != nullptr && std::has_single_bit(pattern_size) && pattern_size <= 128, CL_INVALID_VALUE,
+          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
+          "pointer and size are no multiples of the pattern's size");
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
+  const bool report = event != nullptr;
+  conclude(size == 0
+               ? queue->nothing(waits, report, CL_COMMAND_SVM_MEMFILL)
+               : queue->fill(*svm.allocation, bytes, svm.offset, size, waits, report, CL_COMMAND_SVM_MEMFILL),
+           false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool blocking_map, cl_map_flags flags,
+                                   void* svm_ptr, size_t size, cl_uint num_events_in_wait_list,
+                                   const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = svm_queue(command_queue);
+  require(size != 0, CL_INVALID_VALUE, "the range is empty");
+  const SvmPointer svm = svm_part(*queue, svm_ptr, size);
+  check_map_flags(flags, *svm.allocation);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  Mapping mapping;
+  mapping.flags = flags;
+  mapping.origin = {svm.offset, 0, 0};
+  mapping.region = {size, 1, 1};
+  conclude(queue->map(*svm.allocation, mapping, waits, true, CL_COMMAND_SVM_MAP), blocking_map != CL_FALSE,
+           waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_ptr,
+                                     cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                     cl_event* event) try {
+  const Ref<Queue> queue = svm_queue(command_queue);
+  const SvmPointer svm = svm_part(*queue, svm_ptr, 0);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  auto mapping = svm.allocation->take_mapping(svm_ptr);
+  require(mapping.has_value(), CL_INVALID_VALUE, "nothing is mapped from there on");
+  conclude(queue->unmap(*svm.allocation, std::move(*mapping), waits, event != nullptr, CL_COMMAND_SVM_UNMAP),
+           false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uint num_svm_pointers,
+                                          const void** svm_pointers, const size_t* sizes,
+                                          cl_mem_migration_flags flags, cl_uint num_events_in_wait_list,
+                                          const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = svm_queue(command_queue);
+  require(num_svm_pointers != 0 && svm_pointers != nullptr, CL_INVALID_VALUE, "no pointers");
+  check_migration_flags(flags);
+  std::vector<SvmPointer> parts;
+  std::vector<Access> ranges;
+  for (cl_uint i = 0; i < num_svm_pointers; ++i) {
+    const size_t size = sizes != nullptr ? sizes[i] : 0;
+    const SvmPointer& part = parts.emplace_back(svm_part(*queue, svm_pointers[i], size));
+    ranges.push_back(size != 0 ? Access{part.allocation.get(), part.offset, size, Access::Read}
+                               : Access::all(*part.allocation, Access::Read));
+  }
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  conclude(queue->migrate(std::move(ranges), flags, waits, event != nullptr, CL_COMMAND_SVM_MIGRATE_MEM),
+           false, waits, event);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+}  // namespace clique::icd::api
