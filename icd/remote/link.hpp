@@ -169,8 +169,9 @@ class Link {
   std::int64_t clock_offset() const { return clock_offset_.load(std::memory_order_relaxed); }
   /// Gives the connection up: soon it is lost, for this reason. Where it is not already.
   void give_up(const std::string& reason);
-  /// Tells a worker that would wait for a lost client that this one ends. Nothing is closed, but nothing may be
-  /// expected of the link from now on. Returns once the worker has heard it, after a short time at the latest.
+  /// Tells a worker that would wait for a lost client that this one ends. Nothing is closed, but nothing may
+  /// be expected of the link from now on. Returns once the worker has heard it, after a short time at the
+  /// latest.
   void say_goodbye();
   /// Says Goodbye and closes the sockets; what has not been sent within a short time is dropped. Requests
   /// under way fail; Reports hears nothing any more once this returns. Further calls do nothing.

@@ -26,7 +26,8 @@ inline constexpr std::chrono::seconds kPatience{60};
 /// Whether `condition` becomes true within the time.
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within = kPatience);
 
-/// A cliqued of the test's own. Killed at the end. Unless told otherwise it gives clients a second to come back.
+/// A cliqued of the test's own. Killed at the end. Unless told otherwise it gives clients a second to come
+/// back.
 class Node {
  public:
   explicit Node(std::vector<std::string> arguments = {});
