@@ -652,6 +652,7 @@ void Session::sleep() {
   if (shared_ && open_ && something_in(shared_)) return;
   if (pushing_ && !shared_->arm_for_returns()) return;
   if (std::any_of(shared_peers_.begin(), shared_peers_.end(), something_in)) return;
+  if (surroundings_.reporter.news()) return;
   std::vector<int> of_peers;
   if (!surroundings_.peers.rest(of_peers)) return;
   std::vector<zmq::pollitem_t> items{{nullptr, control_.fd(), ZMQ_POLLIN, 0},
