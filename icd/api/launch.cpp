@@ -1,8 +1,7 @@
 // Section 5.10: running kernels.
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/kernel.hpp"
-#include "icd/core/queue.hpp"
+#include "icd/api/works.hpp"
 
 namespace clique::icd::api {
 
@@ -47,8 +46,18 @@ void take_local(NdRange& range, const LaunchLimits& limits, const size_t* size) 
   }
 }
 
-NdRange nd_range(const LaunchLimits& limits, cl_uint work_dim, const size_t* offset, const size_t* global,
-                 const size_t* local) {
+}  // namespace
+
+Ref<Kernel> kernel_for(const Queue& queue, cl_kernel kernel) {
+  Ref<Kernel> object = get<Kernel>(kernel);
+  require(queue.context() == object->context(), CL_INVALID_CONTEXT,
+          "queue and kernel are of different contexts");
+  return object;
+}
+
+NdRange nd_range(const Queue& queue, const Kernel& kernel, cl_uint work_dim, const size_t* offset,
+                 const size_t* global, const size_t* local) {
+  const LaunchLimits& limits = kernel.on(*queue.device()).limits;
   require_dimensions(limits, work_dim);
   NdRange range{work_dim};
   take_global(range, limits, offset, global);
@@ -56,19 +65,15 @@ NdRange nd_range(const LaunchLimits& limits, cl_uint work_dim, const size_t* off
   return range;
 }
 
-}  // namespace
-
 cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
                                           const size_t* global_work_offset, const size_t* global_work_size,
                                           const size_t* local_work_size, cl_uint num_events_in_wait_list,
                                           const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Kernel> object = get<Kernel>(kernel);
-  require(queue->context() == object->context(), CL_INVALID_CONTEXT,
-          "queue and kernel are of different contexts");
+  const Ref<Kernel> object = kernel_for(*queue, kernel);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  const LaunchLimits& limits = object->on(*queue->device()).limits;
-  const NdRange range = nd_range(limits, work_dim, global_work_offset, global_work_size, local_work_size);
+  const NdRange range =
+      nd_range(*queue, *object, work_dim, global_work_offset, global_work_size, local_work_size);
   give_event(object->launch(*queue, range, waits, event != nullptr), event);
   return CL_SUCCESS;
 }
@@ -78,9 +83,7 @@ cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kerne
                                  cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                  cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Kernel> object = get<Kernel>(kernel);
-  require(queue->context() == object->context(), CL_INVALID_CONTEXT,
-          "queue and kernel are of different contexts");
+  const Ref<Kernel> object = kernel_for(*queue, kernel);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   const auto& required = object->on(*queue->device()).limits.required_group;
   require(required[0] * required[1] * required[2] <= 1, CL_INVALID_WORK_GROUP_SIZE,
@@ -114,9 +117,7 @@ cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue command
                                                         const size_t* global_work_size,
                                                         size_t* suggested_local_work_size) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Kernel> object = get<Kernel>(kernel);
-  require(queue->context() == object->context(), CL_INVALID_CONTEXT,
-          "queue and kernel are of different contexts");
+  const Ref<Kernel> object = kernel_for(*queue, kernel);
   const LaunchLimits& limits = object->on(*queue->device()).limits;
   object->require_args();
   require_dimensions(limits, work_dim);

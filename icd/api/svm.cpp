@@ -66,8 +66,9 @@ Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, std::span
   const SvmPointer source = part(queue, from, size);
   if (size == 0) return queue.nothing(waits, report, kType);
   if (source && destination)
-    return queue.copy(*source.allocation, *destination.allocation, source.offset, destination.offset, size,
-                      waits, report, kType);
+    return queue.enqueue(
+        icd::copy(source.allocation, destination.allocation, source.offset, destination.offset, size, kType),
+        waits, report);
   if (source) return queue.read(*source.allocation, source.offset, size, to, waits, true, kType);
   if (destination)
     return queue.write(*destination.allocation, destination.offset, size,
@@ -142,11 +143,9 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
           "pointer and size are no multiples of the pattern's size");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
-  const bool report = event != nullptr;
-  conclude(size == 0
-               ? queue->nothing(waits, report, CL_COMMAND_SVM_MEMFILL)
-               : queue->fill(*svm.allocation, bytes, svm.offset, size, waits, report, CL_COMMAND_SVM_MEMFILL),
-           false, waits, event);
+  give_event(queue->enqueue(fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL), waits,
+                            event != nullptr),
+             event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

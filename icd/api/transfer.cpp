@@ -5,6 +5,7 @@
 
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/api/works.hpp"
 
 namespace clique::icd::api {
 
@@ -25,8 +26,8 @@ std::unique_lock<std::mutex> may_copy(const Queue& queue, const void* memory, st
 }
 
 /// The box of a rect command. Throws Error(CL_INVALID_VALUE) for pitches that do not fit the region.
-Queue::Box box_of(const protocol::Triple& origin, const protocol::Triple& region, size_t row_pitch,
-                  size_t slice_pitch) {
+Box box_of(const protocol::Triple& origin, const protocol::Triple& region, size_t row_pitch,
+           size_t slice_pitch) {
   require(region[0] != 0 && region[1] != 0 && region[2] != 0, CL_INVALID_VALUE, "the region is empty");
   require(row_pitch == 0 || row_pitch >= region[0], CL_INVALID_VALUE, "the row pitch is smaller than a row");
   const std::size_t row = row_pitch != 0 ? row_pitch : region[0];
@@ -38,7 +39,7 @@ Queue::Box box_of(const protocol::Triple& origin, const protocol::Triple& region
 }
 
 /// The box lies within `size` bytes, computed without wrapping. Throws Error(CL_INVALID_VALUE).
-void require_within(const Queue::Box& box, const protocol::Triple& region, std::size_t size) {
+void require_within(const Box& box, const protocol::Triple& region, std::size_t size) {
   __extension__ using Wide = unsigned __int128;
   const auto last = [&](int i) { return static_cast<Wide>(box.origin[i]) + region[i] - 1; };
   const Wide end = last(0) + last(1) * box.pitches.row + last(2) * box.pitches.slice + 1;
@@ -168,8 +169,8 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
   const Ref<Queue> queue = get<Queue>(command_queue);
   const Ref<Memory> memory = buffer_for(*queue, buffer);
   const auto extent = triple(region);
-  const Queue::Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
-  const Queue::Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
+  const Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
+  const Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
   require_within(box, extent, memory->size());
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
@@ -191,8 +192,8 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
   const Ref<Queue> queue = get<Queue>(command_queue);
   const Ref<Memory> memory = buffer_for(*queue, buffer);
   const auto extent = triple(region);
-  const Queue::Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
-  const Queue::Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
+  const Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
+  const Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
   require_within(box, extent, memory->size());
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
@@ -205,45 +206,45 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
 }
 CLIQUE_CATCH_STATUS
 
+Work<protocol::CopyBuffer> copy_buffer(const Queue& queue, cl_mem src_buffer, cl_mem dst_buffer,
+                                       size_t src_offset, size_t dst_offset, size_t size) {
+  const Ref<Memory> source = buffer_for(queue, src_buffer);
+  const Ref<Memory> destination = buffer_for(queue, dst_buffer);
+  require(within(src_offset, size, source->size()) && within(dst_offset, size, destination->size()),
+          CL_INVALID_VALUE, "a range leaves its buffer");
+  require(!same_content(*source, *destination) || !meet(source->coherence_begin() + src_offset,
+                                                        destination->coherence_begin() + dst_offset, size),
+          CL_MEM_COPY_OVERLAP, "source and destination overlap");
+  return copy(source, destination, src_offset, dst_offset, size);
+}
+
 cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
                                        size_t src_offset, size_t dst_offset, size_t size,
                                        cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                        cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Memory> source = buffer_for(*queue, src_buffer);
-  const Ref<Memory> destination = buffer_for(*queue, dst_buffer);
-  require(within(src_offset, size, source->size()) && within(dst_offset, size, destination->size()),
-          CL_INVALID_VALUE, "a range leaves its buffer");
+  auto work = copy_buffer(*queue, src_buffer, dst_buffer, src_offset, dst_offset, size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  require(!same_content(*source, *destination) || !meet(source->coherence_begin() + src_offset,
-                                                        destination->coherence_begin() + dst_offset, size),
-          CL_MEM_COPY_OVERLAP, "source and destination overlap");
-  conclude(size == 0
-               ? queue->nothing(waits, event != nullptr, CL_COMMAND_COPY_BUFFER)
-               : queue->copy(*source, *destination, src_offset, dst_offset, size, waits, event != nullptr),
-           false, waits, event);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
 
-cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_mem src_buffer,
-                                           cl_mem dst_buffer, const size_t* src_origin,
-                                           const size_t* dst_origin, const size_t* region,
-                                           size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
-                                           size_t dst_slice_pitch, cl_uint num_events_in_wait_list,
-                                           const cl_event* event_wait_list, cl_event* event) try {
-  const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Memory> source = buffer_for(*queue, src_buffer);
-  const Ref<Memory> destination = buffer_for(*queue, dst_buffer);
+Work<protocol::CopyBufferRect> copy_buffer_rect(const Queue& queue, cl_mem src_buffer, cl_mem dst_buffer,
+                                                const size_t* src_origin, const size_t* dst_origin,
+                                                const size_t* region, size_t src_row_pitch,
+                                                size_t src_slice_pitch, size_t dst_row_pitch,
+                                                size_t dst_slice_pitch) {
+  const Ref<Memory> source = buffer_for(queue, src_buffer);
+  const Ref<Memory> destination = buffer_for(queue, dst_buffer);
   const auto extent = triple(region);
-  const Queue::Box from = box_of(triple(src_origin), extent, src_row_pitch, src_slice_pitch);
-  const Queue::Box to = box_of(triple(dst_origin), extent, dst_row_pitch, dst_slice_pitch);
+  const Box from = box_of(triple(src_origin), extent, src_row_pitch, src_slice_pitch);
+  const Box to = box_of(triple(dst_origin), extent, dst_row_pitch, dst_slice_pitch);
   require_within(from, extent, source->size());
   require_within(to, extent, destination->size());
   if (source == destination)
     require(from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice, CL_INVALID_VALUE,
             "different pitches within one buffer");
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   if (same_content(*source, *destination)) {
     const bool same_pitches = from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice;
     const std::uint64_t a = source->coherence_begin() + from.begin();
@@ -253,28 +254,44 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
                                             b < source->coherence_begin() + from.end(extent);
     require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
   }
-  conclude(queue->copy_rect(*source, *destination, from, to, extent, waits, event != nullptr), false, waits,
-           event);
+  return copy_rect(source, destination, from, to, extent);
+}
+
+cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_mem src_buffer,
+                                           cl_mem dst_buffer, const size_t* src_origin,
+                                           const size_t* dst_origin, const size_t* region,
+                                           size_t src_row_pitch, size_t src_slice_pitch, size_t dst_row_pitch,
+                                           size_t dst_slice_pitch, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  auto work = copy_buffer_rect(*queue, src_buffer, dst_buffer, src_origin, dst_origin, region, src_row_pitch,
+                               src_slice_pitch, dst_row_pitch, dst_slice_pitch);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
+
+Work<protocol::FillBuffer> fill_buffer(const Queue& queue, cl_mem buffer, const void* pattern,
+                                       size_t pattern_size, size_t offset, size_t size) {
+  const Ref<Memory> memory = buffer_for(queue, buffer);
+  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require(pattern != nullptr && std::has_single_bit(pattern_size) && pattern_size <= 128, CL_INVALID_VALUE,
+          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+  require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
+          "offset and size are no multiples of the pattern's size");
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
+  return fill(memory, bytes, offset, size);
+}
 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem buffer, const void* pattern,
                                        size_t pattern_size, size_t offset, size_t size,
                                        cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                        cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Memory> memory = buffer_for(*queue, buffer);
-  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
-  require(pattern != nullptr && std::has_single_bit(pattern_size) && pattern_size <= 128, CL_INVALID_VALUE,
-          "pattern is NULL, or its size is not 1, 2, 4, … 128");
-  require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
-          "offset and size are no multiples of the pattern's size");
+  auto work = fill_buffer(*queue, buffer, pattern, pattern_size, offset, size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
-  conclude(size == 0 ? queue->nothing(waits, event != nullptr, CL_COMMAND_FILL_BUFFER)
-                     : queue->fill(*memory, bytes, offset, size, waits, event != nullptr),
-           false, waits, event);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -320,13 +337,11 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem im
 }
 CLIQUE_CATCH_STATUS
 
-cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
-                                      const size_t* src_origin, const size_t* dst_origin,
-                                      const size_t* region, cl_uint num_events_in_wait_list,
-                                      const cl_event* event_wait_list, cl_event* event) try {
-  const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Image> source = image_for(*queue, src_image);
-  const Ref<Image> destination = image_for(*queue, dst_image);
+Work<protocol::CopyImage> copy_image(const Queue& queue, cl_mem src_image, cl_mem dst_image,
+                                     const size_t* src_origin, const size_t* dst_origin,
+                                     const size_t* region) {
+  const Ref<Image> source = image_for(queue, src_image);
+  const Ref<Image> destination = image_for(queue, dst_image);
   require(source->format().image_channel_order == destination->format().image_channel_order &&
               source->format().image_channel_data_type == destination->format().image_channel_data_type,
           CL_IMAGE_FORMAT_MISMATCH, "the images have different formats");
@@ -335,17 +350,39 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src
   const auto extent = triple(region);
   check_region(*source, from, extent);
   check_region(*destination, to, extent);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   if (source == destination) {
     const bool overlap =
         meet(from[0], to[0], extent[0]) && meet(from[1], to[1], extent[1]) && meet(from[2], to[2], extent[2]);
     require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
   }
-  conclude(queue->copy_image(*source, *destination, from, to, extent, waits, event != nullptr), false, waits,
-           event);
+  return icd::copy_image(source, destination, from, to, extent);
+}
+
+cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src_image, cl_mem dst_image,
+                                      const size_t* src_origin, const size_t* dst_origin,
+                                      const size_t* region, cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  auto work = copy_image(*queue, src_image, dst_image, src_origin, dst_origin, region);
+  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
+
+Work<protocol::CopyImageToBuffer> copy_image_to_buffer(const Queue& queue, cl_mem src_image,
+                                                       cl_mem dst_buffer, const size_t* src_origin,
+                                                       const size_t* region, size_t dst_offset) {
+  const Ref<Image> source = image_for(queue, src_image);
+  const Ref<Memory> destination = buffer_for(queue, dst_buffer);
+  require(source->parent() != destination, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
+  const auto from = triple(src_origin);
+  const auto extent = triple(region);
+  check_region(*source, from, extent);
+  require(within(dst_offset, extent[0] * extent[1] * extent[2] * source->element_size(), destination->size()),
+          CL_INVALID_VALUE, "the range leaves the buffer");
+  return icd::copy_image_to_buffer(source, destination, from, extent, dst_offset);
+}
 
 cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl_mem src_image,
                                               cl_mem dst_buffer, const size_t* src_origin,
@@ -353,57 +390,59 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl
                                               cl_uint num_events_in_wait_list,
                                               const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Image> source = image_for(*queue, src_image);
-  const Ref<Memory> destination = buffer_for(*queue, dst_buffer);
-  require(source->parent() != destination, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
-  const auto from = triple(src_origin);
-  const auto extent = triple(region);
-  check_region(*source, from, extent);
-  require(within(dst_offset, extent[0] * extent[1] * extent[2] * source->element_size(), destination->size()),
-          CL_INVALID_VALUE, "the range leaves the buffer");
+  auto work = copy_image_to_buffer(*queue, src_image, dst_buffer, src_origin, region, dst_offset);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  conclude(
-      queue->copy_image_to_buffer(*source, *destination, from, extent, dst_offset, waits, event != nullptr),
-      false, waits, event);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
 
-cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
-                                              cl_mem dst_image, size_t src_offset, const size_t* dst_origin,
-                                              const size_t* region, cl_uint num_events_in_wait_list,
-                                              const cl_event* event_wait_list, cl_event* event) try {
-  const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Memory> source = buffer_for(*queue, src_buffer);
-  const Ref<Image> destination = image_for(*queue, dst_image);
+Work<protocol::CopyBufferToImage> copy_buffer_to_image(const Queue& queue, cl_mem src_buffer,
+                                                       cl_mem dst_image, size_t src_offset,
+                                                       const size_t* dst_origin, const size_t* region) {
+  const Ref<Memory> source = buffer_for(queue, src_buffer);
+  const Ref<Image> destination = image_for(queue, dst_image);
   require(destination->parent() != source, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
   const auto to = triple(dst_origin);
   const auto extent = triple(region);
   check_region(*destination, to, extent);
   require(within(src_offset, extent[0] * extent[1] * extent[2] * destination->element_size(), source->size()),
           CL_INVALID_VALUE, "the range leaves the buffer");
+  return icd::copy_buffer_to_image(source, destination, src_offset, to, extent);
+}
+
+cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl_mem src_buffer,
+                                              cl_mem dst_image, size_t src_offset, const size_t* dst_origin,
+                                              const size_t* region, cl_uint num_events_in_wait_list,
+                                              const cl_event* event_wait_list, cl_event* event) try {
+  const Ref<Queue> queue = get<Queue>(command_queue);
+  auto work = copy_buffer_to_image(*queue, src_buffer, dst_image, src_offset, dst_origin, region);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  conclude(
-      queue->copy_buffer_to_image(*source, *destination, src_offset, to, extent, waits, event != nullptr),
-      false, waits, event);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
+
+Work<protocol::FillImage> fill_image(const Queue& queue, cl_mem image, const void* fill_color,
+                                     const size_t* origin, const size_t* region) {
+  const Ref<Image> object = image_for(queue, image);
+  require(fill_color != nullptr, CL_INVALID_VALUE, "fill_color is NULL");
+  const auto to = triple(origin);
+  const auto extent = triple(region);
+  check_region(*object, to, extent);
+  const std::size_t color_size = object->format().image_channel_order == CL_DEPTH ? 4 : 16;
+  const std::span<const std::byte> color(static_cast<const std::byte*>(fill_color), color_size);
+  return icd::fill_image(object, color, to, extent);
+}
 
 cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem image, const void* fill_color,
                                       const size_t* origin, const size_t* region,
                                       cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                       cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Image> object = image_for(*queue, image);
-  require(fill_color != nullptr, CL_INVALID_VALUE, "fill_color is NULL");
-  const auto to = triple(origin);
-  const auto extent = triple(region);
-  check_region(*object, to, extent);
+  auto work = fill_image(*queue, image, fill_color, origin, region);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  const std::size_t color_size = object->format().image_channel_order == CL_DEPTH ? 4 : 16;
-  const std::span<const std::byte> color(static_cast<const std::byte*>(fill_color), color_size);
-  conclude(queue->fill_image(*object, color, to, extent, waits, event != nullptr), false, waits, event);
+  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

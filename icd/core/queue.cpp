@@ -191,10 +191,6 @@ void Queue::finish() {
   if (finished.status < 0) throw Error(finished.status, "a command without event failed");
 }
 
-std::size_t Queue::Box::end(const protocol::Triple& region) const {
-  return begin() + extent(region, pitches);
-}
-
 template <typename Add>
 std::pair<Ref<Event>, protocol::CommandId> Queue::submit_bulk(Submission submission, Bulk bulk, Add&& add) {
   submission.report = true;
@@ -513,45 +509,6 @@ Ref<Event> Queue::write_rect(Memory& buffer, const Box& box, const protocol::Tri
       });
 }
 
-Ref<Event> Queue::copy(Memory& source, Memory& destination, std::size_t source_offset,
-                       std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
-                       bool report, cl_command_type type) {
-  const std::array accesses{Access{&source, source_offset, size, Access::Read},
-                            Access{&destination, destination_offset, size, Access::Overwrite}};
-  return submit({type, waits, accesses, report}, [&](protocol::Batch& outbox, protocol::Command& header) {
-    outbox.add(protocol::CopyBuffer{std::move(header), source.id(), destination.id(), source_offset,
-                                    destination_offset, size});
-  });
-}
-
-Ref<Event> Queue::copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
-                            const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report) {
-  const std::array accesses{Access{&source, from.begin(), from.end(region) - from.begin(), Access::Read},
-                            Access{&destination, to.begin(), to.end(region) - to.begin(), Access::ReadWrite}};
-  return submit({CL_COMMAND_COPY_BUFFER_RECT, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::CopyBufferRect{std::move(header),
-                                                      source.id(),
-                                                      destination.id(),
-                                                      from.origin,
-                                                      to.origin,
-                                                      region,
-                                                      {from.pitches.row, from.pitches.slice},
-                                                      {to.pitches.row, to.pitches.slice}});
-                });
-}
-
-Ref<Event> Queue::fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset,
-                       std::size_t size, std::span<const Ref<Event>> waits, bool report,
-                       cl_command_type type) {
-  const Access access{&buffer, offset, size, Access::Overwrite};
-  return submit({type, waits, {&access, 1}, report}, [&](protocol::Batch& outbox, protocol::Command& header) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(pattern.data());
-    outbox.add(protocol::FillBuffer{std::move(header), buffer.id(),
-                                    protocol::Bytes(bytes, bytes + pattern.size()), offset, size});
-  });
-}
-
 Ref<Event> Queue::read_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
                              void* to, const Pitches& pitches, std::span<const Ref<Event>> waits,
                              bool /*report*/, cl_command_type type) {
@@ -584,57 +541,6 @@ Ref<Event> Queue::write_image(Image& image, const protocol::Triple& origin, cons
                                                                   bool in_order) {
                       post_image_write(link, header, in_order, id, unit, origin, region, from);
                     });
-}
-
-Ref<Event> Queue::copy_image(Image& source, Image& destination, const protocol::Triple& source_origin,
-                             const protocol::Triple& destination_origin, const protocol::Triple& region,
-                             std::span<const Ref<Event>> waits, bool report) {
-  const std::array accesses{
-      Access::all(source, Access::Read),
-      Access::all(destination, destination.covers(region) ? Access::Overwrite : Access::ReadWrite)};
-  return submit({CL_COMMAND_COPY_IMAGE, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::CopyImage{std::move(header), source.id(), destination.id(),
-                                                 source_origin, destination_origin, region});
-                });
-}
-
-Ref<Event> Queue::copy_image_to_buffer(Image& source, Memory& destination, const protocol::Triple& origin,
-                                       const protocol::Triple& region, std::size_t offset,
-                                       std::span<const Ref<Event>> waits, bool report) {
-  const std::size_t size = region[0] * region[1] * region[2] * source.element_size();
-  const std::array accesses{Access::all(source, Access::Read),
-                            Access{&destination, offset, size, Access::Overwrite}};
-  return submit({CL_COMMAND_COPY_IMAGE_TO_BUFFER, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::CopyImageToBuffer{std::move(header), source.id(), destination.id(),
-                                                         origin, region, offset});
-                });
-}
-
-Ref<Event> Queue::copy_buffer_to_image(Memory& source, Image& destination, std::size_t offset,
-                                       const protocol::Triple& origin, const protocol::Triple& region,
-                                       std::span<const Ref<Event>> waits, bool report) {
-  const std::size_t size = region[0] * region[1] * region[2] * destination.element_size();
-  const std::array accesses{
-      Access{&source, offset, size, Access::Read},
-      Access::all(destination, destination.covers(region) ? Access::Overwrite : Access::ReadWrite)};
-  return submit({CL_COMMAND_COPY_BUFFER_TO_IMAGE, waits, accesses, report},
-                [&](protocol::Batch& outbox, protocol::Command& header) {
-                  outbox.add(protocol::CopyBufferToImage{std::move(header), source.id(), destination.id(),
-                                                         offset, origin, region});
-                });
-}
-
-Ref<Event> Queue::fill_image(Image& image, std::span<const std::byte> color, const protocol::Triple& origin,
-                             const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report) {
-  const Access access = Access::all(image, image.covers(region) ? Access::Overwrite : Access::ReadWrite);
-  return submit({CL_COMMAND_FILL_IMAGE, waits, {&access, 1}, report}, [&](protocol::Batch& outbox,
-                                                                          protocol::Command& header) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(color.data());
-    outbox.add(protocol::FillImage{std::move(header), image.id(),
-                                   protocol::Bytes(bytes, bytes + color.size()), origin, region});
-  });
 }
 
 Ref<Event> Queue::map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report,

@@ -10,25 +10,11 @@
 #include "icd/core/memory.hpp"
 #include "icd/core/object.hpp"
 #include "icd/core/transfer.hpp"
+#include "icd/core/work.hpp"
 #include "icd/core/worker.hpp"
 #include "protocol/codec.hpp"
 
 namespace clique::icd {
-
-/// A range of a memory object that a command uses, in bytes of the object itself.
-struct Access {
-  enum Mode : std::uint8_t {
-    Read = 1,
-    Overwrite = 2,  ///< all of the range gets new content
-    ReadWrite = 3,  ///< parts of the range may get new content
-  };
-  Memory* memory;
-  std::uint64_t begin;
-  std::uint64_t size;
-  Mode mode;
-
-  static Access all(Memory& memory, Mode mode) { return {&memory, 0, memory.size(), mode}; }
-};
 
 /// What all commands have in common.
 struct Submission {
@@ -93,28 +79,12 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                    std::span<const Ref<Event>> waits, bool report,
                    cl_command_type type = CL_COMMAND_WRITE_BUFFER);
-  /// Where a box lies in a buffer; x in bytes.
-  struct Box {
-    protocol::Triple origin{};
-    Pitches pitches{};
-    /// Bytes from the beginning of the buffer to the box's first byte, and to the one after its last.
-    std::size_t begin() const { return origin[0] + origin[1] * pitches.row + origin[2] * pitches.slice; }
-    std::size_t end(const protocol::Triple& region) const;
-  };
   /// @param to the box's first byte in host memory.
   Ref<Event> read_rect(Memory& buffer, const Box& box, const protocol::Triple& region, void* to,
                        const Pitches& pitches, std::span<const Ref<Event>> waits, bool report);
   /// @param from the box's first byte in host memory.
   Ref<Event> write_rect(Memory& buffer, const Box& box, const protocol::Triple& region,
                         const HostContent& from, std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> copy(Memory& source, Memory& destination, std::size_t source_offset,
-                  std::size_t destination_offset, std::size_t size, std::span<const Ref<Event>> waits,
-                  bool report, cl_command_type type = CL_COMMAND_COPY_BUFFER);
-  Ref<Event> copy_rect(Memory& source, Memory& destination, const Box& from, const Box& to,
-                       const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> fill(Memory& buffer, std::span<const std::byte> pattern, std::size_t offset, std::size_t size,
-                  std::span<const Ref<Event>> waits, bool report,
-                  cl_command_type type = CL_COMMAND_FILL_BUFFER);
   /// @param pitches of the host memory; distances of what the second and third coordinate count, array layers
   /// or not.
   Ref<Event> read_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
@@ -123,17 +93,15 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> write_image(Image& image, const protocol::Triple& origin, const protocol::Triple& region,
                          const HostContent& from, std::span<const Ref<Event>> waits, bool report,
                          cl_command_type type = CL_COMMAND_WRITE_IMAGE);
-  Ref<Event> copy_image(Image& source, Image& destination, const protocol::Triple& source_origin,
-                        const protocol::Triple& destination_origin, const protocol::Triple& region,
-                        std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> copy_image_to_buffer(Image& source, Memory& destination, const protocol::Triple& origin,
-                                  const protocol::Triple& region, std::size_t offset,
-                                  std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> copy_buffer_to_image(Memory& source, Image& destination, std::size_t offset,
-                                  const protocol::Triple& origin, const protocol::Triple& region,
-                                  std::span<const Ref<Event>> waits, bool report);
-  Ref<Event> fill_image(Image& image, std::span<const std::byte> color, const protocol::Triple& origin,
-                        const protocol::Triple& region, std::span<const Ref<Event>> waits, bool report);
+  template <typename M>
+  Ref<Event> enqueue(Work<M> work, std::span<const Ref<Event>> waits, bool report) {
+    if (work.empty) return nothing(waits, report, work.type);
+    return submit({work.type, waits, work.accesses, report},
+                  [&](protocol::Batch& outbox, protocol::Command& header) {
+                    work.message.command = std::move(header);
+                    outbox.add(work.message);
+                  });
+  }
   /// Maps a region; `mapping` says what, its pointer and pitches are filled in here.
   Ref<Event> map(Memory& memory, Mapping& mapping, std::span<const Ref<Event>> waits, bool report,
                  cl_command_type type);
