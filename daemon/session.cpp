@@ -154,7 +154,13 @@ struct Session::Dispatch {
     remote_end(message.command, message.status);
   }
 
+  void operator()(protocol::DefineRecording&& message) const { session.recordings_.define(message); }
+  void operator()(protocol::RunRecording&& message) const {
+    session.recordings_.run(message, session.backend_);
+  }
+
   void operator()(protocol::Release&& message) const {
+    std::erase_if(message.objects, [this](protocol::ObjectId id) { return session.recordings_.release(id); });
     // The client may let go of an event of elsewhere while commands here still wait for it.
     std::erase_if(message.events, [this](protocol::CommandId id) {
       const bool pending = session.awaited_.contains(id);

@@ -12,6 +12,7 @@
 
 #include "daemon/backend.hpp"
 #include "daemon/control.hpp"
+#include "daemon/recordings.hpp"
 #include "daemon/transfers.hpp"
 #include "daemon/watchdog.hpp"
 #include "protocol/transport/line.hpp"
@@ -111,6 +112,7 @@ class Session final : private PeerLinks::ClientLink {
   std::deque<protocol::Incoming> from_socket_;      // batches that the client could not send through it
   unsigned due_from_socket_ = 0;                    // of these, how many come before what is in it
   Transfers transfers_;
+  Recordings recordings_;
   zmq::socket_t commands_monitor_;
   zmq::socket_t reports_monitor_;
 

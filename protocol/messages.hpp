@@ -80,6 +80,7 @@ enum class Op : std::uint16_t {
   Release = 32,
   GetProgramBinary = 33,
   QueryWorkGroup = 34,
+  DefineRecording = 35,
 
   RunKernel = 60,
   ReadBuffer = 61,
@@ -99,6 +100,7 @@ enum class Op : std::uint16_t {
   Barrier = 75,
   Push = 76,
   Expect = 77,
+  RunRecording = 78,
 
   Finish = 100,
   AwaitRemote = 101,
@@ -628,6 +630,24 @@ struct Expect {
   CLIQUE_MESSAGE(Expect, command, object, offset, size)
 };
 
+/// Commands to be run any number of times: a batch of RecordedMessages, one after the other in the order in
+/// which they run. Their headers (Command) are empty: each run gives them its own.
+struct DefineRecording {
+  /// How many commands there may be.
+  static constexpr std::size_t kMaxCommands = 1U << 16U;
+
+  ObjectId id = 0;
+  Bytes commands;
+  CLIQUE_MESSAGE(DefineRecording, id, commands)
+};
+
+/// Runs a recording's commands in `command.queue`, which is in order, as the parts of one command.
+struct RunRecording {
+  Command command;
+  ObjectId recording = 0;
+  CLIQUE_MESSAGE(RunRecording, command, recording)
+};
+
 // ---------------------------------------------------------------------------------------------------------------
 // Synchronisation.
 
@@ -868,9 +888,12 @@ using ClientMessages =
                 CreateSampler, CreateProgram, BuildProgram, CompileProgram, LinkProgram, CreateKernel,
                 Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadBufferRect,
                 WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage,
-                CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect, Finish,
-                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, SharedData,
-                FreeSegment, Goodbye>;
+                CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect,
+                DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote, NotifyPeer, ConnectPeer,
+                SyncClock, WatchEvent, PeerData, SharedData, FreeSegment, Goodbye>;
+/// What a recording consists of: commands that wait for nobody else, and whose data is on the worker.
+using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
+                                     CopyImageToBuffer, CopyBufferToImage, FillImage>;
 /// What a client takes on its reports socket.
 using WorkerMessages =
     MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,

@@ -118,6 +118,20 @@ TEST(Codec, GivenPushAndWhereItEndsThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(PeerData{200, 64, 0, {}}), "95cc8dccc84000c400");
 }
 
+TEST(Codec, GivenRecordingAndItsRunThenTheyAreTheseBytes) {
+  EXPECT_EQ(encoded(FillBuffer{{}, 5, {1}, 0, 16}),
+            "9643"
+            "9400000090"
+            "05"
+            "c40101"
+            "00"
+            "10");
+  EXPECT_EQ(encoded(DefineRecording{7, {1, 2}}), "932307c4020102");
+  EXPECT_EQ(encoded(RunRecording{{101, 3, Command::kReport, {9}}, 7}),
+            "934e946503029109"
+            "07");
+}
+
 TEST(Codec, GivenMessageWithEverythingThenItComesBack) {
   RunKernel message{{1, 2, 3, {4, ~0ULL}},
                     5,

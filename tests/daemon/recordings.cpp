@@ -1,0 +1,180 @@
+// Commands that are defined once and run many times.
+#include <algorithm>
+
+#include "harness.hpp"
+
+namespace clique::test {
+namespace {
+
+constexpr const char* kSource =
+    "kernel void add(global int* data, int amount) { data[get_global_id(0)] += amount; }";
+
+constexpr ObjectId kBuffer = 5;
+constexpr ObjectId kKernel = 6;
+constexpr ObjectId kRecording = 7;
+
+template <typename... M>
+Bytes recorded(const M&... commands) {
+  Batch batch;
+  (batch.add(commands), ...);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  return {bytes, bytes + batch.size()};
+}
+
+class Recordings : public testing::Test {
+ protected:
+  static constexpr std::size_t kCount = 100;
+  static constexpr std::size_t kSize = kCount * sizeof(int);
+
+  /// A session with a kernel, and a buffer of zeros.
+  void prepare(Client& client) {
+    client.set_up(kSource);
+    client.send(CreateBuffer{kBuffer, 1, 1, kSize}, CreateKernel{kKernel, 4, "add"},
+                FillBuffer{command(100, 0), kBuffer, Bytes(4), 0, kSize});
+  }
+  static RunKernel adding(int amount) {
+    return {{}, kKernel, {object_arg(0, kBuffer), value_arg(1, amount)}, {}, {kCount}, {}};
+  }
+  static bool all_are(const std::vector<std::byte>& data, int expected) {
+    const auto* values = reinterpret_cast<const int*>(data.data());
+    return data.size() == kSize && std::all_of(values, values + kCount, [&](int x) { return x == expected; });
+  }
+
+  Node node_;
+};
+
+TEST_F(Recordings, GivenRunsThenEachIsOneCommand) {
+  Client client(node_);
+  prepare(client);
+  client.send(DefineRecording{kRecording, recorded(adding(1), adding(10), adding(100))});
+  for (const CommandId run : {200, 201, 202})
+    client.send(RunRecording{
+        command(run, Command::kReport, run == 200 ? std::vector<CommandId>{} : std::vector{run - 1}),
+        kRecording});
+  client.send(RunRecording{command(203, 0), kRecording}, ReadBuffer{command(204), 0, kBuffer, 0, kSize});
+  for (const CommandId run : {200, 201, 202}) EXPECT_EQ(client.ended(run).status, 0);
+  EXPECT_TRUE(all_are(client.data(204), 444));
+  EXPECT_EQ(client.ended(204).status, 0);
+  const auto& rest = client.reports.messages();
+  EXPECT_TRUE(std::none_of(rest.begin(), rest.end(), [](const auto& message) {
+    return std::holds_alternative<EventState>(message);
+  })) << "there are ends that nobody asked for";
+  client.send(Release{{kRecording}, {}});
+  EXPECT_EQ(client.finish().status, 0);
+}
+
+TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
+  Client client(node_);
+  prepare(client);
+  constexpr std::uint64_t kProfiling = 2;
+  client.send(CreateQueue{8, 1, 0, kProfiling}, DefineRecording{kRecording, recorded(adding(1), adding(1))},
+              RunRecording{command(200, Command::kReport, {}, 8), kRecording});
+  const auto times = client.ended(200).times;
+  EXPECT_GT(times[0], 0U);
+  EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+}
+
+TEST_F(Recordings, GivenCommandThatTheDriverRefusesThenTheRunFailsAndTheSessionGoesOn) {
+  Client client(node_);
+  prepare(client);
+  client.send(CreateKernel{9, 4, "absent"});
+  RunKernel absent = adding(1);
+  absent.kernel = 9;
+  client.send(DefineRecording{kRecording, recorded(absent, adding(1))},
+              RunRecording{command(200), kRecording}, Marker{command(201, Command::kReport, {200})},
+              Marker{command(202)});
+  EXPECT_EQ(client.ended(200).status, -46);  // CL_INVALID_KERNEL_NAME
+  EXPECT_EQ(client.ended(201).status, -14);
+  EXPECT_EQ(client.ended(202).status, 0);
+}
+
+TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
+  Client bystander(node_);
+  bystander.set_up();
+  struct Offence {
+    const char* name;
+    std::function<void(Client&)> commit;
+    const char* reason;
+  };
+  const auto defining = [](Bytes commands) {
+    return [commands = std::move(commands)](Client& client) {
+      client.send(DefineRecording{kRecording, commands});
+    };
+  };
+  const auto run = [](Client& client, std::uint8_t flags, ObjectId recording) {
+    client.send(RunRecording{command(200, flags), recording});
+  };
+  Bytes cut = recorded(adding(1), adding(2));
+  cut.pop_back();
+  RunKernel with_id = adding(1);
+  with_id.command.id = 300;
+  RunKernel with_queue = adding(1);
+  with_queue.command.queue = 2;
+  RunKernel with_flags = adding(1);
+  with_flags.command.flags = Command::kReport;
+  RunKernel with_waits = adding(1);
+  with_waits.command.waits = {100};
+  const CopyBuffer outside{{}, kBuffer, kBuffer, 0, kSize, 1};
+  const FillBuffer unknown{{}, 99, Bytes(4), 0, 4};
+  const Bytes nothing = recorded(FillBuffer{{}, kBuffer, Bytes(1), 0, 1});
+  Bytes too_many;
+  for (std::size_t i = 0; i <= DefineRecording::kMaxCommands; ++i)
+    too_many.insert(too_many.end(), nothing.begin(), nothing.end());
+  const std::vector<Offence> offences{
+      {"no commands", defining({}), "no commands"},
+      {"no msgpack", defining({0xc1}), "msgpack"},
+      {"cut", defining(cut), "msgpack"},
+      {"too many commands", defining(too_many), "too many"},
+      {"an id", defining(recorded(with_id)), "header"},
+      {"a queue", defining(recorded(with_queue)), "header"},
+      {"flags", defining(recorded(with_flags)), "header"},
+      {"waits", defining(recorded(with_waits)), "header"},
+      {"a marker", defining(recorded(Marker{})), "74 is unknown"},
+      {"a read", defining(recorded(ReadBuffer{})), "61 is unknown"},
+      {"a write", defining(recorded(WriteBuffer{})), "62 is unknown"},
+      {"a push", defining(recorded(Push{})), "76 is unknown"},
+      {"a recording", defining(recorded(RunRecording{})), "78 is unknown"},
+      {"defined twice",
+       [](Client& client) {
+         for (int i = 0; i < 2; ++i) client.send(DefineRecording{kRecording, recorded(adding(1))});
+       },
+       "exists"},
+      {"unknown recording", [&](Client& client) { run(client, Command::kReport, 99); }, "does not exist"},
+      {"released",
+       [&](Client& client) {
+         client.send(DefineRecording{kRecording, recorded(adding(1))}, Release{{kRecording}, {}});
+         run(client, Command::kReport, kRecording);
+       },
+       "does not exist"},
+      {"a part",
+       [&](Client& client) {
+         client.send(DefineRecording{kRecording, recorded(adding(1))});
+         run(client, Command::kMore, kRecording);
+       },
+       "part"},
+      {"a range outside",
+       [&](Client& client) {
+         client.send(DefineRecording{kRecording, recorded(outside)});
+         run(client, Command::kReport, kRecording);
+       },
+       "beyond"},
+      {"an unknown buffer",
+       [&](Client& client) {
+         client.send(DefineRecording{kRecording, recorded(unknown)});
+         run(client, Command::kReport, kRecording);
+       },
+       "99"},
+  };
+  for (const Offence& offence : offences) {
+    SCOPED_TRACE(offence.name);
+    Client client(node_);
+    prepare(client);
+    offence.commit(client);
+    const std::string reason = client.next<SessionEnded>().reason;
+    EXPECT_NE(reason.find(offence.reason), std::string::npos) << reason;
+  }
+  EXPECT_EQ(bystander.finish().status, 0);
+}
+
+}  // namespace
+}  // namespace clique::test
