@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "icd/core/command_buffer.hpp"
 #include "icd/core/extensions.hpp"
 #include "icd/core/platform.hpp"
 #include "icd/core/worker.hpp"
@@ -155,13 +156,22 @@ void Device::correct_extensions() {
     });
     if (!known) native.push_back(named);
   }
-  std::vector<cl_name_version> offered = own_extensions();
-  for (const cl_name_version& extension : native)
-    if (carries_extension(name_of(extension))) offered.push_back(extension);
+  // Of those that Clique has by itself the version is its own.
+  const std::vector<cl_name_version> own = own_extensions();
+  std::vector<cl_name_version> offered = own;
+  for (const cl_name_version& extension : native) {
+    const bool known = std::any_of(own.begin(), own.end(), [&](const cl_name_version& entry) {
+      return name_of(entry) == name_of(extension);
+    });
+    if (!known && carries_extension(name_of(extension))) offered.push_back(extension);
+  }
   offered = sorted_by_name(std::move(offered));
   set_text(CL_DEVICE_EXTENSIONS, names_of(offered));
   set_list(CL_DEVICE_EXTENSIONS_WITH_VERSION, offered);
   std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
+  // Whatever the driver has of its own: commands are recorded here and on the worker.
+  set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, CommandBuffer::kCapabilities);
+  set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
 }
 
 void Device::add_versions() {

@@ -11,6 +11,8 @@ namespace clique::icd {
 namespace {
 
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
+/// Provisional: entry points and errors are those of this version.
+constexpr cl_version kCommandBufferVersion = CL_MAKE_VERSION(0, 9, 1);
 
 // In the order of their names.
 constexpr std::string_view kCarried[] = {
@@ -53,6 +55,7 @@ constexpr std::string_view kCarried[] = {
     "cl_khr_3d_image_writes",
     "cl_khr_async_work_group_copy_fence",
     "cl_khr_byte_addressable_store",
+    "cl_khr_command_buffer",
     "cl_khr_create_command_queue",
     "cl_khr_depth_images",
     "cl_khr_device_uuid",
@@ -107,7 +110,6 @@ struct Range {
 };
 
 constexpr Range kAbsentProperties[] = {
-    {CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR},
     {CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR},
     {CL_DEVICE_TERMINATE_CAPABILITY_KHR, CL_DEVICE_TERMINATE_CAPABILITY_KHR},
     {CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR},
@@ -129,7 +131,8 @@ bool carries_extension(std::string_view name) {
 }
 
 std::vector<cl_name_version> own_extensions() {
-  return {name_version("cl_khr_create_command_queue", kFirstVersion),
+  return {name_version("cl_khr_command_buffer", kCommandBufferVersion),
+          name_version("cl_khr_create_command_queue", kFirstVersion),
           name_version("cl_khr_extended_versioning", kFirstVersion),
           name_version("cl_khr_icd", kFirstVersion), name_version("cl_pocl_content_size", kFirstVersion)};
 }

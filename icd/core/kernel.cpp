@@ -307,20 +307,18 @@ Access::Mode Kernel::access_mode(std::size_t index) const {
   return read_only ? Access::Read : Access::ReadWrite;
 }
 
-void Kernel::update_accesses() {
-  if (accesses_version_ == version_) return;
-  accesses_.clear();
+void Kernel::list_uses(std::vector<Access>& accesses, std::vector<protocol::ObjectId>& reached) const {
+  accesses.clear();
   for (std::size_t i = 0; i < args_.size(); ++i)
     if (args_[i].memory != nullptr)
-      accesses_.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
-  message_.reached.clear();
+      accesses.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
+  reached.clear();
   for (const Reached& named : reached_) {
     auto& memory = *static_cast<Memory*>(named.memory);
     const bool read_only = (memory.flags() & CL_MEM_READ_ONLY) != 0;
-    accesses_.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
-    message_.reached.push_back(named.id);
+    accesses.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
+    reached.push_back(named.id);
   }
-  accesses_version_ = version_;
 }
 
 bool Kernel::uses_svm() const {
@@ -329,10 +327,10 @@ bool Kernel::uses_svm() const {
   });
 }
 
-void Kernel::require_args_fit(const KernelFunction::OnDevice& on) const {
+void Kernel::require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const {
   require(on.device->has_svm() || !uses_svm(), CL_INVALID_OPERATION,
           "the device has no shared virtual memory");
-  for (const Access& access : accesses_) {
+  for (const Access& access : accesses) {
     const Memory& memory = *access.memory;
     if (!memory.is_image()) {
       require(memory.origin() % on.limits.alignment == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET,
@@ -369,9 +367,12 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const std::lock_guard lock(mutex_);
   require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
   hold_memory(held);
-  update_accesses();
+  if (accesses_version_ != version_) {
+    list_uses(accesses_, message_.reached);
+    accesses_version_ = version_;
+  }
   if (checked_.device != on_device.device.get() || checked_.version != version_) {
-    require_args_fit(on_device);
+    require_args_fit(on_device, accesses_);
     checked_ = {on_device.device.get(), version_};
   }
   if (range.empty()) return queue.nothing(waits, report, type);
@@ -387,16 +388,38 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   return event;
 }
 
+Kernel::Captured Kernel::capture(const Device& device, const NdRange& range) {
+  const KernelFunction::OnDevice& on_device = on(device);
+  Captured captured{{.type = CL_COMMAND_NDRANGE_KERNEL, .empty = range.empty()}, {}};
+  auto& [type, message, uses, memory, empty] = captured.work;
+  const std::lock_guard lock(mutex_);
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  hold_memory(memory);
+  list_uses(uses, message.reached);
+  require_args_fit(on_device, uses);
+  assign(message.offset, range.offset, range.dimensions);
+  assign(message.global, range.global, range.dimensions);
+  assign(message.local, range.local, range.dimensions);
+  for (const Arg& arg : args_) {
+    message.args.push_back(arg.wire);
+    if (arg.kept_memory) memory.push_back(arg.kept_memory);
+    if (arg.sampler) captured.samplers.push_back(arg.sampler);
+  }
+  return captured;
+}
+
+void Kernel::ensure_on(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  OnWorker& there = on(worker);
+  if (!there.created)
+    worker.link().post(protocol::CreateKernel{id_, program_->id_on(worker), function_->name});
+  there.created = true;
+}
+
 protocol::Bytes Kernel::query(const Device& device, cl_uint name, std::span<const std::byte> input,
                               std::size_t answer_size) {
   Worker& worker = device.worker();
-  {
-    const std::lock_guard lock(mutex_);
-    OnWorker& there = on(worker);
-    if (!there.created)
-      worker.link().post(protocol::CreateKernel{id_, program_->id_on(worker), function_->name});
-    there.created = true;
-  }
+  ensure_on(worker);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
   auto answer = worker.link().request<protocol::WorkGroupAnswer>(
       protocol::QueryWorkGroup{0, id_, device.id(), name, {bytes, bytes + input.size()}, answer_size});

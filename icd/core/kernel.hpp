@@ -38,6 +38,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// clCloneKernel: another kernel with the same arguments.
   Ref<Kernel> clone() const;
 
+  protocol::ObjectId id() const { return id_; }
   const Ref<Program>& program() const { return program_; }
   const Ref<Context>& context() const { return program_->context(); }
   const KernelFunction& function() const { return *function_; }
@@ -62,6 +63,16 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// Throws Error: CL_INVALID_KERNEL_ARGS, CL_MISALIGNED_SUB_BUFFER_OFFSET, CL_INVALID_IMAGE_SIZE,
   /// CL_IMAGE_FORMAT_NOT_SUPPORTED, and what Queue::submit throws.
   Ref<Event> launch(Queue& queue, const NdRange& range, std::span<const Ref<Event>> waits, bool report);
+  /// A launch for later, any number of times. On the worker it needs a kernel whose id the message lacks, and
+  /// the samplers.
+  struct Captured {
+    Work<protocol::RunKernel> work;
+    std::vector<Ref<Sampler>> samplers;
+  };
+  /// The launch with all arguments as they are now. Throws as launch() does for what does not fit.
+  Captured capture(const Device& device, const NdRange& range);
+  /// Makes the native object on the worker where there is none yet.
+  void ensure_on(Worker& worker);
   /// What only the node knows (clGetKernelSubGroupInfo). Waits for it. Throws Error with what its driver
   /// answers.
   protocol::Bytes query(const Device& device, cl_uint name, std::span<const std::byte> input,
@@ -126,8 +137,8 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   void let_go(std::vector<Ref<Memory>>& released);
   Access::Mode access_mode(std::size_t index) const;
   /// The objects are alive.
-  void update_accesses();
-  void require_args_fit(const KernelFunction::OnDevice& on) const;
+  void list_uses(std::vector<Access>& accesses, std::vector<protocol::ObjectId>& reached) const;
+  void require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const;
   bool uses_svm() const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
             protocol::ObjectId program, const NdRange& range);

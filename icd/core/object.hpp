@@ -38,6 +38,7 @@ struct _cl_program : clique::icd::HandleHeader {};
 struct _cl_kernel : clique::icd::HandleHeader {};
 struct _cl_event : clique::icd::HandleHeader {};
 struct _cl_sampler : clique::icd::HandleHeader {};
+struct _cl_command_buffer_khr : clique::icd::HandleHeader {};
 
 namespace clique::icd {
 
@@ -71,7 +72,18 @@ class Registry {
 };
 
 /// Kinds of handles, as indices of their registries.
-enum class Kind : std::uint8_t { Device, Context, Queue, Memory, Program, Kernel, Event, Sampler, kCount };
+enum class Kind : std::uint8_t {
+  Device,
+  Context,
+  Queue,
+  Memory,
+  Program,
+  Kernel,
+  Event,
+  Sampler,
+  CommandBuffer,
+  kCount
+};
 
 /// The registry of one kind in this process. After a fork the child has empty ones: its parent's handles are
 /// not its own.

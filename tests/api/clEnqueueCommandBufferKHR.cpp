@@ -1,0 +1,219 @@
+// clEnqueueCommandBufferKHR: cl_khr_command_buffer 0.9.1.
+#include "capture.hpp"
+#include "commandBuffers.hpp"
+
+namespace clique::test {
+
+class clEnqueueCommandBufferKHR : public CommandBufferTest {
+ protected:
+  static constexpr size_t kCount = 1000;
+  static constexpr const char* kSource = R"(
+    kernel void twice(global const uint* from, global uint* to) {
+      const size_t i = get_global_id(0);
+      to[i] = 2 * from[i];
+    }
+    kernel void add(global uint* to, uint amount) { to[get_global_id(0)] += amount; }
+    kernel void shout(uint number) { printf("number %u\n", number); }
+  )";
+
+  /// A command buffer that adds to the content of `target`, finalised.
+  CommandBuffer adding(cl_mem target, cl_command_buffer_flags_khr flags = 0) {
+    program = build(kSource);
+    const Kernel add = kernel(program, "add");
+    set_args(add, target, cl_uint{1});
+    CommandBuffer made = record_on(queue, flags);
+    EXPECT_CL(record_launch(made, add, kCount));
+    EXPECT_CL(call.finalize(made));
+    return made;
+  }
+  Program program;
+};
+
+TEST_F(clEnqueueCommandBufferKHR, GivenCommandsThenEachRunHasThemInOrder) {
+  program = build(kSource);
+  const std::vector<cl_uint> ones(kCount, 1);
+  const Mem from = buffer<cl_uint>(kCount, ones.data());
+  const Mem to = buffer<cl_uint>(kCount);
+  const Kernel twice = kernel(program, "twice");
+  set_args(twice, from, to);
+  const CommandBuffer made = record_on(queue);
+  ASSERT_CL(record_launch(made, twice, kCount));
+  ASSERT_CL(call.copy_buffer(made, nullptr, to, from, 0, 0, kCount * sizeof(cl_uint), 0, nullptr, nullptr,
+                             nullptr));
+  ASSERT_CL(call.finalize(made));
+  for (cl_uint expected : {2U, 4U, 8U}) {
+    ASSERT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+    EXPECT_EQ(std::vector<cl_uint>(kCount, expected), read<cl_uint>(from, kCount));
+  }
+}
+
+// What is recorded on one node, and reads what another one writes.
+TEST_F(clEnqueueCommandBufferKHR, GivenInputThatOtherDevicesChangeThenEachRunReadsTheLatest) {
+  program = build(kSource);
+  const Kernel twice = kernel(program, "twice");
+  for (cl_device_id here : devices())
+    for (cl_device_id there : devices()) {
+      const Mem from = buffer<cl_uint>(kCount);
+      const Mem to = buffer<cl_uint>(kCount);
+      set_args(twice, from, to);
+      const Queue runner = make_queue(0, here);
+      const Queue writer = make_queue(0, there);
+      const CommandBuffer made = record_on(runner);
+      ASSERT_CL(record_launch(made, twice, kCount));
+      ASSERT_CL(call.finalize(made));
+      for (cl_uint round = 1; round <= 3; ++round) {
+        const cl_uint pattern = 100 * round;
+        Event written;
+        Event ran;
+        ASSERT_CL(clEnqueueFillBuffer(writer, from, &pattern, sizeof pattern, 0, kCount * sizeof pattern, 0,
+                                      nullptr, written.out()));
+        ASSERT_CL(call.enqueue(0, nullptr, made, 1, written.ptr(), ran.out()));
+        std::vector<cl_uint> result(kCount);
+        ASSERT_CL(clEnqueueReadBuffer(writer, to, CL_TRUE, 0, kCount * sizeof(cl_uint), result.data(), 1,
+                                      ran.ptr(), nullptr));
+        EXPECT_EQ(std::vector<cl_uint>(kCount, 2 * pattern), result);
+      }
+    }
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenOverwrittenPartThenTheRestIsWhatOtherDevicesWrote) {
+  for (cl_device_id there : devices()) {
+    const Mem target = buffer<cl_uint>(4);
+    const Mem source = buffer<cl_uint>(4);
+    const CommandBuffer made = record_on(queue);
+    const cl_uint pattern = 9;
+    ASSERT_CL(call.fill_buffer(made, nullptr, target, &pattern, 4, 4, 4, 0, nullptr, nullptr, nullptr));
+    ASSERT_CL(call.copy_buffer(made, nullptr, source, target, 0, 8, 4, 0, nullptr, nullptr, nullptr));
+    ASSERT_CL(call.copy_buffer(made, nullptr, target, source, 4, 0, 12, 0, nullptr, nullptr, nullptr));
+    ASSERT_CL(call.finalize(made));
+    const Queue writer = make_queue(0, there);
+    const cl_uint values[] = {1, 2, 3, 4};
+    for (const cl_mem each : {target.get(), source.get()})
+      ASSERT_CL(clEnqueueWriteBuffer(writer, each, CL_TRUE, 0, sizeof values, values, 0, nullptr, nullptr));
+    ASSERT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+    EXPECT_EQ((std::vector<cl_uint>{1, 9, 1, 4}), read<cl_uint>(target, 4));
+    EXPECT_EQ((std::vector<cl_uint>{9, 1, 4, 4}), read<cl_uint>(source, 4));
+  }
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenCompatibleQueueThenItRunsThere) {
+  const std::vector<cl_uint> zeros(kCount, 0);
+  const Mem target = buffer<cl_uint>(kCount, zeros.data());
+  const CommandBuffer made = adding(target);
+  const Queue other = make_queue(CL_QUEUE_PROFILING_ENABLE);
+  Event event;
+  ASSERT_CL(call.enqueue(1, const_cast<cl_command_queue*>(other.ptr()), made, 0, nullptr, event.out()));
+  EXPECT_EQ(other.get(), info<cl_command_queue>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_QUEUE));
+  ASSERT_CL(clWaitForEvents(1, event.ptr()));
+  EXPECT_EQ(std::vector<cl_uint>(kCount, 1), read<cl_uint>(target, kCount));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenIncompatibleQueueThenIncompatibleCommandQueue) {
+  const Mem target = buffer<cl_uint>(kCount);
+  const CommandBuffer made = adding(target);
+  std::vector<Queue> others;
+  others.push_back(make_queue(0));
+  for (cl_device_id other : devices())
+    if (other != device) others.push_back(make_queue(CL_QUEUE_PROFILING_ENABLE, other));
+  for (const Queue& other : others) {
+    cl_command_queue handle = other;
+    EXPECT_EQ(CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, call.enqueue(1, &handle, made, 0, nullptr, nullptr));
+  }
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenQueuesThatAreNotOneThenInvalidValue) {
+  const Mem target = buffer<cl_uint>(kCount);
+  const CommandBuffer made = adding(target);
+  cl_command_queue two[] = {queue, queue};
+  EXPECT_EQ(CL_INVALID_VALUE, call.enqueue(1, nullptr, made, 0, nullptr, nullptr));
+  EXPECT_EQ(CL_INVALID_VALUE, call.enqueue(0, two, made, 0, nullptr, nullptr));
+  EXPECT_EQ(CL_INVALID_VALUE, call.enqueue(2, two, made, 0, nullptr, nullptr));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenStateThatIsNotExecutableThenInvalidOperation) {
+  const Mem target = buffer<cl_uint>(kCount);
+  const CommandBuffer recording = record_on(queue);
+  EXPECT_EQ(CL_INVALID_OPERATION, call.enqueue(0, nullptr, recording, 0, nullptr, nullptr));
+  EXPECT_EQ(CL_INVALID_COMMAND_BUFFER_KHR, call.enqueue(0, nullptr, nullptr, 0, nullptr, nullptr));
+
+  const CommandBuffer made = adding(target);
+  Gate gate(context);
+  ASSERT_CL(call.enqueue(0, nullptr, made, 1, gate.ptr(), nullptr));
+  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_PENDING_KHR}, state_of(made));
+  EXPECT_EQ(CL_INVALID_OPERATION, call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+  gate.open();
+  ASSERT_CL(clFinish(queue));
+  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR}, state_of(made));
+  EXPECT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenSimultaneousUseThenAllRunsHappen) {
+  const std::vector<cl_uint> zeros(kCount, 0);
+  const Mem target = buffer<cl_uint>(kCount, zeros.data());
+  const CommandBuffer made = adding(target, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
+  Gate gate(context);
+  ASSERT_CL(call.enqueue(0, nullptr, made, 1, gate.ptr(), nullptr));
+  for (int i = 0; i < 9; ++i) ASSERT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+  gate.open();
+  EXPECT_EQ(std::vector<cl_uint>(kCount, 10), read<cl_uint>(target, kCount));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenNoCommandsThenThereIsItsEnd) {
+  const CommandBuffer made = record_on(queue);
+  run(made);
+  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR}, state_of(made));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenProfilingThenTheTimesAreThoseOfOneCommand) {
+  const Mem target = buffer<cl_uint>(kCount);
+  const CommandBuffer made = adding(target);
+  Event event;
+  ASSERT_CL(call.enqueue(0, nullptr, made, 0, nullptr, event.out()));
+  ASSERT_CL(clWaitForEvents(1, event.ptr()));
+  cl_ulong last = 1;
+  for (cl_profiling_info name : {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                 CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END}) {
+    const auto time = info<cl_ulong>(clGetEventProfilingInfo, event.get(), name);
+    EXPECT_LE(last, time);
+    last = time;
+  }
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenKernelThatPrintsThenEachRunPrints) {
+  program = build(kSource);
+  const Kernel shout = kernel(program, "shout");
+  const CommandBuffer made = record_on(queue);
+  for (cl_uint number : {1U, 2U}) {
+    set_args(shout, number);
+    ASSERT_CL(record_launch(made, shout, 1));
+  }
+  ASSERT_CL(call.finalize(made));
+  std::string text;
+  {
+    const Capture capture;
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+      EXPECT_CL(clFinish(queue));
+    }
+    text = capture.text();
+  }
+  EXPECT_EQ("number 1\nnumber 2\nnumber 1\nnumber 2\n", text);
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenCallThenRulesOfEveryEnqueueHold) {
+  const Mem target = buffer<cl_uint>(kCount);
+  program = build(kSource);
+  const Kernel add = kernel(program, "add");
+  set_args(add, target, cl_uint{1});
+  const Queue plain = make_queue(0);
+  const CommandBuffer made = record_on(plain, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
+  ASSERT_CL(record_launch(made, add, kCount));
+  ASSERT_CL(call.finalize(made));
+  const auto enqueue = [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
+    return call.enqueue(1, &on, made, count, list, event);
+  };
+  expect_enqueue_rules(context, device, CL_COMMAND_COMMAND_BUFFER_KHR, enqueue);
+  expect_failed_event_ends_command(context, device, enqueue);
+}
+
+}  // namespace clique::test

@@ -1,0 +1,126 @@
+// What the tests of cl_khr_command_buffer share: its functions, an owner, and the clauses of all that record.
+#pragma once
+
+#include "helpers.hpp"
+#include "images.hpp"
+
+namespace clique::test {
+
+/// The extension's functions, which no loader exports.
+struct CommandBufferFunctions {
+  template <typename Function>
+  static void load(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform(), name));
+    EXPECT_NE(nullptr, function) << name;
+  }
+  CommandBufferFunctions() {
+    load(create, "clCreateCommandBufferKHR");
+    load(finalize, "clFinalizeCommandBufferKHR");
+    load(retain, "clRetainCommandBufferKHR");
+    load(release, "clReleaseCommandBufferKHR");
+    load(enqueue, "clEnqueueCommandBufferKHR");
+    load(barrier, "clCommandBarrierWithWaitListKHR");
+    load(copy_buffer, "clCommandCopyBufferKHR");
+    load(copy_buffer_rect, "clCommandCopyBufferRectKHR");
+    load(copy_buffer_to_image, "clCommandCopyBufferToImageKHR");
+    load(copy_image, "clCommandCopyImageKHR");
+    load(copy_image_to_buffer, "clCommandCopyImageToBufferKHR");
+    load(fill_buffer, "clCommandFillBufferKHR");
+    load(fill_image, "clCommandFillImageKHR");
+    load(nd_range, "clCommandNDRangeKernelKHR");
+    load(get_info, "clGetCommandBufferInfoKHR");
+  }
+  clCreateCommandBufferKHR_fn create;
+  clFinalizeCommandBufferKHR_fn finalize;
+  clRetainCommandBufferKHR_fn retain;
+  clReleaseCommandBufferKHR_fn release;
+  clEnqueueCommandBufferKHR_fn enqueue;
+  clCommandBarrierWithWaitListKHR_fn barrier;
+  clCommandCopyBufferKHR_fn copy_buffer;
+  clCommandCopyBufferRectKHR_fn copy_buffer_rect;
+  clCommandCopyBufferToImageKHR_fn copy_buffer_to_image;
+  clCommandCopyImageKHR_fn copy_image;
+  clCommandCopyImageToBufferKHR_fn copy_image_to_buffer;
+  clCommandFillBufferKHR_fn fill_buffer;
+  clCommandFillImageKHR_fn fill_image;
+  clCommandNDRangeKernelKHR_fn nd_range;
+  clGetCommandBufferInfoKHR_fn get_info;
+};
+
+inline const CommandBufferFunctions& command_buffers() {
+  static const CommandBufferFunctions functions;
+  return functions;
+}
+
+inline cl_int release_command_buffer(cl_command_buffer_khr buffer) {
+  return command_buffers().release(buffer);
+}
+using CommandBuffer = Owner<cl_command_buffer_khr, release_command_buffer>;
+
+/// Base is ApiTest, or ImageTest for tests that need images.
+template <typename Base>
+class CommandBufferTestOf : public Base {
+ protected:
+  void SetUp() override {
+    Base::SetUp();
+    if (Base::HasFatalFailure() || Base::IsSkipped()) return;
+    const auto extensions = info<std::string>(clGetPlatformInfo, platform(), CL_PLATFORM_EXTENSIONS);
+    if (extensions.find("cl_khr_command_buffer") == std::string::npos)
+      GTEST_SKIP() << "the platform lacks cl_khr_command_buffer";
+  }
+  const CommandBufferFunctions& call = command_buffers();
+
+  CommandBuffer record_on(cl_command_queue on, cl_command_buffer_flags_khr flags = 0) {
+    const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};
+    cl_int err = CL_SUCCESS;
+    CommandBuffer made(call.create(1, &on, properties, &err));
+    EXPECT_EQ(CL_SUCCESS, err);
+    return made;
+  }
+  cl_command_buffer_state_khr state_of(cl_command_buffer_khr buffer) {
+    return info<cl_command_buffer_state_khr>(call.get_info, buffer, CL_COMMAND_BUFFER_STATE_KHR);
+  }
+  /// Finalises the command buffer, enqueues it and waits for its end.
+  void run(cl_command_buffer_khr buffer) {
+    ASSERT_CL(call.finalize(buffer));
+    Event event;
+    ASSERT_CL(call.enqueue(0, nullptr, buffer, 0, nullptr, event.out()));
+    ASSERT_CL(clWaitForEvents(1, event.ptr()));
+  }
+  /// A launch over one dimension.
+  cl_int record_launch(cl_command_buffer_khr buffer, cl_kernel kernel, size_t global) {
+    return call.nd_range(buffer, nullptr, nullptr, kernel, 1, nullptr, &global, nullptr, 0, nullptr, nullptr,
+                         nullptr);
+  }
+
+  /// The clauses that all functions have that record a command, called as
+  /// record(buffer, queue, count, sync_points, sync_point, mutable_handle) with arguments that are right.
+  template <typename Record>
+  void expect_recording_rules(Record&& record) {
+    const CommandBuffer owner = record_on(this->queue);
+    const cl_command_buffer_khr buffer = owner;
+    cl_sync_point_khr first = 0;
+    cl_sync_point_khr second = 0;
+    EXPECT_CL(record(buffer, nullptr, 0, nullptr, &first, nullptr));
+    EXPECT_CL(record(buffer, nullptr, 1, &first, &second, nullptr));
+    EXPECT_NE(first, second);
+    EXPECT_CL(record(buffer, nullptr, 0, nullptr, nullptr, nullptr));
+
+    const cl_sync_point_khr unknown = second + 100;
+    EXPECT_EQ(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, record(buffer, nullptr, 1, &unknown, nullptr, nullptr));
+    EXPECT_EQ(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, record(buffer, nullptr, 1, nullptr, nullptr, nullptr));
+    EXPECT_EQ(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, record(buffer, nullptr, 0, &first, nullptr, nullptr));
+    EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, record(buffer, this->queue.get(), 0, nullptr, nullptr, nullptr));
+    cl_mutable_command_khr handle = nullptr;
+    EXPECT_EQ(CL_INVALID_VALUE, record(buffer, nullptr, 0, nullptr, nullptr, &handle));
+    EXPECT_EQ(CL_INVALID_COMMAND_BUFFER_KHR, record(nullptr, nullptr, 0, nullptr, nullptr, nullptr));
+
+    EXPECT_CL(call.finalize(buffer));
+    EXPECT_EQ(CL_INVALID_OPERATION, record(buffer, nullptr, 0, nullptr, nullptr, nullptr));
+  }
+};
+
+using CommandBufferTest = CommandBufferTestOf<ApiTest>;
+using CommandBufferImageTest = CommandBufferTestOf<ImageTest>;
+
+}  // namespace clique::test
