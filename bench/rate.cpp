@@ -1,5 +1,10 @@
 // How fast commands are taken and executed: many empty kernels in one in-order queue and
-// in many, and kernel arguments.
+// in many, recorded in a command buffer, and kernel arguments.
+#include <CL/cl_ext.h>
+
+#include <algorithm>
+#include <string_view>
+
 #include "opencl.hpp"
 
 namespace {
@@ -46,6 +51,70 @@ void measure_queues(const cl::Context& context, const cl::Device& device, cl_ker
   report("empty kernels in " + std::to_string(count) + " queues", kernels / time, "/s");
 }
 
+/// Whether the device has cl_khr_command_buffer with the functions that the headers declare: later
+/// provisional versions give them other parameters.
+bool records_commands(const cl::Device& device) {
+  size_t size = 0;
+  clGetDeviceInfo(device(), CL_DEVICE_EXTENSIONS_WITH_VERSION_KHR, 0, nullptr, &size);
+  std::vector<cl_name_version_khr> list(size / sizeof(cl_name_version_khr));
+  clGetDeviceInfo(device(), CL_DEVICE_EXTENSIONS_WITH_VERSION_KHR, size, list.data(), nullptr);
+  return std::any_of(list.begin(), list.end(), [](const cl_name_version_khr& entry) {
+    return std::string_view(entry.name) == "cl_khr_command_buffer" &&
+           entry.version < CL_MAKE_VERSION_KHR(0, 9, 5);
+  });
+}
+
+/// What so many kernels take that are waited for together, one by one and recorded (cl_khr_command_buffer).
+void measure_recorded(const cl::Device& device, cl_command_queue queue, cl_kernel kernel, int repeats) {
+  constexpr int kRecorded = 100;
+  const auto rounds = [&](const std::string& name, const auto& enqueue_all) {
+    constexpr int kRounds = 50;
+    const auto round = [&] {
+      enqueue_all();
+      check(clFinish(queue), "clFinish");
+    };
+    round();
+    const double time = median(repeats, [&] {
+      return seconds([&] {
+        for (int i = 0; i < kRounds; ++i) round();
+      });
+    });
+    report(std::to_string(kRecorded) + " empty kernels + clFinish, " + name, 1e6 / kRounds * time, "us");
+  };
+  rounds("one by one", [&] {
+    for (int i = 0; i < kRecorded; ++i) enqueue(queue, kernel);
+  });
+
+  if (!records_commands(device)) return;
+  const auto platform = device.getInfo<CL_DEVICE_PLATFORM>();
+  const auto find = [&](auto& function, const char* name) {
+    void* const found = clGetExtensionFunctionAddressForPlatform(platform, name);
+    if (found == nullptr) throw std::runtime_error(std::string(name) + " is missing");
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
+  };
+  clCreateCommandBufferKHR_fn create = nullptr;
+  clCommandNDRangeKernelKHR_fn record = nullptr;
+  clFinalizeCommandBufferKHR_fn finalize = nullptr;
+  clEnqueueCommandBufferKHR_fn run = nullptr;
+  clReleaseCommandBufferKHR_fn release = nullptr;
+  find(create, "clCreateCommandBufferKHR");
+  find(record, "clCommandNDRangeKernelKHR");
+  find(finalize, "clFinalizeCommandBufferKHR");
+  find(run, "clEnqueueCommandBufferKHR");
+  find(release, "clReleaseCommandBufferKHR");
+  cl_int status = CL_SUCCESS;
+  const cl_command_buffer_khr buffer = create(1, &queue, nullptr, &status);
+  check(status, "clCreateCommandBufferKHR");
+  const size_t one = 1;
+  for (int i = 0; i < kRecorded; ++i)
+    check(record(buffer, nullptr, nullptr, kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr, nullptr),
+          "clCommandNDRangeKernelKHR");
+  check(finalize(buffer), "clFinalizeCommandBufferKHR");
+  rounds("recorded",
+         [&] { check(run(0, nullptr, buffer, 0, nullptr, nullptr), "clEnqueueCommandBufferKHR"); });
+  release(buffer);
+}
+
 void measure_arguments(cl_kernel kernel, cl_mem buffer, int repeats) {
   const double time = median(repeats, [&] {
     return seconds([&] {
@@ -71,6 +140,7 @@ void measure(const RateOptions& options) {
   const cl::CommandQueue queue(context, device);
   const cl::Kernel nothing = build_kernel(context, "kernel void nothing() {}", "nothing");
   measure_kernels(queue(), nothing(), options.repeats);
+  measure_recorded(device, queue(), nothing(), options.repeats);
   for (const size_t count : {8, 64}) measure_queues(context, device, nothing(), count, options.repeats);
 
   const cl::Kernel store =
