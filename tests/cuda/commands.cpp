@@ -56,6 +56,28 @@ TEST_F(CudaCommands, GivenSeveralPartsThenOneCommand) {
   }
 }
 
+TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
+  client_.make_zeros(5);
+  client_.make_zeros(6);
+  Batch batch;
+  batch.add(increment({}, 5));
+  batch.add(wait({}, 20));
+  batch.add(CopyBuffer{{}, 5, 6, 0, 0, sizeof(int)});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}}, AwaitRemote{50, 1});
+  // Changed by others in between.
+  client_.send(RunRecording{command(100, Command::kReport, {50}), 20}, increment(command(101, 0), 5),
+               RunRecording{command(102, Command::kReport), 20}, RunRecording{command(103, 0), 20});
+  client_.send(SetRemote{50, CL_COMPLETE});
+  const auto first = client_.ended(100);
+  EXPECT_EQ(first.status, 0);
+  EXPECT_GE(first.times[3] - first.times[2], 20'000'000U) << "the times are those of all of it";
+  const auto second = client_.ended(102);
+  EXPECT_EQ(second.status, 0);
+  EXPECT_LE(first.times[3], second.times[2]);
+  EXPECT_EQ(client_.first(6), 4);
+}
+
 TEST_F(CudaCommands, GivenWaitListsThenTheOrderHoldsAcrossQueues) {
   client_.make_zeros(5);
   // In the end all have to have waited for the slow one.

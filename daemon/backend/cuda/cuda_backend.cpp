@@ -126,6 +126,8 @@ void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& qu
     enqueue(task, queue, waits, all_before, all_after);
     return;
   }
+  // The command's times are from the first to the last of its parts'.
+  task->timed = queue->profiling;
   parts->tasks.push_back(task);
   parts->reports.push_back(entry);
   enqueue(task, queue, waits, all_before, all_after);
@@ -190,7 +192,7 @@ TaskRef CudaBackend::make_task(const Command& command, const std::shared_ptr<Que
   task->run = std::move(work.run);
   task->keep = std::move(work.keep);
   task->kernel = work.kernel;
-  task->timed = queue->profiling && (report || (command.flags & Command::kMore) != 0 || work.data);
+  task->timed = queue->profiling && (report || work.data);
   task->prompt = work.data != nullptr;
   if (queue->profiling) task->queued = host_clock();
   task->at_end = [this, id = command.id, silent = command.flags == 0, queue, report, entry = std::move(entry),
