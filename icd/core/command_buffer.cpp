@@ -77,14 +77,14 @@ void CommandBuffer::use(std::span<const Access> accesses, std::span<const Ref<Me
   }
 }
 
-Kernel& CommandBuffer::own(const Kernel& kernel) {
+Kernel& CommandBuffer::own(Kernel& kernel) {
   const auto found = std::find_if(kernels_.begin(), kernels_.end(), [&](const Ref<Kernel>& known) {
     return known->program() == kernel.program() && &known->function() == &kernel.function();
   });
   return found != kernels_.end() ? **found : *kernels_.emplace_back(kernel.clone());
 }
 
-cl_sync_point_khr CommandBuffer::record(const Kernel& kernel, const NdRange& range) {
+cl_sync_point_khr CommandBuffer::record(Kernel& kernel, const NdRange& range) {
   Kernel::Captured captured = kernel.capture(*queue_->device(), range);
   const std::lock_guard lock(mutex_);
   captured.work.message.kernel = own(kernel).id();

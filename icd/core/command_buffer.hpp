@@ -50,7 +50,7 @@ class CommandBuffer final
     return add(work);
   }
   /// Adds a launch of the kernel with its arguments as they are now; throws also as Kernel::launch does.
-  cl_sync_point_khr record(const Kernel& kernel, const NdRange& range);
+  cl_sync_point_khr record(Kernel& kernel, const NdRange& range);
   /// Adds what has no work of its own: a barrier.
   cl_sync_point_khr record_barrier();
   /// Throws Error(CL_INVALID_OPERATION) where it is finalised already.
@@ -76,7 +76,7 @@ class CommandBuffer final
   cl_sync_point_khr next_point();
   void use(std::span<const Access> accesses, std::span<const Ref<Memory>> memory);
   /// The kernel that stands for this one here: on the worker, nobody else sets its arguments.
-  Kernel& own(const Kernel& kernel);
+  Kernel& own(Kernel& kernel);
   /// Takes out of runs_ what has ended. @returns it, to be let go of without the lock.
   std::vector<Ref<Event>> take_ended() const;
 

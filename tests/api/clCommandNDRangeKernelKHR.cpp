@@ -1,5 +1,6 @@
 // clCommandNDRangeKernelKHR: cl_khr_command_buffer 0.9.1.
 #include "commandBuffers.hpp"
+#include "svm.hpp"
 
 namespace clique::test {
 
@@ -55,6 +56,27 @@ TEST_F(clCommandNDRangeKernelKHR, GivenObjectsThatWereReleasedThenItRunsStill) {
   program.reset();
   run(made);
   EXPECT_EQ(std::vector<cl_uint>(4, 6), read<cl_uint>(target, 4));
+}
+
+TEST_F(clCommandNDRangeKernelKHR, GivenSharedVirtualMemoryThenItIsUsed) {
+  if (!has_svm(device)) GTEST_SKIP() << "the device has no shared virtual memory";
+  auto* memory = static_cast<cl_uint*>(::clSVMAlloc(context, CL_MEM_READ_WRITE, 8 * sizeof(cl_uint), 0));
+  ASSERT_NE(nullptr, memory);
+  const cl_uint value = 7;
+  ASSERT_CL(clSetKernelArgSVMPointer(store, 0, memory + 4));
+  ASSERT_CL(clSetKernelArg(store, 1, sizeof value, &value));
+  {
+    const CommandBuffer made = record_on(queue);
+    ASSERT_CL(record_launch(made, store, 4));
+    // The kernel is free for something else.
+    ASSERT_CL(clSetKernelArgSVMPointer(store, 0, nullptr));
+    run(made);
+  }
+  std::vector<cl_uint> result(4);
+  EXPECT_CL(::clEnqueueSVMMemcpy(queue, CL_TRUE, result.data(), memory + 4, 4 * sizeof(cl_uint), 0, nullptr,
+                                 nullptr));
+  EXPECT_EQ(std::vector<cl_uint>(4, value), result);
+  ::clSVMFree(context, memory);
 }
 
 TEST_F(clCommandNDRangeKernelKHR, GivenRangesThenTheyAreKept) {
