@@ -1,6 +1,7 @@
 #include "icd/core/event.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "icd/core/context.hpp"
 #include "icd/core/queue.hpp"
@@ -165,7 +166,12 @@ void Event::end_in_turn(cl_int status, const Times& times) {
   };
   const std::shared_ptr<Turn> turn(new Turn{Ref<Event>(this), status, times, before.size() + 1});
   const auto one_ended = [turn](cl_int /*status*/) {
-    if (--turn->left == 0) turn->event->advance(turn->status, turn->times);
+    if (--turn->left != 0) return;
+    cl_int result = turn->status;
+    // The node may have told the end before it knew that another one was lost with what it was yet to send.
+    for (const Ref<Event>& part : std::exchange(turn->event->parts_, {}))
+      if (result >= 0 && part->status() < 0) result = part->status();
+    turn->event->advance(result, turn->times);
   };
   for (const Ref<Event>& event : before) event->then(one_ended);
   one_ended(status);

@@ -72,6 +72,9 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Its end may become known here after that of commands which come after it; they have to follow it. To be
   /// called before anybody else has the event.
   void set_late() { late_ = true; }
+  /// What this one is made of: it fails where one of these does, whatever the node has told. All are among
+  /// what it waits for. Before it can end.
+  void set_parts(std::vector<Ref<Event>> parts) { parts_ = std::move(parts); }
   bool late() const { return late_; }
   /// Keeps an object alive until the event has ended.
   void keep(Ref<RefCounted> object);
@@ -100,6 +103,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   bool reported_ = true;
   bool late_ = false;
+  std::vector<Ref<Event>> parts_;
   std::atomic<cl_int> status_;
   Times times_{};
   std::mutex mutex_;

@@ -284,6 +284,7 @@ Ref<Event> Queue::gather(Memory& buffer, std::size_t offset, std::span<std::byte
   if (!prepared.doomed) {
     context_->set_late_events();
     prepared.event->set_late();
+    prepared.event->set_parts(transfers);
     if (buffer.outlives_commands()) prepared.event->keep(Ref<RefCounted>(&buffer));
     Bulk bulk;
     bulk.range = range;
