@@ -63,6 +63,14 @@ bool same_secret(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+/// Sends one message in a batch of its own, as the ends of lines do.
+template <typename M>
+void answer(zmq::socket_ref socket, const M& message, const std::string& routing_id) {
+  protocol::Batch batch;
+  batch.add(message);
+  protocol::send(socket, batch, routing_id);
+}
+
 zmq::socket_t monitor(zmq::context_t& context, zmq::socket_ref socket, const std::string& name) {
   const std::string endpoint = "inproc://monitor-" + name;
   if (zmq_socket_monitor(socket.handle(), endpoint.c_str(), ZMQ_EVENT_DISCONNECTED) != 0)
@@ -386,9 +394,7 @@ protocol::AttachLine Session::checked_line(const Incoming& incoming) {
 
 void Session::attach_inward(zmq::socket_ref socket, InwardLine& line, const Incoming& incoming) {
   line.id = incoming.routing_id;
-  protocol::Batch answer;
-  answer.add(protocol::Received{line.receiver.received()});
-  protocol::send(socket, answer, line.id);
+  answer(socket, protocol::Received{line.receiver.received()}, line.id);
 }
 
 void Session::attach_line(const Incoming& incoming) {
@@ -420,15 +426,12 @@ void Session::attach_line(const Incoming& incoming) {
     OutwardLine& line = downlinks_[message.line];
     line.id = incoming.routing_id;
     if (!resumable()) line.sender.keep_nothing();
-    protocol::Batch answer;
-    answer.add(protocol::Received{});
-    protocol::send(sockets_.commands, answer, line.id);
+    answer(sockets_.commands, protocol::Received{}, line.id);
     line.sender.resume(sockets_.commands, message.received, line.id);
   } catch (const protocol::DecodeError& error) {
     // Whoever looks for a session that was here before need not wait for it.
-    protocol::Batch answer;
-    answer.add(protocol::SessionEnded{"the worker at this port has another session"});
-    protocol::send(sockets_.commands, answer, incoming.routing_id);
+    answer(sockets_.commands, protocol::SessionEnded{"the worker at this port has another session"},
+           incoming.routing_id);
     drop("commands", error);
   }
 }
@@ -461,9 +464,7 @@ void Session::take_bulk(protocol::LineId id, const Incoming& incoming) {
 
 void Session::count_in(zmq::socket_ref socket, InwardLine& line, const Incoming& incoming) const {
   if (!line.receiver.count(incoming) || patience_.count() == 0) return;
-  protocol::Batch batch;
-  batch.add(protocol::Received{line.receiver.received()});
-  protocol::send(socket, batch, line.id);
+  answer(socket, protocol::Received{line.receiver.received()}, line.id);
 }
 
 void Session::Connection::set(int connected) {

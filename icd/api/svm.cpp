@@ -6,6 +6,7 @@
 
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/api/works.hpp"
 #include "icd/core/svm_allocation.hpp"
 
 namespace clique::icd::api {
@@ -137,12 +138,10 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
                                        const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
   const SvmPointer svm = svm_part(*queue, svm_ptr, size);
-  require(pattern != nullptr && std::has_single_bit(pattern_size) && pattern_size <= 128, CL_INVALID_VALUE,
-          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+  const auto bytes = pattern_bytes(pattern, pattern_size);
   require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
           "pointer and size are no multiples of the pattern's size");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
   give_event(queue->enqueue(fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL), waits,
                             event != nullptr),
              event);

@@ -81,6 +81,15 @@ Pitches host_layout(const Image& image, const protocol::Triple& region, size_t r
   return {pitch, slice_pitch != 0 ? slice_pitch : pitch * region[1]};
 }
 
+/// What an entry point does once its own arguments are right.
+template <typename M>
+cl_int enqueue(Queue& queue, Work<M> work, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+               cl_event* event) {
+  const auto waits = wait_list(*queue.context(), num_events_in_wait_list, event_wait_list);
+  give_event(queue.enqueue(std::move(work), waits, event != nullptr), event);
+  return CL_SUCCESS;
+}
+
 /// Whether two ranges of bytes in the same content meet.
 bool meet(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
   return a < b ? b - a < size : a - b < size;
@@ -224,9 +233,7 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem sr
                                        cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = copy_buffer(*queue, src_buffer, dst_buffer, src_offset, dst_offset, size);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
 
@@ -266,21 +273,23 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = copy_buffer_rect(*queue, src_buffer, dst_buffer, src_origin, dst_origin, region, src_row_pitch,
                                src_slice_pitch, dst_row_pitch, dst_slice_pitch);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
+
+std::span<const std::byte> pattern_bytes(const void* pattern, size_t size) {
+  require(pattern != nullptr && std::has_single_bit(size) && size <= 128, CL_INVALID_VALUE,
+          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+  return {static_cast<const std::byte*>(pattern), size};
+}
 
 Work<protocol::FillBuffer> fill_buffer(const Queue& queue, cl_mem buffer, const void* pattern,
                                        size_t pattern_size, size_t offset, size_t size) {
   const Ref<Memory> memory = buffer_for(queue, buffer);
   require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
-  require(pattern != nullptr && std::has_single_bit(pattern_size) && pattern_size <= 128, CL_INVALID_VALUE,
-          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+  const auto bytes = pattern_bytes(pattern, pattern_size);
   require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
           "offset and size are no multiples of the pattern's size");
-  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pattern), pattern_size);
   return fill(memory, bytes, offset, size);
 }
 
@@ -290,9 +299,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem bu
                                        cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = fill_buffer(*queue, buffer, pattern, pattern_size, offset, size);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
 
@@ -364,9 +371,7 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src
                                       const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = copy_image(*queue, src_image, dst_image, src_origin, dst_origin, region);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
 
@@ -391,9 +396,7 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl
                                               const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = copy_image_to_buffer(*queue, src_image, dst_buffer, src_origin, region, dst_offset);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
 
@@ -417,9 +420,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl
                                               const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = copy_buffer_to_image(*queue, src_buffer, dst_image, src_offset, dst_origin, region);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
 
@@ -441,9 +442,7 @@ cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem ima
                                       cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   auto work = fill_image(*queue, image, fill_color, origin, region);
-  const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(work), waits, event != nullptr), event);
-  return CL_SUCCESS;
+  return enqueue(*queue, std::move(work), num_events_in_wait_list, event_wait_list, event);
 }
 CLIQUE_CATCH_STATUS
 

@@ -9,6 +9,7 @@ namespace clique::test {
 class Spread : public LinkTest {
  protected:
   static constexpr size_t size = 16U << 20U;
+  static constexpr size_t part = size / 4;
 
   /// Bytes that each node has sent so far.
   std::vector<size_t> sent() const {
@@ -45,6 +46,15 @@ class Spread : public LinkTest {
   void bring_to(size_t node, const Mem& mem) {
     ASSERT_CL(clEnqueueMigrateMemObjects(queues[node], 1, mem.ptr(), 0, 0, nullptr, nullptr));
     ASSERT_CL(clFlush(queues[node]));
+  }
+  /// Has nodes 0, 1, 2 and 0 again write one part each. @returns the whole content.
+  std::vector<cl_uint> fill_parts(cl_mem mem) {
+    std::vector<cl_uint> whole;
+    for (cl_uint i = 0; i < 4; ++i) {
+      fill(i % 3, mem, i, i * part, part);
+      whole.insert(whole.end(), part / sizeof(cl_uint), i);
+    }
+    return whole;
   }
   std::vector<cl_uint> content(size_t node, cl_mem mem) {
     std::vector<cl_uint> data(size / sizeof(cl_uint));
@@ -85,13 +95,8 @@ TEST_F(Spread, GivenContentOfTheHostThenNodesHandItOn) {
 }
 
 TEST_F(Spread, GivenPartsOnManyNodesThenEachSendsItsOwn) {
-  const size_t part = size / 4;
   const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
-  std::vector<cl_uint> expected;
-  for (cl_uint i = 0; i < 4; ++i) {
-    fill(i % 3, mem, i, i * part, part);
-    expected.insert(expected.end(), part / sizeof(cl_uint), i);
-  }
+  const std::vector<cl_uint> expected = fill_parts(mem);
   const auto bytes = sent_by([&] {
     bring_to(2, mem);
     ASSERT_CL(clFinish(queues[2]));
@@ -105,13 +110,8 @@ TEST_F(Spread, GivenPartsOnManyNodesThenEachSendsItsOwn) {
 }
 
 TEST_F(Spread, GivenPartsOnManyNodesWhenTheHostReadsThenEachSendsItsOwn) {
-  const size_t part = size / 4;
   const Mem mem = buffer<cl_uint>(size / sizeof(cl_uint));
-  std::vector<cl_uint> expected;
-  for (cl_uint i = 0; i < 4; ++i) {
-    fill(i % 3, mem, i, i * part, part);
-    expected.insert(expected.end(), part / sizeof(cl_uint), i);
-  }
+  const std::vector<cl_uint> expected = fill_parts(mem);
   const auto bytes = sent_by([&] { EXPECT_EQ(expected, content(2, mem)); });
   EXPECT_LT(bytes[0], 3 * part);
   EXPECT_LT(bytes[1], 2 * part);
