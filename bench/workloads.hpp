@@ -51,17 +51,14 @@ inline cl::Program build_file(const cl::Context& context, const char* name) {
   return program;
 }
 
-/// The product of square matrices of `size`, a multiple of 64 times `parts`: a part is some rows of the
-/// result.
-inline Workload multiplication(const cl::Context& context, size_t size, size_t parts) {
+/// Divides a product of matrices of `size`, a multiple of 64 times `parts`, anew: its parts and buffers are
+/// those of `context` then.
+inline void divide_multiplication(Workload& work, const cl::Context& context, size_t size, size_t parts) {
   const size_t rows = size / parts;
   if (rows == 0 || rows % 64 != 0 || rows * parts != size)
     throw std::runtime_error("a part has to have a multiple of 64 rows");
   const cl::Program program = build_file(context, "sgemm");
-  Workload work;
-  work.input = kernels::numbers<float>(size * size, -1, 1);
-  work.common = kernels::numbers<float>(size * size, 0, 2);
-  work.output.assign(size * size, NAN);
+  work.parts.clear();
   work.common_buffer = cl::Buffer(context, CL_MEM_READ_ONLY, size * size * sizeof(float));
   for (size_t i = 0; i < parts; ++i) {
     const size_t count = rows * size;
@@ -79,6 +76,16 @@ inline Workload multiplication(const cl::Context& context, size_t size, size_t p
     part.launches.push_back({kernel, {size / 4, rows / 4}, {16, 16}});
     work.parts.push_back(std::move(part));
   }
+}
+
+/// The product of square matrices of `size`, a multiple of 64 times `parts`: a part is some rows of the
+/// result.
+inline Workload multiplication(const cl::Context& context, size_t size, size_t parts) {
+  Workload work;
+  work.input = kernels::numbers<float>(size * size, -1, 1);
+  work.common = kernels::numbers<float>(size * size, 0, 2);
+  work.output.assign(size * size, NAN);
+  divide_multiplication(work, context, size, parts);
   work.check = [size](const Workload& done) {
     for (size_t i = 0; i < done.output.size(); i += done.output.size() / 509) {
       double expected = 0;
@@ -128,10 +135,10 @@ inline Workload transforms(const cl::Context& context, size_t length, size_t poi
 }
 
 /// Enqueues the transfer of what all parts need.
-inline void write_common(const cl::CommandQueue& queue, const Workload& work) {
+inline void write_common(const cl::CommandQueue& queue, const Workload& work, cl::Event* event = nullptr) {
   if (!work.common.empty())
     queue.enqueueWriteBuffer(work.common_buffer, CL_FALSE, 0, work.common.size() * sizeof(float),
-                             work.common.data());
+                             work.common.data(), nullptr, event);
 }
 
 /// Enqueues the transfer of a part's input.
