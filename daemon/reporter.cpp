@@ -82,31 +82,72 @@ bool Reporter::settled() {
   return !sending_ && pending_.empty() && outgoing_.empty();
 }
 
-void Reporter::receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!open_) return;
-    // Another thread has the socket.
-    news_.store(sending_);
-    if (sending_) return;
-    sending_ = true;
+/// The socket and the line, where no other thread has them; what others add meanwhile goes out at the end.
+class Reporter::Turn {
+ public:
+  explicit Turn(Reporter& reporter) : reporter_(reporter) {
+    const std::lock_guard lock(reporter.mutex_);
+    has_ = reporter.open_ && !reporter.sending_;
+    if (has_) reporter.sending_ = true;
   }
-  struct Done {
-    Reporter& reporter;
-    ~Done() {
-      {
-        const std::lock_guard lock(reporter.mutex_);
-        reporter.sending_ = false;
-      }
-      reporter.flush();
+  ~Turn() {
+    if (!has_) return;
+    {
+      const std::lock_guard lock(reporter_.mutex_);
+      reporter_.sending_ = false;
     }
-  } done{*this};
+    reporter_.flush();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return has_; }
+
+ private:
+  Reporter& reporter_;
+  bool has_;
+};
+
+bool Reporter::hear(const protocol::Incoming& incoming) {
+  if (incoming.routing_id != client_) return false;
+  reader_.read(protocol::MessageList<protocol::Received>{}, incoming.records, incoming.frames, incoming.owner,
+               [this](protocol::Received&& message) { line_.received(message.batches); });
+  return true;
+}
+
+void Reporter::hear() {
+  if (!resumable_) return;
+  const Turn turn(*this);
+  if (!turn) return;
   protocol::Incoming incoming;
   while (protocol::receive(socket_, incoming)) {
-    if (incoming.routing_id == client_) {
-      reader_.read(protocol::MessageList<protocol::Received>{}, incoming.records, incoming.frames,
-                   incoming.owner, [this](protocol::Received&& message) { line_.received(message.batches); });
-    } else if (const auto received = attach(incoming)) {
+    try {
+      if (hear(incoming)) continue;
+    } catch (const protocol::DecodeError&) {
+      // The session ends for it, on the main thread.
+    }
+    strangers_.push_back(std::move(incoming));
+    if (!news_.exchange(true)) tasks_.post([] {});
+  }
+}
+
+void Reporter::receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach) {
+  // Before the turn, so that what comes while another thread has it is not forgotten.
+  news_.store(false);
+  const Turn turn(*this);
+  if (!turn) {
+    news_.store(true);
+    return;
+  }
+  protocol::Incoming incoming;
+  const auto next = [&] {
+    if (strangers_.empty()) return protocol::receive(socket_, incoming);
+    incoming = std::move(strangers_.front());
+    strangers_.pop_front();
+    return true;
+  };
+  while (next()) {
+    if (hear(incoming)) continue;
+    if (const auto received = attach(incoming)) {
       client_ = incoming.routing_id;
       protocol::Batch answer;
       answer.add(protocol::Received{});

@@ -35,6 +35,9 @@ class Reporter {
   /// @param attach gets messages of others: whether this is the client on a new connection, and how many
   /// batches it has.
   void receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach);
+  /// Takes note of what the client says to have got, so that it need not be kept any more; for a thread that
+  /// waits for memory. Any thread.
+  void hear();
   /// Whether something for receive() has come; but what comes while all threads sleep is told by descriptor()
   /// alone, which then is readable. After open().
   bool news() const { return news_.load(std::memory_order_relaxed); }
@@ -75,8 +78,11 @@ class Reporter {
   void close(const std::string& reason);
 
  private:
+  class Turn;
   void add_prints();
   bool send();
+  /// What the client tells of its line. @returns false for what others have sent
+  bool hear(const protocol::Incoming& incoming);
 
   zmq::socket_t socket_;
   Tasks& tasks_;
@@ -94,6 +100,7 @@ class Reporter {
   protocol::Batch outgoing_;
   protocol::LineSender line_;
   protocol::BatchReader reader_;
+  std::deque<protocol::Incoming> strangers_;  // what hear() has found for receive()
   std::atomic<bool> behind_ = false;
   std::atomic<bool> crowded_ = false;  // waiting for room in shared memory did not help
 };

@@ -91,9 +91,19 @@ class Bench {
   /// Reports the kernel's median time as the device's clock has it, and `work` (1e9 of `unit`) per second.
   void time(const std::string& figure, const cl::Kernel& kernel, const cl::NDRange& global,
             const cl::NDRange& local, double work, const char* unit) const {
+    time_command(
+        figure,
+        [&](cl::Event& event) {
+          queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+        },
+        work, unit);
+  }
+  /// As time(), for the command that `enqueue` enqueues with the event.
+  void time_command(const std::string& figure, const std::function<void(cl::Event&)>& enqueue, double work,
+                    const char* unit) const {
     const double nanoseconds = median(repeats_, [&] {
       cl::Event event;
-      queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+      enqueue(event);
       event.wait();
       return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
                                  event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
@@ -151,6 +161,8 @@ void expect_spectrum(const std::vector<float>& data, const std::vector<float>& g
 
 // The benchmarks. Each runs its kernel once on fresh memory, compares with the host, and then takes the time.
 void saxpy(const Bench& bench);
+void fill_short(const Bench& bench);
+void fill_long(const Bench& bench);
 void reduction(const Bench& bench);
 void stencil(const Bench& bench);
 void transpose(const Bench& bench);

@@ -14,6 +14,8 @@ struct Named {
 };
 constexpr Named all[] = {
     {"saxpy", kernels::saxpy},
+    {"fill_short", kernels::fill_short},
+    {"fill_long", kernels::fill_long},
     {"reduction", kernels::reduction},
     {"stencil", kernels::stencil},
     {"transpose", kernels::transpose},

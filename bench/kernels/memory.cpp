@@ -1,4 +1,6 @@
 // Kernels that are as fast as the device's memory.
+#include <cstring>
+
 #include "bench.hpp"
 
 namespace bench::kernels {
@@ -14,6 +16,34 @@ void saxpy(const Bench& bench) {
   const auto got = bench.download<float>(out, count);
   for (std::size_t i = 0; i < count; i += 97) expect_near(double{a} * x[i] + y[i], got[i], 1e-6, i);
   bench.time("saxpy", kernel, {count}, {256}, 12.0 * count, "GB/s");
+}
+
+namespace {
+
+/// clEnqueueFillBuffer with a pattern of one T.
+template <typename T>
+void fill(const Bench& bench, const std::string& figure, const T& pattern) {
+  const std::size_t size = bench.scale.pick(1U << 28U, 1U << 20U);
+  const cl::Buffer out = bench.upload(std::vector<cl_uchar>(size, 0xee));
+  bench.queue().enqueueFillBuffer(out, pattern, 0, size);
+  const auto got = bench.download<T>(out, size / sizeof(T));
+  for (std::size_t i = 0; i < got.size(); i += 97)
+    if (std::memcmp(&got[i], &pattern, sizeof pattern) != 0)
+      throw Wrong("another pattern at element " + std::to_string(i));
+  bench.time_command(
+      figure,
+      [&](cl::Event& event) { bench.queue().enqueueFillBuffer(out, pattern, 0, size, nullptr, &event); },
+      static_cast<double>(size), "GB/s");
+}
+
+}  // namespace
+
+void fill_short(const Bench& bench) {
+  fill(bench, "fill, 4 bytes", cl_uint{0x04030201});
+}
+
+void fill_long(const Bench& bench) {
+  fill(bench, "fill, 16 bytes", cl_uint4{{1, 2, 3, 4}});
 }
 
 void reduction(const Bench& bench) {

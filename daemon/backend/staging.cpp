@@ -8,6 +8,8 @@ namespace clique::daemon {
 
 namespace {
 constexpr std::chrono::milliseconds kPatience{100};
+/// Between two calls of what relieves.
+constexpr std::chrono::microseconds kPause{50};
 
 // Not value-initialised: the pages are only touched by what is put there.
 std::byte* make_block(std::size_t size) {
@@ -18,18 +20,27 @@ void destroy_block(std::byte* block) {
 }
 }  // namespace
 
-Staging::Staging() : Staging({make_block, destroy_block, 0}) {}
+Staging::Staging() : Staging({make_block, destroy_block}) {}
 
 std::shared_ptr<std::byte> Staging::take(std::size_t size) {
+  return make(size, true);
+}
+
+std::shared_ptr<std::byte> Staging::take_uncounted(std::size_t size) {
+  return make(size, false);
+}
+
+std::shared_ptr<std::byte> Staging::make(std::size_t size, bool counted) {
   const auto power =
       std::max<unsigned>(kSmallest, static_cast<unsigned>(std::bit_width(size - (size > 0 ? 1 : 0))));
   const std::size_t bytes = std::size_t{1} << power;
   std::byte* block = nullptr;
   {
     std::unique_lock lock(mutex_);
-    if (source_.limit != 0 && out_ > 0)
-      returned_.wait_for(lock, kPatience, [&] { return out_ + bytes <= source_.limit; });
-    out_ += bytes;
+    if (counted) {
+      if (source_.limit != 0) wait_for_room(lock, bytes);
+      out_ += bytes;
+    }
     if (power <= kLargest && !free_[power].empty()) {
       block = free_[power].back();
       free_[power].pop_back();
@@ -40,17 +51,32 @@ std::shared_ptr<std::byte> Staging::take(std::size_t size) {
     if (block == nullptr) block = source_.make(bytes);
   } catch (...) {
     const std::lock_guard lock(mutex_);
-    out_ -= bytes;
+    if (counted) out_ -= bytes;
     throw;
   }
-  return {block, [this, power](std::byte* given) { give_back(given, power); }};
+  return {block, [this, power, counted](std::byte* given) { give_back(given, power, counted); }};
 }
 
-void Staging::give_back(std::byte* block, unsigned power) {
+void Staging::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes) {
+  const auto fits = [&] { return out_ == 0 || out_ + bytes <= source_.limit; };
+  if (!source_.relieve) {
+    returned_.wait_for(lock, kPatience, fits);
+    return;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!fits() && std::chrono::steady_clock::now() < deadline) {
+    lock.unlock();
+    source_.relieve();
+    lock.lock();
+    returned_.wait_for(lock, kPause, fits);
+  }
+}
+
+void Staging::give_back(std::byte* block, unsigned power, bool counted) {
   const std::size_t bytes = std::size_t{1} << power;
   {
     const std::lock_guard lock(mutex_);
-    out_ -= bytes;
+    if (counted) out_ -= bytes;
     if (power <= kLargest && kept_ + bytes <= kKept) {
       kept_ += bytes;
       free_[power].push_back(block);

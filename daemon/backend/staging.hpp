@@ -18,6 +18,9 @@ class Staging {
     std::function<std::byte*(std::size_t)> make;  ///< throws where there is no memory
     std::function<void(std::byte*)> destroy;
     std::size_t limit = 0;  ///< bytes that should be out at a time; 0: any number
+    /// Called now and then by a thread that waits for blocks: does what makes them come back, where it is
+    /// that thread which otherwise would. May be empty.
+    std::function<void()> relieve = {};
   };
   /// Blocks of ordinary memory.
   Staging();
@@ -27,20 +30,25 @@ class Staging {
   /// A block of at least `size` bytes, given back when its last owner lets go of it. Where too much is out,
   /// waits for some to come back, but not for ever: who has it may wait for the caller.
   std::shared_ptr<std::byte> take(std::size_t size);
+  /// The same without waiting, and without being counted: for blocks of which something else bounds the
+  /// number.
+  std::shared_ptr<std::byte> take_uncounted(std::size_t size);
 
  private:
   static constexpr unsigned kSmallest = 12;  // 4 KiB
   static constexpr unsigned kLargest = 23;   // 8 MiB
   static constexpr std::size_t kKept = 128U << 20U;
 
-  void give_back(std::byte* block, unsigned power);
+  std::shared_ptr<std::byte> make(std::size_t size, bool counted);
+  void wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes);
+  void give_back(std::byte* block, unsigned power, bool counted);
 
   Source source_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::array<std::vector<std::byte*>, kLargest + 1> free_;
   std::size_t kept_ = 0;
-  std::size_t out_ = 0;
+  std::size_t out_ = 0;  // of those that are counted
 };
 
 }  // namespace clique::daemon

@@ -100,6 +100,33 @@ void check_shape(const cl_image_desc& desc, std::size_t element, bool host_ptr) 
           "the slice pitch is too small or uneven");
 }
 
+/// Bytes from the first to the end of the last row of a 2D image whose rows lie in a buffer, `origin` bytes
+/// behind the start of an allocation. Throws Error(CL_INVALID_OPERATION) where no device of the context
+/// offers that, and CL_INVALID_IMAGE_FORMAT_DESCRIPTOR where none can with this pitch and origin
+/// (sections 5.3.1.1 and 5.3.1.6: what they have to be a multiple of is said in pixels).
+std::size_t rows_in_buffer(const Context& context, const cl_image_desc& desc, std::size_t element,
+                           std::size_t origin) {
+  const std::size_t row = desc.image_width * element;
+  const std::size_t pitch = desc.image_row_pitch != 0 ? desc.image_row_pitch : row;
+  require(pitch >= row && pitch % element == 0, CL_INVALID_IMAGE_DESCRIPTOR,
+          "the row pitch is too small or uneven");
+  bool offered = false;
+  bool aligned = false;
+  for (const Ref<Device>& device : context.devices()) {
+    if (device->text(CL_DEVICE_EXTENSIONS).find("cl_khr_image2d_from_buffer") == std::string::npos) continue;
+    offered = true;
+    const auto multiple = [&](std::size_t bytes, cl_device_info pixels) {
+      return bytes % (std::max<std::size_t>(device->value<cl_uint>(pixels), 1) * element) == 0;
+    };
+    aligned |= multiple(pitch, CL_DEVICE_IMAGE_PITCH_ALIGNMENT) &&
+               multiple(origin, CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT);
+  }
+  require(offered, CL_INVALID_OPERATION, "no device of the context can make 2D images from buffers");
+  require(aligned, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+          "the row pitch or the buffer's origin is aligned for no device of the context");
+  return pitch * desc.image_height;
+}
+
 /// The buffer below an image, or empty. Throws Error(CL_INVALID_IMAGE_DESCRIPTOR) and others of the buffer's
 /// clauses.
 Ref<Memory> buffer_below(const Context& context, const cl_image_desc& desc, std::size_t element) {
@@ -119,21 +146,10 @@ Ref<Memory> buffer_below(const Context& context, const cl_image_desc& desc, std:
   }
   valid(!buffer->is_image(), "images from images are not offered");
   valid(buffer->context().get() == &context, "the buffer is of another context");
-  std::size_t row = desc.image_width * element;
-  if (desc.image_type == CL_MEM_OBJECT_IMAGE2D) {
-    const auto& devices = context.devices();
-    const bool offered = std::any_of(devices.begin(), devices.end(), [](const Ref<Device>& device) {
-      return device->text(CL_DEVICE_EXTENSIONS).find("cl_khr_image2d_from_buffer") != std::string::npos;
-    });
-    require(offered, CL_INVALID_OPERATION, "no device of the context can make 2D images from buffers");
-    if (desc.image_row_pitch != 0) {
-      valid(desc.image_row_pitch >= row && desc.image_row_pitch % element == 0,
-            "the row pitch is too small or uneven");
-      row = desc.image_row_pitch;
-    }
-    row *= desc.image_height;
-  }
-  valid(row <= buffer->size(), "the image is larger than its buffer");
+  std::size_t size = desc.image_width * element;
+  if (desc.image_type == CL_MEM_OBJECT_IMAGE2D)
+    size = rows_in_buffer(context, desc, element, buffer->origin());
+  valid(size <= buffer->size(), "the image is larger than its buffer");
   return buffer;
 }
 

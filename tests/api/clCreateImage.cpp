@@ -161,6 +161,35 @@ TEST_F(clCreateImage, Given2dImageOfABufferThenSharedOrInvalidOperation) {
   EXPECT_EQ(expected, read_image(made, {16, 4, 1}));
 }
 
+TEST_F(clCreateImage, Given2dImageOfABufferWithUnalignedRowsThenInvalidImageFormatDescriptor) {
+  size_t pitch = 0;
+  size_t origin = 1;
+  size_t step = 0;
+  for (const cl_device_id each : image_devices()) {
+    pitch = std::max<size_t>(pitch, info<cl_uint>(clGetDeviceInfo, each, CL_DEVICE_IMAGE_PITCH_ALIGNMENT));
+    origin = std::max<size_t>(origin,
+                              info<cl_uint>(clGetDeviceInfo, each, CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT));
+    step = std::max<size_t>(step, info<cl_uint>(clGetDeviceInfo, each, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
+  }
+  if (pitch <= 1) GTEST_SKIP() << "any row pitch will do";
+  const size_t row = 2 * pitch * kPixel;
+  const Mem store = buffer(8 * row, Bytes(8 * row).data());
+  cl_image_desc desc = image_desc({"2D", CL_MEM_OBJECT_IMAGE2D, {16, 4, 1}});
+  desc.buffer = store;
+  desc.image_width = pitch;
+  desc.image_row_pitch = row - pitch * kPixel + kPixel;
+  EXPECT_EQ(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, create(desc));
+  desc.image_row_pitch = row;
+  ASSERT_CL(create(desc));
+  if (step % (origin * kPixel) == 0) return;
+  const cl_buffer_region region = {step, 4 * row};
+  cl_int err = CL_SUCCESS;
+  const Mem part(clCreateSubBuffer(store, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
+  ASSERT_CL(err);
+  desc.buffer = part;
+  EXPECT_EQ(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, create(desc));
+}
+
 TEST_F(clCreateImage, GivenExclusiveOrUnknownFlagsThenInvalidValue) {
   for (const cl_mem_flags flags :
        {cl_mem_flags{CL_MEM_READ_WRITE | CL_MEM_READ_ONLY},

@@ -5,6 +5,7 @@ add_executable(daemon_unit_tests
   ${CMAKE_CURRENT_LIST_DIR}/daemon_config.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_device_filter.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_report_order.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon_staging.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon_transfers.cpp)
 target_link_libraries(daemon_unit_tests PRIVATE clique_daemon_objects GTest::gtest_main)
 add_test(NAME unit.daemon COMMAND daemon_unit_tests)

@@ -32,7 +32,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       device_(device),
       description_(describe(device)),
       extensions_(language_extensions(device)),
-      staging_({make_pinned, destroy_pinned, kMostStaging}),
+      staging_({make_pinned, destroy_pinned, kMostStaging, [this] { surroundings_.reporter.hear(); }}),
       device_memory_(device.native, device.pooled),
       printf_buffers_(device_memory_),
       scheduler_(device.context, [this](CUresult result) { fault(result); },
@@ -68,12 +68,13 @@ bool CudaBackend::is_pinned(std::span<const std::byte> bytes) const {
   });
 }
 
-std::shared_ptr<std::byte> CudaBackend::pinned_block(std::shared_ptr<std::byte> shared, std::size_t size) {
-  return shared && is_pinned({shared.get(), size}) ? std::move(shared) : staging_.take(size);
+std::shared_ptr<std::byte> CudaBackend::outgoing(std::size_t size) {
+  auto shared = surroundings_.reporter.take(size);
+  return shared && is_pinned({shared.get(), size}) ? shared : staging_.take(size);
 }
 
-std::shared_ptr<std::byte> CudaBackend::outgoing(std::size_t size) {
-  return pinned_block(surroundings_.reporter.take(size), size);
+std::shared_ptr<std::byte> CudaBackend::chunk(std::shared_ptr<std::byte> shared, std::size_t size) {
+  return shared && is_pinned({shared.get(), size}) ? shared : staging_.take_uncounted(size);
 }
 
 std::shared_ptr<std::byte> CudaBackend::pinned(const protocol::Payload& data) {

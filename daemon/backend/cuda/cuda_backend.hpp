@@ -194,8 +194,9 @@ class CudaBackend : public Backend {
   std::vector<std::string> extensions_;
   /// A pinned block for data on its way to the client.
   std::shared_ptr<std::byte> outgoing(std::size_t size);
-  /// The block, or one of our own where there is none or it is not pinned.
-  std::shared_ptr<std::byte> pinned_block(std::shared_ptr<std::byte> shared, std::size_t size);
+  /// The block, or one of our own where there is none or it is not pinned, for a chunk of a push, of which
+  /// there are never many.
+  std::shared_ptr<std::byte> chunk(std::shared_ptr<std::byte> shared, std::size_t size);
   /// The data in pinned memory, copied there only where it is not.
   std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
   bool is_pinned(std::span<const std::byte> bytes) const;

@@ -287,9 +287,9 @@ void describe_memory(const Device& device, Writer& write) {
   write(CL_DEVICE_ERROR_CORRECTION_SUPPORT, cl_bool{attribute(CU_DEVICE_ATTRIBUTE_ECC_ENABLED)});
   write(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED)});
   write(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities{0});
-  // In bits: textures of linear memory begin at multiples of this.
-  const cl_uint alignment = std::max(128U, attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
-  write(CL_DEVICE_MEM_BASE_ADDR_ALIGN, alignment * 8);
+  // In bits: the largest type, long16. 2D images in buffers need more:
+  // CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT.
+  write(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{8 * 128});
   write(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, cl_uint{128});
   for (const cl_uint name :
        {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT,

@@ -49,7 +49,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const TaskRef read = backend_.transfer(
         *queue_, waits_,
         [self, block](CUstream stream) {
-          *block = self->backend_.pinned_block(nullptr, size);
+          *block = self->backend_.chunk(nullptr, size);
           CLIQUE_CUDA(MemcpyDtoHAsync(block->get(), self->content_size_->address, size, stream));
         },
         {content_size_, block},
@@ -96,8 +96,8 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
           CudaBackend& backend = self->backend_;
           *data = self->destination_;
           if (!*data)
-            *data = backend.pinned_block(backend.surroundings_.peers.take(self->message_.peer, block.size),
-                                         block.size);
+            *data =
+                backend.chunk(backend.surroundings_.peers.take(self->message_.peer, block.size), block.size);
           self->read(data->get(), block, offset, stream);
         },
         {memory_, data},
