@@ -38,6 +38,16 @@ class CudaScheduler : public testing::Test {
   static CUdeviceptr at(CUdeviceptr memory, std::size_t index) {
     return memory + index * sizeof(std::uint32_t);
   }
+  /// Waits for it, within reason.
+  template <typename Condition>
+  static bool comes_true(const Condition& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
   static std::uint32_t number(CUdeviceptr memory, std::size_t index) {
     return *reinterpret_cast<const volatile std::uint32_t*>(at(memory, index));
   }
@@ -63,6 +73,7 @@ class CudaScheduler : public testing::Test {
     node.task = std::make_shared<Task>();
     node.task->timed = random_() % 8 == 0;
     node.task->prompt = random_() % 8 == 0;
+    node.task->awaited = random_() % 8 == 0;
     node.task->run = [this, index, before = node.waits](CUstream stream) {
       for (std::size_t i = 0; i < before.size(); ++i)
         CLIQUE_CUDA(MemcpyDtoDAsync(at(seen_, index * kMostWaits + i), at(done_, before[i]),
@@ -99,6 +110,24 @@ class CudaScheduler : public testing::Test {
   Scheduler scheduler_{nullptr, [this](CUresult /*result*/) { faulty_ = true; }};
 };
 
+TEST_F(CudaScheduler, GivenOneThatOthersMayWaitForThenItsEndIsToldWhileWhatFollowsRuns) {
+  const auto lane = scheduler_.make_lane(true);
+  const CUdeviceptr gate = take(1);
+  const auto first = std::make_shared<Task>();
+  first->awaited = true;
+  first->run = [](CUstream /*stream*/) {};
+  const auto second = std::make_shared<Task>();
+  second->run = [gate](CUstream stream) {
+    CLIQUE_CUDA(StreamWaitValue32(stream, gate, 1, CU_STREAM_WAIT_VALUE_GEQ));
+  };
+  for (const TaskRef& task : {first, second}) scheduler_.enter(task, lane, {}, {});
+  scheduler_.flush();
+  EXPECT_TRUE(comes_true([&] { return first->ended(); }));
+  EXPECT_FALSE(second->ended());
+  std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate)).store(1);
+  EXPECT_TRUE(comes_true([&] { return second->ended(); }));
+}
+
 TEST_F(CudaScheduler, GivenRandomDependenciesThenEachComesAfterWhatItWaitsFor) {
   std::vector<std::shared_ptr<Lane>> lanes;
   for (int i = 0; i < 6; ++i) lanes.push_back(scheduler_.make_lane(i % 2 == 0));
@@ -117,11 +146,7 @@ TEST_F(CudaScheduler, GivenRandomDependenciesThenEachComesAfterWhatItWaitsFor) {
   for (Node& node : nodes_)
     if (node.gate && !node.decided) decide(node);
   scheduler_.flush();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (ended_ < tasks && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-
-  ASSERT_EQ(ended_, tasks);
+  ASSERT_TRUE(comes_true([&] { return ended_ == tasks; })) << ended_ << " of " << tasks;
   EXPECT_EQ(early_, 0U) << "were told ended before they were done";
   EXPECT_FALSE(faulty_);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -195,6 +195,7 @@ TaskRef CudaBackend::make_task(const Command& command, const std::shared_ptr<Que
   task->kernel = work.kernel;
   task->timed = queue->profiling && (report || work.data);
   task->prompt = work.data != nullptr;
+  task->awaited = (command.flags & (Command::kEvent | Command::kReport)) != 0;
   if (queue->profiling) task->queued = host_clock();
   task->at_end = [this, id = command.id, silent = command.flags == 0, queue, report, entry = std::move(entry),
                   data = std::move(work.data), size = work.size, part = work.part,

@@ -133,7 +133,7 @@ void Scheduler::submit(const TaskRef& task) {
   Stream& stream = choose(*task, *task->lane_);
   task->stream_ = &stream;
   const bool alone = limited_ && !task->kernel.empty();
-  if (alone && !stream.unmarked_.empty()) mark(stream);
+  if (!stream.unmarked_.empty() && (alone || stream.unmarked_.back()->awaited)) mark(stream);
   task->submitted_ = task->timed ? host_clock() : 0;
   try {
     enqueue(*task, stream);

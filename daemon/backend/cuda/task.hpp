@@ -41,6 +41,8 @@ class Task {
   bool timed = false;
   /// The end is wanted soon: not only at the next flush.
   bool prompt = false;
+  /// Others may wait for it: its end is told before that of what follows it in its stream.
+  bool awaited = false;
   /// Fails as what it waits for failed, since it stands for that.
   bool stands_for_waits = false;
   std::int64_t queued = 0;  ///< host_clock() when the command came
