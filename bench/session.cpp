@@ -1,5 +1,6 @@
 // How long a short program takes that has run before: from the start of its process to its first result, and
-// to its end. Or several such programs at once, each of which ends when all have their results.
+// to its end; after some rest, as when somebody starts it, and right after another, as in a script. Or
+// several such programs at once, each of which ends when all have their results.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -7,7 +8,9 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "opencl.hpp"
 
@@ -19,6 +22,7 @@ struct SessionOptions : OpenCLOptions {
   bool child = false;
   bool everywhere = false;
   size_t at_once = 1;
+  double rest = 1;
 };
 
 [[noreturn]] void fail(const char* call, int error) {
@@ -117,17 +121,25 @@ void measure(const SessionOptions& options) {
     be_the_program(options);
     return;
   }
-  std::vector<double> whole;
-  const double to_result = median(options.repeats, [&] {
-    double time = 0;
-    whole.push_back(seconds([&] { time = start_to_result(options); }));
-    return time;
-  });
-  whole.erase(whole.begin());  // the run that warms up
   const std::string which =
       options.at_once == 1 ? "process start to " : std::to_string(options.at_once) + " processes' start to ";
-  report(which + (options.at_once == 1 ? "first result" : "all results"), 1e3 * to_result, "ms");
-  report(which + (options.at_once == 1 ? "its end" : "their end"), 1e3 * median(whole), "ms");
+  const std::array<std::string, 2> what = options.at_once == 1
+                                              ? std::array<std::string, 2>{"first result", "its end"}
+                                              : std::array<std::string, 2>{"all results", "their end"};
+  const auto report_starts = [&](std::chrono::duration<double> rest, const std::string& how) {
+    std::vector<double> whole;
+    const double to_result = median(options.repeats, [&] {
+      std::this_thread::sleep_for(rest);
+      double time = 0;
+      whole.push_back(seconds([&] { time = start_to_result(options); }));
+      return time;
+    });
+    whole.erase(whole.begin());  // the run that warms up
+    report(which + what[0] + how, 1e3 * to_result, "ms");
+    report(which + what[1] + how, 1e3 * median(whole), "ms");
+  };
+  report_starts(std::chrono::duration<double>(options.rest), "");
+  report_starts({}, ", one after another");
 }
 
 }  // namespace
@@ -141,6 +153,9 @@ int main(int argc, char** argv) {
     app.add_option("--at-once", options.at_once, "so many programs at the same time")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
+    app.add_option("--rest", options.rest, "seconds before each but those one after another")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
   };
   return bench::run_opencl(argc, argv, "Start of a session", options, add, [&] { measure(options); });
 }
