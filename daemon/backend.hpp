@@ -90,6 +90,17 @@ struct Surroundings {
   std::chrono::seconds kernel_limit{0};
 };
 
+/// Commands that a device runs at once, each after the one before it.
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  virtual ~Graph() = default;
+  /// Enqueues them as one command.
+  virtual void run(const protocol::Command& command) = 0;
+};
+
 /// Executes one session's messages. Everything is called on the worker's main thread.
 class Backend : public HandlesAll<DeviceMessages> {
  public:
@@ -100,6 +111,12 @@ class Backend : public HandlesAll<DeviceMessages> {
 
   /// Now, in nanoseconds of the clock that EventState's times are on. Any thread.
   virtual std::int64_t clock() const = 0;
+
+  /// Kernels, copies and fills that are handled from now on are not executed, but become a Graph.
+  /// @returns false where the backend has none.
+  virtual bool begin_graph() { return false; }
+  /// @returns null where a command cannot be in a graph, or fails.
+  virtual std::shared_ptr<Graph> end_graph() { return nullptr; }
 
   /// Receives a transfer. @returns null where the command has failed already: its data is of no use.
   virtual std::unique_ptr<TransferSink> expect(protocol::Expect&& message) = 0;

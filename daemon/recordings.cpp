@@ -21,20 +21,32 @@ void Recordings::define(const protocol::DefineRecording& message) {
   };
   reader_.read(protocol::RecordedMessages{}, std::as_bytes(std::span(message.commands)), {}, nullptr, take);
   if (commands.empty()) throw RuleBroken(name + " has no commands");
-  recordings_.emplace(message.id, std::move(commands));
+  recordings_.emplace(message.id, Recording{std::move(commands)});
 }
 
-void Recordings::run(const protocol::RunRecording& message, Backend& backend) const {
+std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& commands, Backend& backend) {
+  if (commands.size() < 2 || !backend.begin_graph()) return nullptr;
+  for (const Recorded& recorded : commands)
+    std::visit([&](auto copy) { backend.handle(std::move(copy)); }, recorded);
+  return backend.end_graph();
+}
+
+void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
   const auto found = recordings_.find(message.recording);
   if (found == recordings_.end())
     throw RuleBroken("recording " + std::to_string(message.recording) + " does not exist");
   if ((message.command.flags & Command::kMore) != 0) throw RuleBroken("a recording as a part of a command");
+  Recording& recording = found->second;
+  if (!std::exchange(recording.has_run, true)) recording.graph = make_graph(recording.commands, backend);
+  if (recording.graph) {
+    recording.graph->run(message.command);
+    return;
+  }
   // The queue keeps the order, so that only the first command has to wait.
   Command header = message.command;
   header.flags |= Command::kMore;
-  const std::vector<Recorded>& commands = found->second;
-  for (const Recorded& recorded : commands) {
-    if (&recorded == &commands.back()) header.flags = message.command.flags;
+  for (const Recorded& recorded : recording.commands) {
+    if (&recorded == &recording.commands.back()) header.flags = message.command.flags;
     std::visit(
         [&](auto copy) {
           copy.command = header;

@@ -78,6 +78,38 @@ TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
   EXPECT_EQ(client_.first(6), 4);
 }
 
+TEST_F(CudaCommands, GivenRecordingWithACommandThatFailsThenItsRunsFail) {
+  client_.make_zeros(5);
+  Batch batch;
+  batch.add(increment({}, 5));
+  batch.add(CopyBuffer{{}, 5, 77, 0, 0, sizeof(int)});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  client_.send(CreateBuffer{77, 1, 1, std::uint64_t{1} << 62U});
+  EXPECT_NE(client_.next<Failed>().status, 0);
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}});
+  for (const CommandId id : {100, 101}) {
+    client_.send(RunRecording{command(id, Command::kReport), 20});
+    EXPECT_NE(client_.ended(id).status, 0);
+  }
+  client_.send(increment(command(102, Command::kReport), 5));
+  EXPECT_EQ(client_.ended(102).status, 0);
+}
+
+TEST_F(CudaCommands, GivenRecordingThatIsReleasedThenItsRunsComeToTheirEnd) {
+  client_.make_zeros(5);
+  Batch batch;
+  for (int i = 0; i < 10; ++i) batch.add(increment({}, 5));
+  batch.add(FillBuffer{{}, 5, Bytes{0, 0, 0, 1}, 0, sizeof(int)});
+  batch.add(increment({}, 5));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}}, AwaitRemote{50, 1},
+               RunRecording{command(100, 0, {50}), 20}, RunRecording{command(101, Command::kReport), 20},
+               Release{{20}, {}});
+  client_.send(SetRemote{50, CL_COMPLETE});
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(client_.first(5), (1 << 24) + 1);
+}
+
 TEST_F(CudaCommands, GivenWaitListsThenTheOrderHoldsAcrossQueues) {
   client_.make_zeros(5);
   // In the end all have to have waited for the slow one.

@@ -14,10 +14,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <regex>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 // Programs built with a later header may ask for the first version of a call.
@@ -139,6 +141,7 @@ struct CUstream_st {
   std::condition_variable changed;
   std::deque<std::function<void()>> work;
   bool busy = false;
+  std::optional<std::vector<std::function<void()>>> captured;  // between begin and end of a capture
 
   CUstream_st() {
     std::thread([this] {
@@ -160,6 +163,10 @@ struct CUstream_st {
   }
   CUresult put(std::function<void()> what) {
     if (broken != CUDA_SUCCESS) return broken;
+    if (captured) {
+      captured->push_back(std::move(what));
+      return CUDA_SUCCESS;
+    }
     {
       const std::lock_guard lock(mutex);
       work.push_back(std::move(what));
@@ -489,6 +496,40 @@ EXPORT cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t v
     while (static_cast<std::int32_t>(word.load(std::memory_order_acquire) - value) < 0 &&
            broken == CUDA_SUCCESS)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
+  });
+}
+
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+};
+struct CUgraphExec_st {
+  std::vector<std::function<void()>> work;
+};
+EXPORT cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode /*mode*/) {
+  if (stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
+  stream->captured.emplace();
+  return CUDA_SUCCESS;
+}
+EXPORT cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  if (!stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
+  *graph = new CUgraph_st{std::move(*std::exchange(stream->captured, std::nullopt))};
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphInstantiateWithFlags(CUgraphExec* native, CUgraph graph, unsigned long long /*flags*/) {
+  *native = new CUgraphExec_st{graph->work};
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphDestroy(CUgraph graph) {
+  delete graph;
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphExecDestroy(CUgraphExec native) {
+  delete native;
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphLaunch(CUgraphExec native, CUstream stream) {
+  return stream->put([work = native->work] {
+    for (const auto& one : work) one();
   });
 }
 

@@ -74,6 +74,10 @@ class CudaBackend : public Backend {
   // pushes.cpp
   void handle(protocol::Push&& message) override;
 
+  // graphs.cpp
+  bool begin_graph() override;
+  std::shared_ptr<Graph> end_graph() override;
+
   // events.cpp
   void handle(protocol::Marker&& message) override;
   void handle(protocol::Barrier&& message) override;
@@ -84,8 +88,10 @@ class CudaBackend : public Backend {
  private:
   class PushJob;
   class ExpectSink;
+  class CapturedGraph;
   friend class PushJob;
   friend class ExpectSink;
+  friend class CapturedGraph;
 
   struct Event {
     TaskRef task;  ///< null where the command was refused
@@ -112,12 +118,18 @@ class CudaBackend : public Backend {
     bool everything_before = false;       ///< comes after all before it in its queue
     bool everything_after = false;        ///< and all after it in its queue come after it
   };
+  /// Between begin_graph() and end_graph().
+  struct Collected {
+    std::vector<Work> works;
+    bool refused = false;  ///< something of them cannot be in a graph
+  };
   using Times = std::array<std::uint64_t, 4>;
 
   /// Has a command done: `make` returns its Work, and may throw ClError and RuleBroken.
   template <typename Make>
   void submit(const Command& command, Make&& make);
   void enter(const Command& command, const std::shared_ptr<Queue>& queue, Work work);
+  void collect(Work work);
   void join_parts(const Command& command, const std::shared_ptr<Queue>& queue, Parts parts);
   void fail(const Command& command, const std::shared_ptr<Queue>& queue, const ClError& error);
   /// A task that reports the command's end and data; `entry` may be null.
@@ -189,6 +201,8 @@ class CudaBackend : public Backend {
   Table<Kernel> kernels_{"kernel"};
   std::unordered_map<CommandId, Event> events_;
   std::unordered_map<CommandId, Parts> parts_;
+  std::optional<Collected> collected_;
+  CUstream capturing_ = nullptr;  // once needed
   /// Finishes that wait, for the end of the session.
   std::unordered_map<protocol::RequestId, TaskRef> finishes_;
   std::vector<std::string> extensions_;
@@ -217,10 +231,17 @@ template <typename Make>
 void CudaBackend::submit(const Command& command, Make&& make) {
   std::shared_ptr<Queue> queue;
   try {
+    if (collected_) {
+      collect(make());
+      return;
+    }
     queue = queues_.get(command.queue);
     enter(command, queue, make());
   } catch (const ClError& error) {
-    fail(command, queue, error);
+    if (collected_)
+      collected_->refused = true;
+    else
+      fail(command, queue, error);
   }
 }
 

@@ -58,6 +58,12 @@ namespace clique::daemon::cuda {
   X(StreamSynchronize, cuStreamSynchronize, CUstream)                                                      \
   X(StreamWriteValue32, cuStreamWriteValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)              \
   X(StreamWaitValue32, cuStreamWaitValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)                \
+  X(StreamBeginCapture, cuStreamBeginCapture_v2, CUstream, CUstreamCaptureMode)                            \
+  X(StreamEndCapture, cuStreamEndCapture, CUstream, CUgraph*)                                              \
+  X(GraphInstantiateWithFlags, cuGraphInstantiateWithFlags, CUgraphExec*, CUgraph, unsigned long long)     \
+  X(GraphDestroy, cuGraphDestroy, CUgraph)                                                                 \
+  X(GraphExecDestroy, cuGraphExecDestroy, CUgraphExec)                                                     \
+  X(GraphLaunch, cuGraphLaunch, CUgraphExec, CUstream)                                                     \
   X(EventCreate, cuEventCreate, CUevent*, unsigned)                                                        \
   X(EventRecord, cuEventRecord, CUevent, CUstream)                                                         \
   X(EventQuery, cuEventQuery, CUevent)                                                                     \
