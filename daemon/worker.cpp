@@ -74,6 +74,8 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);
   zmq::socket_t reports = router(context);
+  protocol::expect_payloads(commands);
+  protocol::expect_payloads(peers);
   // Nobody says more than Attach there.
   constexpr std::int64_t kMaxAttach = 64 << 10;
   reports.set(zmq::sockopt::maxmsgsize, kMaxAttach);

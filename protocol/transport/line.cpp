@@ -90,6 +90,7 @@ Line::Line(zmq::context_t& zmq, std::string endpoint, std::string token, LineId 
 void Line::connect(Batch& first) {
   socket_ = zmq::socket_t(zmq_, zmq::socket_type::dealer);
   configure(socket_);
+  if (direction_ == Direction::Inward) expect_payloads(socket_);
   auto monitor = std::make_unique<Monitor>(zmq_, socket_);
   try {
     socket_.connect(endpoint_);

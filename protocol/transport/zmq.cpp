@@ -47,8 +47,12 @@ void configure(zmq::socket_ref socket) {
   socket.set(zmq::sockopt::maxmsgsize, kMaxFrame);
   socket.set(zmq::sockopt::heartbeat_ivl, kHeartbeatIntervalMs);
   socket.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);
-  socket.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
+  socket.set(zmq::sockopt::tcp_maxrt, kHeartbeatTimeoutMs);
   socket.set(zmq::sockopt::ipv6, 1);
+}
+
+void expect_payloads(zmq::socket_ref socket) {
+  socket.set(zmq::sockopt::heartbeat_timeout, 0);
 }
 
 unsigned bulk_connections() {

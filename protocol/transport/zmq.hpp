@@ -10,13 +10,18 @@
 
 namespace clique::protocol {
 
-/// Time within which a dead connection is noticed: ZMTP heartbeats on every socket.
+/// Time within which a dead connection is noticed: ZMTP heartbeats on every socket, which have to be
+/// acknowledged by the other host, and answered by the other process, in time.
 inline constexpr int kHeartbeatIntervalMs = 1000;
 inline constexpr int kHeartbeatTimeoutMs = 4000;
 
 /// Settings of every Clique socket: no lingering, no dropping at a high-water mark, heartbeats, bounded
 /// messages. To be called before bind or connect.
 void configure(zmq::socket_ref socket);
+
+/// For sockets that payloads come through: over a slow link one may take longer than a heartbeat's answer
+/// may, which comes after it. That the other host acknowledges is enough then.
+void expect_payloads(zmq::socket_ref socket);
 
 /// Over how many connections this process spreads a large transfer, each direction; as many threads of
 /// ZeroMQ's are worth having.
