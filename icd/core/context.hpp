@@ -50,6 +50,9 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// Whether some event is Event::late().
   bool has_late_events() const { return has_late_events_.load(std::memory_order_relaxed); }
   void set_late_events() { has_late_events_.store(true, std::memory_order_relaxed); }
+  /// Whether there has been some user event.
+  bool has_user_events() const { return has_user_events_.load(std::memory_order_relaxed); }
+  void set_user_events() { has_user_events_.store(true, std::memory_order_relaxed); }
 
   /// @returns what has to come before the queue's first command: the last write that returned early on its
   /// worker.
@@ -80,6 +83,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   HostReads host_reads_;
   SvmTable svm_;
   std::atomic<bool> has_late_events_ = false;
+  std::atomic<bool> has_user_events_ = false;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
   /// Held while a queue is made, or while none must be. Not while one goes, which may happen wherever an

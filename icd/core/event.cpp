@@ -17,7 +17,9 @@ Event::Event(Ref<Context> context, Ref<Queue> queue, Worker& worker, cl_command_
       reported_(reported),
       status_(CL_QUEUED) {}
 
-Event::Event(Ref<Context> context) : context_(std::move(context)), status_(CL_SUBMITTED) {}
+Event::Event(Ref<Context> context) : context_(std::move(context)), status_(CL_SUBMITTED) {
+  context_->set_user_events();
+}
 
 Event::~Event() {
   if (worker_ != nullptr && !held_id_) worker_->release_event(id_);

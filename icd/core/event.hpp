@@ -76,6 +76,9 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// what it waits for. Before it can end.
   void set_parts(std::vector<Ref<Event>> parts) { parts_ = std::move(parts); }
   bool late() const { return late_; }
+  /// The user events, not set yet, that hold it back, directly or not. Before anybody else has the event.
+  void set_gates(std::vector<Ref<Event>> gates) { gates_ = std::move(gates); }
+  const std::vector<Ref<Event>>& gates() const { return gates_; }
   /// Keeps an object alive until the event has ended.
   void keep(Ref<RefCounted> object);
   /// Somebody looks at the status: have the worker tell when the command runs.
@@ -104,6 +107,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   bool reported_ = true;
   bool late_ = false;
   std::vector<Ref<Event>> parts_;
+  std::vector<Ref<Event>> gates_;
   std::atomic<cl_int> status_;
   Times times_{};
   std::mutex mutex_;

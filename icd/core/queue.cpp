@@ -39,6 +39,18 @@ DataSink after(std::vector<Ref<Event>> reads, DataSink sink) {
   };
 }
 
+/// Those of the events that a command with these gates may come after. What is held back by another one is no
+/// predecessor of it, and must not keep it waiting: the application may wait for it before it opens that
+/// gate.
+std::vector<Ref<Event>> may_precede(std::vector<Ref<Event>> events, const std::vector<Ref<Event>>& gates) {
+  std::erase_if(events, [&](const Ref<Event>& event) {
+    return std::any_of(event->gates().begin(), event->gates().end(), [&](const Ref<Event>& gate) {
+      return !gate->ended() && std::find(gates.begin(), gates.end(), gate) == gates.end();
+    });
+  });
+  return events;
+}
+
 }  // namespace
 
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
@@ -111,14 +123,21 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   };
   std::for_each(submission.waits.begin(), submission.waits.end(), wait_for);
   std::for_each(arrivals.begin(), arrivals.end(), wait_for);
+  const std::vector<Ref<Event>> gates = gates_of(submission.waits, submission.after_all);
+  note_gates(gates, submission.before_all);
+  if (prepared.event) prepared.event->set_gates(gates);
+  std::vector<Ref<Event>> earlier;
+  if (!submission.fills.empty()) {
+    earlier = may_precede(earlier_fills(submission.fills), gates);
+    if (!earlier.empty()) {
+      context_->set_late_events();
+      foreign.insert(foreign.end(), earlier.begin(), earlier.end());
+      submission.sink = after(earlier, std::move(submission.sink));
+    }
+  }
   if (elsewhere || context_->has_late_events())
     foreign = note_foreign(std::move(foreign), submission.report ? prepared.event : Ref<Event>(),
                            submission.after_all, submission.before_all);
-  if (!submission.fills.empty()) {
-    const auto earlier = earlier_fills(submission.fills);
-    foreign.insert(foreign.end(), earlier.begin(), earlier.end());
-    if (!earlier.empty()) submission.sink = after(earlier, std::move(submission.sink));
-  }
   if (submission.report && !foreign.empty()) prepared.event->follows(std::move(foreign));
   if (submission.report) {
     here.expect_event(prepared.event);
@@ -135,6 +154,38 @@ std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory) 
     std::erase_if(reads,
                   [this](const Ref<Event>& read) { return read->queue().get() == this && !read->late(); });
   return reads;
+}
+
+std::vector<Ref<Event>> Queue::gates_of(std::span<const Ref<Event>> waits, bool after_all) {
+  std::vector<Ref<Event>> gates;
+  if (!context_->has_user_events()) return gates;
+  const auto add = [&](const Ref<Event>& gate) {
+    if (!gate->ended() && std::find(gates.begin(), gates.end(), gate) == gates.end()) gates.push_back(gate);
+  };
+  for (const Ref<Event>& wait : waits) {
+    if (wait->is_user()) add(wait);
+    std::for_each(wait->gates().begin(), wait->gates().end(), add);
+  }
+  const std::lock_guard lock(foreign_mutex_);
+  const auto& own = after_all || in_order() ? gates_ : gates_fence_;
+  std::for_each(own.begin(), own.end(), add);
+  return gates;
+}
+
+void Queue::note_gates(const std::vector<Ref<Event>>& gates, bool before_all) {
+  if (gates.empty()) return;
+  std::vector<Ref<Event>> gone;  // let go of after the lock
+  const auto add_to = [&](std::vector<Ref<Event>>& own) {
+    const auto ended =
+        std::partition(own.begin(), own.end(), [](const Ref<Event>& gate) { return !gate->ended(); });
+    std::move(ended, own.end(), std::back_inserter(gone));
+    own.erase(ended, own.end());
+    for (const Ref<Event>& gate : gates)
+      if (std::find(own.begin(), own.end(), gate) == own.end()) own.push_back(gate);
+  };
+  const std::lock_guard lock(foreign_mutex_);
+  add_to(gates_);
+  if (before_all && !in_order()) add_to(gates_fence_);
 }
 
 std::vector<Ref<Event>> Queue::note_foreign(std::vector<Ref<Event>> waits, const Ref<Event>& reported,
@@ -328,7 +379,8 @@ Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::sp
 Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol::Payload& content,
                              std::span<const Ref<Event>> waits, cl_command_type type) {
   const Access access{&buffer, offset, content.bytes.size(), Access::Overwrite};
-  const auto reads = context_->host_reads().pending(content.bytes.data(), content.bytes.size());
+  const auto reads = may_precede(context_->host_reads().pending(content.bytes.data(), content.bytes.size()),
+                                 gates_of(waits, false));
   if (!reads.empty())
     return write_later(reads, type, access, waits,
                        [here = &worker(), id = buffer.id(), offset, content](
@@ -376,7 +428,8 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
 
 Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
                              std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named) {
-  const auto reads = context_->host_reads().pending(memory.data(), memory.size());
+  const auto reads =
+      may_precede(context_->host_reads().pending(memory.data(), memory.size()), gates_of(waits, false));
   if (!reads.empty()) return write_later(reads, type, access, waits, std::move(post));
   Submission submission{type, waits, {&access, 1}, report};
   submission.named = named;

@@ -173,6 +173,11 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// Reads under way that are to fill a part of the memory, and whose data may come after that of a read that
   /// is enqueued now.
   std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory) const;
+  /// The user events, not set yet, that hold a command back which waits for these, and for all before it in
+  /// the queue, if `after_all`.
+  std::vector<Ref<Event>> gates_of(std::span<const Ref<Event>> waits, bool after_all);
+  /// They hold back what comes after the command, too.
+  void note_gates(const std::vector<Ref<Event>>& gates, bool before_all);
   Prepared prepare(Submission& submission);
   void commit(const Submission& submission, const Prepared& prepared);
   void abandoned() override { flush(); }
@@ -188,6 +193,10 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<Ref<Event>> foreign_;
   /// Those of them that every later command comes after, in an out-of-order queue: the last barrier's.
   std::vector<Ref<Event>> foreign_fence_;
+  /// User events that hold commands of the queue back, and those for all that is enqueued from now on, also
+  /// where the queue keeps no order.
+  std::vector<Ref<Event>> gates_;
+  std::vector<Ref<Event>> gates_fence_;
   /// How many foreign_ may become before those that have ended are sorted out.
   std::size_t many_foreign_ = 64;
 };

@@ -81,6 +81,18 @@ TEST_F(clEnqueueReadBuffer, GivenManyNonBlockingReadsThenAllArrive) {
   EXPECT_EQ(data, out);
 }
 
+TEST_F(clEnqueueReadBuffer, GivenAnotherReadToTheSameMemoryThatWaitsThenABlockingReadDoesNot) {
+  const Event gate = user_event();
+  const Queue other(clCreateCommandQueue(context, device, 0, nullptr));
+  Event first;
+  EXPECT_CL(::clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, bytes, out.data(), 1, gate.ptr(), first.out()));
+  EXPECT_CL(::clEnqueueReadBuffer(other, mem, CL_TRUE, 0, bytes, out.data(), 0, nullptr, nullptr));
+  EXPECT_EQ(data, out);
+  EXPECT_GT(execution_status(first), CL_COMPLETE);
+  EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
+  EXPECT_CL(clWaitForEvents(1, first.ptr()));
+}
+
 TEST_F(clEnqueueReadBuffer, GivenQueueOfEachDeviceThenSameData) {
   for (const cl_device_id each : devices()) {
     queue = make_queue(0, each);

@@ -193,6 +193,20 @@ TEST_F(clEnqueueWriteBuffer, GivenBufferThatTheHostMayNotWriteThenInvalidOperati
   EXPECT_CL(write_at(open, 0, 4, data.data()));
 }
 
+TEST_F(clEnqueueWriteBuffer, GivenReadToTheSameMemoryThatWaitsThenABlockingWriteDoesNot) {
+  std::vector<unsigned char> host(100'000, 3);
+  const Mem from = buffer(host.size(), host.data());
+  const Mem to = buffer(host.size(), host.data());
+  const Event gate = user_event();
+  const Queue other(clCreateCommandQueue(context, device, 0, nullptr));
+  Event read;
+  EXPECT_CL(
+      ::clEnqueueReadBuffer(queue, from, CL_FALSE, 0, host.size(), host.data(), 1, gate.ptr(), read.out()));
+  EXPECT_CL(::clEnqueueWriteBuffer(other, to, CL_TRUE, 0, host.size(), host.data(), 0, nullptr, nullptr));
+  EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
+  EXPECT_CL(clWaitForEvents(1, read.ptr()));
+}
+
 TEST_F(clEnqueueWriteBuffer, GivenCallThenRulesOfEveryEnqueueHold) {
   const auto enqueue = [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
     return ::clEnqueueWriteBuffer(on, mem, CL_FALSE, 0, bytes, data.data(), count, list, event);
