@@ -119,11 +119,21 @@ void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& qu
     entry = surroundings_.order.expect(after);
     chain(*queue, entry, barrier);
   }
+  ReportOrder::EntryRef unsaid;
+  if (!entry && !after.empty()) {
+    // What it waits for comes before what follows it, though nothing is said of itself.
+    const auto earlier = before(*queue, all_before);
+    after.insert(after.end(), earlier.begin(), earlier.end());
+    unsaid = surroundings_.order.follow(after);
+    if (unsaid) chain(*queue, unsaid, false);
+  }
   const TaskRef task = make_task(command, queue, std::move(work), entry, report);
   if (parts == nullptr) {
     if ((command.flags & (Command::kEvent | Command::kReport)) != 0)
-      add_event(command.id,
-                {task, CL_SUCCESS, entry ? entry : (queue->in_order ? queue->last_report : nullptr)});
+      add_event(command.id, {task, CL_SUCCESS,
+                             entry             ? entry
+                             : queue->in_order ? queue->last_report
+                                               : unsaid});
     enqueue(task, queue, waits, all_before, all_after);
     return;
   }

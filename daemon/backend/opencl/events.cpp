@@ -90,14 +90,18 @@ void OpenClBackend::join(const Command& command, const std::shared_ptr<Queue>& q
   const std::size_t count = events.size();
   const auto earlier = before(*queue, false);
   after.insert(after.end(), earlier.begin(), earlier.end());
+  const bool report = (command.flags & Command::kReport) != 0;
+  // What it waits for comes before what follows it, though nothing is said of itself.
+  const ReportOrder::EntryRef unsaid = report ? nullptr : surroundings_.order.follow(after);
+  if (unsaid) chain(*queue, unsaid, false);
   // An aggregate, which std::make_shared cannot make yet. NOLINTNEXTLINE(modernize-make-shared)
   std::shared_ptr<Join> join(new Join{*this, command.id, queue, std::move(events), {}, nullptr, count});
   if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {
-    const Event& event = add_user_event(command.id, queue->context->native.get(),
-                                        (command.flags & Command::kReport) != 0, std::move(after));
+    Event& event = add_user_event(command.id, queue->context->native.get(), report, std::move(after));
     join->end = event.native;
     join->report = event.order;
     if (event.order) chain(*queue, event.order, false);
+    if (!report) event.order = unsaid;
     for (const auto& part : join->events)
       watcher_.watch(part, [join](cl_int status) { join->one_ended(status); });
   }
