@@ -445,7 +445,7 @@ Ref<Event> Queue::write_later(std::span<const Ref<Event>> reads, cl_command_type
   // In the queue, the write is two markers: one ends when it is its turn, the other when a gate opens, which
   // it does when the write has been done on the transfer queue, in between.
   const Access before{access.memory, access.begin, access.size, Access::Read};
-  const Ref<Event> turn = submit({CL_COMMAND_MARKER, waits, {&before, 1}, true}, mark);
+  const Ref<Event> turn = nothing(waits, true, CL_COMMAND_MARKER, {&before, 1});
   const Ref<Event> gate(new Event(context_));
   // Whoever sees it ended has to find ended what it was the turn of, too.
   const std::array both{turn, gate};

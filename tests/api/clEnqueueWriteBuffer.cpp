@@ -207,6 +207,22 @@ TEST_F(clEnqueueWriteBuffer, GivenReadToTheSameMemoryThatWaitsThenABlockingWrite
   EXPECT_CL(clWaitForEvents(1, read.ptr()));
 }
 
+TEST_F(clEnqueueWriteBuffer, GivenWriteOfWhatAReadIsTakingThenItDoesNotWaitForOthersOfAnUnorderedQueue) {
+  // Large, so that it is still under way when the write comes.
+  std::vector<unsigned char> host(64U << 20U, 3);
+  const size_t part = 100'000;
+  const Mem from = buffer(host.size(), host.data());
+  const Mem to = buffer(part, host.data());
+  const Event gate = user_event();
+  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  ASSERT_CL(clEnqueueMarkerWithWaitList(any_order, 1, gate.ptr(), nullptr));
+  ASSERT_CL(
+      ::clEnqueueReadBuffer(any_order, from, CL_FALSE, 0, host.size(), host.data(), 0, nullptr, nullptr));
+  ASSERT_CL(::clEnqueueWriteBuffer(any_order, to, CL_TRUE, 0, part, host.data(), 0, nullptr, nullptr));
+  ASSERT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
+  ASSERT_CL(clFinish(any_order));
+}
+
 TEST_F(clEnqueueWriteBuffer, GivenCallThenRulesOfEveryEnqueueHold) {
   const auto enqueue = [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
     return ::clEnqueueWriteBuffer(on, mem, CL_FALSE, 0, bytes, data.data(), count, list, event);
