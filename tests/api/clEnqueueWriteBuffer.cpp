@@ -215,6 +215,9 @@ TEST_F(clEnqueueWriteBuffer, GivenWriteOfWhatAReadIsTakingThenItDoesNotWaitForOt
   const Mem to = buffer(part, host.data());
   const Event gate = user_event();
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  // What is there already is nothing to wait for.
+  ASSERT_CL(::clEnqueueWriteBuffer(any_order, to, CL_TRUE, 0, part, host.data(), 0, nullptr, nullptr));
+  ASSERT_CL(clFinish(any_order));
   ASSERT_CL(clEnqueueMarkerWithWaitList(any_order, 1, gate.ptr(), nullptr));
   ASSERT_CL(
       ::clEnqueueReadBuffer(any_order, from, CL_FALSE, 0, host.size(), host.data(), 0, nullptr, nullptr));
