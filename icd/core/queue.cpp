@@ -126,13 +126,12 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   const std::vector<Ref<Event>> gates = gates_of(submission.waits, submission.after_all);
   note_gates(gates, submission.before_all);
   if (prepared.event) prepared.event->set_gates(gates);
-  std::vector<Ref<Event>> earlier;
   if (!submission.fills.empty()) {
-    earlier = may_precede(earlier_fills(submission.fills), gates);
+    auto earlier = may_precede(earlier_fills(submission.fills), gates);
     if (!earlier.empty()) {
       context_->set_late_events();
       foreign.insert(foreign.end(), earlier.begin(), earlier.end());
-      submission.sink = after(earlier, std::move(submission.sink));
+      submission.sink = after(std::move(earlier), std::move(submission.sink));
     }
   }
   if (elsewhere || context_->has_late_events())
@@ -154,6 +153,12 @@ std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory) 
     std::erase_if(reads,
                   [this](const Ref<Event>& read) { return read->queue().get() == this && !read->late(); });
   return reads;
+}
+
+std::vector<Ref<Event>> Queue::reads_to_come(std::span<const std::byte> memory,
+                                             std::span<const Ref<Event>> waits) {
+  auto reads = context_->host_reads().pending(memory.data(), memory.size());
+  return reads.empty() ? reads : may_precede(std::move(reads), gates_of(waits, false));
 }
 
 std::vector<Ref<Event>> Queue::gates_of(std::span<const Ref<Event>> waits, bool after_all) {
@@ -379,8 +384,7 @@ Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::sp
 Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol::Payload& content,
                              std::span<const Ref<Event>> waits, cl_command_type type) {
   const Access access{&buffer, offset, content.bytes.size(), Access::Overwrite};
-  const auto reads = may_precede(context_->host_reads().pending(content.bytes.data(), content.bytes.size()),
-                                 gates_of(waits, false));
+  const auto reads = reads_to_come(content.bytes, waits);
   if (!reads.empty())
     return write_later(reads, type, access, waits,
                        [here = &worker(), id = buffer.id(), offset, content](
@@ -428,8 +432,7 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
 
 Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,
                              std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named) {
-  const auto reads =
-      may_precede(context_->host_reads().pending(memory.data(), memory.size()), gates_of(waits, false));
+  const auto reads = reads_to_come(memory, waits);
   if (!reads.empty()) return write_later(reads, type, access, waits, std::move(post));
   Submission submission{type, waits, {&access, 1}, report};
   submission.named = named;

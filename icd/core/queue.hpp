@@ -173,6 +173,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// Reads under way that are to fill a part of the memory, and whose data may come after that of a read that
   /// is enqueued now.
   std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory) const;
+  /// Reads under way that are to fill a part of the memory, and may come before a write from it that waits
+  /// for these.
+  std::vector<Ref<Event>> reads_to_come(std::span<const std::byte> memory, std::span<const Ref<Event>> waits);
   /// The user events, not set yet, that hold a command back which waits for these, and for all before it in
   /// the queue, if `after_all`.
   std::vector<Ref<Event>> gates_of(std::span<const Ref<Event>> waits, bool after_all);

@@ -112,20 +112,19 @@ void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& qu
   const bool report = parts == nullptr && (command.flags & Command::kReport) != 0;
   // What comes after it is told after all before it, told or not.
   const bool barrier = all_after && !queue->in_order;
+  const bool said = report || work.data || barrier;
   ReportOrder::EntryRef entry;
-  if (report || work.data || barrier) {
-    const auto earlier = before(*queue, all_before);
-    after.insert(after.end(), earlier.begin(), earlier.end());
-    entry = surroundings_.order.expect(after);
-    chain(*queue, entry, barrier);
-  }
   ReportOrder::EntryRef unsaid;
-  if (!entry && !after.empty()) {
-    // What it waits for comes before what follows it, though nothing is said of itself.
+  if (said || !after.empty()) {
     const auto earlier = before(*queue, all_before);
     after.insert(after.end(), earlier.begin(), earlier.end());
-    unsaid = surroundings_.order.follow(after);
-    if (unsaid) chain(*queue, unsaid, false);
+    if (said) {
+      entry = surroundings_.order.expect(after);
+      chain(*queue, entry, barrier);
+    } else if ((unsaid = surroundings_.order.follow(after))) {
+      // What it waits for comes before what follows it, though nothing is said of itself.
+      chain(*queue, unsaid, false);
+    }
   }
   const TaskRef task = make_task(command, queue, std::move(work), entry, report);
   if (parts == nullptr) {
