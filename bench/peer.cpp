@@ -10,6 +10,10 @@ using namespace bench;
 
 constexpr int chain_length = 1000;
 
+struct PeerOptions : OpenCLOptions {
+  std::vector<size_t> sizes{4 * kib, 64 * mib};
+};
+
 /// Two devices of one context, with an in-order queue each.
 struct Pair {
   explicit Pair(const std::vector<cl::Device>& devices)
@@ -92,19 +96,20 @@ void measure_buffer(const Pair& pair, size_t size, int repeats) {
   report("buffer between devices " + size_name(size), 1e6 / hops * time, "us");
 }
 
-void measure(const OpenCLOptions& options) {
+void measure(const PeerOptions& options) {
   const std::vector<cl::Device> devices = devices_of(options.platform);
   if (devices.size() < 2) return;
   const Pair pair(devices);
   measure_dependency(pair, options.repeats);
   measure_chains(pair, options.repeats);
-  measure_buffer(pair, 4 * kib, options.repeats);
-  measure_buffer(pair, 64 * mib, options.repeats);
+  for (const size_t size : options.sizes) measure_buffer(pair, size, options.repeats);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::OpenCLOptions options;
-  return bench::run_opencl(argc, argv, "Two devices of one context", options, [&] { measure(options); });
+  PeerOptions options;
+  return bench::run_opencl(
+      argc, argv, "Two devices of one context", options,
+      [&](CLI::App& app) { bench::add_sizes(app, options.sizes); }, [&] { measure(options); });
 }

@@ -69,6 +69,10 @@ class TransferSink {
   virtual ~TransferSink() = default;
   /// Puts a part in place, and ends the Expect command once all parts are. Its range is inside the transfer.
   virtual void write(std::uint64_t offset, protocol::Payload data) = 0;
+  /// The same for a part in a window that the backend has opened.
+  virtual void fetch(protocol::WindowData&& part) {
+    throw RuleBroken("window " + std::to_string(part.window) + " is not open");
+  }
   /// So many bytes of what was expected do not come, and are of no use.
   virtual void come_short(std::uint64_t size) = 0;
   /// Nothing more comes: the Expect command fails.
@@ -126,6 +130,10 @@ class Backend : public HandlesAll<DeviceMessages> {
 
   /// Has `action` called with the command's final status when it ends, from any thread.
   virtual void when_ended(protocol::CommandId command, std::function<void(std::int32_t)> action) = 0;
+
+  /// Another worker of this host offers to leave parts of transfers in its device memory.
+  /// @returns whether this backend can copy from there.
+  virtual bool open_window(const protocol::OpenWindow& /*window*/) { return false; }
 
   /// Memory that is shared with others: payloads will lie in it, or data on its way out. It outlives the
   /// backend, or unshare() is called.

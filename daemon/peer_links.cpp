@@ -27,11 +27,18 @@ bool PeerLinks::known(protocol::PeerId peer) {
   return links_.contains(peer);
 }
 
+bool PeerLinks::shares(protocol::PeerId peer) {
+  const std::lock_guard lock(mutex_);
+  const auto link = links_.find(peer);
+  return link != links_.end() && link->second.shared && !link->second.gone;
+}
+
 std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t size) {
   if (peer == protocol::kClientPeer) return client_->take(size);
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
-  return link != links_.end() && link->second.shared ? link->second.shared->take(size) : nullptr;
+  return link != links_.end() && link->second.shared && !link->second.gone ? link->second.shared->take(size)
+                                                                           : nullptr;
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
@@ -52,12 +59,16 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   return static_cast<unsigned>(std::clamp<double>(held, kFewest, kMost));
 }
 
-void PeerLinks::send_batch(Link& link) {
+bool PeerLinks::try_shared(Link& link) {
+  if (!link.shared || link.gone) return false;
   const bool payloads = !batch_.payloads().empty();
-  if (link.shared && link.shared->try_send(batch_) == protocol::SharedMemory::Sent::Yes) {
-    if (payloads) lending_ = true;
-    return;
-  }
+  if (link.shared->try_send(batch_) != protocol::SharedMemory::Sent::Yes) return false;
+  if (payloads) lending_ = true;
+  return true;
+}
+
+void PeerLinks::send_batch(Link& link) {
+  if (try_shared(link)) return;
   with_line(link, [&] { link.line->send(batch_); });
   batch_.clear();
 }
@@ -69,9 +80,15 @@ void PeerLinks::with_line(Link& link, F&& action) {
     action();
   } catch (const protocol::Line::Over&) {
     // The client knows, or will.
-    link.gone = true;
-    link.line->close(0);
+    end(link);
   }
+}
+
+void PeerLinks::end(Link& link) {
+  link.gone = true;
+  link.line->close(0);
+  // What it has, nobody gives back.
+  if (link.shared) link.shared->forget_loans();
 }
 
 std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_point now) {
@@ -83,8 +100,7 @@ std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_po
     if (link.gone) continue;
     const Advice advice = link.repair.look(*link.line, now, patience_);
     if (advice == Advice::GiveUp || (advice != Advice::Fine && patience_.count() == 0)) {
-      link.gone = true;
-      link.line->close(0);
+      end(link);
       if (patience_.count() > 0) lost.push_back(peer);
       continue;
     }

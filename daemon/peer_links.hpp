@@ -46,6 +46,9 @@ class PeerLinks {
 
   bool known(protocol::PeerId peer);
 
+  /// Whether there is memory shared with the peer, which is not gone. Any thread.
+  bool shares(protocol::PeerId peer);
+
   /// A block for data on its way to the peer, which gets it without another copy; null where there is none.
   /// Any thread.
   std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
@@ -77,6 +80,19 @@ class PeerLinks {
     send_batch(link->second);
   }
 
+  /// Sends through memory shared with the peer, or not at all: payloads are to be blocks of take(), and their
+  /// owners are let go of when the peer has done with them. Any thread. @returns whether it was sent.
+  template <typename M>
+  bool send_shared(protocol::PeerId peer, const M& message) {
+    const std::lock_guard lock(mutex_);
+    const auto link = links_.find(peer);
+    if (link == links_.end()) return false;
+    batch_.add(message);
+    const bool sent = try_shared(link->second);
+    batch_.clear();
+    return sent;
+  }
+
   /// Lets go of what peers have read. Any thread.
   void collect();
   /// Hears what peers have got, and connects again to those whose links broke. Main thread, now and then.
@@ -100,6 +116,9 @@ class PeerLinks {
     std::shared_ptr<protocol::SharedMemory> shared;
   };
   void send_batch(Link& link);
+  bool try_shared(Link& link);
+  /// Nothing goes to the peer any more.
+  static void end(Link& link);
   /// Calls action(), which uses the link's line, unless that is gone.
   template <typename F>
   void with_line(Link& link, F&& action);

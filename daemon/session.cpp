@@ -134,15 +134,12 @@ struct Session::Dispatch {
   }
   void operator()(protocol::Push&& message) const {
     PeerLinks& peers = session.surroundings_.peers;
-    if (peers.known(message.peer)) {
-      auto before = session.transfers_.relay(
-          message,
-          [&peers, peer = message.peer](protocol::PeerData&& part) { peers.send(peer, std::move(part)); });
-      if (before) {
-        for (protocol::Push& push : *before) session.backend_.handle(std::move(push));
-        return;
-      }
-    }
+    if (peers.known(message.peer) &&
+        session.transfers_.relay(
+            message,
+            {[&peers, peer = message.peer](protocol::PeerData&& part) { peers.send(peer, std::move(part)); },
+             [&backend = session.backend_](protocol::Push&& part) { backend.handle(std::move(part)); }}))
+      return;
     // NOLINTNEXTLINE(performance-move-const-arg): all messages are handed on in one way
     session.backend_.handle(std::move(message));
   }
@@ -182,6 +179,12 @@ struct Session::Dispatch {
   void operator()(protocol::PeerData&& message) const {
     if (from_client) message.data.owner = taken_at_end(message);
     session.transfers_.receive(std::move(message));
+  }
+  void operator()(protocol::WindowData&& message) const { session.transfers_.receive(std::move(message)); }
+  void operator()(protocol::OpenWindow&& message) const {
+    if (session.backend_.open_window(message)) return;
+    if (session.withheld_.size() >= kMaxLines) throw RuleBroken("too many windows");
+    session.withheld_.push_back(std::move(message.consent));
   }
   void operator()(protocol::SharedData&& message) const {
     const auto place = session.segment(message.segment, message.at, message.size);

@@ -149,6 +149,7 @@ class Session final : private PeerLinks::ClientLink {
   std::map<protocol::LineId, InwardLine> peer_lines_;
   std::map<std::string, protocol::LineId> peer_ids_;
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_peers_;
+  std::vector<protocol::Payload> withheld_;  // consents to windows that cannot be opened
   /// The shortest time in which the client answered an answer to its SyncClock with another one.
   std::chrono::nanoseconds round_trip_{0};
   std::chrono::steady_clock::time_point clock_told_;

@@ -3,8 +3,8 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "daemon/backend.hpp"
@@ -15,24 +15,31 @@ namespace clique::daemon {
 /// Main thread.
 class Transfers {
  public:
-  using Send = std::function<void(protocol::PeerData&&)>;
+  /// How a push goes on that relays what comes.
+  struct Onward {
+    std::function<void(protocol::PeerData&&)> send;
+    /// What cannot be sent as it is, for it to be pushed from where it will be.
+    std::function<void(protocol::Push&&)> push;
+  };
 
   /// @param sink null: the data is dropped.
   void expect(const protocol::Expect& command, std::unique_ptr<TransferSink> sink);
-  void receive(protocol::PeerData&& part);
+  void receive(protocol::PeerData&& part) { receive(Part(std::move(part))); }
+  void receive(protocol::WindowData&& part) { receive(Part(std::move(part))); }
   /// What an Expect waits for is not coming. @returns false where no such Expect waits.
   bool fail(protocol::CommandId id, std::int32_t status);
 
   /// A push of what is on its way here, and which waits for that alone, sends the parts on as they come,
-  /// instead of waiting for the last and reading them again.
-  /// @returns what has come before, as pushes that are still to be done; nothing where the push is none of
-  /// these.
-  std::optional<std::vector<protocol::Push>> relay(const protocol::Push& push, Send send);
+  /// instead of waiting for the last and reading them again. What has come before, and what lies in windows,
+  /// is pushed by itself.
+  /// @returns whether the push is one of these.
+  bool relay(const protocol::Push& push, Onward onward);
 
  private:
+  using Part = std::variant<protocol::PeerData, protocol::WindowData>;
   struct Relay {
-    protocol::CommandId transfer;
-    Send send;
+    protocol::Push push;
+    Onward onward;
   };
   struct Transfer {
     bool expected = false;
@@ -44,10 +51,15 @@ class Transfers {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
     std::unique_ptr<TransferSink> sink;
     std::vector<Relay> relays;
-    std::vector<protocol::PeerData> early;
+    std::vector<Part> early;
   };
+  static std::uint64_t size_of(const Part& part);
+  void receive(Part&& part);
   /// @returns whether the transfer is over.
-  static bool place(Transfer& transfer, protocol::PeerData&& part);
+  static bool place(Transfer& transfer, Part&& part);
+  static void put(Transfer& transfer, protocol::PeerData&& part);
+  static void put(Transfer& transfer, protocol::WindowData&& part);
+  static void push_again(const Relay& relay, std::uint64_t begin, std::uint64_t end);
   static void fail(Transfer& transfer, std::int32_t status);
 
   std::map<protocol::CommandId, Transfer> transfers_;

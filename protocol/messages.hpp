@@ -31,6 +31,8 @@ using RequestId = std::uint64_t;
 /// kFirstSubDevice).
 using DeviceId = std::uint64_t;
 inline constexpr DeviceId kFirstSubDevice = 1ULL << 32;
+/// Names a worker's device memory to those that read it; chosen at random.
+using WindowId = std::uint64_t;
 /// Names another worker of the same client, in ConnectPeer and what follows it.
 using PeerId = std::uint32_t;
 /// The client itself, as the receiver of a Push.
@@ -128,6 +130,8 @@ enum class Op : std::uint16_t {
   PeerDone = 142,
   SharedData = 143,
   FreeSegment = 144,
+  OpenWindow = 145,
+  WindowData = 146,
 };
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -861,6 +865,28 @@ struct PeerDone {
   CLIQUE_MESSAGE(PeerDone, command, status)
 };
 
+/// Device memory of the sender's, in which parts of transfers will lie for the receiver to copy them from
+/// there. Through memory that both share. Giving `consent` back, the receiver says that it has opened it;
+/// where it cannot it keeps it.
+struct OpenWindow {
+  WindowId window = 0;
+  Bytes handle;     ///< CUDA's, for other processes of the host
+  Payload consent;  ///< means nothing, but is more than kInlinePayload bytes, so that it is lent
+  CLIQUE_MESSAGE(OpenWindow, window, handle, consent)
+};
+
+/// Part of a transfer that lies in a window which the receiver has opened. It stays there until the receiver
+/// gives `hold` back.
+struct WindowData {
+  CommandId transfer = 0;
+  std::uint64_t offset = 0;  ///< relative to the transfer's begin
+  WindowId window = 0;
+  std::uint64_t at = 0;
+  std::uint64_t size = 0;
+  Payload hold;  ///< as OpenWindow::consent
+  CLIQUE_MESSAGE(WindowData, transfer, offset, window, at, size, hold)
+};
+
 /// All of a transfer from the client lies in a segment that it shares with the worker (protocol/README.md),
 /// and stays there until the transfer has ended.
 struct SharedData {
@@ -899,7 +925,7 @@ using WorkerMessages =
     MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,
                 Finished, ClockSynced, Print, Failed, SessionEnded, Taken, PeerLost, PeerData>;
 /// What a worker takes on its peers socket.
-using PeerMessages = MessageList<PeerData, PeerDone>;
+using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 /// What a worker or a client takes on a connection for bulk.
 using BulkMessages = MessageList<PeerData>;
 /// What the two ends of a line tell each other.

@@ -95,7 +95,6 @@ SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std
     if (fresh) (new (base_ + to * kLane) Lane{})->magic = kMagic;
     if (lane(to).magic != kMagic) throw DecodeError("shared memory of another release");
   }
-  free_.emplace(0, kArena);
   free_loans_.reserve(kLoans);
   for (std::uint32_t number = kLoans; number > 0; --number) free_loans_.push_back(number - 1);
 }
@@ -127,38 +126,16 @@ bool SharedMemory::inside(std::span<const std::byte> arena, std::span<const std:
 std::shared_ptr<std::byte> SharedMemory::take(std::size_t size) {
   const std::size_t bytes = rounded(std::max<std::size_t>(size, 1), kAlignment);
   collect();
-  std::size_t offset = 0;
+  std::optional<std::size_t> place;
   {
     const std::lock_guard lock(mutex_);
-    // The lowest place that fits: what was used last is likely there, and in the cache.
-    const auto place =
-        std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return range.second >= bytes; });
-    if (place == free_.end()) return nullptr;
-    offset = place->first;
-    const std::size_t left = place->second - bytes;
-    free_.erase(place);
-    if (left > 0) free_.emplace(offset + bytes, left);
+    place = free_.take(bytes);
   }
-  return {outgoing().data() + offset,
-          [self = shared_from_this(), offset, bytes](std::byte*) { self->give_back(offset, bytes); }};
-}
-
-void SharedMemory::give_back(std::size_t offset, std::size_t size) {
-  const std::lock_guard lock(mutex_);
-  const auto next = free_.lower_bound(offset);
-  if (next != free_.end() && offset + size == next->first) {
-    size += next->second;
-    free_.erase(next);
-  }
-  const auto after = free_.lower_bound(offset);
-  if (after != free_.begin()) {
-    const auto before = std::prev(after);
-    if (before->first + before->second == offset) {
-      before->second += size;
-      return;
-    }
-  }
-  free_.emplace(offset, size);
+  if (!place) return nullptr;
+  return {outgoing().data() + *place, [self = shared_from_this(), offset = *place, bytes](std::byte*) {
+            const std::lock_guard lock(self->mutex_);
+            self->free_.give_back(offset, bytes);
+          }};
 }
 
 bool SharedMemory::collect() {

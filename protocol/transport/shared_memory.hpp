@@ -7,13 +7,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "protocol/fd.hpp"
+#include "protocol/transport/free_ranges.hpp"
 #include "protocol/transport/shared_segment.hpp"
 #include "protocol/transport/zmq.hpp"
 
@@ -116,7 +116,6 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   /// Wakes the other side if it has said, in `sleeping`, that it sleeps.
   void ring(std::atomic<std::uint32_t>& sleeping) const;
   void returned(std::uint32_t loan);
-  void give_back(std::size_t offset, std::size_t size);
 
   const std::size_t side_;
   const std::size_t other_;
@@ -128,8 +127,8 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   std::uint64_t read_ = 0;     // the receiver's
   std::atomic<bool> armed_ = false;
 
-  std::mutex mutex_;                         // guards what follows
-  std::map<std::size_t, std::size_t> free_;  // of the outgoing arena: offset, bytes
+  std::mutex mutex_;         // guards what follows
+  FreeRanges free_{kArena};  // of the outgoing arena
   std::vector<Loan> loans_;
   std::vector<std::uint32_t> free_loans_;
 };

@@ -3,6 +3,9 @@
 // their names. Copies outside of allocated memory, and the kernel "fault", break the context for good, as on
 // a GPU.
 #include <cuda.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -87,31 +90,69 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
 class Memory {
  public:
   CUdeviceptr take(std::size_t size) {
-    void* block = std::aligned_alloc(512, (size + 511) / 512 * 512);
-    const std::lock_guard lock(mutex_);
-    const auto address = reinterpret_cast<CUdeviceptr>(block);
-    blocks_[address] = size;
-    return address;
+    return add({std::aligned_alloc(512, (size + 511) / 512 * 512), size, -1});
+  }
+  /// Memory that other processes can open by /proc.
+  CUdeviceptr take_file(std::size_t size) {
+    const int file = ::memfd_create("fake GPU memory", 0);
+    if (::ftruncate(file, static_cast<off_t>(size)) != 0) return 0;
+    return add_file(file, size);
+  }
+  CUdeviceptr add_file(int file, std::size_t size) {
+    void* block = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return block != MAP_FAILED ? add({block, size, file}) : 0;
   }
   void give_back(CUdeviceptr address) {
+    Block block;
     {
       const std::lock_guard lock(mutex_);
+      block = blocks_.at(address);
       blocks_.erase(address);
     }
-    std::free(reinterpret_cast<void*>(address));
+    if (block.file < 0) {
+      std::free(block.memory);
+    } else {
+      ::munmap(block.memory, block.size);
+      ::close(block.file);
+    }
+  }
+  struct Block {
+    void* memory = nullptr;
+    std::size_t size = 0;
+    int file = -1;
+  };
+  std::optional<Block> find(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    const auto block = blocks_.find(address);
+    return block != blocks_.end() ? std::optional(block->second) : std::nullopt;
   }
   /// Breaks the context where it is not so.
   bool owns(CUdeviceptr address, std::size_t size) {
     const std::lock_guard lock(mutex_);
     auto block = blocks_.upper_bound(address);
-    const bool inside = block != blocks_.begin() && (--block, address + size <= block->first + block->second);
+    const bool inside =
+        block != blocks_.begin() && (--block, address + size <= block->first + block->second.size);
     if (!inside) broken = CUDA_ERROR_ILLEGAL_ADDRESS;
     return inside;
   }
 
  private:
+  CUdeviceptr add(Block block) {
+    const std::lock_guard lock(mutex_);
+    const auto address = reinterpret_cast<CUdeviceptr>(block.memory);
+    blocks_[address] = block;
+    return address;
+  }
+
   std::mutex mutex_;
-  std::map<CUdeviceptr, std::size_t> blocks_;
+  std::map<CUdeviceptr, Block> blocks_;
+};
+
+/// Names memory of this process in a CUipcMemHandle.
+struct SharedName {
+  pid_t process;
+  int file;
+  std::size_t size;
 };
 
 // Threads of streams run until the process ends.
@@ -301,15 +342,41 @@ EXPORT cuCtxSynchronize() {
 EXPORT cuMemAlloc_v2(CUdeviceptr* address, std::size_t size) {
   if (broken != CUDA_SUCCESS) return broken;
   if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
-  *address = memory.take(size);
+  *address = memory.take_file(size);
+  return *address != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+EXPORT cuMemGetAddressRange_v2(CUdeviceptr* /*base*/, std::size_t* size, CUdeviceptr address) {
+  const auto block = memory.find(address);
+  if (!block) return CUDA_ERROR_NOT_FOUND;
+  *size = block->size;
   return CUDA_SUCCESS;
+}
+EXPORT cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  const auto block = memory.find(address);
+  if (!block || block->file < 0) return CUDA_ERROR_INVALID_VALUE;
+  const SharedName name{::getpid(), block->file, block->size};
+  *handle = {};
+  std::memcpy(handle->reserved, &name, sizeof name);
+  return CUDA_SUCCESS;
+}
+EXPORT cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned /*flags*/) {
+  SharedName name{};
+  std::memcpy(&name, handle.reserved, sizeof name);
+  const std::string path = "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return CUDA_ERROR_INVALID_VALUE;
+  *address = memory.add_file(file, name.size);
+  return *address != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT cuMemFree_v2(CUdeviceptr address) {
   memory.give_back(address);
   return broken;
 }
 EXPORT cuMemAllocAsync(CUdeviceptr* address, std::size_t size, CUstream /*stream*/) {
-  return cuMemAlloc_v2(address, size);
+  if (broken != CUDA_SUCCESS) return broken;
+  if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
+  *address = memory.take(size);
+  return CUDA_SUCCESS;
 }
 EXPORT cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return stream->put([address] { memory.give_back(address); });

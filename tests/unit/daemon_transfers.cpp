@@ -8,6 +8,7 @@ namespace {
 
 struct Seen {
   std::vector<std::pair<std::uint64_t, std::size_t>> writes;
+  std::vector<std::pair<std::uint64_t, std::size_t>> fetches;
   std::int32_t failed = 0;
   std::uint64_t missing = 0;
 };
@@ -18,6 +19,7 @@ class FakeSink : public TransferSink {
   void write(std::uint64_t offset, protocol::Payload data) override {
     seen_.writes.emplace_back(offset, data.bytes.size());
   }
+  void fetch(protocol::WindowData&& part) override { seen_.fetches.emplace_back(part.offset, part.size); }
   void come_short(std::uint64_t size) override { seen_.missing += size; }
   void fail(std::int32_t status) override { seen_.failed = status; }
   bool divisible() const override { return divisible_; }
@@ -40,8 +42,9 @@ class TransfersTest : public testing::Test {
   static protocol::Push push_of(protocol::CommandId id, std::uint64_t size) {
     return {{99, 3, 0, {id}}, 5, 1000, size, 2, 70};
   }
-  std::optional<std::vector<protocol::Push>> relay(const protocol::Push& push) {
-    return transfers_.relay(push, [this](protocol::PeerData&& part) { sent_.push_back(std::move(part)); });
+  bool relay(const protocol::Push& push) {
+    return transfers_.relay(push, {[this](protocol::PeerData&& part) { sent_.push_back(std::move(part)); },
+                                   [this](protocol::Push&& part) { pushed_.push_back(std::move(part)); }});
   }
   void part(protocol::CommandId id, std::uint64_t offset, std::size_t size, std::int32_t status = 0) {
     static const std::vector<std::byte> bytes(1000);
@@ -50,6 +53,7 @@ class TransfersTest : public testing::Test {
   Transfers transfers_;
   Seen seen_;
   std::vector<protocol::PeerData> sent_;
+  std::vector<protocol::Push> pushed_;
 };
 
 TEST_F(TransfersTest, GivenPartsAfterTheExpectThenTheyAreWritten) {
@@ -128,9 +132,8 @@ TEST_F(TransfersTest, GivenEndBeforeWhatHasComeOrBehindWhatIsExpectedThenTheExpe
 
 TEST_F(TransfersTest, GivenPushOfWhatComesThenItsPartsGoOn) {
   expect(1, 100);
-  const auto before = relay(push_of(1, 100));
-  ASSERT_TRUE(before);
-  EXPECT_TRUE(before->empty());
+  ASSERT_TRUE(relay(push_of(1, 100)));
+  EXPECT_TRUE(pushed_.empty());
   part(1, 50, 30);
   part(1, 80, 0);
   part(1, 0, 50);
@@ -150,17 +153,37 @@ TEST_F(TransfersTest, GivenPartsBeforeThePushThenTheseAreStillToBePushed) {
   part(1, 10, 20);
   part(1, 30, 20);
   part(1, 90, 10);
-  const auto before = relay(push_of(1, 100));
-  ASSERT_TRUE(before);
-  ASSERT_EQ(before->size(), 2U);
-  EXPECT_EQ((*before)[0].offset, 1010U);
-  EXPECT_EQ((*before)[0].size, 40U);
-  EXPECT_EQ((*before)[0].at, 10U);
-  EXPECT_EQ((*before)[1].offset, 1090U);
-  EXPECT_EQ((*before)[1].at, 90U);
+  ASSERT_TRUE(relay(push_of(1, 100)));
+  ASSERT_EQ(pushed_.size(), 2U);
+  EXPECT_EQ(pushed_[0].offset, 1010U);
+  EXPECT_EQ(pushed_[0].size, 40U);
+  EXPECT_EQ(pushed_[0].at, 10U);
+  EXPECT_EQ(pushed_[1].offset, 1090U);
+  EXPECT_EQ(pushed_[1].at, 90U);
   part(1, 0, 10);
   part(1, 50, 40);
   EXPECT_EQ(sent_.size(), 2U);
+}
+
+TEST_F(TransfersTest, GivenPartInAWindowThenItIsFetchedAndStillToBePushed) {
+  expect(1, 100);
+  ASSERT_TRUE(relay(push_of(1, 100)));
+  transfers_.receive(protocol::WindowData{1, 20, 7, 0, 80, {}});
+  part(1, 0, 20);
+  EXPECT_EQ(seen_.fetches, (std::vector<std::pair<std::uint64_t, std::size_t>>{{20, 80}}));
+  ASSERT_EQ(pushed_.size(), 1U);
+  EXPECT_EQ(pushed_[0].offset, 1020U);
+  EXPECT_EQ(pushed_[0].size, 80U);
+  EXPECT_EQ(pushed_[0].at, 20U);
+  EXPECT_EQ(sent_.size(), 1U);
+  expect(1, 100);  // it was over
+}
+
+TEST_F(TransfersTest, GivenPartInAWindowThatDoesNotFitThenTheExpectFails) {
+  expect(1, 100);
+  transfers_.receive(protocol::WindowData{1, 30, 7, 0, 80, {}});
+  EXPECT_TRUE(seen_.fetches.empty());
+  EXPECT_LT(seen_.failed, 0);
 }
 
 TEST_F(TransfersTest, GivenPartsOfAnImageBeforeThePushThenItWaits) {

@@ -118,6 +118,11 @@ TEST(Codec, GivenPushAndWhereItEndsThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(PeerData{200, 64, 0, {}}), "95cc8dccc84000c400");
 }
 
+TEST(Codec, GivenWindowAndPartInItThenTheyAreTheseBytes) {
+  EXPECT_EQ(encoded(OpenWindow{7, {1, 2}, {}}), "94cc9107c4020102c400");
+  EXPECT_EQ(encoded(WindowData{200, 64, 7, 256, 512, {}}), "97cc92ccc84007cd0100cd0200c400");
+}
+
 TEST(Codec, GivenRecordingAndItsRunThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(FillBuffer{{}, 5, {1}, 0, 16}),
             "9643"

@@ -9,6 +9,7 @@
 #include "daemon/backend/cuda/fill.hpp"
 #include "daemon/backend/cuda/objects.hpp"
 #include "daemon/backend/cuda/printf_buffers.hpp"
+#include "daemon/backend/cuda/window.hpp"
 #include "daemon/backend/staging.hpp"
 #include "daemon/compiler/cache.hpp"
 #include "daemon/compiler/compiler_process.hpp"
@@ -28,6 +29,7 @@ class CudaBackend : public Backend {
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
+  bool open_window(const protocol::OpenWindow& window) override { return peer_windows_.open(window); }
   void share(std::span<std::byte> memory) override;
   void unshare(std::span<std::byte> memory) override;
   void flush() override { scheduler_.flush(); }
@@ -218,6 +220,8 @@ class CudaBackend : public Backend {
   Staging staging_;
   std::vector<std::span<const std::byte>> pinned_;  // shared memory that the driver has taken
   DeviceMemory device_memory_;
+  Window window_;
+  PeerWindows peer_windows_;
   PrintfBuffers printf_buffers_;
   Filler filler_;
   std::atomic<bool> faulty_ = false;

@@ -33,6 +33,9 @@ namespace clique::daemon::cuda {
   X(MemFree, cuMemFree_v2, CUdeviceptr)                                                                    \
   X(MemAllocAsync, cuMemAllocAsync, CUdeviceptr*, std::size_t, CUstream)                                   \
   X(MemFreeAsync, cuMemFreeAsync, CUdeviceptr, CUstream)                                                   \
+  X(MemGetAddressRange, cuMemGetAddressRange_v2, CUdeviceptr*, std::size_t*, CUdeviceptr)                  \
+  X(IpcGetMemHandle, cuIpcGetMemHandle, CUipcMemHandle*, CUdeviceptr)                                      \
+  X(IpcOpenMemHandle, cuIpcOpenMemHandle_v2, CUdeviceptr*, CUipcMemHandle, unsigned)                       \
   X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                           \
   X(MemFreeHost, cuMemFreeHost, void*)                                                                     \
   X(MemHostRegister, cuMemHostRegister_v2, void*, std::size_t, unsigned)                                   \

@@ -1,4 +1,5 @@
 // Data from worker to worker: Push reads and sends, Expect receives and writes.
+#include <algorithm>
 #include <cstring>
 
 #include "daemon/backend/cuda/cuda_backend.hpp"
@@ -8,6 +9,11 @@ namespace clique::daemon::cuda {
 namespace {
 /// What one PeerData carries.
 constexpr std::uint64_t kChunk = 1U << 20U;
+/// What one WindowData tells of at most: GPUs copy as much in less than 0.1 ms, with little between two of
+/// them.
+constexpr std::uint64_t kMostPart = 32U << 20U;
+/// Of the parts of one push: one is copied to the window, one from there, and of one the news is on its way.
+constexpr unsigned kPartsAhead = 3;
 }  // namespace
 
 /// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent. The
@@ -32,7 +38,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     if (content_size_) {
       read_content_size();
     } else {
-      read();
+      begin();
     }
   }
 
@@ -62,7 +68,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
             std::array<std::uint8_t, size> number{};
             std::memcpy(number.data(), block->get(), size);
             self->cut(meant_size(self->message_, number));
-            self->read();
+            self->begin();
           });
         });
     backend_.scheduler_.come_after(whole_, read);
@@ -76,15 +82,42 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
                                       protocol::PeerData{message_.transfer, message_.at + size, 0, {}});
   }
 
+  void begin() {
+    windowed_ = !memory_->image && size_ > kChunk && message_.peer != protocol::kClientPeer &&
+                backend_.window_.open_to(message_.peer);
+    const bool ready =
+        std::all_of(waits_.begin(), waits_.end(), [](const TaskRef& task) { return task->ended(); });
+    if (!windowed_ || ready) {
+      read();
+      return;
+    }
+    // While it waits it takes no room from others, for which it might wait.
+    const TaskRef waited =
+        backend_.transfer(*queue_, waits_, nullptr, {}, [self = shared_from_this()](cl_int status) {
+          if (status < 0)
+            self->fail(status);
+          else
+            self->backend_.surroundings_.tasks.post([self] { self->read(); });
+        });
+    backend_.scheduler_.come_after(whole_, waited);
+  }
+
   void read() {
-    const unsigned ahead = backend_.surroundings_.peers.chunks_ahead(message_.peer, kChunk);
+    const unsigned ahead =
+        windowed_ ? kPartsAhead : backend_.surroundings_.peers.chunks_ahead(message_.peer, kChunk);
     for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
   void read_next() {
     if (!whole_) return;
     const std::uint64_t offset = next_;
-    const std::uint64_t chunk = destination_ ? size_ : kChunk;
+    std::uint64_t chunk = destination_ ? size_ : kChunk;
+    std::shared_ptr<const Window::Room> room;
+    if (windowed_) {
+      const std::uint64_t part = std::min(std::clamp(size_ / 4, kChunk, kMostPart), size_ - offset);
+      room = backend_.window_.take(message_.peer, part);
+      if (room) chunk = part;
+    }
     const Block block = memory_->image ? block_at(memory_->image->shape(), offset, chunk)
                                        : Block{{}, {}, std::min(chunk, size_ - offset)};
     next_ += block.size;
@@ -92,7 +125,12 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const auto self = shared_from_this();
     const TaskRef read = backend_.transfer(
         *queue_, waits_,
-        [self, data, block, offset](CUstream stream) {
+        [self, data, room, block, offset](CUstream stream) {
+          if (room) {
+            CLIQUE_CUDA(MemcpyDtoDAsync(
+                room->address, self->memory_->address + self->message_.offset + offset, block.size, stream));
+            return;
+          }
           CudaBackend& backend = self->backend_;
           *data = self->destination_;
           if (!*data)
@@ -101,7 +139,14 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
           self->read(data->get(), block, offset, stream);
         },
         {memory_, data},
-        [self, data, offset, size = block.size](cl_int status) { self->send(*data, offset, size, status); });
+        [self, data, room, offset, size = block.size](cl_int status) {
+          if (status < 0)
+            self->fail(status);
+          else if (room)
+            self->tell(room, self->until_sent(room), offset, size);
+          else
+            self->send(*data, offset, size);
+        });
     backend_.scheduler_.come_after(whole_, read);
     if (next_ < size_ && read->status() >= 0) return;
     // Everything that it stands for is known, or something has failed already.
@@ -118,19 +163,33 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   /// On any thread.
-  void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size, cl_int status) {
-    if (status < 0) {
-      fail(status);
-      return;
-    }
+  void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size) {
     if (destination_) return;
-    // Sent, a chunk makes room for the next.
-    const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
-      self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
-    });
     backend_.surroundings_.peers.send(
         message_.peer,
-        protocol::PeerData{message_.transfer, message_.at + offset, 0, {{data.get(), size}, sent}});
+        protocol::PeerData{
+            message_.transfer, message_.at + offset, 0, {{data.get(), size}, until_sent(data)}});
+  }
+
+  /// On any thread.
+  void tell(const std::shared_ptr<const Window::Room>& room, const std::shared_ptr<const void>& taken,
+            std::uint64_t offset, std::uint64_t size) {
+    if (backend_.window_.send(message_.peer, message_.transfer, message_.at + offset, room, size, taken))
+      return;
+    // It is behind by thousands of messages, or gone.
+    if (backend_.surroundings_.peers.shares(message_.peer))
+      backend_.surroundings_.tasks.post(
+          [self = shared_from_this(), room, taken, offset, size] { self->tell(room, taken, offset, size); });
+  }
+
+  /// Keeps what is on its way, and makes room for the next in the end.
+  template <typename T>
+  std::shared_ptr<const void> until_sent(std::shared_ptr<T> kept) {
+    const T* const what = kept.get();
+    return {what, [self = shared_from_this(), kept](const void*) mutable {
+              kept.reset();
+              self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
+            }};
   }
 
   /// On any thread.
@@ -148,6 +207,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<Memory> content_size_;
   const std::vector<TaskRef> waits_;
   const std::shared_ptr<std::byte> destination_;  // null: it is sent
+  bool windowed_ = false;                         // main thread
   std::uint64_t size_;                            // main thread
   TaskRef whole_;                                 // null once it was released
   std::uint64_t next_ = 0;                        // main thread
@@ -226,9 +286,8 @@ class CudaBackend::ExpectSink : public TransferSink {
       return;
     }
     const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
-    const TaskRef written = backend_.transfer(
-        *queue_, waits_,
-        [&backend = backend_, memory = memory_, staged, data, block,
+    put(size, staged,
+        [&backend = backend_, memory = memory_, staged, data = std::move(data), block,
          at = message_.offset + offset](CUstream stream) {
           *staged = backend.pinned(data);
           if (memory->image) {
@@ -238,15 +297,14 @@ class CudaBackend::ExpectSink : public TransferSink {
           } else {
             CLIQUE_CUDA(MemcpyHtoDAsync(memory->address + at, staged->get(), data.bytes.size(), stream));
           }
-        },
-        {memory_, staged},
-        [&backend = backend_, whole = whole_](cl_int status) {
-          if (status < 0)
-            backend.surroundings_.tasks.post(
-                [&backend, whole, status] { backend.end_transfer(*whole, status); });
         });
-    backend_.scheduler_.come_after(*whole_, written);
-    need_less(size);
+  }
+  void fetch(protocol::WindowData&& part) override {
+    if (!*whole_) return;
+    if (memory_->image) throw RuleBroken("part of an image in a window");
+    put(part.size, part.hold.owner,
+        [from = backend_.peer_windows_.address(part), to = memory_->address + message_.offset + part.offset,
+         size = part.size](CUstream stream) { CLIQUE_CUDA(MemcpyDtoDAsync(to, from, size, stream)); });
   }
   void come_short(std::uint64_t size) override {
     if (*whole_) need_less(size);
@@ -255,6 +313,18 @@ class CudaBackend::ExpectSink : public TransferSink {
   bool divisible() const override { return !memory_->image; }
 
  private:
+  /// @param keep until it has been done
+  void put(std::uint64_t size, std::shared_ptr<const void> keep, std::function<void(CUstream)> run) {
+    const TaskRef done = backend_.transfer(*queue_, waits_, std::move(run), {memory_, std::move(keep)},
+                                           [&backend = backend_, whole = whole_](cl_int status) {
+                                             if (status < 0)
+                                               backend.surroundings_.tasks.post([&backend, whole, status] {
+                                                 backend.end_transfer(*whole, status);
+                                               });
+                                           });
+    backend_.scheduler_.come_after(*whole_, done);
+    need_less(size);
+  }
   void need_less(std::uint64_t size) {
     if ((left_ -= size) == 0) backend_.scheduler_.release(std::exchange(*whole_, nullptr), queue_->lane);
   }
