@@ -14,6 +14,12 @@ constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr std::uint64_t kMostPart = 32U << 20U;
 /// Of the parts of one push: one is copied to the window, one from there, and of one the news is on its way.
 constexpr unsigned kPartsAhead = 3;
+
+/// For parts that GPUs copy: one after the other, or all of them would be there when the last is.
+std::vector<TaskRef> after(std::vector<TaskRef> waits, const TaskRef& last) {
+  if (last && !last->ended()) waits.push_back(last);
+  return waits;
+}
 }  // namespace
 
 /// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent. The
@@ -114,7 +120,9 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     std::uint64_t chunk = destination_ ? size_ : kChunk;
     std::shared_ptr<const Window::Room> room;
     if (windowed_) {
-      const std::uint64_t part = std::min(std::clamp(size_ / 4, kChunk, kMostPart), size_ - offset);
+      // A small one first, since nothing overlaps with it.
+      const std::uint64_t part =
+          std::min(std::clamp(size_ / (offset == 0 ? 16 : 4), kChunk, kMostPart), size_ - offset);
       room = backend_.window_.take(message_.peer, part);
       if (room) chunk = part;
     }
@@ -124,7 +132,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     const auto data = std::make_shared<std::shared_ptr<std::byte>>();
     const auto self = shared_from_this();
     const TaskRef read = backend_.transfer(
-        *queue_, waits_,
+        *queue_, room ? after(waits_, last_in_window_) : waits_,
         [self, data, room, block, offset](CUstream stream) {
           if (room) {
             CLIQUE_CUDA(MemcpyDtoDAsync(
@@ -147,6 +155,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
           else
             self->send(*data, offset, size);
         });
+    if (room) last_in_window_ = read;
     backend_.scheduler_.come_after(whole_, read);
     if (next_ < size_ && read->status() >= 0) return;
     // Everything that it stands for is known, or something has failed already.
@@ -210,6 +219,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   bool windowed_ = false;                         // main thread
   std::uint64_t size_;                            // main thread
   TaskRef whole_;                                 // null once it was released
+  TaskRef last_in_window_;                        // main thread
   std::uint64_t next_ = 0;                        // main thread
   std::atomic<bool> failed_ = false;
 };
@@ -286,7 +296,7 @@ class CudaBackend::ExpectSink : public TransferSink {
       return;
     }
     const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
-    put(size, staged,
+    put(waits_, size, staged,
         [&backend = backend_, memory = memory_, staged, data = std::move(data), block,
          at = message_.offset + offset](CUstream stream) {
           *staged = backend.pinned(data);
@@ -302,7 +312,8 @@ class CudaBackend::ExpectSink : public TransferSink {
   void fetch(protocol::WindowData&& part) override {
     if (!*whole_) return;
     if (memory_->image) throw RuleBroken("part of an image in a window");
-    put(part.size, part.hold.owner,
+    last_fetched_ = put(
+        after(waits_, last_fetched_), part.size, part.hold.owner,
         [from = backend_.peer_windows_.address(part), to = memory_->address + message_.offset + part.offset,
          size = part.size](CUstream stream) { CLIQUE_CUDA(MemcpyDtoDAsync(to, from, size, stream)); });
   }
@@ -314,8 +325,9 @@ class CudaBackend::ExpectSink : public TransferSink {
 
  private:
   /// @param keep until it has been done
-  void put(std::uint64_t size, std::shared_ptr<const void> keep, std::function<void(CUstream)> run) {
-    const TaskRef done = backend_.transfer(*queue_, waits_, std::move(run), {memory_, std::move(keep)},
+  TaskRef put(const std::vector<TaskRef>& waits, std::uint64_t size, std::shared_ptr<const void> keep,
+              std::function<void(CUstream)> run) {
+    const TaskRef done = backend_.transfer(*queue_, waits, std::move(run), {memory_, std::move(keep)},
                                            [&backend = backend_, whole = whole_](cl_int status) {
                                              if (status < 0)
                                                backend.surroundings_.tasks.post([&backend, whole, status] {
@@ -324,6 +336,7 @@ class CudaBackend::ExpectSink : public TransferSink {
                                            });
     backend_.scheduler_.come_after(*whole_, done);
     need_less(size);
+    return done;
   }
   void need_less(std::uint64_t size) {
     if ((left_ -= size) == 0) backend_.scheduler_.release(std::exchange(*whole_, nullptr), queue_->lane);
@@ -336,6 +349,7 @@ class CudaBackend::ExpectSink : public TransferSink {
   const std::vector<TaskRef> waits_;
   /// Null once it was released, or has failed. Writes under way have it, too.
   const std::shared_ptr<TaskRef> whole_;
+  TaskRef last_fetched_;
   std::uint64_t left_;
 };
 
