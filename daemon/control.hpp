@@ -54,7 +54,8 @@ struct Notice {
   enum class Kind : std::uint8_t {
     Taken = 0,   ///< its address is given away, to the client `text` (for logs), who has kAttachSeconds
     HungUp = 1,  ///< the client has left the daemon: if it is not attached by now, it never will be
-    Stop = 2     ///< the session is to end, for the reason `text`
+    Stop = 2,    ///< the session is to end, for the reason `text`
+    Forgone = 3  ///< the client has asked for another session instead
   };
   Kind kind = Kind::Taken;
   std::string text;

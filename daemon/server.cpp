@@ -235,6 +235,7 @@ void Server::take_messages() {
 }
 
 void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
+  forgo(routing_id);
   if (message.version != protocol::kVersion) {
     refuse(
         routing_id, message.client,
@@ -248,6 +249,15 @@ void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
     refuse(routing_id, message.client, "too many clients are waiting for a session; try again later");
   } else {
     waiting_.push_back({routing_id, std::move(message.client), Clock::now()});
+  }
+}
+
+void Server::forgo(const std::string& routing_id) {
+  // Whoever asks again could not attach to all of them, and does not come back to the others.
+  for (Taken& taken : taken_) {
+    if (taken.routing_id != routing_id) continue;
+    taken.process.control().send(Notice{Notice::Kind::Forgone, ""});
+    taken.routing_id.clear();
   }
 }
 

@@ -78,6 +78,8 @@ class Server {
   void start_sets();
   void take_messages();
   void hello(const std::string& routing_id, protocol::Hello&& message);
+  /// Ends what the client was given before.
+  void forgo(const std::string& routing_id);
   void serve_waiting();
   void welcome(const Waiting& client, Set set);
   /// Why there are no new sessions.

@@ -607,6 +607,8 @@ void Session::watch_control() {
       break;
     case Notice::Kind::Stop:
       throw DeviceFailed(notice.text);
+    case Notice::Kind::Forgone:
+      throw Ended{"the client has asked for another one instead"};
   }
 }
 

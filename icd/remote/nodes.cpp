@@ -80,6 +80,12 @@ std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming, Clock
                     ". Install the same release of Clique on both");
 }
 
+/// The connection to a daemon has ended before its answer.
+class Cut : public Unreachable {
+ public:
+  using Unreachable::Unreachable;
+};
+
 /// The connection to the daemon at a numeric address. While it lasts, the daemon's workers wait for us.
 class Daemon {
  public:
@@ -91,7 +97,7 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  /// Asks for a session. Throws Unreachable.
+  /// Asks for a session, instead of what it gave before. Throws Unreachable, Cut for one.
   protocol::Welcome say_hello(Clock::time_point deadline);
 
  private:
@@ -132,9 +138,9 @@ protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
       case protocol::Monitor::End::Refused:
         throw Unreachable(diagnose(address_, port_, deadline) + ". Is cliqued running there?");
       case protocol::Monitor::End::Handshake:
-        throw Unreachable(somebody);
+        throw Cut(somebody);
       case protocol::Monitor::End::Closed:
-        throw Unreachable("the connection was closed. The log of cliqued there may tell why");
+        throw Cut("the connection was closed. The log of cliqued there may tell why");
     }
     if (Clock::now() >= deadline) {
       const std::string cause = diagnose(address_, port_, Clock::now());
@@ -157,46 +163,88 @@ std::string tcp(const std::string& host, std::uint16_t port) {
   return "tcp://" + bracketed(host) + ":" + std::to_string(port);
 }
 
-/// Opens links to all of a node's workers; says which could not be.
-std::vector<std::unique_ptr<Link>> open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers,
-                                              const Config& config, Clock::time_point deadline,
-                                              const std::string& label) {
-  std::vector<std::unique_ptr<Link>> links(workers.size());
+/// Links to a node's workers, and why there is none to the others.
+struct Opened {
+  std::vector<std::unique_ptr<Link>> links;
+  std::vector<std::string> failures;
+};
+
+Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, const Config& config,
+                  Clock::time_point deadline) {
+  Opened opened;
+  opened.links.resize(workers.size());
+  std::vector<std::string> failures(workers.size());
   in_parallel(workers.size(), [&](std::size_t i) {
     try {
       if (!config.shared_memory) workers[i].shared.clear();
-      links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
+      opened.links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
-      say_once(label + ": worker " + std::to_string(i + 1) + " cannot be used: " + error.what());
+      failures[i] = "worker " + std::to_string(i + 1) + " cannot be used: " + error.what();
     }
   });
-  std::erase(links, nullptr);
-  return links;
+  std::erase(opened.links, nullptr);
+  std::erase(failures, "");
+  opened.failures = std::move(failures);
+  return opened;
+}
+
+/// The links, after people have been told which there are not.
+std::vector<std::unique_ptr<Link>> tell(Opened opened, const std::string& label) {
+  for (const std::string& failure : opened.failures) say_once(label + ": " + failure);
+  return std::move(opened.links);
+}
+
+std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const NodeAddress& node,
+                                      const std::string& address) {
+  const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
+  std::vector<WorkerEndpoint> workers;
+  for (const auto& worker : welcome.workers)
+    workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
+                       tcp(peers_host, worker.peers), worker.token, worker.shared, nullptr});
+  return workers;
+}
+
+/// How often a session is asked for. What breaks one that is being opened (a worker that dies at that moment,
+/// a connection that is cut) seldom meets the next one, too.
+constexpr int kAttempts = 3;
+
+/// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
+/// @param patience until when the daemon has to have answered
+/// @param until when further attempts begin, where it has not answered
+Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+                    const Config& config, Clock::time_point patience, Clock::time_point until) {
+  std::optional<Daemon> daemon;
+  for (int attempt = 1;; ++attempt) {
+    const auto over = [&] { return attempt == kAttempts || Clock::now() >= until; };
+    try {
+      if (!daemon) daemon.emplace(zmq, address, node.port);
+      const protocol::Welcome welcome = daemon->say_hello(patience);
+      if (welcome.workers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
+      if (attempt == 1) until = Clock::now() + config.connect_timeout;
+      Opened opened =
+          open_links(zmq, endpoints(welcome, node, address), config, Clock::now() + config.connect_timeout);
+      if (opened.failures.empty() || over()) return opened;
+    } catch (const Cut&) {
+      if (over()) throw;
+      daemon.reset();
+    }
+    // It has answered, and may have to start other workers first.
+    patience = Clock::now() + config.connect_timeout;
+  }
 }
 
 std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddress& node,
                                              const Config& config) {
-  const auto timeout = config.connect_timeout;
-  const auto deadline = Clock::now() + timeout;
+  const auto deadline = Clock::now() + config.connect_timeout;
   const std::string label = "node '" + node.text() + "'";
   std::string why;
   try {
     const auto addresses = resolve(node.host, deadline);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-      const std::string& address = addresses[i];
       // One that swallows everything must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        Daemon daemon(zmq, address, node.port);
-        const protocol::Welcome welcome = daemon.say_hello(patience);
-        std::vector<WorkerEndpoint> workers;
-        for (const auto& worker : welcome.workers) {
-          const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
-          workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
-                             tcp(peers_host, worker.peers), worker.token, worker.shared, nullptr});
-        }
-        if (workers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
-        return open_links(zmq, std::move(workers), config, Clock::now() + timeout, label);
+        return tell(open_session(zmq, node, addresses[i], config, patience, deadline), label);
       } catch (const Unreachable& error) {
         // The first address is what people mean; the others are tried for the hosts that listen on some only.
         if (why.empty()) why = error.what();
@@ -213,7 +261,7 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
 std::vector<std::unique_ptr<Link>> open_embedded(zmq::context_t& zmq, const Config& config) {
   try {
     const auto deadline = Clock::now() + std::max(config.connect_timeout, kEmbeddedTimeout);
-    return open_links(zmq, start_embedded(deadline), config, deadline, "this host");
+    return tell(open_links(zmq, start_embedded(deadline), config, deadline), "this host");
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());

@@ -113,6 +113,26 @@ TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
   EXPECT_TRUE(node.logged("the client has gone without attaching"));
 }
 
+TEST(Sessions, GivenHelloAgainThenTheWorkersGivenBeforeEnd) {
+  const Node node({"--resume-timeout", "60", "--sessions", "1"});
+  zmq::socket_t socket = dealer(node.endpoint());
+  send(socket, Hello{kVersion, 0, "a test"});
+  Receiver<HandshakeMessages> answers(socket);
+  {
+    // Open for the worker, but its client may not have heard of that when its connections were cut.
+    const Client cut(answers.next<Welcome>().workers.at(0));
+    EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  }
+  send(socket, Hello{kVersion, 0, "a test"});
+  Client client(answers.next<Welcome>().workers.at(0));
+  client.set_up();
+  EXPECT_TRUE(eventually([&] { return node.logged("the client has asked for another one instead"); }))
+      << node.log();
+  // Sooner than a client that may come back is given up.
+  EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }, std::chrono::seconds(5))) << node.log();
+  EXPECT_EQ(client.finish().status, 0);
+}
+
 TEST(Sessions, GivenTerminationThenItEndsWell) {
   Node node;
   const auto workers = node.workers();

@@ -200,7 +200,7 @@ void Proxy::serve() {
       if (fds[i].revents == 0) continue;
       char buffer[65536];
       const auto size = ::recv(fds[i].fd, buffer, sizeof buffer, 0);
-      if (size <= 0) {
+      if (size <= 0 || cut_next_.exchange(false)) {
         const int partner = partners_[fds[i].fd];
         ::shutdown(partner, SHUT_RDWR);
         ::shutdown(fds[i].fd, SHUT_RDWR);

@@ -129,6 +129,8 @@ class Proxy {
   std::uint16_t port() const { return port_; }
   /// From now on nothing is forwarded, and nothing closed.
   void freeze() { frozen_.store(true); }
+  /// Closes the next connection when the first bytes have come through it.
+  void cut_next() { cut_next_.store(true); }
 
  private:
   void serve();
@@ -138,6 +140,7 @@ class Proxy {
   int listener_;
   std::map<int, int> partners_;
   std::atomic<bool> frozen_{false};
+  std::atomic<bool> cut_next_{false};
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

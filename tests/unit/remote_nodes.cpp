@@ -163,6 +163,76 @@ TEST(Nodes, ThatHaveToStartTheirDriversAreWaitedFor) {
   EXPECT_EQ(opened.links.size(), 1U) << opened.said;
 }
 
+/// A worker that has died since its daemon looked: nobody listens at its ports.
+protocol::WorkerAddress dead_worker() {
+  const FakeWorker gone;
+  return address(gone);
+}
+
+TEST(Nodes, WhoseWorkersDieAreAskedForOthers) {
+  FakeWorker workers[2];
+  std::atomic<bool> left{false};
+  workers[0].on_goodbye = [&] { left.store(true); };
+  workers[0].run([] {});
+  int hellos = 0;
+  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+    std::vector<protocol::WorkerAddress> set{address(workers[1])};
+    if (hellos++ == 0) set = {address(workers[0]), dead_worker()};
+    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", std::move(set)});
+  });
+  zmq::context_t zmq(1);
+  const auto opened = open(zmq, local(daemon.port()));
+  EXPECT_EQ(opened.said, "");
+  ASSERT_EQ(opened.links.size(), 1U);
+  EXPECT_EQ(opened.links[0]->endpoint().commands, workers[1].endpoint().commands);
+  EXPECT_TRUE(eventually([&] { return left.load(); }));
+}
+
+TEST(Nodes, WhoseWorkersAlwaysDieAreGivenUp) {
+  std::atomic<int> hellos{0};
+  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+    ++hellos;
+    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {dead_worker()}});
+  });
+  zmq::context_t zmq(1);
+  const auto opened = open(zmq, local(daemon.port()));
+  EXPECT_TRUE(opened.links.empty());
+  EXPECT_EQ(hellos, 3);
+  EXPECT_NE(opened.said.find("worker 1 cannot be used: node one: the worker's port refused the connection"),
+            std::string::npos)
+      << opened.said;
+}
+
+TEST(Nodes, WithAWorkerThatAlwaysDiesAreUsedWithoutIt) {
+  FakeWorker workers[3];
+  std::size_t hellos = 0;
+  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion,
+                                0,
+                                "one",
+                                "",
+                                {dead_worker(), address(workers[std::min<std::size_t>(hellos++, 2)])}});
+  });
+  zmq::context_t zmq(1);
+  const auto opened = open(zmq, local(daemon.port()));
+  ASSERT_EQ(opened.links.size(), 1U);
+  EXPECT_EQ(opened.links[0]->endpoint().commands, workers[2].endpoint().commands);
+  EXPECT_NE(opened.said.find("worker 1 cannot be used"), std::string::npos) << opened.said;
+}
+
+TEST(Nodes, ThatAreCutOffDuringTheHandshakeAreAskedAgain) {
+  FakeWorker worker;
+  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {address(worker)}});
+  });
+  Proxy proxy(daemon.port());
+  proxy.cut_next();
+  zmq::context_t zmq(1);
+  const auto opened = open(zmq, local(proxy.port()));
+  EXPECT_EQ(opened.links.size(), 1U) << opened.said;
+  EXPECT_EQ(opened.said, "");
+}
+
 TEST(Nodes, WrongConfigurationIsReported) {
   zmq::context_t zmq(1);
   const auto opened = open(zmq, "a:b");

@@ -85,6 +85,7 @@ void TwoNodes::SetUp() {
   nodes.emplace_back("alpha", drain_timeout);
   nodes.emplace_back("beta");
   use_nodes({nodes[0].address(), nodes[1].address()});
+  if (before_opening) before_opening();
   ApiTest::SetUp();
   if (HasFatalFailure()) return;
   ASSERT_EQ(2U, devices().size());

@@ -64,7 +64,8 @@ class TwoNodes : public ApiTest {
     return info<cl_int>(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
   }
 
-  int drain_timeout = 0;  // of node 0
+  int drain_timeout = 0;                 // of node 0
+  std::function<void()> before_opening;  // called, if set, when the nodes run
   std::vector<Node> nodes;
   std::vector<Queue> queues;  // one per node
   Program program;

@@ -1,7 +1,9 @@
 // A worker that dies or falls silent while commands are pending.
 #include <signal.h>
 
+#include <fstream>
 #include <numeric>
+#include <thread>
 
 #include "nodes.hpp"
 
@@ -162,6 +164,45 @@ TEST_F(LostWorker, ObjectsCanBeReleased) {
     queue.reset();
     return true;
   }());
+}
+
+/// Opens a session with node 0, whose worker is killed after the daemon has given it away, and before it can
+/// attach anybody.
+class NewSession : public TwoNodes {
+ protected:
+  void SetUp() override {
+    before_opening = [this] {
+      const pid_t worker = idle_worker();
+      ASSERT_GT(worker, 0);
+      ASSERT_EQ(0, ::kill(worker, SIGSTOP));
+      killer = std::thread([this, worker] {
+        EXPECT_TRUE(eventually(std::chrono::seconds(20),
+                               [this] { return nodes[0].log().find("session for") != std::string::npos; }));
+        ::kill(worker, SIGKILL);
+      });
+    };
+    said = stderr_of([this] { TwoNodes::SetUp(); });
+    killer.join();
+  }
+
+  /// The worker of node 0 that waits for a session.
+  pid_t idle_worker() {
+    const pid_t daemon = nodes[0].daemon().pid();
+    pid_t worker = -1;
+    eventually(std::chrono::seconds(60), [&] {
+      const std::string task = "/proc/" + std::to_string(daemon) + "/task/" + std::to_string(daemon);
+      return std::ifstream(task + "/children") >> worker && listening_ports(worker).size() == 3;
+    });
+    return worker;
+  }
+
+  std::thread killer;
+  std::string said;
+};
+
+TEST_F(NewSession, GetsOtherWorkersWhereItsOwnAreKilled) {
+  EXPECT_EQ(said, "");
+  for (const Queue& one : queues) expect_works(one, 2);
 }
 
 }  // namespace clique::test
