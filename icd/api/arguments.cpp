@@ -105,6 +105,26 @@ protocol::Triple triple(const size_t* values) {
   return {values[0], values[1], values[2]};
 }
 
+// In assembler, since commands under way may use the same memory, about which compilers, and tools that look
+// for races, would have thoughts of their own.
+
+void touch_source(const void* memory, std::size_t size) {
+  const auto touch = [](const std::byte& byte) { __asm__ volatile("testb $0, %0" : : "m"(byte) : "cc"); };
+  const auto* bytes = static_cast<const std::byte*>(memory);
+  if (size == 0) return;
+  touch(bytes[0]);
+  touch(bytes[size - 1]);
+}
+
+void touch_destination(void* memory, std::size_t size) {
+  // In one step: what others write there meanwhile stays.
+  const auto touch = [](std::byte& byte) { __asm__ volatile("lock orb $0, %0" : "+m"(byte) : : "cc"); };
+  auto* bytes = static_cast<std::byte*>(memory);
+  if (size == 0) return;
+  touch(bytes[0]);
+  touch(bytes[size - 1]);
+}
+
 void wait_blocking(const Event& event, std::span<const Ref<Event>> waits) {
   const_cast<Event&>(event).wait();
   if (event.status() >= 0) return;

@@ -49,6 +49,12 @@ void check_migration_flags(cl_mem_migration_flags flags);
 /// Three sizes of the application's. Throws Error(CL_INVALID_VALUE) for NULL.
 protocol::Triple triple(const size_t* values);
 
+/// Touches the first and the last byte of host memory that a command is to read. So a pointer to where there
+/// is no memory faults here, in the call that was given it, and not later in a thread of this library.
+void touch_source(const void* memory, std::size_t size);
+/// The same for memory that a command is to fill: it has to be writable, and stays as it is.
+void touch_destination(void* memory, std::size_t size);
+
 /// Waits for a blocking command's event. Throws Error with its status,
 /// CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST where it was an awaited event that failed.
 void wait_blocking(const Event& event, std::span<const Ref<Event>> waits);

@@ -23,6 +23,7 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
   require(size > 0 && size <= largest_allocation(*owner), CL_INVALID_BUFFER_SIZE,
           "0, or more than any device of the context can allocate");
   check_host_ptr(flags, host_ptr);
+  if ((flags & CL_MEM_USE_HOST_PTR) != 0) touch_source(host_ptr, size);
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   SvmPointer svm = (flags & CL_MEM_USE_HOST_PTR) != 0 ? owner->svm().find(host_ptr) : SvmPointer();
   require(!svm || size <= svm.room(), CL_INVALID_BUFFER_SIZE,

@@ -127,6 +127,8 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
   const auto to = reinterpret_cast<std::uintptr_t>(dst_ptr);
   require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
           "source and destination overlap");
+  touch_source(src_ptr, size);
+  touch_destination(dst_ptr, size);
   const bool blocking = blocking_copy != CL_FALSE;
   conclude(copy(*queue, dst_ptr, src_ptr, size, waits, blocking || event != nullptr), blocking, waits, event);
   return CL_SUCCESS;

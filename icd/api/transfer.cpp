@@ -81,6 +81,11 @@ Pitches host_layout(const Image& image, const protocol::Triple& region, size_t r
   return {pitch, slice_pitch != 0 ? slice_pitch : pitch * region[1]};
 }
 
+/// Bytes from the first of a region of an image in such a layout to the one after its last.
+std::size_t host_extent(const Image& image, const protocol::Triple& region, const Pitches& pitches) {
+  return extent({region[0] * image.element_size(), region[1], region[2]}, pitches);
+}
+
 /// What an entry point does once its own arguments are right.
 template <typename M>
 cl_int enqueue(Queue& queue, Work<M> work, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
@@ -136,6 +141,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
+  touch_destination(ptr, size);
   const bool report = event != nullptr || blocking_read != CL_FALSE;
   conclude(size == 0 ? queue->nothing(waits, report, CL_COMMAND_READ_BUFFER)
                      : queue->read(*memory, offset, size, ptr, waits, report),
@@ -154,6 +160,7 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
+  touch_source(ptr, size);
   const auto lock = blocking_write != CL_FALSE && event == nullptr ? may_copy(*queue, ptr, size, waits)
                                                                    : std::unique_lock<std::mutex>();
   const bool copy = lock.owns_lock();
@@ -184,9 +191,10 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
-  conclude(queue->read_rect(*memory, box, extent, static_cast<std::byte*>(ptr) + host.begin(), host.pitches,
-                            waits, true),
-           blocking_read != CL_FALSE, waits, event);
+  std::byte* const to = static_cast<std::byte*>(ptr) + host.begin();
+  touch_destination(to, icd::extent(extent, host.pitches));
+  conclude(queue->read_rect(*memory, box, extent, to, host.pitches, waits, true), blocking_read != CL_FALSE,
+           waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -209,6 +217,7 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
   require_host_write(*memory);
   const bool blocking = blocking_write != CL_FALSE;
   const HostContent content{static_cast<const std::byte*>(ptr) + host.begin(), host.pitches, {}};
+  touch_source(content.data, icd::extent(extent, host.pitches));
   conclude(queue->write_rect(*memory, box, extent, content, waits, blocking || event != nullptr), blocking,
            waits, event);
   return CL_SUCCESS;
@@ -316,6 +325,7 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem ima
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*object);
+  touch_destination(ptr, host_extent(*object, extent, pitches));
   conclude(queue->read_image(*object, from, extent, ptr, pitches, waits, true), blocking_read != CL_FALSE,
            waits, event);
   return CL_SUCCESS;
@@ -338,6 +348,7 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem im
   require_host_write(*object);
   const bool blocking = blocking_write != CL_FALSE;
   const HostContent content{static_cast<const std::byte*>(ptr), pitches, {}};
+  touch_source(ptr, host_extent(*object, extent, pitches));
   conclude(queue->write_image(*object, to, extent, content, waits, blocking || event != nullptr), blocking,
            waits, event);
   return CL_SUCCESS;
