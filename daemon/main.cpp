@@ -134,6 +134,7 @@ int run_internal(const std::string& command, int argc, char** argv) {
   worker.kernel_timeout = parse_kernel_timeout(kernel_timeout);
   worker.resume_timeout = parse_resume_timeout(resume_timeout);
   if (cuda) worker.kind = PlatformKind::Cuda;
+  if (command != "embedded" && !cuda) find_room_for_compilers();
   if (command == "worker") run_worker(worker);
   return command == "embedded" ? run_embedded(worker.control_fd)
                                : run_probe(worker.control_fd, parse_nvidia_driver(nvidia));

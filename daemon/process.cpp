@@ -5,9 +5,11 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -17,9 +19,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "daemon/log.hpp"
+
 namespace clique::daemon {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Where the child finds its end of the channel.
 constexpr int kChildControlFd = 3;
@@ -43,6 +49,31 @@ std::vector<std::string> driver_environment() {
   return result;
 }
 
+/// Where programs keep what they can make again; empty where there is no such place.
+fs::path cache_root() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME")) return cache;
+  if (const char* home = std::getenv("HOME")) return fs::path(home) / ".cache";
+  return {};
+}
+
+/// Whether the folder is there, or can be, and takes what drivers write for a program.
+bool has_room(const fs::path& folder) {
+  constexpr std::uintmax_t kRoom = 32U << 20U;
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed || ::access(folder.c_str(), W_OK) != 0) return false;
+  const fs::space_info space = fs::space(folder, failed);
+  return !failed && space.available >= kRoom;
+}
+
+/// Makes a folder for this user alone among those of others. @returns whether it is that.
+bool make_private(const fs::path& folder) {
+  ::mkdir(folder.c_str(), S_IRWXU);
+  struct stat status {};
+  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
   result.reserve(strings.size() + 1);
@@ -58,16 +89,35 @@ void check(int error, const char* what) {
 }  // namespace
 
 void separate_compiler_cache(const std::string& daemon) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (cache == nullptr && home == nullptr) return;
-  const std::filesystem::path root =
-      cache != nullptr ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache";
-  const std::filesystem::path folder = root / "clique" / daemon;
+  const fs::path root = cache_root();
+  if (root.empty()) return;
+  const fs::path folder = root / "clique" / daemon;
   std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
+  fs::create_directories(folder, failed);
   // Without a folder, the driver's own choice is as good.
   if (!failed) ::setenv("POCL_CACHE_DIR", folder.c_str(), 0);
+}
+
+void find_room_for_compilers() {
+  const char* named = std::getenv("POCL_CACHE_DIR");
+  const fs::path root = cache_root();
+  const fs::path folder = named != nullptr ? fs::path(named) : root / "pocl";
+  if ((named == nullptr && root.empty()) || has_room(folder)) return;
+  // One for each folder that is full: see separate_compiler_cache.
+  std::string name = folder.relative_path();
+  std::replace(name.begin(), name.end(), '/', '-');
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  std::error_code failed;
+  for (const fs::path& shared :
+       {fs::path(runtime != nullptr ? runtime : ""), fs::temp_directory_path(failed), fs::path("/dev/shm")}) {
+    const fs::path own = shared / ("clique-" + std::to_string(::geteuid()));
+    if (shared.empty() || !make_private(own) || !has_room(own / name)) continue;
+    ::setenv("POCL_CACHE_DIR", (own / name).c_str(), 1);
+    spdlog::warn("{} has no room for what is compiled, which goes to {}", folder.string(),
+                 (own / name).string());
+    return;
+  }
+  spdlog::warn("{} has no room for what is compiled; programs may fail to build", folder.string());
 }
 
 ChildProcess ChildProcess::start(std::vector<std::string> arguments) {

@@ -51,6 +51,11 @@ void die_with_parent();
 /// home, or several daemons of one host, at the same time.
 void separate_compiler_cache(const std::string& daemon);
 
+/// Has this process's drivers keep what they compile elsewhere, in memory if need be, where the disk that it
+/// would go to is full: PoCL compiles into files, and does not survive that they cannot be written. To be
+/// called before a driver is loaded.
+void find_room_for_compilers();
+
 /// What the node's drivers offer, looked up by a process of its own, so that a driver that crashes does not
 /// crash the caller. Throws std::runtime_error with a reason.
 /// @param nvidia see parse_nvidia_driver (worker.hpp)

@@ -1,9 +1,11 @@
 #include "daemon/compiler/cache.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -94,6 +96,47 @@ TEST_F(CacheTest, GivenLimitWhenFullThenTheLeastUsedGo) {
   EXPECT_TRUE(cache.get(key(0)));
   EXPECT_FALSE(cache.get(key(1)));
   EXPECT_TRUE(cache.get(key(24)));
+}
+
+/// Has the system write no more than so many bytes into any file, as where the disk is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  const sighandler_t handler_ = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before_{};
+};
+
+TEST_F(CacheTest, GivenFullDiskWhenPutThenNothingIsKeptOrLost) {
+  Cache cache(folder_);
+  cache.put(key(1), content(1));
+  for (const rlim_t room : {0, 10, 500}) {
+    const FullDisk full(room);
+    cache.put(key(2), content(2));
+    EXPECT_FALSE(cache.get(key(2)));
+    EXPECT_EQ(files().size(), 1U);
+  }
+  EXPECT_EQ(cache.get(key(1)), content(1));
+  cache.put(key(2), content(2));
+  EXPECT_EQ(cache.get(key(2)), content(2));
+}
+
+TEST_F(CacheTest, GivenFolderThatCannotBeMadeThenNothingIsKept) {
+  std::ofstream(folder_ + "/file") << "not a folder";
+  Cache cache(folder_ + "/file");
+  cache.put(key(1), content(1));
+  EXPECT_FALSE(cache.get(key(1)));
 }
 
 TEST_F(CacheTest, GivenEntryLargerThanTheCacheWhenPutThenNothingIsLost) {
