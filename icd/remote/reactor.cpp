@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <span>
 #include <system_error>
 #include <thread>
 
@@ -67,8 +69,13 @@ bool Reactor::here() const {
 }
 
 bool Reactor::tend() {
+  {
+    // Nobody has polled for them.
+    const std::lock_guard lock(mutex_);
+    for (Client* client : clients_) client->resting_ = false;
+  }
   const auto now = Clock::now();
-  with_each([&](Client& client) { client.serve(now); });
+  serve(now);
   return look(now);
 }
 
@@ -84,7 +91,9 @@ void Reactor::with_each(F&& function) {
   std::vector<Client*>& round = rounds_[depth_++];
   {
     std::lock_guard lock(mutex_);
-    round = clients_;
+    round.clear();
+    std::copy_if(clients_.begin(), clients_.end(), std::back_inserter(round),
+                 [this](const Client* client) { return !rests(*client); });
   }
   for (Client* client : round) {
     {
@@ -102,17 +111,33 @@ void Reactor::with_each(F&& function) {
   --depth_;
 }
 
+bool Reactor::rests(const Client& client) const {
+  if (!client.resting_ || client.news()) return false;
+  if (client.polled_at_ == 0) return true;
+  const auto mine = std::span(polled_).subspan(client.polled_at_, client.fds_.size());
+  return std::none_of(mine.begin(), mine.end(), [](const pollfd& fd) { return fd.revents != 0; });
+}
+
+void Reactor::serve(Clock::time_point now) {
+  with_each([&](Client& client) {
+    client.resting_ = false;
+    client.serve(now);
+  });
+}
+
 bool Reactor::look(Clock::time_point now) {
   bool restless = false;
-  fds_.clear();
   with_each([&](Client& client) {
     const unsigned stirs = client.stirs_.load(std::memory_order_relaxed);
     if (stirs != client.stirs_seen_) {
       client.stirs_seen_ = stirs;
       client.stirred_at_ = now;
     }
-    if (now - client.stirred_at_ < kRestless) restless = true;
-    if (!client.watch(now, fds_)) restless = true;
+    client.fds_.clear();
+    const bool quiet = client.watch(now, client.fds_);
+    client.resting_ = quiet && now - client.stirred_at_ >= kRestless;
+    client.polled_at_ = 0;
+    if (!client.resting_) restless = true;
   });
   return restless;
 }
@@ -123,7 +148,9 @@ void Reactor::run() {
   for (;;) {
     ticking_.store(true);
     wakeups_.fetch_add(1, std::memory_order_relaxed);
-    bool restless = tend();
+    const auto now = Clock::now();
+    serve(now);
+    bool restless = look(now);
     if (!restless) {
       // Who changes something after the second look finds that we do not tick, and wakes us.
       ticking_.store(false);
@@ -137,7 +164,13 @@ void Reactor::run() {
 void Reactor::sleep(bool ticking) {
   polled_.clear();
   polled_.push_back({event_fd_, POLLIN, 0});
-  for (const int fd : fds_) polled_.push_back({fd, POLLIN, 0});
+  {
+    const std::lock_guard lock(mutex_);
+    for (Client* client : clients_) {
+      client->polled_at_ = polled_.size();
+      for (const int fd : client->fds_) polled_.push_back({fd, POLLIN, 0});
+    }
+  }
   ::ppoll(polled_.data(), polled_.size(), ticking ? &kTick : nullptr, nullptr);
   if (polled_[0].revents != 0) {
     std::uint64_t count = 0;

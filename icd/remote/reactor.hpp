@@ -15,9 +15,9 @@
 namespace clique::icd {
 
 /// One thread per process that serves all links: sends what waits in outboxes, receives where no application
-/// thread does, notices lost connections. It *ticks* (looks at every link twice a millisecond) while somebody
-/// stirs, and else sleeps until a descriptor of a link becomes readable. All signals are blocked in it; it is
-/// never joined.
+/// thread does, notices lost connections. It *ticks* (looks twice a millisecond) while somebody stirs, and
+/// else sleeps until a descriptor becomes readable. Links that rest are not looked at meanwhile, so that what
+/// others do costs the same however many there are. All signals are blocked in it; it is never joined.
 class Reactor {
  public:
   using Clock = std::chrono::steady_clock;
@@ -46,8 +46,13 @@ class Reactor {
     friend class Reactor;
     Reactor& reactor_;
     std::atomic<unsigned> stirs_{0};
-    unsigned stirs_seen_ = 0;       // the reactor's
-    Clock::time_point stirred_at_;  // the reactor's
+    // The reactor's:
+    bool news() const { return stirs_.load(std::memory_order_relaxed) != stirs_seen_; }
+    unsigned stirs_seen_ = 0;
+    Clock::time_point stirred_at_;
+    std::vector<int> fds_;       // what watch() gave
+    std::size_t polled_at_ = 0;  // where these are in Reactor::polled_; 0: they are not
+    bool resting_ = false;       // until there is news, or one of fds_ is readable
   };
 
   /// The process's reactor; a forked child gets one of its own.
@@ -70,10 +75,13 @@ class Reactor {
   Reactor();
   void wake();
   void run();
-  /// Calls function(client) for all, each protected from remove().
+  /// Calls function(client) for all that do not rest, each protected from remove().
   template <typename F>
   void with_each(F&& function);
-  /// Asks all for descriptors. @returns whether to tick.
+  /// Whether the client rests, and nothing has happened to it.
+  bool rests(const Client& client) const;
+  void serve(Clock::time_point now);
+  /// Asks for descriptors. @returns whether to tick.
   bool look(Clock::time_point now);
   void sleep(bool ticking);
 
@@ -92,7 +100,6 @@ class Reactor {
   // to allocate, or held by its stack alone, would trouble the child.
   std::deque<std::vector<Client*>> rounds_;  // of with_each(), one from within the other
   std::size_t depth_ = 0;
-  std::vector<int> fds_;
   std::vector<pollfd> polled_;
 };
 

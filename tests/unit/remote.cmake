@@ -7,6 +7,7 @@ add_executable(remote_tests
   ${CMAKE_CURRENT_LIST_DIR}/remote_loss.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_nodes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_process.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/remote_reactor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_speed.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_uploads.cpp)
 target_link_libraries(remote_tests PRIVATE clique_icd_objects GTest::gtest_main)
