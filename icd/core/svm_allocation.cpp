@@ -59,7 +59,7 @@ std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment) {
   const std::size_t page = PlacedMemory::page_size();
   const std::size_t whole = (size + page - 1) / page * page;
   for (Places& window : places)
-    if (auto memory = window.place(whole, std::max(alignment, page))) return memory;
+    if (auto memory = window.place(whole, std::max(alignment, PlacedMemory::kGranule))) return memory;
   throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "no place for shared virtual memory");
 }
 

@@ -116,6 +116,14 @@ class Memory {
       ::close(block.file);
     }
   }
+  /// What is there already.
+  void add_mapped(CUdeviceptr address, std::size_t size) {
+    add({reinterpret_cast<void*>(address), size, -1});
+  }
+  void forget(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    blocks_.erase(address);
+  }
   struct Block {
     void* memory = nullptr;
     std::size_t size = 0;
@@ -367,6 +375,51 @@ EXPORT cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsign
   if (file < 0) return CUDA_ERROR_INVALID_VALUE;
   *address = memory.add_file(file, name.size);
   return *address != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+EXPORT cuMemGetAllocationGranularity(std::size_t* size, const CUmemAllocationProp* /*property*/,
+                                     CUmemAllocationGranularity_flags /*which*/) {
+  *size = 2U << 20U;
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemAddressReserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,
+                           CUdeviceptr wanted, unsigned long long /*flags*/) {
+  void* place = ::mmap(reinterpret_cast<void*>(wanted), size, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (place == MAP_FAILED)
+    place = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  *address = reinterpret_cast<CUdeviceptr>(place);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemAddressFree(CUdeviceptr address, std::size_t size) {
+  return ::munmap(reinterpret_cast<void*>(address), size) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+EXPORT cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t size,
+                   const CUmemAllocationProp* /*property*/, unsigned long long /*flags*/) {
+  if (broken != CUDA_SUCCESS) return broken;
+  if (size % (2U << 20U) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
+  *handle = size;
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemRelease(CUmemGenericAllocationHandle /*handle*/) {
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemMap(CUdeviceptr address, std::size_t size, std::size_t /*offset*/,
+                CUmemGenericAllocationHandle handle, unsigned long long /*flags*/) {
+  return size == handle && address % (2U << 20U) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+EXPORT cuMemSetAccess(CUdeviceptr address, std::size_t size, const CUmemAccessDesc* /*access*/,
+                      std::size_t /*count*/) {
+  if (::mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  memory.add_mapped(address, size);
+  return CUDA_SUCCESS;
+}
+EXPORT cuMemUnmap(CUdeviceptr address, std::size_t size) {
+  memory.forget(address);
+  return ::mprotect(reinterpret_cast<void*>(address), size, PROT_NONE) == 0 ? CUDA_SUCCESS
+                                                                            : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT cuMemFree_v2(CUdeviceptr address) {
   memory.give_back(address);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -192,6 +193,13 @@ inline Payload payload(const void* data, std::size_t size) {
 
 inline KernelArg object_arg(std::uint32_t index, ObjectId object) {
   return {index, KernelArg::Object, object, {}};
+}
+
+/// So far into a buffer with an address.
+inline KernelArg pointer_arg(std::uint32_t index, ObjectId buffer, std::uint64_t offset) {
+  KernelArg arg{index, KernelArg::Pointer, buffer, Bytes(sizeof offset)};
+  std::memcpy(arg.value.data(), &offset, sizeof offset);
+  return arg;
 }
 
 template <typename T>

@@ -1,6 +1,4 @@
 // Buffers with addresses: shared virtual memory as a worker sees it.
-#include <cstring>
-
 #include "harness.hpp"
 #include "protocol/transport/placed_memory.hpp"
 
@@ -12,12 +10,6 @@ constexpr const char* kSource = R"(
   kernel void add(global int* data, int amount) { *data += amount; }
 )";
 constexpr std::int32_t kAllocationFailure = -4;
-
-KernelArg pointer_arg(std::uint32_t index, ObjectId buffer, std::uint64_t offset) {
-  KernelArg arg{index, KernelArg::Pointer, buffer, Bytes(sizeof offset)};
-  std::memcpy(arg.value.data(), &offset, sizeof offset);
-  return arg;
-}
 
 class Svm : public testing::Test {
  protected:

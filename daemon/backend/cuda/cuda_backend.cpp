@@ -42,7 +42,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       description_(describe(device)),
       extensions_(language_extensions(device)),
       staging_({make_pinned, destroy_pinned, kMostStaging, [this] { surroundings_.reporter.hear(); }}),
-      device_memory_(device.native, device.pooled),
+      device_memory_(device),
       window_(surroundings_.peers, window_size(device)),
       printf_buffers_(device_memory_),
       scheduler_(device.context, [this](CUresult result) { fault(result); },

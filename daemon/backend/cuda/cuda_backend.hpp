@@ -166,6 +166,8 @@ class CudaBackend : public Backend {
   void create(Table<T>& table, ObjectId id, Make&& make);
   std::shared_ptr<Memory> buffer(ObjectId id);
   std::shared_ptr<Memory> image(ObjectId id);
+  /// A buffer with an address, which kernels have pointers to.
+  std::shared_ptr<Memory> placed(ObjectId id);
 
   void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
   /// The size of work-groups, where the launch gives none.

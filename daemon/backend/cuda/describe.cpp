@@ -286,7 +286,8 @@ void describe_memory(const Device& device, Writer& write) {
   write(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, std::size_t{1U << 30U});
   write(CL_DEVICE_ERROR_CORRECTION_SUPPORT, cl_bool{attribute(CU_DEVICE_ATTRIBUTE_ECC_ENABLED)});
   write(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED)});
-  write(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities{0});
+  write(CL_DEVICE_SVM_CAPABILITIES,
+        cl_device_svm_capabilities{device.placeable ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER : 0U});
   // In bits: the largest type, long16. 2D images in buffers need more:
   // CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT.
   write(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{8 * 128});

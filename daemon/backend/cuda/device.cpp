@@ -39,6 +39,7 @@ Device open_device(std::uint32_t number) {
                          number_of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
   device.most_local = number_of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   device.pooled = device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0;
+  device.placeable = device.attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) != 0;
   return device;
 }
 

@@ -18,6 +18,7 @@ struct Device {
   GridLimits limits;
   std::uint32_t most_local = 0;  ///< bytes of local memory that a work-group can have
   bool pooled = false;           ///< has memory pools
+  bool placeable = false;        ///< can have memory at addresses of the caller's choice
 
   int attribute(CUdevice_attribute name) const;
   /// As the compiler names it: "sm_90".

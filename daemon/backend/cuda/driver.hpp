@@ -34,6 +34,18 @@ namespace clique::daemon::cuda {
   X(MemAllocAsync, cuMemAllocAsync, CUdeviceptr*, std::size_t, CUstream)                                   \
   X(MemFreeAsync, cuMemFreeAsync, CUdeviceptr, CUstream)                                                   \
   X(MemGetAddressRange, cuMemGetAddressRange_v2, CUdeviceptr*, std::size_t*, CUdeviceptr)                  \
+  X(MemGetAllocationGranularity, cuMemGetAllocationGranularity, std::size_t*, const CUmemAllocationProp*,  \
+    CUmemAllocationGranularity_flags)                                                                      \
+  X(MemAddressReserve, cuMemAddressReserve, CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr,           \
+    unsigned long long)                                                                                    \
+  X(MemAddressFree, cuMemAddressFree, CUdeviceptr, std::size_t)                                            \
+  X(MemCreate, cuMemCreate, CUmemGenericAllocationHandle*, std::size_t, const CUmemAllocationProp*,        \
+    unsigned long long)                                                                                    \
+  X(MemRelease, cuMemRelease, CUmemGenericAllocationHandle)                                                \
+  X(MemMap, cuMemMap, CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle,                 \
+    unsigned long long)                                                                                    \
+  X(MemUnmap, cuMemUnmap, CUdeviceptr, std::size_t)                                                        \
+  X(MemSetAccess, cuMemSetAccess, CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t)           \
   X(IpcGetMemHandle, cuIpcGetMemHandle, CUipcMemHandle*, CUdeviceptr)                                      \
   X(IpcOpenMemHandle, cuIpcOpenMemHandle_v2, CUdeviceptr*, CUipcMemHandle, unsigned)                       \
   X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                           \

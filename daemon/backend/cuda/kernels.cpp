@@ -125,6 +125,19 @@ void CudaBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
         kept.target = memory;
       }
       break;
+    case protocol::KernelArg::Pointer: {
+      const auto memory = placed(arg.number);
+      std::uint64_t offset = 0;
+      if (arg.value.size() != sizeof offset) throw RuleBroken("a pointer that is none");
+      std::memcpy(&offset, arg.value.data(), sizeof offset);
+      check_range(offset, 1, memory->size, "a pointer");
+      require(pointer);
+      const CUdeviceptr address = memory->address + offset;
+      put(&address, sizeof address);
+      kept.object = true;
+      kept.target = memory;
+      break;
+    }
     default:
       throw RuleBroken("an argument of an unknown kind");
   }
@@ -157,8 +170,16 @@ void CudaBackend::handle(protocol::RunKernel&& message) {
     if (wrong) throw ClError(*wrong);
     NdRange range = range_of(message.offset, message.global);
     std::copy(message.local.begin(), message.local.end(), range.local.begin());
-    return launch(*kernel, range, !message.local.empty() || dimensions == 0);
+    Work work = launch(*kernel, range, !message.local.empty() || dimensions == 0);
+    for (const ObjectId id : message.reached) work.keep.push_back(placed(id));
+    return work;
   });
+}
+
+std::shared_ptr<Memory> CudaBackend::placed(ObjectId id) {
+  auto memory = buffer(id);
+  if (!memory->placed) throw RuleBroken("a pointer into a buffer without an address");
+  return memory;
 }
 
 void CudaBackend::choose_group(const Function& function, NdRange& range) const {

@@ -7,11 +7,60 @@
 
 namespace clique::daemon::cuda {
 
-DeviceMemory::DeviceMemory(CUdevice device, bool pooled) {
+namespace {
+/// Memory of the GPU that can be mapped at any address.
+CUmemAllocationProp placed_memory(CUdevice device) {
+  CUmemAllocationProp property{};
+  property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  property.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  property.location.id = device;
+  return property;
+}
+}  // namespace
+
+/// Memory at an address, of a size in whole granules.
+class DeviceMemory::Placed {
+ public:
+  Placed(std::size_t size) : size_(size) {}
+  ~Placed() {
+    if (mapped_) driver().MemUnmap(reserved_, size_);
+    if (created_) driver().MemRelease(memory_);
+    if (reserved_ != 0) driver().MemAddressFree(reserved_, size_);
+  }
+  Placed(const Placed&) = delete;
+  Placed& operator=(const Placed&) = delete;
+
+  void put(CUdeviceptr address, CUdevice device) {
+    // A hint: where it cannot be met, the driver chooses.
+    CLIQUE_CUDA(MemAddressReserve(&reserved_, size_, 0, address, 0));
+    if (reserved_ != address) throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address is in use");
+    const CUmemAllocationProp property = placed_memory(device);
+    CLIQUE_CUDA(MemCreate(&memory_, size_, &property, 0));
+    created_ = true;
+    CLIQUE_CUDA(MemMap(reserved_, size_, 0, memory_, 0));
+    mapped_ = true;
+    const CUmemAccessDesc access{property.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CLIQUE_CUDA(MemSetAccess(reserved_, size_, &access, 1));
+  }
+  const CUdeviceptr& address() const { return reserved_; }
+
+ private:
+  const std::size_t size_;
+  CUdeviceptr reserved_ = 0;
+  CUmemGenericAllocationHandle memory_ = 0;
+  bool created_ = false;
+  bool mapped_ = false;
+};
+
+DeviceMemory::DeviceMemory(const Device& device) : device_(device.native) {
+  if (device.placeable) {
+    const CUmemAllocationProp property = placed_memory(device_);
+    CLIQUE_CUDA(MemGetAllocationGranularity(&granularity_, &property, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  }
   CLIQUE_CUDA(StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
-  if (!pooled) return;
+  if (!device.pooled) return;
   // What was given back stays in the pool: the session asks for it again, or ends.
-  CLIQUE_CUDA(DeviceGetDefaultMemPool(&pool_, device));
+  CLIQUE_CUDA(DeviceGetDefaultMemPool(&pool_, device_));
   cuuint64_t kept = std::numeric_limits<cuuint64_t>::max();
   CLIQUE_CUDA(MemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept));
 }
@@ -40,6 +89,16 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::take(std::uint64_t size) {
             give_back(*gone);
             delete gone;
           }};
+}
+
+std::shared_ptr<const CUdeviceptr> DeviceMemory::take_at(CUdeviceptr address, std::uint64_t size) const {
+  if (granularity_ == 0 || address % granularity_ != 0 ||
+      size > std::numeric_limits<std::uint64_t>::max() - address - granularity_)
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "an address that no memory can have");
+  auto placed = std::make_shared<Placed>((std::max<std::uint64_t>(size, 1) + granularity_ - 1) /
+                                         granularity_ * granularity_);
+  placed->put(address, device_);
+  return {placed, &placed->address()};
 }
 
 std::shared_ptr<const CUdeviceptr> DeviceMemory::copy_of(const void* data, std::size_t size) {

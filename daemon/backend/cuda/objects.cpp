@@ -59,13 +59,14 @@ void CudaBackend::handle(protocol::CreateQueue&& message) {
 }
 
 void CudaBackend::handle(protocol::CreateBuffer&& message) {
-  if (message.address != 0) throw RuleBroken("a buffer with an address, which the device does not offer");
   create(memory_, message.id, [&] {
     contexts_.get(message.context);
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
     memory->share = surroundings_.memory.take(message.size);
-    memory->allocation = device_memory_.take(message.size);
+    memory->placed = message.address != 0;
+    memory->allocation = memory->placed ? device_memory_.take_at(message.address, message.size)
+                                        : device_memory_.take(message.size);
     memory->address = *memory->allocation;
     return memory;
   });
@@ -78,6 +79,7 @@ void CudaBackend::handle(protocol::CreateSubBuffer&& message) {
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
     memory->allocation = parent->allocation;
+    memory->placed = parent->placed;
     memory->share = parent->share;
     memory->address = parent->address + message.origin;
     return memory;

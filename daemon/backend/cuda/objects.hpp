@@ -39,6 +39,7 @@ struct Queue {
 struct Memory {
   std::uint64_t size = 0;   ///< of a buffer; of an image, its bytes without gaps
   CUdeviceptr address = 0;  ///< of a buffer
+  bool placed = false;      ///< where the client wanted it
   /// Keeps the memory: a sub-buffer's and an image's over a buffer is that of the buffer.
   std::shared_ptr<const CUdeviceptr> allocation;
   std::unique_ptr<ImageStore> image;  ///< null for a buffer
