@@ -16,12 +16,12 @@
 #include "daemon/compiler/tool/describe_kernels.hpp"
 #include "daemon/compiler/tool/division.hpp"
 #include "daemon/compiler/tool/group_limits.hpp"
-#include "daemon/compiler/tool/half_comparisons.hpp"
 #include "daemon/compiler/tool/hidden_values.hpp"
 #include "daemon/compiler/tool/index_offsets.hpp"
 #include "daemon/compiler/tool/local_memory.hpp"
 #include "daemon/compiler/tool/parameters.hpp"
 #include "daemon/compiler/tool/private_volatile.hpp"
+#include "daemon/compiler/tool/vector_comparisons.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -145,7 +145,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   });
   separate_index_offsets(module);
   if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
-  split_half_comparisons(module);
+  split_vector_comparisons(module);
   split_unaligned_byte_vectors(module);
   place_local_variables(module, kernels);
   llvm::ModulePassManager cleanup;

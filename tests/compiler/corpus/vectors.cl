@@ -41,3 +41,25 @@ __kernel void reinterpreted(__global float4* f, __global int4* i, __global uchar
   vstore3(f[7].xyz, 1, (__global float*)b);
   f[8] = shuffle(f[9], (uint4)(3, 2, 1, 0));
 }
+
+#define COMPARISONS(T, R)                                                    \
+  __kernel void comparisons_##T(__global T* x, __global R* y) {              \
+    y[0] = x[0] < x[1];                                                      \
+    y[1] = x[2] == x[3] || x[4] != (T)0;                                     \
+    y[2] = (R)(any(x[5] >= x[6])) | (R)(all(x[7] > x[8])) | (R)(any(y[3]));  \
+  }
+COMPARISONS(char2, char2)
+COMPARISONS(char4, char4)
+COMPARISONS(uchar4, char4)
+COMPARISONS(char8, char8)
+COMPARISONS(short2, short2)
+COMPARISONS(ushort2, short2)
+COMPARISONS(short4, short4)
+COMPARISONS(short8, short8)
+COMPARISONS(int2, int2)
+COMPARISONS(float2, int2)
+
+__kernel void narrowed(__global int2* x, __global float4* y, __global char2* c, __global short4* s) {
+  c[0] = convert_char2(x[0] < x[1]);
+  s[0] = convert_short4(y[0] < y[1]);
+}
