@@ -23,6 +23,7 @@
 #include "daemon/compiler/libdevice.hpp"
 #include "daemon/compiler/message_io.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
+#include "daemon/compiler/spirv.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon::compiler {
@@ -223,6 +224,8 @@ CacheKey CompilerProcess::key_of(const Request& request) {
   const auto record = encode(request);
   parts.add(compiler_->text()).add(std::string_view(record.data(), record.size()));
   if (is_cuda_source(request.options) && has_nvrtc()) parts.add(open_nvrtc().identity);
+  if (!request.il.empty())
+    if (const auto translator = find_spirv_translator()) parts.add(translator->identity);
   return parts.key();
 }
 

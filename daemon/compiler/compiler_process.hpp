@@ -22,9 +22,10 @@ struct Request {
   std::string source;                     ///< Build, Compile
   std::vector<std::string> header_names;  ///< Compile: what #include names
   std::vector<std::string> headers;       ///< their sources
+  protocol::Bytes il;                     ///< Build, Compile: SPIR-V instead of source
   std::vector<protocol::Bytes> inputs;    ///< Link, and Build of a program made from a compiled binary
   std::vector<std::string> extensions;    ///< of the device, as CL_DEVICE_EXTENSIONS lists them
-  CLIQUE_FIELDS(Request, kind, architecture, options, source, header_names, headers, inputs, extensions)
+  CLIQUE_FIELDS(Request, kind, architecture, options, source, header_names, headers, il, inputs, extensions)
 };
 
 struct Result {

@@ -2,7 +2,7 @@
 """Compiles a file for every architecture, and has ptxas read the result.
 
 A file says in its first lines with which options it is compiled: one build for each `// options: …`, else one
-without options.
+without options. Modules in SPIR-V have no such lines.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--ptxas", default="")
     parser.add_argument("source")
     arguments = parser.parse_args()
-    with open(arguments.source, encoding="utf-8") as source:
+    with open(arguments.source, encoding="utf-8", errors="replace") as source:
         builds = re.findall(r"^// options: (.*)$", source.read(), re.MULTILINE) or [""]
     failures = []
     with tempfile.TemporaryDirectory() as folder:

@@ -20,16 +20,6 @@ Request cuda_request(const std::string& source, const std::string& options = "-x
   return build_request(source, options);
 }
 
-/// What the compilers that are started meanwhile find in their environment.
-class Setting {
- public:
-  Setting(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
-  ~Setting() { ::unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
 /// This process opens NVRTC itself, too, for its version, and only once: the fake one, in all tests.
 class CudaSource : public testing::Test {
  protected:

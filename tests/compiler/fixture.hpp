@@ -2,7 +2,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +30,31 @@ ProgramBinary built(const std::string& source, const std::string& options = "",
 std::string ptx_of(const ProgramBinary& binary);
 
 const Kernel& kernel_named(const ProgramBinary& binary, const std::string& name);
+
+/// What the compilers that are started meanwhile find in their environment.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~Setting() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+/// A program in place of clique-compiler, or of one that it runs.
+class Script {
+ public:
+  explicit Script(const std::string& text)
+      : path_(testing::TempDir() + "clique-script-" + std::to_string(::getpid())) {
+    std::ofstream(path_) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+  }
+  ~Script() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 inline testing::AssertionResult contains(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();

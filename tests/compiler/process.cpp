@@ -18,21 +18,6 @@ using std::chrono::steady_clock;
 
 const char* const kGood = "__kernel void k(__global int* x) { *x = 1; }";
 
-/// A program in place of clique-compiler.
-class Script {
- public:
-  explicit Script(const std::string& text)
-      : path_(testing::TempDir() + "clique-script-" + std::to_string(::getpid())) {
-    std::ofstream(path_) << "#!/bin/sh\n" << text;
-    fs::permissions(path_, fs::perms::owner_all);
-  }
-  ~Script() { fs::remove(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// The processes that this one has started and that run.
 std::vector<pid_t> children() {
   std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");

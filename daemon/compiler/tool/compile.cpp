@@ -1,6 +1,7 @@
 #include "daemon/compiler/tool/compile.hpp"
 
 #include <CL/cl.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
@@ -23,7 +24,9 @@
 #include "daemon/compiler/tool/options.hpp"
 #include "daemon/compiler/tool/printf_lowering.hpp"
 #include "daemon/compiler/tool/relaxed_math.hpp"
+#include "daemon/compiler/tool/spirv_module.hpp"
 #include "daemon/compiler/tool/target.hpp"
+#include "daemon/compiler/tool/translate_spirv.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -62,7 +65,7 @@ class Compilation {
   }
 
   void run() {
-    module_ = request_.kind == Request::Kind::Link || !request_.inputs.empty() ? link() : compile();
+    module_ = make_module();
     if (module_ == nullptr) throw Failed("");
     binary_.global_variables = size_of_global_variables(*module_);
     if (request_.kind == Request::Kind::Compile) {
@@ -76,6 +79,11 @@ class Compilation {
   }
 
  private:
+  std::unique_ptr<llvm::Module> make_module() {
+    if (request_.kind == Request::Kind::Link || !request_.inputs.empty()) return link();
+    return request_.il.empty() ? compile() : translate();
+  }
+
   std::unique_ptr<llvm::Module> compile() {
     Source source;
     source.text = request_.source;
@@ -83,6 +91,12 @@ class Compilation {
     for (std::size_t i = 0; i < request_.headers.size(); ++i)
       source.headers.emplace_back(request_.header_names.at(i), request_.headers[i]);
     return compile_source(context_, source, options_, target_, result_.log, &result_.files);
+  }
+
+  std::unique_ptr<llvm::Module> translate() {
+    const auto module = read_bitcode(context_, translate_spirv(request_.il, result_.log), "SPIR-V");
+    llvm::StripDebugInfo(*module);
+    return retarget_spirv(*module, make_target_machine(target_, options_)->createDataLayout(), options_);
   }
 
   std::unique_ptr<llvm::Module> link() {
@@ -111,6 +125,7 @@ class Compilation {
     fail_if(find_recursion(*module_));
     binary_.kernels = describe_kernels(*module_);
     lower_printf(*module_, binary_);
+    rename_spirv_builtins(*module_);
     if (options_.fast_relaxed_math) use_native_functions(*module_);
     library_.link_into(*module_);
     const auto deadline = std::chrono::steady_clock::now() + settings_.optimisation_time;
@@ -144,7 +159,7 @@ class Compilation {
 }  // namespace
 
 Result compile(const Request& request, const DeviceLibrary& library, const Settings& settings) {
-  if (is_cuda_source(request.options)) return compile_cuda(request);
+  if (is_cuda_source(request.options) && request.il.empty()) return compile_cuda(request);
   Result result;
   try {
     Compilation(request, library, result, settings).run();

@@ -1,11 +1,12 @@
-// clique-compiler: compiles OpenCL C to PTX, on the command line or for a worker, and makes the device
-// library.
+// clique-compiler: compiles OpenCL C and SPIR-V to PTX, on the command line or for a worker, and makes the
+// device library.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 
 #include "daemon/compiler/language_features.hpp"
+#include "daemon/compiler/spirv.hpp"
 #include "daemon/compiler/tool/compile.hpp"
 #include "daemon/compiler/tool/device_library.hpp"
 #include "daemon/compiler/tool/metadata_json.hpp"
@@ -51,7 +52,12 @@ std::string read(const std::string& path) {
   return text;
 }
 
-/// Sources are compiled (`object`) or built; binaries are linked.
+bool is_spirv(std::string_view file) {
+  return clique::daemon::compiler::is_spirv(
+      {reinterpret_cast<const std::uint8_t*>(file.data()), file.size()});
+}
+
+/// Sources and SPIR-V are compiled (`object`) or built; binaries are linked.
 Request request_of(const Arguments& arguments) {
   Request request;
   request.architecture = arguments.architecture;
@@ -66,8 +72,16 @@ Request request_of(const Arguments& arguments) {
     return request;
   }
   request.kind = arguments.object ? Request::Kind::Compile : Request::Kind::Build;
-  // Messages name the files.
-  for (const std::string& path : arguments.files) request.source += "#line 1 \"" + path + "\"\n" + read(path);
+  for (const std::string& path : arguments.files) {
+    const std::string text = read(path);
+    if (is_spirv(text)) {
+      if (arguments.files.size() > 1) throw std::runtime_error(path + ": SPIR-V goes with nothing else");
+      request.il.assign(text.begin(), text.end());
+    } else {
+      // Messages name the files.
+      request.source += "#line 1 \"" + path + "\"\n" + text;
+    }
+  }
   return request;
 }
 
@@ -137,7 +151,7 @@ std::string take_build_options(int& count, char** words) {
 int main(int count, char** words) {
   Arguments arguments;
   arguments.build_options = take_build_options(count, words);
-  CLI::App app("Compiles OpenCL C for NVIDIA GPUs.\nBuild options of OpenCL follow after --.");
+  CLI::App app("Compiles OpenCL C and SPIR-V for NVIDIA GPUs.\nBuild options of OpenCL follow after --.");
   app.add_option("file", arguments.files, "what to compile")->check(CLI::ExistingFile);
   app.add_option("--arch", arguments.architecture, "architecture to compile for")->capture_default_str();
   app.add_option("-o,--output", arguments.output, "where the result goes; standard output by default");

@@ -1,5 +1,6 @@
 #include "daemon/compiler/tool/serve.hpp"
 
+#include <fcntl.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -82,6 +83,8 @@ void practise(const DeviceLibrary& library) {
 }  // namespace
 
 void serve(int socket, const std::string& library_path) {
+  // Not for the programs that are run here.
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_AS, kMemory);
   std::thread(end_with, socket).detach();

@@ -1,0 +1,252 @@
+// Programs in SPIR-V through a real clique-compiler and a real translator.
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "daemon/compiler/spirv.hpp"
+#include "fixture.hpp"
+#include "spirv/modules.hpp"
+
+namespace clique::daemon::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+using test::spirv_module;
+
+constexpr seconds kLimit{60};
+
+Request il_request(const std::string& module, const std::string& options = "",
+                   Request::Kind kind = Request::Kind::Build) {
+  Request request = build_request("", options);
+  request.kind = kind;
+  request.il = spirv_module(module);
+  return request;
+}
+
+Result build_il(const std::string& module, const std::string& options = "") {
+  return shared_compiler().run(il_request(module, options), kLimit);
+}
+
+ProgramBinary built_il(const std::string& module, const std::string& options = "") {
+  const Result result = build_il(module, options);
+  if (result.status != CL_SUCCESS) throw std::runtime_error("not built: " + result.log);
+  EXPECT_EQ(result.log, "");
+  return parse_program_binary(result.binary);
+}
+
+protocol::Bytes compiled(const Request& request) {
+  const Result result = shared_compiler().run(request, kLimit);
+  EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
+  EXPECT_EQ(parse_program_binary(result.binary).type, std::uint32_t{CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT});
+  return result.binary;
+}
+
+Result link(std::vector<protocol::Bytes> inputs) {
+  Request request = build_request("");
+  request.kind = Request::Kind::Link;
+  request.inputs = std::move(inputs);
+  return shared_compiler().run(request, kLimit);
+}
+
+TEST(Spirv, GivenPointersThenTheArgumentsAreDescribed) {
+  const ProgramBinary binary = built_il("memory");
+  EXPECT_EQ(binary.type, std::uint32_t{CL_PROGRAM_BINARY_TYPE_EXECUTABLE});
+  EXPECT_EQ(binary.kernels.size(), 4U);
+  const Kernel& sums = kernel_named(binary, "sums");
+  EXPECT_EQ(sums.attributes, "");
+  EXPECT_EQ(sums.required_group, (std::array<std::uint32_t, 3>{64, 1, 1}));
+  EXPECT_FALSE(sums.uniform_groups);
+  EXPECT_EQ(sums.static_local_size, 4U);
+  ASSERT_EQ(sums.args.size(), 4U);
+  const auto expect = [](const Arg& arg, ArgKind kind, std::uint32_t address, const char* name) {
+    EXPECT_EQ(arg.kind, kind) << name;
+    EXPECT_EQ(arg.description.address, address) << name;
+    EXPECT_EQ(arg.description.name, name);
+  };
+  expect(sums.args[0], ArgKind::Global, CL_KERNEL_ARG_ADDRESS_GLOBAL, "numbers");
+  expect(sums.args[1], ArgKind::Constant, CL_KERNEL_ARG_ADDRESS_CONSTANT, "factors");
+  expect(sums.args[2], ArgKind::Local, CL_KERNEL_ARG_ADDRESS_LOCAL, "scratch");
+  expect(sums.args[3], ArgKind::Global, CL_KERNEL_ARG_ADDRESS_GLOBAL, "results");
+}
+
+TEST(Spirv, GivenValuesThenTheyHaveTheirPlaces) {
+  const ProgramBinary binary = built_il("memory");
+  const Kernel& values = kernel_named(binary, "values");
+  ASSERT_EQ(values.args.size(), 5U);
+  const std::array<std::uint32_t, 5> sizes{48, 16, 8, 1, 8};
+  const std::array<std::uint32_t, 5> offsets{0, 48, 64, 72, 80};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_EQ(values.args[i].kind, i == 4 ? ArgKind::Global : ArgKind::Value) << i;
+    EXPECT_EQ(values.args[i].size, sizes[i]) << i;
+    EXPECT_EQ(values.args[i].offset, offsets[i]) << i;
+  }
+}
+
+TEST(Spirv, GivenImagesAndSamplersThenTheyAreThat) {
+  const ProgramBinary binary = built_il("images");
+  const Kernel& mirror = kernel_named(binary, "mirror");
+  ASSERT_EQ(mirror.args.size(), 3U);
+  EXPECT_EQ(mirror.args[0].kind, ArgKind::Image);
+  EXPECT_EQ(mirror.args[0].description.access, std::uint32_t{CL_KERNEL_ARG_ACCESS_READ_ONLY});
+  EXPECT_EQ(mirror.args[1].kind, ArgKind::Image);
+  EXPECT_EQ(mirror.args[1].description.access, std::uint32_t{CL_KERNEL_ARG_ACCESS_WRITE_ONLY});
+  EXPECT_EQ(mirror.args[2].kind, ArgKind::Sampler);
+}
+
+TEST(Spirv, GivenPrintfThenItsFormatsAreKept) {
+  const ProgramBinary binary = built_il("printing");
+  EXPECT_EQ(binary.formats, std::vector<std::string>{"%d is %s, %v2d, %.2f%c\n"});
+  EXPECT_EQ(binary.strings, std::vector<std::string>{"a number"});
+}
+
+TEST(Spirv, GivenAtomicsOfLocalMemoryThenTheyStayThere) {
+  const std::string ptx = ptx_of(built_il("memory"));
+  EXPECT_TRUE(contains(ptx, "atom.shared.add.u32"));
+  EXPECT_TRUE(contains(ptx, "atom.global.add.u32"));
+  EXPECT_TRUE(contains(ptx, "bar.sync"));
+}
+
+TEST(Spirv, GivenSpecializationConstantsThenTheirDefaultsAreUsed) {
+  EXPECT_TRUE(contains(ptx_of(built_il("increment")), ", 1;"));
+}
+
+TEST(Spirv, GivenContractionIsOffThenNothingIsContracted) {
+  EXPECT_TRUE(contains(ptx_of(built_il("contraction", "-cl-mad-enable")), "mul.rn.f32"));
+  Request request = il_request("contraction");
+  // The module without its OpExecutionMode.
+  const std::array<std::uint8_t, 4> instruction{16, 0, 3, 0};
+  const auto found =
+      std::search(request.il.begin(), request.il.end(), instruction.begin(), instruction.end());
+  ASSERT_NE(found, request.il.end());
+  request.il.erase(found, found + 12);
+  const Result result = shared_compiler().run(request, kLimit);
+  ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
+  EXPECT_TRUE(contains(ptx_of(parse_program_binary(result.binary)), "fma.rn.f32"));
+}
+
+TEST(Spirv, GivenOptionsThenTheyAreThoseOfOpenClC) {
+  EXPECT_TRUE(contains(ptx_of(built_il("mathematics", "-cl-denorms-are-zero")), ".ftz"));
+  EXPECT_TRUE(kernel_named(built_il("memory", "-cl-uniform-work-group-size"), "counts").uniform_groups);
+  EXPECT_EQ(build_il("memory", "-D N=1 -cl-std=CL2.0 -w").status, CL_SUCCESS);
+  EXPECT_EQ(build_il("memory", "-unknown").status, CL_INVALID_BUILD_OPTIONS);
+  EXPECT_EQ(build_il("memory", "-x cuda").status, CL_INVALID_BUILD_OPTIONS);
+}
+
+TEST(Spirv, GivenPartsOfBothLanguagesWhenLinkedThenTheyAreOne) {
+  const auto caller = compiled(il_request("caller", "", Request::Kind::Compile));
+  const auto called = compiled(il_request("called", "", Request::Kind::Compile));
+  Request source = build_request("int triple(int n) { return 3 * n; }");
+  source.kind = Request::Kind::Compile;
+  for (const auto& other : {called, compiled(source)}) {
+    const Result result = link({caller, other});
+    ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
+    EXPECT_EQ(result.log, "");
+    EXPECT_TRUE(contains(ptx_of(parse_program_binary(result.binary)), ".entry use("));
+  }
+  source.source = "int triple(int); kernel void k(global float *x) { *x = triple(*x) + sin(*x); }";
+  EXPECT_EQ(link({compiled(source), called}).status, CL_SUCCESS);
+}
+
+TEST(Spirv, GivenBuiltinsInAPartThenTheyAreLinked) {
+  const Result result = link({compiled(il_request("mathematics", "", Request::Kind::Compile))});
+  EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
+}
+
+TEST(Spirv, GivenAnImportOfNothingThenTheLogNamesIt) {
+  const Result result = build_il("caller");
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "undefined function 'triple'"));
+}
+
+TEST(Spirv, GivenWhatTheTranslatorRefusesThenTheBuildFailsWithItsMessages) {
+  Request request = il_request("increment");
+  request.il[5] = 1;
+  request.il[6] = 9;
+  Result result = shared_compiler().run(request, kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "version"));
+  EXPECT_TRUE(contains(result.log, "refused the module"));
+  request.kind = Request::Kind::Compile;
+  EXPECT_EQ(shared_compiler().run(request, kLimit).status, CL_COMPILE_PROGRAM_FAILURE);
+  request = il_request("increment");
+  request.il.resize(request.il.size() / 8 * 4);
+  result = shared_compiler().run(request, kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_FALSE(contains(result.log, "Stack dump"));
+}
+
+TEST(Spirv, GivenNoTranslatorThenTheLogSaysSo) {
+  const Setting none("CLIQUE_SPIRV_TRANSLATOR", "");
+  CompilerProcess compiler(find_compiler(), Cache(""));
+  const Result result = compiler.run(il_request("increment"), kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "llvm-spirv"));
+}
+
+TEST(Spirv, GivenATranslatorThatDiesThenTheCompilerLivesOn) {
+  const Script script("echo why >&2; kill -ABRT $$");
+  const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
+  CompilerProcess compiler(find_compiler(), Cache(""));
+  const Result result = compiler.run(il_request("increment"), kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "why\n"));
+  EXPECT_TRUE(contains(result.log, "Aborted"));
+  EXPECT_EQ(compiler.run(build_request("kernel void k() {}"), kLimit).status, CL_SUCCESS);
+}
+
+TEST(Spirv, GivenATranslatorThatDoesNotEndThenItEndsWithTheTime) {
+  const std::string pid_file = testing::TempDir() + "clique-translator-" + std::to_string(::getpid());
+  const Script script("echo $$ > " + pid_file + "; exec sleep 1000");
+  const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
+  CompilerProcess compiler(find_compiler(), Cache(""));
+  ASSERT_EQ(compiler.run(build_request("kernel void k() {}"), kLimit).status, CL_SUCCESS);
+  const Result result = compiler.run(il_request("increment"), seconds(3));
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "more than 3 seconds"));
+  pid_t pid = 0;
+  std::ifstream(pid_file) >> pid;
+  fs::remove(pid_file);
+  ASSERT_GT(pid, 0);
+  const auto runs = [pid] {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    return (status >> number >> name >> state) && state != "Z";
+  };
+  for (int attempt = 0; attempt < 6000 && runs(); ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(runs());
+}
+
+TEST(Spirv, GivenNoBitcodeThenTheBuildFails) {
+  const Script script("echo nonsense");
+  const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
+  CompilerProcess compiler(find_compiler(), Cache(""));
+  EXPECT_EQ(compiler.run(il_request("increment"), kLimit).status, CL_BUILD_PROGRAM_FAILURE);
+}
+
+TEST(Spirv, GivenAnotherTranslatorThenNothingOfTheOldOneIsReused) {
+  const std::string folder = testing::TempDir() + "clique-spirv-cache-" + std::to_string(::getpid());
+  const std::string calls = folder + "-calls";
+  const std::string translator = find_spirv_translator()->path;
+  const auto build_with = [&](const std::string& text, const std::string& module) {
+    const Script script("echo >> " + calls + "; exec " + translator + " \"$@\"" + text);
+    const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
+    // As an installed file, which is not younger each time.
+    fs::last_write_time(script.path(), fs::file_time_type{} + seconds(1));
+    CompilerProcess compiler(find_compiler(), Cache(folder));
+    EXPECT_EQ(compiler.run(il_request(module), kLimit).status, CL_SUCCESS);
+    return fs::file_size(calls);
+  };
+  EXPECT_EQ(build_with("", "increment"), 1U);
+  EXPECT_EQ(build_with("", "increment"), 1U);
+  EXPECT_EQ(build_with("", "images"), 2U);
+  EXPECT_EQ(build_with(" # another", "increment"), 3U);
+  fs::remove_all(folder);
+  fs::remove(calls);
+}
+
+}  // namespace
+}  // namespace clique::daemon::compiler
