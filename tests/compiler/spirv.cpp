@@ -178,6 +178,19 @@ TEST(Spirv, GivenWhatTheTranslatorRefusesThenTheBuildFailsWithItsMessages) {
   EXPECT_FALSE(contains(result.log, "Stack dump"));
 }
 
+TEST(Spirv, GivenAddressesOf32BitsThenTheBuildFails) {
+  Request request = il_request("increment");
+  // OpMemoryModel Physical64 OpenCL
+  const std::array<std::uint8_t, 8> instruction{14, 0, 3, 0, 2, 0, 0, 0};
+  const auto found =
+      std::search(request.il.begin(), request.il.end(), instruction.begin(), instruction.end());
+  ASSERT_NE(found, request.il.end());
+  found[4] = 1;
+  const Result result = shared_compiler().run(request, kLimit);
+  EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_TRUE(contains(result.log, "addresses of 64 bits"));
+}
+
 TEST(Spirv, GivenNoTranslatorThenTheLogSaysSo) {
   const Setting none("CLIQUE_SPIRV_TRANSLATOR", "");
   CompilerProcess compiler(find_compiler(), Cache(""));

@@ -13,6 +13,7 @@
 #include "daemon/backend/cuda/printf_buffers.hpp"
 #include "daemon/compiler/language_features.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
+#include "daemon/compiler/spirv.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -97,6 +98,7 @@ std::vector<std::string> all_extensions(const Device& device) {
   auto extensions = language_extensions(device);
   extensions.insert(extensions.end(), std::begin(kHostExtensions), std::end(kHostExtensions));
   if (compiler::has_nvrtc()) extensions.emplace_back("cl_clique_cuda_source");
+  if (compiler::find_spirv_translator()) extensions.emplace_back("cl_khr_il_program");
   std::sort(extensions.begin(), extensions.end());
   return extensions;
 }
@@ -120,6 +122,19 @@ void describe_identity(const Device& device, Writer& write) {
   write(CL_DEVICE_LUID_VALID_KHR, cl_bool{CL_FALSE});
   write(CL_DEVICE_LUID_KHR, std::array<cl_uchar, CL_LUID_SIZE_KHR>{});
   write(CL_DEVICE_NODE_MASK_KHR, cl_uint{0});
+}
+
+/// What every translator reads; most read later versions, too.
+void describe_il(Writer& write) {
+  std::string versions;
+  std::vector<cl_name_version> with_version;
+  if (compiler::find_spirv_translator())
+    for (const cl_uint minor : {0U, 1U, 2U}) {
+      versions += (versions.empty() ? "SPIR-V_1." : " SPIR-V_1.") + std::to_string(minor);
+      with_version.push_back(named("SPIR-V", CL_MAKE_VERSION(1, minor, 0)));
+    }
+  write(CL_DEVICE_IL_VERSION, versions);
+  write(CL_DEVICE_ILS_WITH_VERSION, with_version);
 }
 
 void describe_language(const Device& device, Writer& write) {
@@ -156,8 +171,7 @@ void describe_language(const Device& device, Writer& write) {
   write(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, atomics);
   write(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, atomics | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM);
 
-  write(CL_DEVICE_IL_VERSION, std::string());
-  write(CL_DEVICE_ILS_WITH_VERSION, std::vector<cl_name_version>{});
+  describe_il(write);
   write(CL_DEVICE_BUILT_IN_KERNELS, std::string());
   write(CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, std::vector<cl_name_version>{});
   write(CL_DEVICE_COMPILER_AVAILABLE, cl_bool{CL_TRUE});

@@ -53,6 +53,7 @@ struct Sampler {
 struct Program : Buildable {
   protocol::ProgramKind kind = protocol::ProgramKind::Source;
   std::string source;
+  protocol::Bytes il;
   cl_int status = CL_SUCCESS;  ///< of its creation
   // Of the last build, compilation or link; the BuildThread's while it has jobs.
   cl_int build_status = CL_BUILD_NONE;

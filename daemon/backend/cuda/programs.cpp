@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "daemon/backend/cuda/cuda_backend.hpp"
+#include "daemon/compiler/spirv.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -162,8 +163,13 @@ void CudaBackend::handle(protocol::CreateProgram&& message) {
         }
         break;
       case protocol::ProgramKind::Il:
-        // CL_DEVICE_IL_VERSION is empty.
-        program->status = CL_INVALID_OPERATION;
+        if (!compiler::find_spirv_translator()) {
+          program->status = CL_INVALID_OPERATION;
+        } else if (!compiler::is_spirv(message.code[0])) {
+          program->status = CL_INVALID_VALUE;
+        } else {
+          program->il = message.code[0];
+        }
         break;
       case protocol::ProgramKind::BuiltInKernels:
         program->status = CL_INVALID_VALUE;
@@ -180,9 +186,10 @@ void CudaBackend::handle(protocol::BuildProgram&& message) {
     cl_int status = program->status;
     if (status != CL_SUCCESS) {
       program->build_status = CL_BUILD_ERROR;
-    } else if (program->kind == protocol::ProgramKind::Source) {
+    } else if (program->kind == protocol::ProgramKind::Source || program->kind == protocol::ProgramKind::Il) {
       auto build = request(compiler::Request::Kind::Build, message.options);
       build.source = program->source;
+      build.il = program->il;
       status = take_result(*program, compiler_.run(build, kBuildLimit), CL_BUILD_PROGRAM_FAILURE);
     } else if (program->binary && program->binary->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
       compiler::Result ready;
@@ -208,11 +215,13 @@ void CudaBackend::handle(protocol::CompileProgram&& message) {
         cl_int status = program->status;
         for (const auto& header : headers)
           if (status == CL_SUCCESS) status = header->status;
-        if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source)
+        if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source &&
+            program->kind != protocol::ProgramKind::Il)
           status = CL_INVALID_OPERATION;
         if (status == CL_SUCCESS) {
           auto build = request(compiler::Request::Kind::Compile, message.options);
           build.source = program->source;
+          build.il = program->il;
           build.header_names = message.header_names;
           for (const auto& header : headers) build.headers.push_back(header->source);
           status = take_result(*program, compiler_.run(build, kBuildLimit), CL_COMPILE_PROGRAM_FAILURE);

@@ -94,6 +94,8 @@ class Retargeting : public llvm::ValueMaterializer {
   }
 
   std::unique_ptr<llvm::Module> run() {
+    if (!llvm::StringRef(from_.getTargetTriple()).starts_with("spir64"))
+      throw std::runtime_error("the module is not one for addresses of 64 bits");
     if (!from_.alias_empty() || !from_.ifunc_empty()) throw std::runtime_error("the module has aliases");
     // All are there before anything refers to them.
     for (const llvm::GlobalVariable& variable : from_.globals()) declare(variable);
