@@ -29,9 +29,9 @@ class PlacedMemory {
 
   std::span<std::byte> bytes() const { return bytes_; }
   static std::size_t page_size();
-  /// What lies at two addresses can only be placed by itself where this is between them: GPUs place memory in
-  /// such pieces.
-  static constexpr std::size_t kGranule = 2U << 20U;
+  /// Nothing else begins between two multiples of this: in such pieces CUDA gives out addresses that are
+  /// asked for.
+  static constexpr std::size_t kGranule = 32U << 20U;
 
  private:
   explicit PlacedMemory(std::span<std::byte> bytes) : bytes_(bytes) {}

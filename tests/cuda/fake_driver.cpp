@@ -383,8 +383,11 @@ EXPORT cuMemGetAllocationGranularity(std::size_t* size, const CUmemAllocationPro
 }
 EXPORT cuMemAddressReserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,
                            CUdeviceptr wanted, unsigned long long /*flags*/) {
-  void* place = ::mmap(reinterpret_cast<void*>(wanted), size, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  // As the real one does: hints are for large pieces.
+  void* place = MAP_FAILED;
+  if (size >= (32U << 20U) && wanted % (32U << 20U) == 0)
+    place = ::mmap(reinterpret_cast<void*>(wanted), size, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (place == MAP_FAILED)
     place = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;

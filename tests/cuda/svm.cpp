@@ -27,7 +27,8 @@ class CudaSvm : public testing::Test {
 
 TEST_F(CudaSvm, GivenPointerThenTheKernelUsesWhatIsThere) {
   constexpr std::uint64_t kSize = 5'000'000;
-  client_.send(CreateBuffer{20, 1, 1, kSize, address_}, CreateBuffer{21, 1, 1, 64, address_ + (6U << 20U)},
+  client_.send(CreateBuffer{20, 1, 1, kSize, address_},
+               CreateBuffer{21, 1, 1, 64, address_ + PlacedMemory::kGranule},
                CreateSubBuffer{22, 20, 1, 4'000'004, 8}, FillBuffer{command(100, 0), 20, Bytes{0}, 0, kSize},
                RunKernel{command(101), 10, {pointer_arg(0, 20, 4'000'008)}, {}, {1}, {}, {21}},
                RunKernel{command(102), 10, {object_arg(0, 22)}, {}, {2}, {}},
@@ -40,7 +41,7 @@ TEST_F(CudaSvm, GivenPointerThenTheKernelUsesWhatIsThere) {
 
 TEST_F(CudaSvm, GivenAddressThatCannotBeHadThenWhatUsesTheBufferFails) {
   client_.send(CreateBuffer{20, 1, 1, 64, address_}, CreateBuffer{21, 1, 1, 64, address_},
-               CreateBuffer{22, 1, 1, 64, address_ + 4096 + (2U << 20U)},
+               CreateBuffer{22, 1, 1, 64, address_ + PlacedMemory::kGranule + 4096},
                CreateBuffer{23, 1, 1, ~std::uint64_t{0} - address_, address_});
   CommandId id = 100;
   for (const ObjectId buffer : {21, 22, 23}) {

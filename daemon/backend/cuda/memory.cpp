@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "daemon/compiler/library/abi.h"
+#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -16,23 +17,28 @@ CUmemAllocationProp placed_memory(CUdevice device) {
   property.location.id = device;
   return property;
 }
+
+constexpr std::size_t rounded(std::size_t size, std::size_t to) {
+  return (size + to - 1) / to * to;
+}
 }  // namespace
 
-/// Memory at an address, of a size in whole granules.
+/// Memory at an address.
 class DeviceMemory::Placed {
  public:
-  Placed(std::size_t size) : size_(size) {}
+  /// @param size in whole granules of memory
+  explicit Placed(std::size_t size) : size_(size), room_(rounded(size, protocol::PlacedMemory::kGranule)) {}
   ~Placed() {
     if (mapped_) driver().MemUnmap(reserved_, size_);
     if (created_) driver().MemRelease(memory_);
-    if (reserved_ != 0) driver().MemAddressFree(reserved_, size_);
+    if (reserved_ != 0) driver().MemAddressFree(reserved_, room_);
   }
   Placed(const Placed&) = delete;
   Placed& operator=(const Placed&) = delete;
 
   void put(CUdeviceptr address, CUdevice device) {
-    // A hint: where it cannot be met, the driver chooses.
-    CLIQUE_CUDA(MemAddressReserve(&reserved_, size_, 0, address, 0));
+    // A hint: where it cannot be met, the driver chooses, as it does for less than kGranule.
+    CLIQUE_CUDA(MemAddressReserve(&reserved_, room_, 0, address, 0));
     if (reserved_ != address) throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address is in use");
     const CUmemAllocationProp property = placed_memory(device);
     CLIQUE_CUDA(MemCreate(&memory_, size_, &property, 0));
@@ -46,6 +52,7 @@ class DeviceMemory::Placed {
 
  private:
   const std::size_t size_;
+  const std::size_t room_;
   CUdeviceptr reserved_ = 0;
   CUmemGenericAllocationHandle memory_ = 0;
   bool created_ = false;
@@ -92,11 +99,10 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::take(std::uint64_t size) {
 }
 
 std::shared_ptr<const CUdeviceptr> DeviceMemory::take_at(CUdeviceptr address, std::uint64_t size) const {
-  if (granularity_ == 0 || address % granularity_ != 0 ||
-      size > std::numeric_limits<std::uint64_t>::max() - address - granularity_)
+  if (granularity_ == 0 || address % protocol::PlacedMemory::kGranule != 0 ||
+      size > std::numeric_limits<std::uint64_t>::max() - address - protocol::PlacedMemory::kGranule)
     throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "an address that no memory can have");
-  auto placed = std::make_shared<Placed>((std::max<std::uint64_t>(size, 1) + granularity_ - 1) /
-                                         granularity_ * granularity_);
+  auto placed = std::make_shared<Placed>(rounded(std::max<std::uint64_t>(size, 1), granularity_));
   placed->put(address, device_);
   return {placed, &placed->address()};
 }
