@@ -20,6 +20,16 @@ TEST(Code, GivenAlignedBytesThenTheyAreReadAtOnce) {
   EXPECT_TRUE(contains(ptx, "st.global.v4.u32"));
 }
 
+TEST(Code, GivenTwoBytesAsParametersThenNoMoreArePassed) {
+  const std::string ptx = ptx_of(built(R"(
+    uchar2 __attribute__((noinline)) turned(uchar2 value) { return value.yx; }
+    kernel void copy(char2 value, global char2* out) { *out = value; }
+    kernel void turn(uchar2 value, global uchar2* out) { *out = turned(value); })"));
+  for (const char* wide : {"ld.param.u32", "_param_0[2]", "mov.b32"})
+    EXPECT_FALSE(contains(ptx, wide)) << ptx;
+  EXPECT_TRUE(contains(ptx, "ld.param.u16"));
+}
+
 TEST(Code, GivenRequiredWorkGroupSizeThenLoopsOverItsItemsHaveNoBranches) {
   const std::string ptx = ptx_of(built(R"(
     kernel __attribute__((reqd_work_group_size(32, 8, 1))) void tile(global float* out, global const float* in) {

@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "daemon/compiler/tool/byte_pairs.hpp"
 #include "daemon/compiler/tool/byte_vectors.hpp"
 #include "daemon/compiler/tool/constants.hpp"
 #include "daemon/compiler/tool/describe_kernels.hpp"
@@ -147,6 +148,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
   split_vector_comparisons(module);
   split_unaligned_byte_vectors(module);
+  pass_byte_pairs_as_numbers(module);
   place_local_variables(module, kernels);
   llvm::ModulePassManager cleanup;
   cleanup.addPass(llvm::GlobalDCEPass());
