@@ -70,6 +70,19 @@ TEST(Kernels, GivenAttributesWhenBuiltThenTheyAreSpelledOut) {
   EXPECT_EQ(kernel_named(binary, "e").attributes, "reqd_work_group_size(8,1,1) vec_type_hint(int)");
 }
 
+TEST(Kernels, GivenGroupsThatMayBeSmallerThenTheRequiredSizeIsTheLargest) {
+  const char* const source =
+      "__kernel __attribute__((reqd_work_group_size(8, 4, 2))) void a(__global int* x) { *x = "
+      "get_local_size(0); }";
+  for (const bool uniform : {false, true}) {
+    const std::string ptx =
+        ptx_of(built(source, uniform ? "-cl-std=CL3.0 -cl-uniform-work-group-size" : "-cl-std=CL3.0"));
+    EXPECT_EQ(contains(ptx, ".reqntid 8, 4, 2"), uniform) << ptx;
+    EXPECT_EQ(contains(ptx, ".maxntid 8, 4, 2"), !uniform) << ptx;
+    EXPECT_EQ(contains(ptx, "%ntid.x"), !uniform) << ptx;
+  }
+}
+
 TEST(Kernels, GivenSeveralKernelsWhenBuiltThenTheirOrderIsTheSources) {
   const ProgramBinary binary = built("__kernel void z(){} __kernel void a(){} __kernel void m(){}");
   ASSERT_EQ(binary.kernels.size(), 3U);

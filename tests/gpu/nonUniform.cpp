@@ -25,7 +25,7 @@ class NonUniform : public GpuTest {
   using Sizes = std::array<size_t, 3>;
 
   static constexpr char source[] = R"(
-    kernel void see(global uint* out) {
+    void see(global uint* out) {
       global uint* mine = out + get_global_linear_id() * 26;
       for (uint d = 0; d < 3; ++d) {
         mine[d] = get_local_id(d);
@@ -41,8 +41,10 @@ class NonUniform : public GpuTest {
       mine[25] = get_global_linear_id();
     })";
 
-  void check(cl_uint dimensions, const Sizes& offset, const Sizes& global, const Sizes& local) {
-    const Program program = build(source, "-cl-std=CL3.0");
+  /// @param attribute of the kernel
+  void check(cl_uint dimensions, const Sizes& offset, const Sizes& global, const Sizes& local,
+             const std::string& attribute = "") {
+    const Program program = build(("kernel " + attribute + source).c_str(), "-cl-std=CL3.0");
     const Kernel see = kernel(program, "see");
     const size_t count = global[0] * global[1] * global[2];
     const std::vector<Seen> nothing(count);
@@ -96,6 +98,10 @@ TEST_F(NonUniform, GivenRemaindersInThreeDimensionsAndOffsetThenIdsAndSizesAreRi
 
 TEST_F(NonUniform, GivenOneDimensionWithRemainderOfThreeThenIdsAndSizesAreRight) {
   check(3, {0, 0, 0}, {16, 8, 5}, {4, 4, 4});
+}
+
+TEST_F(NonUniform, GivenRequiredSizeThenTheLastGroupsAreSmallerAllTheSame) {
+  check(3, {0, 0, 0}, {19, 10, 7}, {4, 3, 2}, "__attribute__((reqd_work_group_size(4, 3, 2)))");
 }
 
 TEST_F(NonUniform, GivenBarriersThenTheSmallerGroupMeetsToo) {

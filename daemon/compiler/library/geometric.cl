@@ -42,8 +42,8 @@ OVERLOAD half normalize(half a) { return sign(a); }
       sum = dot(a, a);                                          \
       if (sum == 0) return a;                                   \
     } else if (sum > large) {                                   \
-      a *= down;                                                \
-      sum = dot(a, a);                                          \
+      /* Scaled at the end only, what is small is not lost. */  \
+      return a * rsqrt(dot(a * down, a * down)) * down;         \
     }                                                           \
     return a * rsqrt(sum);                                      \
   }

@@ -35,6 +35,17 @@ llvm::Value* unpack(llvm::Value* value, llvm::Type* type, llvm::IRBuilder<>& bui
   return builder.CreateInsertElement(first, high, 1);
 }
 
+/// Without what is said of vectors, such as their ranges.
+llvm::AttributeList passed(const llvm::AttributeList& attributes, const llvm::FunctionType& type) {
+  llvm::AttributeList kept = attributes;
+  if (is_byte_pair(type.getReturnType()))
+    kept = kept.removeAttributesAtIndex(type.getContext(), llvm::AttributeList::ReturnIndex);
+  for (unsigned i = 0; i < type.getNumParams(); ++i)
+    if (is_byte_pair(type.getParamType(i)))
+      kept = kept.removeAttributesAtIndex(type.getContext(), i + llvm::AttributeList::FirstArgIndex);
+  return kept;
+}
+
 bool concerns(const llvm::Function& function) {
   return !function.isDeclaration() && (is_byte_pair(function.getReturnType()) ||
                                        llvm::any_of(function.args(), [](const llvm::Argument& argument) {
@@ -49,6 +60,7 @@ llvm::Function& with_numbers(llvm::Function& old) {
       llvm::Function::Create(llvm::FunctionType::get(passed(old.getReturnType()), types, false),
                              old.getLinkage(), "", old.getParent());
   made->copyAttributesFrom(&old);
+  made->setAttributes(passed(old.getAttributes(), *old.getFunctionType()));
   made->copyMetadata(&old, 0);
   made->takeName(&old);
   made->splice(made->begin(), &old);
@@ -72,7 +84,7 @@ void call_instead(llvm::CallInst& call, llvm::Function& function) {
   for (llvm::Value* const argument : call.args()) arguments.push_back(pack(argument, builder));
   llvm::CallInst* const made = builder.CreateCall(&function, arguments);
   made->setCallingConv(call.getCallingConv());
-  made->setAttributes(call.getAttributes());
+  made->setAttributes(passed(call.getAttributes(), *call.getFunctionType()));
   call.replaceAllUsesWith(unpack(made, call.getType(), builder));
   call.eraseFromParent();
 }

@@ -30,10 +30,12 @@ void set_range(llvm::CallInst& call, std::uint32_t first, std::uint32_t end) {
   call.addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, first), llvm::APInt(32, end)));
 }
 
-void bound(llvm::IntrinsicInst& call, const std::array<std::uint32_t, 3>& required) {
+void bound(llvm::IntrinsicInst& call, const Kernel& kernel) {
+  const bool required = kernel.required_group[0] != 0;
+  // The last groups of a range may be smaller.
+  const bool exact = required && kernel.uniform_groups;
   for (std::size_t i = 0; i < kRegisters.size(); ++i) {
-    const bool exact = required[0] != 0;
-    const std::uint32_t most = exact ? required[i] : kMostItems[i];
+    const std::uint32_t most = required ? kernel.required_group[i] : kMostItems[i];
     if (call.getIntrinsicID() == kRegisters[i].local_id) set_range(call, 0, most);
     if (call.getIntrinsicID() == kRegisters[i].local_size) {
       if (exact)
@@ -51,8 +53,7 @@ void bound_group_registers(llvm::Module& module, const std::vector<Kernel>& kern
     llvm::Function* const function = module.getFunction(kernel.name);
     if (function == nullptr) continue;
     for (llvm::Instruction& instruction : llvm::instructions(*function))
-      if (auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
-        bound(*call, kernel.required_group);
+      if (auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) bound(*call, kernel);
   }
 }
 

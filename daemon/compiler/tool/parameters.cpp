@@ -140,7 +140,7 @@ class Rewriting {
 void annotate(llvm::Function& function, const Kernel& kernel, unsigned max_registers) {
   llvm::LLVMContext& context = function.getContext();
   llvm::NamedMDNode* const annotations = function.getParent()->getOrInsertNamedMetadata("nvvm.annotations");
-  const auto add = [&](const char* name, std::uint32_t value) {
+  const auto add = [&](const std::string& name, std::uint32_t value) {
     auto* const number = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
     annotations->addOperand(
         llvm::MDNode::get(context, {llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, name),
@@ -148,9 +148,9 @@ void annotate(llvm::Function& function, const Kernel& kernel, unsigned max_regis
   };
   add("kernel", 1);
   if (kernel.required_group[0] != 0) {
-    add("reqntidx", kernel.required_group[0]);
-    add("reqntidy", kernel.required_group[1]);
-    add("reqntidz", kernel.required_group[2]);
+    // The last groups of a range may be smaller.
+    const std::string bound = kernel.uniform_groups ? "reqntid" : "maxntid";
+    for (unsigned i = 0; i < 3; ++i) add(bound + "xyz"[i], kernel.required_group[i]);
   }
   if (max_registers != 0) add("maxnreg", max_registers);
 }
