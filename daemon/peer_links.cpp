@@ -96,12 +96,13 @@ std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_po
   std::vector<protocol::PeerId> lost;
   const std::lock_guard lock(mutex_);
   down_ = false;
-  for (auto& [peer, link] : links_) {
+  for (auto& entry : links_) {
+    Link& link = entry.second;
     if (link.gone) continue;
     const Advice advice = link.repair.look(*link.line, now, patience_);
     if (advice == Advice::GiveUp || (advice != Advice::Fine && patience_.count() == 0)) {
       end(link);
-      if (patience_.count() > 0) lost.push_back(peer);
+      if (patience_.count() > 0) lost.push_back(entry.first);
       continue;
     }
     if (advice == Advice::Reconnect) link.line->reconnect();

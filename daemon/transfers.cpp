@@ -74,8 +74,8 @@ bool Transfers::relay(const protocol::Push& push, Onward onward) {
   if (push.object != transfer.object || push.offset != transfer.offset || push.size != transfer.size ||
       !(transfer.places.empty() || transfer.sink->divisible()))
     return false;
-  const Relay& relay = transfer.relays.emplace_back(push, std::move(onward));
-  for (const auto& [begin, end] : transfer.places) push_again(relay, begin, end);
+  transfer.relays.push_back({push, std::move(onward)});
+  for (const auto& [begin, end] : transfer.places) push_again(transfer.relays.back(), begin, end);
   return true;
 }
 

@@ -28,7 +28,7 @@ std::string find_program(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : kDefaultPath);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = fs::path(folder) / name;
+    std::string candidate = fs::path(folder) / name;
     std::error_code error;
     if (!folder.empty() && fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0)
       return candidate;

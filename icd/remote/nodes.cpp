@@ -190,7 +190,8 @@ Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, cons
 
 /// The links, after people have been told which there are not.
 std::vector<std::unique_ptr<Link>> tell(Opened opened, const std::string& label) {
-  for (const std::string& failure : opened.failures) say_once(label + ": " + failure);
+  const std::string whose = label + ": ";
+  for (const std::string& failure : opened.failures) say_once(whose + failure);
   return std::move(opened.links);
 }
 

@@ -327,13 +327,13 @@ class CudaBackend::ExpectSink : public TransferSink {
   /// @param keep until it has been done
   TaskRef put(const std::vector<TaskRef>& waits, std::uint64_t size, std::shared_ptr<const void> keep,
               std::function<void(CUstream)> run) {
-    const TaskRef done = backend_.transfer(*queue_, waits, std::move(run), {memory_, std::move(keep)},
-                                           [&backend = backend_, whole = whole_](cl_int status) {
-                                             if (status < 0)
-                                               backend.surroundings_.tasks.post([&backend, whole, status] {
-                                                 backend.end_transfer(*whole, status);
-                                               });
-                                           });
+    TaskRef done = backend_.transfer(*queue_, waits, std::move(run), {memory_, std::move(keep)},
+                                     [&backend = backend_, whole = whole_](cl_int status) {
+                                       if (status < 0)
+                                         backend.surroundings_.tasks.post([&backend, whole, status] {
+                                           backend.end_transfer(*whole, status);
+                                         });
+                                     });
     backend_.scheduler_.come_after(*whole_, done);
     need_less(size);
     return done;
