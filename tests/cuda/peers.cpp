@@ -253,6 +253,8 @@ class CudaPeerWindow : public testing::Test {
     if (!memory_) throw std::runtime_error("the worker has no memory to offer");
     worker_.make_zeros(5, 1000);
   }
+  /// What nobody gives back keeps the memory.
+  ~CudaPeerWindow() override { memory_->forget_loans(); }
   template <typename M>
   void tell(const M& message) {
     Batch batch;
