@@ -5,11 +5,14 @@
 
 namespace clique::daemon {
 
-void PeerLinks::connect(const protocol::ConnectPeer& message) {
-  // The receiver tells its peers' lines apart by it.
+std::uint64_t random_id() {
   std::random_device random;
-  const auto id = (protocol::LineId{random()} << 32U) | random();
-  auto line = std::make_unique<protocol::Line>(context_, message.endpoint, message.token, id,
+  return (std::uint64_t{random()} << 32U) | random();
+}
+
+void PeerLinks::connect(const protocol::ConnectPeer& message) {
+  // The receiver tells its peers' lines apart by the id.
+  auto line = std::make_unique<protocol::Line>(context_, message.endpoint, message.token, random_id(),
                                                protocol::Line::Direction::Outward);
   line->set_resumable(patience_.count() > 0);
   const std::lock_guard lock(mutex_);
@@ -30,15 +33,14 @@ bool PeerLinks::known(protocol::PeerId peer) {
 bool PeerLinks::shares(protocol::PeerId peer) {
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
-  return link != links_.end() && link->second.shared && !link->second.gone;
+  return link != links_.end() && link->second.shares();
 }
 
 std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t size) {
   if (peer == protocol::kClientPeer) return client_->take(size);
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
-  return link != links_.end() && link->second.shared && !link->second.gone ? link->second.shared->take(size)
-                                                                           : nullptr;
+  return link != links_.end() && link->second.shares() ? link->second.shared->take(size) : nullptr;
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
@@ -60,7 +62,7 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
 }
 
 bool PeerLinks::try_shared(Link& link) {
-  if (!link.shared || link.gone) return false;
+  if (!link.shares()) return false;
   const bool payloads = !batch_.payloads().empty();
   if (link.shared->try_send(batch_) != protocol::SharedMemory::Sent::Yes) return false;
   if (payloads) lending_ = true;

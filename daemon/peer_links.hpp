@@ -14,6 +14,9 @@
 
 namespace clique::daemon {
 
+/// A number that nobody else will have chosen, for what is told apart by it.
+std::uint64_t random_id();
+
 /// The links to the client's other workers, for sending. What goes to one on this host goes through memory
 /// shared with it where there is room, else through its socket: peers' messages need no order among them.
 class PeerLinks {
@@ -114,6 +117,8 @@ class PeerLinks {
     protocol::Repair repair;
     bool gone = false;
     std::shared_ptr<protocol::SharedMemory> shared;
+    /// Whether something may go through it.
+    bool shares() const { return shared && !gone; }
   };
   void send_batch(Link& link);
   bool try_shared(Link& link);

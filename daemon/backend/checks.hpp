@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -30,6 +31,15 @@ inline void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t 
   if (size > total || offset > total - size)
     throw RuleBroken(std::string(what) + " of " + std::to_string(size) + " bytes at " +
                      std::to_string(offset) + " goes beyond " + std::to_string(total) + " bytes");
+}
+
+/// How far into a buffer of `total` bytes a pointer argument points. Rule: not beyond it.
+inline std::uint64_t pointer_offset(const protocol::KernelArg& arg, std::uint64_t total) {
+  std::uint64_t offset = 0;
+  if (arg.value.size() != sizeof offset) throw RuleBroken("a pointer that is none");
+  std::memcpy(&offset, arg.value.data(), sizeof offset);
+  check_range(offset, 1, total, "a pointer");
+  return offset;
 }
 
 /// Rule: a transfer between workers is a range of a buffer of `total` bytes, or all of an image, and not

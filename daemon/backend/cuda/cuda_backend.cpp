@@ -21,15 +21,6 @@ std::byte* make_pinned(std::size_t size) {
   return static_cast<std::byte*>(block);
 }
 
-/// GPU memory for what other GPUs of the host copy from there: so much that several transfers overlap, but no
-/// great part of it.
-std::uint64_t window_size(const Device& device) {
-  constexpr std::uint64_t kMost = 256U << 20U;
-  std::size_t total = 0;
-  CLIQUE_CUDA(DeviceTotalMem(&total, device.native));
-  return std::min<std::uint64_t>(kMost, total / 32);
-}
-
 void destroy_pinned(std::byte* block) {
   static_cast<void>(driver().MemFreeHost(block));
 }
@@ -43,7 +34,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       extensions_(language_extensions(device)),
       staging_({make_pinned, destroy_pinned, kMostStaging, [this] { surroundings_.reporter.hear(); }}),
       device_memory_(device),
-      window_(surroundings_.peers, window_size(device)),
+      window_(surroundings_.peers, device.native),
       printf_buffers_(device_memory_),
       scheduler_(device.context, [this](CUresult result) { fault(result); },
                  {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }}),

@@ -127,12 +127,8 @@ void CudaBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
       break;
     case protocol::KernelArg::Pointer: {
       const auto memory = placed(arg.number);
-      std::uint64_t offset = 0;
-      if (arg.value.size() != sizeof offset) throw RuleBroken("a pointer that is none");
-      std::memcpy(&offset, arg.value.data(), sizeof offset);
-      check_range(offset, 1, memory->size, "a pointer");
+      const CUdeviceptr address = memory->address + pointer_offset(arg, memory->size);
       require(pointer);
-      const CUdeviceptr address = memory->address + offset;
       put(&address, sizeof address);
       kept.object = true;
       kept.target = memory;

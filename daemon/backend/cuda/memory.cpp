@@ -17,10 +17,6 @@ CUmemAllocationProp placed_memory(CUdevice device) {
   property.location.id = device;
   return property;
 }
-
-constexpr std::size_t rounded(std::size_t size, std::size_t to) {
-  return (size + to - 1) / to * to;
-}
 }  // namespace
 
 /// Memory at an address.

@@ -9,6 +9,11 @@
 
 namespace clique::daemon::cuda {
 
+/// The least multiple of `to` that is not below `size`.
+constexpr std::size_t rounded(std::size_t size, std::size_t to) {
+  return (size + to - 1) / to * to;
+}
+
 /// A GPU's memory, for one session. Any thread whose current context is the GPU's.
 class DeviceMemory {
  public:

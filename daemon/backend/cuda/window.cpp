@@ -1,18 +1,22 @@
 #include "daemon/backend/cuda/window.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include "daemon/backend.hpp"
+#include "daemon/backend/cuda/memory.hpp"
 #include "daemon/log.hpp"
 
 namespace clique::daemon::cuda {
 
 namespace {
+/// So much that several transfers overlap, but no great part of the GPU's memory.
+constexpr std::size_t kMostBytes = 256U << 20U;
+constexpr std::size_t kLeastShare = 32;
 /// CUDA's own alignment of memory, so that copies are as fast as any.
-constexpr std::uint64_t kAlignment = 256;
+constexpr std::size_t kAlignment = 256;
 /// Windows of others that may be open: more than there are GPUs in a host.
 constexpr std::size_t kMostWindows = 256;
 
@@ -32,7 +36,10 @@ bool Window::make() {
   if (std::exchange(tried_, true)) return base_ != 0;
   CUipcMemHandle handle{};
   CUdeviceptr memory = 0;
-  CUresult result = driver().MemAlloc(&memory, most_);
+  std::size_t size = 0;
+  CUresult result = driver().DeviceTotalMem(&size, device_);
+  size = std::min(kMostBytes, size / kLeastShare);
+  if (result == CUDA_SUCCESS) result = driver().MemAlloc(&memory, size);
   if (result == CUDA_SUCCESS) {
     result = driver().IpcGetMemHandle(&handle, memory);
     if (result != CUDA_SUCCESS) driver().MemFree(memory);
@@ -43,10 +50,9 @@ bool Window::make() {
         name_of(result));
     return false;
   }
-  std::random_device random;
-  offer_.window = (protocol::WindowId{random()} << 32U) | random();
+  offer_.window = random_id();
   offer_.handle.assign(std::begin(handle.reserved), std::end(handle.reserved));
-  rooms_ = std::make_shared<Rooms>(most_);
+  rooms_ = std::make_shared<Rooms>(size);
   base_ = memory;
   return true;
 }
@@ -66,7 +72,7 @@ bool Window::open_to(protocol::PeerId peer) {
 std::shared_ptr<const Window::Room> Window::take(protocol::PeerId peer, std::uint64_t size) {
   auto place = peers_.take(peer, kToken);
   if (!place) return nullptr;
-  const std::uint64_t bytes = (size + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t bytes = rounded(size, kAlignment);
   const std::lock_guard lock(rooms_->mutex);
   const auto offset = rooms_->free.take(bytes);
   if (!offset) return nullptr;

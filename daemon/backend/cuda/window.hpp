@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "daemon/backend/cuda/driver.hpp"
 #include "daemon/peer_links.hpp"
@@ -19,8 +18,7 @@ namespace clique::daemon::cuda {
 /// This worker's window, for what it sends. Main thread, but where another is allowed.
 class Window {
  public:
-  /// @param most bytes of GPU memory that the window may take
-  Window(PeerLinks& peers, std::uint64_t most) : peers_(peers), most_(most) {}
+  Window(PeerLinks& peers, CUdevice device) : peers_(peers), device_(device) {}
 
   /// Whether the peer can read the window; the first call for a peer only asks it. Makes the window when it
   /// is first needed.
@@ -46,7 +44,7 @@ class Window {
   bool make();
 
   PeerLinks& peers_;
-  const std::uint64_t most_;
+  const CUdevice device_;
   bool tried_ = false;
   CUdeviceptr base_ = 0;  // 0: none
   protocol::OpenWindow offer_;

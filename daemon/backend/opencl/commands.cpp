@@ -44,11 +44,8 @@ void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
       break;
     case protocol::KernelArg::Pointer: {
       const auto& memory = memory_.get(arg.number);
-      std::uint64_t offset = 0;
-      if (!memory->placed || arg.value.size() != sizeof offset)
-        throw RuleBroken("a pointer into a buffer without an address");
-      std::memcpy(&offset, arg.value.data(), sizeof offset);
-      check_range(offset, 1, memory->size, "a pointer");
+      if (!memory->placed) throw RuleBroken("a pointer into a buffer without an address");
+      const std::uint64_t offset = pointer_offset(arg, memory->size);
       check(clSetKernelArgSVMPointer(native, arg.index,
                                      memory->placed->bytes().data() + memory->placed_offset + offset),
             "clSetKernelArgSVMPointer");
