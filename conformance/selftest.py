@@ -183,6 +183,13 @@ class CTS(unittest.TestCase):
         self.assertEqual(['one', 'two_3'], cts.tests_in('Usage:\n\t-w  wimpy\n\tword\n\n\tone\n\ttwo_3\n'))
         self.assertEqual([], cts.tests_in('ERROR: clGetPlatformIDs failed!\n'))
 
+    def test_each_conversion_is_a_test_of_its_own(self):
+        names = cts.conversions()
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn('ulong_short', names)
+        self.assertIn('char_sat_rte_float', names)
+        self.assertNotIn('float_sat_char', names)
+
     def test_the_report_says_what_became_of_the_test(self):
         for text, expected in (('pass', Outcome.PASS), ('skip', Outcome.SKIP), ('fail', Outcome.FAIL)):
             self.assertEqual(expected, self.outcome('{"results": {"test": "%s"}}' % text))

@@ -1,5 +1,6 @@
 """Khronos' OpenCL conformance tests (CTS): one program per area, and each of its tests as a case."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -19,6 +20,9 @@ _ON_ALL_DEVICES = ('test_multiples',)
 # kernels, or move all the memory that there is.
 _LONG = ('test_basic:async_', 'test_basic:hiloeo', 'test_image_streams:', 'test_kernel_image_methods:',
          'test_relationals:shuffle_', 'test_samplerless_reads:', 'test_vectors:vec_align_')
+
+# Takes the conversions that it is to try, and reports of all of them as one test.
+_CONVERSIONS = 'test_conversions'
 
 # Where the programs' own settings ask for all memory there is, or would take hours.
 _OPTIONS = {'test_allocations': ['single', '5%']}
@@ -68,7 +72,8 @@ class CTS(Suite):
             finished = process.run([str(path), *_OPTIONS.get(program, []), test], env=env, cwd=path.parent,
                                    timeout=self.timeout)
             self.log(f'{program}:{test}', finished.output)
-            return outcome(test, finished, report.read_text('utf-8') if report.exists() else '')
+            reported = 'conversions' if program == _CONVERSIONS else test
+            return outcome(reported, finished, report.read_text('utf-8') if report.exists() else '')
 
 
 def _kind(device):
@@ -77,12 +82,23 @@ def _kind(device):
 
 def _tests_of(path):
     """The tests that a program names; no driver is needed for that, and none is there to run them by mistake."""
+    if path.name == _CONVERSIONS:
+        return conversions()
     env = dict(os.environ, OCL_ICD_VENDORS=os.devnull)
     # Programs with options of their own do not all know the option that the others have.
-    for option in ('-list', '-h'):
+    for option in ('-list', '-h', '-p'):
         if tests := tests_in(process.run([str(path), option], env=env, timeout=60, cwd=path.parent).output):
             return tests
     raise SuiteError(f'{path} does not tell its tests')
+
+
+def conversions():
+    """What test_conversions can be told to try, as its usage describes the names."""
+    integers = ('uchar', 'char', 'ushort', 'short', 'uint', 'int', 'ulong', 'long')
+    formats = integers + ('float', 'double')
+    names = itertools.product(formats, ('', '_sat'), ('', '_rte', '_rtp', '_rtn', '_rtz'), formats)
+    return [f'{to}{saturation}{rounding}_{source}' for to, saturation, rounding, source in names
+            if to in integers or not saturation]
 
 
 def tests_in(usage):

@@ -43,10 +43,24 @@ LIBDEVICE1(tanh, tanh)
 LIBDEVICE1(tgamma, tgamma)
 
 LIBDEVICE2(fmod, fmod)
-LIBDEVICE2(hypot, hypot)
 LIBDEVICE2(nextafter, nextafter)
 LIBDEVICE2(pow, pow)
 LIBDEVICE2(remainder, remainder)
+
+float __nv_hypotf(float, float) __attribute__((const));
+OVERLOAD float hypot(float x, float y) { return __nv_hypotf(x, y); }
+// libdevice's is infinite where the result is the greatest number there is.
+OVERLOAD double hypot(double x, double y) {
+  x = fabs(x), y = fabs(y);
+  if (isinf(x) || isinf(y)) return INFINITY;
+  if (isnan(x) || isnan(y)) return x + y;
+  const double less = fmin(x, y), more = fmax(x, y);
+  // Scaled by a power of 2 that has an inverse, the square is a normal number.
+  const ulong exponent = as_ulong(more) & 0x7FC0000000000000UL;
+  const double down = as_double(exponent ^ 0x7FD0000000000000UL), up = as_double(exponent | 0x0010000000000000UL);
+  const double a = more * down, b = less * down;
+  return sqrt(fma(a, a, b * b)) * up;
+}
 
 double __nv_sin(double) __attribute__((const));
 double __nv_cos(double) __attribute__((const));
