@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace clique::protocol {
 
 std::span<const PlacedMemory::Window> PlacedMemory::windows() {
@@ -31,6 +33,7 @@ std::unique_ptr<PlacedMemory> PlacedMemory::at(std::uint64_t address, std::size_
   if (got == MAP_FAILED) return nullptr;
   if (got != wanted) {  // older systems take the address for a hint
     ::munmap(got, size);
+    errno = EEXIST;
     return nullptr;
   }
   return std::unique_ptr<PlacedMemory>(new PlacedMemory({static_cast<std::byte*>(got), size}));

@@ -20,7 +20,7 @@ class PlacedMemory {
   /// The first is to be preferred.
   static std::span<const Window> windows();
 
-  /// Null where something is there already, or the system gives none.
+  /// Null where something is there already, which errno calls EEXIST, or the system gives none.
   /// @param address the beginning of a page.
   static std::unique_ptr<PlacedMemory> at(std::uint64_t address, std::size_t size);
   ~PlacedMemory();

@@ -30,6 +30,7 @@ TEST(PlacedMemory, GivenAddressInUseThenNullAndWhatIsThereStays) {
   ASSERT_NE(nullptr, memory);
   memory->bytes()[PlacedMemory::page_size()] = std::byte{7};
   EXPECT_EQ(nullptr, PlacedMemory::at(address, PlacedMemory::page_size()));
+  EXPECT_EQ(EEXIST, errno);
   EXPECT_EQ(nullptr, PlacedMemory::at(address + PlacedMemory::page_size(), PlacedMemory::page_size()));
   EXPECT_EQ(std::byte{7}, memory->bytes()[PlacedMemory::page_size()]);
 }

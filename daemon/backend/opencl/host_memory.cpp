@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <limits>
+#include <thread>
 
 #include "daemon/backend.hpp"
 
 namespace clique::daemon::opencl {
 
 namespace {
+
+/// For a driver to let go of a buffer that has been released.
+constexpr std::chrono::seconds kRelease{1};
 
 /// Whether the device writes to the memory itself, and reads what was put there, without being told.
 bool works_in_place(cl_device_id device) {
@@ -59,6 +65,11 @@ std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::
       size > std::numeric_limits<std::uint64_t>::max() - address)
     throw RuleBroken("an address that no memory can have");
   std::shared_ptr<const protocol::PlacedMemory> memory = protocol::PlacedMemory::at(address, size);
+  const auto patience = std::chrono::steady_clock::now() + kRelease;
+  while (!memory && errno == EEXIST && std::chrono::steady_clock::now() < patience) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    memory = protocol::PlacedMemory::at(address, size);
+  }
   if (!memory)
     throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address is in use, or there is no memory");
   return memory;
