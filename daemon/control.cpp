@@ -13,8 +13,8 @@ using protocol::detail::Decoder;
 using protocol::detail::Encoder;
 using protocol::detail::Packer;
 
-/// More than any packet: a hundred devices' names.
-constexpr std::size_t kMaxPacket = 64U << 10U;
+/// More than any packet: a hundred devices' names, or all that one has to say of itself.
+constexpr std::size_t kMaxPacket = 128U << 10U;
 
 template <typename T>
 msgpack::sbuffer pack(const T& value) {
@@ -25,26 +25,40 @@ msgpack::sbuffer pack(const T& value) {
   return buffer;
 }
 
-template <typename T>
-T parse(std::span<const std::byte> packet) {
+/// Throws the reason that the process gave instead of something better.
+msgpack::object_handle unpack(std::span<const std::byte> packet) {
   try {
-    const msgpack::object_handle handle =
+    msgpack::object_handle handle =
         msgpack::unpack(reinterpret_cast<const char*>(packet.data()), packet.size(), nullptr, nullptr,
-                        msgpack::unpack_limit(1024, 0, kMaxPacket, 0, 0, 4));
+                        msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 6));
     const auto elements = Decoder::array(handle.get());
     if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
       throw std::runtime_error(elements[0].as<std::string>());
-    std::span<const protocol::Payload> no_frames;
-    const std::shared_ptr<const void> no_owner;
-    T value;
-    Decoder{no_frames, no_owner}(handle.get(), value);
-    return value;
+    return handle;
   } catch (const msgpack::unpack_error& error) {
     throw protocol::DecodeError(std::string("not msgpack: ") + error.what());
   }
 }
 
+template <typename T>
+T decode(const msgpack::object_handle& handle) {
+  std::span<const protocol::Payload> no_frames;
+  const std::shared_ptr<const void> no_owner;
+  T value;
+  Decoder{no_frames, no_owner}(handle.get(), value);
+  return value;
+}
+
+template <typename T>
+T parse(std::span<const std::byte> packet) {
+  return decode<T>(unpack(packet));
+}
+
 }  // namespace
+
+void ControlChannel::send(const protocol::DeviceDescription& device) const {
+  send_packet(pack(device));
+}
 
 void ControlChannel::send(const WorkerReady& ready) const {
   send_packet(pack(ready));
@@ -84,8 +98,13 @@ std::optional<std::vector<std::byte>> ControlChannel::receive() const {
   return packet;
 }
 
-WorkerReady parse_worker_ready(std::span<const std::byte> packet) {
-  return parse<WorkerReady>(packet);
+std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet) {
+  const msgpack::object_handle handle = unpack(packet);
+  const auto elements = Decoder::array(handle.get());
+  // A device begins with a list, and the last word with the platform's name.
+  if (!elements.empty() && elements[0].type == msgpack::type::ARRAY)
+    return decode<protocol::DeviceDescription>(handle);
+  return decode<WorkerReady>(handle);
 }
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {

@@ -2,20 +2,22 @@
 // worker end is inherited. Every packet is one msgpack array.
 //
 // What `cliqued PROCESS --control-fd N` says:
-// - worker: [platform, [commands, reports, peers, token, shared]], and lives until the session's end;
-// - embedded: a list of the same, and lives until end of file;
+// - worker: each of its devices, as protocol::DeviceDescription has them; then [platform, address], where the
+//   address is a protocol::WorkerAddress; and lives until the session's end;
+// - embedded: a list of the latter, and lives until end of file;
 // - probe: [[kind, index, platform, [[device, type], ...]], ...], and ends.
 //
-// `platform`, `token`, `shared`, `device`: STR; the three ports, `kind` (PlatformKind), `index` and `type`
-// (cl_device_type): integers. A process that cannot do its work writes [reason] (STR) instead, and ends. The
-// ports are on 127.0.0.1, or on the address that `cliqued worker --bind` names. The starter writes nothing
-// but Notices, and those to workers only. End of file on the channel, in any phase, ends the process that
-// inherited it and everything that it started.
+// `platform` and `device`: STR; `kind` (PlatformKind), `index` and `type` (cl_device_type): integers. A
+// process that cannot do its work writes [reason] (STR) instead, and ends. The ports are on 127.0.0.1, or on
+// the address that `cliqued worker --bind` names. The starter writes nothing but Notices, and those to
+// workers only. End of file on the channel, in any phase, ends the process that inherited it and everything
+// that it started.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "protocol/codec.hpp"
@@ -23,7 +25,7 @@
 
 namespace clique::daemon {
 
-/// What a worker says when its driver is loaded and its sockets are bound.
+/// What a worker says last: its driver is loaded, and its sockets are bound.
 struct WorkerReady {
   std::string platform;  ///< the driver's platform name
   protocol::WorkerAddress address;
@@ -72,6 +74,7 @@ class ControlChannel {
 
   int fd() const { return fd_.get(); }
 
+  void send(const protocol::DeviceDescription& device) const;
   void send(const WorkerReady& ready) const;
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
@@ -92,7 +95,7 @@ class ControlChannel {
 
 /// What a packet holds. Throws std::runtime_error with the reason that the process gave instead, and
 /// DecodeError.
-WorkerReady parse_worker_ready(std::span<const std::byte> packet);
+std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);
 

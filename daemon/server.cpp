@@ -109,16 +109,23 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   }
 
   for (auto set = sets_.begin(); set != sets_.end();) {
-    bool lost = false;
+    bool lost = false, changed = false;
     set->remove_if([&](Worker& worker) {
+      if (!readable(worker.process.control().fd())) return false;
+      changed = true;
       const bool was_ready = worker.ready.has_value();
-      if (!readable(worker.process.control().fd()) || look_at(worker)) return false;
+      if (look_at(worker)) return false;
       lost = lost || was_ready;
       return true;
     });
     // A driver that cannot start is left out; one that was ready belongs into the set, so there must be a
     // new one.
-    set = lost || set->empty() ? sets_.erase(set) : std::next(set);
+    if (lost || set->empty()) {
+      set = sets_.erase(set);
+    } else {
+      if (changed && all_ready(*set)) note_devices(*set);
+      ++set;
+    }
   }
   taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process.control().fd())); });
   if (items[0].revents != 0) take_messages();
@@ -175,7 +182,9 @@ void Server::start_sets() {
   if (draining_) return;
   const auto now = Clock::now();
   // After a failure only somebody who asks is worth another try.
-  const std::size_t wanted = waiting_.size() + (failure_.empty() ? 1 : 0);
+  const auto sessions =
+      static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), wants_session));
+  const std::size_t wanted = sessions + (failure_.empty() || sessions < waiting_.size() ? 1 : 0);
   while (sets_.size() < std::min(wanted, kMaxSets) && now >= next_start_) {
     Set set;
     for (const SelectedPlatform& platform : options_.platforms) {
@@ -188,7 +197,11 @@ void Server::start_sets() {
       worker.kernel_timeout = options_.kernel_timeout;
       worker.resume_timeout = options_.resume_timeout;
       worker.session_memory = options_.session_memory;
-      set.push_back({platform.name, ChildProcess::start(worker_arguments(worker)), std::nullopt});
+      set.push_back({static_cast<std::uint32_t>(set.size()),
+                     platform.name,
+                     ChildProcess::start(worker_arguments(worker)),
+                     {},
+                     std::nullopt});
     }
     if (set.empty()) {
       failure_ = "this node has no OpenCL devices to offer";
@@ -206,7 +219,13 @@ bool Server::look_at(Worker& worker) {
       const auto how = worker.process.stop();
       throw std::runtime_error("its worker ended" + (how.empty() ? "" : ": " + how));
     }
-    worker.ready = parse_worker_ready(*packet);
+    auto said = parse_worker(*packet);
+    if (auto* device = std::get_if<protocol::DeviceDescription>(&said)) {
+      worker.devices.push_back(std::move(*device));
+      return true;
+    }
+    worker.ready = std::get<WorkerReady>(std::move(said));
+    worker.ready->address.driver = worker.driver;
     failure_.clear();
     return true;
   } catch (const std::exception& error) {
@@ -248,7 +267,7 @@ void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
   } else if (waiting_.size() >= kMaxWaiting) {
     refuse(routing_id, message.client, "too many clients are waiting for a session; try again later");
   } else {
-    waiting_.push_back({routing_id, std::move(message.client), Clock::now()});
+    waiting_.push_back({routing_id, message.wish, std::move(message.client), Clock::now()});
   }
 }
 
@@ -276,6 +295,20 @@ bool Server::all_ready(const Set& set) {
   });
 }
 
+void Server::note_devices(const Set& set) {
+  drivers_.clear();
+  for (const Worker& worker : set) drivers_.push_back({worker.driver, worker.devices});
+}
+
+void Server::answer_devices() {
+  if (drivers_.empty() || full() || (sets_.empty() && !failure_.empty())) return;
+  std::erase_if(waiting_, [this](const Waiting& client) {
+    if (wants_session(client)) return false;
+    answer(client.routing_id, protocol::Offer{protocol::kVersion, options_.node, drivers_});
+    return true;
+  });
+}
+
 void Server::serve_waiting() {
   // Sessions that are about to end are waited for, so that one may follow the other.
   while (!waiting_.empty() && full() && Clock::now() - waiting_.front().since > kEndTime) {
@@ -285,13 +318,16 @@ void Server::serve_waiting() {
                        options_.node, options_.sessions));
     waiting_.pop_front();
   }
-  for (auto set = sets_.begin(); set != sets_.end() && !waiting_.empty() && !full();) {
+  answer_devices();
+  for (auto set = sets_.begin(); set != sets_.end() && !full();) {
+    const auto next = std::find_if(waiting_.begin(), waiting_.end(), wants_session);
+    if (next == waiting_.end()) break;
     if (!all_ready(*set)) {
       ++set;
       continue;
     }
-    const Waiting client = std::move(waiting_.front());
-    waiting_.pop_front();
+    const Waiting client = std::move(*next);
+    waiting_.erase(next);
     // Whoever has waited may have gone meanwhile.
     if (client.told && !answer(client.routing_id, protocol::Starting{})) continue;
     Set taken = std::move(*set);

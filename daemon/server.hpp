@@ -15,7 +15,8 @@
 
 namespace clique::daemon {
 
-/// Admits sessions: answers Hello with a set of workers that it keeps ready. One thread.
+/// Admits sessions: answers Hello with a set of workers that it keeps ready, or with what those offer. One
+/// thread.
 class Server {
  public:
   struct Options {
@@ -47,14 +48,17 @@ class Server {
  private:
   using Clock = std::chrono::steady_clock;
   struct Worker {
+    std::uint32_t driver;  ///< position in Options::platforms
     std::string platform;
     ChildProcess process;
+    std::vector<protocol::DeviceDescription> devices;
     std::optional<WorkerReady> ready;
   };
   /// One worker for each driver, for one session.
   using Set = std::list<Worker>;
   struct Waiting {
     std::string routing_id;
+    protocol::Wish wish;
     std::string client;
     Clock::time_point since;
     bool told = false;  ///< that it has to wait
@@ -81,6 +85,8 @@ class Server {
   /// Ends what the client was given before.
   void forgo(const std::string& routing_id);
   void serve_waiting();
+  /// Those who want to know the devices, where these are known.
+  void answer_devices();
   void welcome(const Waiting& client, Set set);
   /// Why there are no new sessions.
   std::string drains() const;
@@ -96,6 +102,8 @@ class Server {
   /// Looks at a worker whose channel is readable. @returns false where it cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
+  static bool wants_session(const Waiting& client) { return client.wish != protocol::Wish::Devices; }
+  void note_devices(const Set& set);
   /// Looks at the worker of a session. @returns whether it has ended.
   static bool has_ended(Taken& taken, bool readable);
   /// Ends idle workers, without waiting for that.
@@ -105,7 +113,8 @@ class Server {
   zmq::context_t context_;
   zmq::socket_t socket_;
   protocol::BatchReader reader_;
-  std::deque<Set> sets_;  // started or ready, nobody's yet
+  std::deque<Set> sets_;                   // started or ready, nobody's yet
+  std::vector<protocol::Driver> drivers_;  // of the last set that was ready
   std::list<Taken> taken_;
   std::deque<Waiting> waiting_;
   std::string failure_;  // why the last set could not be started; empty if it could

@@ -98,14 +98,24 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
     if (property.name == 0x0902 /* CL_PLATFORM_NAME */)
       ready.platform.assign(property.value.begin(),
                             property.value.empty() ? property.value.end() : property.value.end() - 1);
-  ready.address = {bind(commands, options), bind(reporter.socket(), options), bind(peers, options),
-                   make_token(), offer->name()};
+  ready.address = {bind(commands, options), bind(reporter.socket(), options),
+                   bind(peers, options),    make_token(),
+                   offer->name(),           0};
   Session session(context, {std::move(commands), std::move(peers)}, control, ready.address.token,
                   std::move(offer), options.resume_timeout, surroundings, *backend);
+  for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);
   control.send(ready);
   session.run();
   // Neither the driver's threads nor ZeroMQ's are waited for.
   std::_Exit(EXIT_SUCCESS);
+}
+
+/// What the worker says last; its devices are told to its client when that attaches.
+WorkerReady await_ready(ChildProcess& child, int owner) {
+  for (;;) {
+    auto said = parse_worker(receive_from(child, owner));
+    if (auto* ready = std::get_if<WorkerReady>(&said)) return std::move(*ready);
+  }
 }
 
 }  // namespace
@@ -166,9 +176,11 @@ int run_embedded(int control_fd) {
       options.platform = platform.index;
       children.push_back(ChildProcess::start(worker_arguments(options)));
     }
-    for (ChildProcess& child : children) {
+    for (std::uint32_t driver = 0; driver < children.size(); ++driver) {
+      ChildProcess& child = children[driver];
       try {
-        workers.push_back(parse_worker_ready(receive_from(child, control_fd)));
+        workers.push_back(await_ready(child, control_fd));
+        workers.back().address.driver = driver;
         child.control().send(Notice{Notice::Kind::Taken, "the process that embeds this worker"});
       } catch (const std::exception& error) {
         reason = error.what();

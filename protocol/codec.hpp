@@ -31,7 +31,7 @@ struct Limits {
   static constexpr std::size_t kArray = 1U << 16U;
   static constexpr std::size_t kString = 64U << 20U;
   static constexpr std::size_t kBin = 256U << 20U;
-  static constexpr std::size_t kDepth = 8;
+  static constexpr std::size_t kDepth = 10;
 };
 
 namespace detail {

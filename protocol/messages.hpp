@@ -66,6 +66,7 @@ enum class Op : std::uint16_t {
   Starting = 7,
   AttachLine = 8,
   Received = 9,
+  Offer = 10,
 
   CreateContext = 20,
   CreateSubDevices = 21,
@@ -137,12 +138,19 @@ enum class Op : std::uint16_t {
 // ---------------------------------------------------------------------------------------------------------------
 // Session. Client <-> daemon, then client <-> worker.
 
-/// Client to daemon, its only message. Answered by Welcome or Refused, before which Starting may come.
+/// What a client asks a daemon for.
+enum class Wish : std::uint64_t {
+  Session = 0,  ///< answered by Welcome
+  Devices = 1   ///< answered by Offer
+};
+
+/// Client to daemon, its only message. Answered as the wish says, or by Refused; Starting may come before.
+/// These fields are the same in all versions, so that others can be told which one this is.
 struct Hello {
   std::uint32_t version = 0;
-  std::uint64_t features = 0;
+  Wish wish = Wish::Session;
   std::string client;  ///< program, pid and host of the client, for logs
-  CLIQUE_MESSAGE(Hello, version, features, client)
+  CLIQUE_MESSAGE(Hello, version, wish, client)
 };
 
 /// How to reach one worker. A worker serves the devices of one driver of the node.
@@ -152,17 +160,17 @@ struct WorkerAddress {
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
   std::string token;           ///< secret that Attach and AttachLine have to show
   std::string shared;          ///< name under which it offers shared memory on its host; empty: it does not
-  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared)
+  std::uint32_t driver = 0;    ///< Driver::id
+  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared, driver)
 };
 
 /// Daemon to client: a session is open; attach to its workers.
 struct Welcome {
   std::uint32_t version = 0;
-  std::uint64_t features = 0;
   std::string node;       ///< the node's own name
   std::string advertise;  ///< host by which other nodes reach this one; empty: the one that the client used
   std::vector<WorkerAddress> workers;
-  CLIQUE_MESSAGE(Welcome, version, features, node, advertise, workers)
+  CLIQUE_MESSAGE(Welcome, version, node, advertise, workers)
 };
 
 /// Daemon to client: no session, and why.
@@ -235,6 +243,21 @@ struct DeviceDescription {
       properties;  ///< every cl_device_info that the driver knows, handles (platform, parent) left out
   std::vector<ImageFormats> image_formats;
   CLIQUE_FIELDS(DeviceDescription, properties, image_formats)
+};
+
+/// A driver of a node.
+struct Driver {
+  std::uint32_t id = 0;  ///< among the node's drivers, for as long as its daemon runs
+  std::vector<DeviceDescription> devices;
+  CLIQUE_FIELDS(Driver, id, devices)
+};
+
+/// Daemon to client: what a session here would have.
+struct Offer {
+  std::uint32_t version = 0;
+  std::string node;  ///< as in Welcome
+  std::vector<Driver> drivers;
+  CLIQUE_MESSAGE(Offer, version, node, drivers)
 };
 
 /// Worker to client, on the reports socket, once both sockets are attached.
@@ -931,6 +954,6 @@ using BulkMessages = MessageList<PeerData>;
 /// What the two ends of a line tell each other.
 using LineMessages = MessageList<Received, SessionEnded>;
 /// What opens a session: the daemon's socket, and a worker's sockets before they are attached.
-using HandshakeMessages = MessageList<Hello, Welcome, Refused, Starting, Attach, AttachLine>;
+using HandshakeMessages = MessageList<Hello, Welcome, Offer, Refused, Starting, Attach, AttachLine>;
 
 }  // namespace clique::protocol

@@ -8,6 +8,7 @@
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"
 #include "icd/core/platform.hpp"
+#include "icd/core/worker.hpp"
 
 namespace clique::icd::api {
 
@@ -41,6 +42,16 @@ bool available(const Ref<Device>& device) {
   return device->available();
 }
 
+/// Leaves out the devices of nodes that are not there any more.
+void leave_out_unavailable(std::vector<Ref<Device>>& devices) {
+  const std::vector<Worker*> workers = workers_of(devices);
+  const std::vector<std::string> failures = open_all(workers);
+  std::erase_if(devices, [&](const Ref<Device>& device) {
+    const auto at = std::find(workers.begin(), workers.end(), &device->worker()) - workers.begin();
+    return !failures[static_cast<std::size_t>(at)].empty() || !device->available();
+  });
+}
+
 }  // namespace
 
 cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, cl_uint num_devices,
@@ -60,8 +71,8 @@ cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* prop
                                                void* user_data, cl_int* errcode_ret) try {
   Properties list = checked_properties(properties, pfn_notify, user_data);
   std::vector<Ref<Device>> members = devices_of_type(device_type);
-  std::erase_if(members, [](const Ref<Device>& device) { return !device->available(); });
-  require(!members.empty(), CL_DEVICE_NOT_AVAILABLE, "the connections to the devices' nodes are lost");
+  leave_out_unavailable(members);
+  require(!members.empty(), CL_DEVICE_NOT_AVAILABLE, "none of the devices' nodes is there");
   return created(new Context(std::move(members), std::move(list), pfn_notify, user_data), errcode_ret);
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)

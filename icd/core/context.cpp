@@ -18,16 +18,24 @@ std::vector<Ref<Device>> each_once(std::vector<Ref<Device>> devices) {
 
 }  // namespace
 
+std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices) {
+  std::vector<Worker*> workers;
+  for (const Ref<Device>& device : devices) {
+    Worker* worker = &device->worker();
+    if (std::find(workers.begin(), workers.end(), worker) == workers.end()) workers.push_back(worker);
+  }
+  return workers;
+}
+
 Context::Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
                  ErrorCallback on_error, void* user_data)
     : devices_(each_once(std::move(devices))),
+      workers_(workers_of(devices_)),
       properties_(std::move(properties)),
       on_error_(on_error),
       on_error_data_(user_data) {
-  for (const Ref<Device>& device : devices_) {
-    Worker* worker = &device->worker();
-    if (std::find(workers_.begin(), workers_.end(), worker) == workers_.end()) workers_.push_back(worker);
-  }
+  for (const std::string& failure : open_all(workers_))
+    if (!failure.empty()) throw Error(CL_DEVICE_NOT_AVAILABLE, failure);
   for (Worker* worker : workers_) {
     worker->add_context(*this);
     worker->link().post(protocol::CreateContext{id_, devices_on(*worker)});

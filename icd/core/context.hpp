@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "icd/core/device.hpp"
@@ -18,6 +19,9 @@ namespace clique::icd {
 class Event;
 class Queue;
 
+/// The workers that serve the devices, each once, in the devices' order.
+std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices);
+
 /// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
 /// context with the same id.
 class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTEXT> {
@@ -25,6 +29,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   using ErrorCallback = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
   using DestructorCallback = void(CL_CALLBACK*)(cl_context, void*);
 
+  /// Opens the workers of the devices. Throws Error(CL_DEVICE_NOT_AVAILABLE).
   Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
           ErrorCallback on_error, void* user_data);
   ~Context() override;
@@ -33,7 +38,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   const std::vector<Ref<Device>>& devices() const { return devices_; }
   bool has(const Device& device) const;
   const std::vector<cl_context_properties>& properties() const { return properties_; }
-  /// The workers that have devices of this context, each once, in the devices' order.
+  /// workers_of(devices()).
   const std::vector<Worker*>& workers() const { return workers_; }
   /// The devices that are on `worker`.
   std::vector<protocol::DeviceId> devices_on(const Worker& worker) const;

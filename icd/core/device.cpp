@@ -58,7 +58,7 @@ Device::~Device() = default;
 
 std::optional<std::span<const std::byte>> Device::property(cl_device_info name) const {
   static constexpr cl_bool kFalse = CL_FALSE;
-  if (name == CL_DEVICE_AVAILABLE && worker_.link().lost()) return std::as_bytes(std::span(&kFalse, 1));
+  if (name == CL_DEVICE_AVAILABLE && worker_.lost()) return std::as_bytes(std::span(&kFalse, 1));
   const auto found = properties_.find(name);
   if (found == properties_.end()) return std::nullopt;
   return std::as_bytes(std::span(found->second));
@@ -81,6 +81,7 @@ std::span<const std::array<std::uint32_t, 2>> Device::image_formats(cl_mem_flags
 }
 
 std::vector<Ref<Device>> Device::partition(std::span<const cl_device_partition_property> properties) {
+  worker_.open();
   protocol::CreateSubDevices message;
   message.parent = id_;
   message.properties.assign(properties.begin(), properties.end());
@@ -110,8 +111,8 @@ void Device::correct_handles() {
 }
 
 void Device::correct_names() {
-  set_text(CL_DRIVER_VERSION, text(CL_DRIVER_VERSION) + " (Clique " CLIQUE_VERSION ", node " +
-                                  worker_.link().endpoint().node + ")");
+  set_text(CL_DRIVER_VERSION,
+           text(CL_DRIVER_VERSION) + " (Clique " CLIQUE_VERSION ", node " + worker_.node().name() + ")");
   // The specification wants a space after the version even where nothing follows.
   std::string version = text(CL_DEVICE_VERSION);
   if (version.starts_with("OpenCL ") && version.find(' ', sizeof "OpenCL") == std::string::npos)

@@ -43,7 +43,7 @@ Slot& current_slot() {
 [[gnu::destructor]] void say_goodbye() {
   const Slot* here = slot.load(std::memory_order_acquire);
   if (here == nullptr || here->platform == nullptr) return;
-  for (const std::unique_ptr<Worker>& worker : here->platform->workers()) worker->link().say_goodbye();
+  here->platform->say_goodbye();
 }
 
 /// The devices that CLIQUE_DEVICES stands for.
@@ -53,7 +53,7 @@ std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
   std::vector<DeviceNames> names;
   names.reserve(all.size());
   for (const Ref<Device>& device : all)
-    names.push_back({device->text(CL_DEVICE_NAME), device->worker().link().endpoint().node});
+    names.push_back({device->text(CL_DEVICE_NAME), device->worker().node().name()});
   const DeviceChoice choice_made = choose_devices(names, choice);
   for (const std::string& entry : choice_made.unmatched)
     std::fprintf(stderr, "clique: CLIQUE_DEVICES: none of the %zu devices matches \"%s\"\n", all.size(),
@@ -88,16 +88,22 @@ Platform& Platform::get(cl_platform_id handle) {
 
 Platform::Platform()
     : zmq_(std::make_unique<zmq::context_t>(static_cast<int>(protocol::bulk_connections()))) {
-  for (std::unique_ptr<Link>& link : open_nodes(*zmq_))
-    workers_.push_back(std::make_unique<Worker>(std::move(link), static_cast<unsigned>(workers_.size())));
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    protocol::DeviceId id = 0;
-    for (const protocol::DeviceDescription& description : worker->link().attached().devices) {
-      devices_.emplace_back(new Device(*worker, id++, description, {}, {}));
+  nodes_ = find_nodes(*zmq_);
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    for (std::size_t driver = 0; driver < node->drivers().size(); ++driver) {
+      const auto index = static_cast<unsigned>(workers_.size());
+      Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(*node, driver, index));
+      protocol::DeviceId id = 0;
+      for (const protocol::DeviceDescription& description : node->drivers()[driver].devices)
+        devices_.emplace_back(new Device(worker, id++, description, {}, {}));
     }
   }
   devices_ = chosen(devices_);
   for (const Ref<Device>& device : devices_) device->give_out();
+}
+
+void Platform::say_goodbye() const {
+  for (const std::unique_ptr<Node>& node : nodes_) node->say_goodbye();
 }
 
 std::vector<cl_name_version> Platform::extensions() const {

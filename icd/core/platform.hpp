@@ -11,8 +11,9 @@
 
 namespace clique::icd {
 
-/// The one platform. Its handle costs nothing; the cluster is opened when the first device is asked for, and
-/// stays open until the process ends: nothing of it is ever destroyed. Any thread.
+/// The one platform. Its handle costs nothing; the nodes are asked for their devices when the first device
+/// is, and sessions are opened with those whose devices are used. They stay open until the process ends:
+/// nothing of the cluster is ever destroyed. Any thread.
 ///
 /// The environment variable CLIQUE_DEVICES chooses the root devices that are offered, and their order: a
 /// list, separated by commas, of positions in the full list (0 is the first) and of parts of device or node
@@ -20,7 +21,7 @@ namespace clique::icd {
 /// devices, node by node.
 class Platform {
  public:
-  /// The platform of this process, its cluster opened. A forked child gets its own.
+  /// The platform of this process, its devices known. A forked child gets its own.
   static Platform& instance();
   /// The handle, the same for the life of the process. Opens nothing.
   static cl_platform_id handle();
@@ -31,6 +32,8 @@ class Platform {
   static bool offered();
 
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
+  /// The process ends: tells the nodes that have a session of it. Link::say_goodbye.
+  void say_goodbye() const;
   /// The root devices, as CLIQUE_DEVICES has them.
   const std::vector<Ref<Device>>& devices() const { return devices_; }
   /// Extensions that every device has or that need none, in the order of their names, each once.
@@ -42,6 +45,7 @@ class Platform {
  private:
   Platform();
   std::unique_ptr<zmq::context_t> zmq_;
+  std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Ref<Device>> devices_;
 };

@@ -67,7 +67,7 @@ class Replies {
     if (reply != nullptr) {
       answer.reply = std::move(*reply);
     } else {
-      answer.failure = "node " + answer.worker->link().endpoint().node + ": " + failure;
+      answer.failure = "node " + answer.worker->node().name() + ": " + failure;
     }
     const bool last = open_.fetch_sub(1, std::memory_order_acq_rel) == 1;
     if (last && done_) done_(answers_);

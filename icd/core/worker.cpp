@@ -8,6 +8,7 @@
 #include "icd/core/event.hpp"
 #include "icd/core/host_segment.hpp"
 #include "icd/remote/copy.hpp"
+#include "icd/remote/threads.hpp"
 
 namespace clique::icd {
 
@@ -21,12 +22,25 @@ void HostRange::close() {
   closed_ = true;
 }
 
-Worker::Worker(std::unique_ptr<Link> link, unsigned index) : link_(std::move(link)), index_(index) {
-  link_->start(*this);
-}
+Worker::Worker(Node& node, std::size_t driver, unsigned index)
+    : node_(node), driver_(driver), index_(index) {}
 
 Worker::~Worker() {
-  link_->close();
+  if (Link* const link = link_.load()) link->close();
+}
+
+void Worker::open() {
+  const std::lock_guard lock(opening_);
+  if (link_.load() != nullptr) return;
+  Link& link = node_.link(driver_);
+  // Reports may come from now on, and use it.
+  link_.store(&link, std::memory_order_release);
+  link.start(*this);
+}
+
+bool Worker::lost() const {
+  const Link* const link = link_.load(std::memory_order_acquire);
+  return link != nullptr && link->lost();
 }
 
 void Worker::expect_event(const Ref<Event>& event) {
@@ -59,16 +73,16 @@ void Worker::upload(const protocol::Command& header, protocol::ObjectId object, 
   Bulk bulk;
   bulk.upload = true;
   expect_bulk(header.id, std::move(bulk));
-  link_->post(protocol::Expect{header, object, offset, content.bytes.size()});
+  link().post(protocol::Expect{header, object, offset, content.bytes.size()});
   send(header.id, std::move(content));
 }
 
 void Worker::send(protocol::CommandId transfer, protocol::Payload content) {
   if (const auto place = HostSegment::find(content.bytes, *this)) {
-    link_->post(protocol::SharedData{transfer, place->segment, place->at, content.bytes.size()});
+    link().post(protocol::SharedData{transfer, place->segment, place->at, content.bytes.size()});
     return;
   }
-  link_->upload(transfer, std::move(content));
+  link().upload(transfer, std::move(content));
 }
 
 std::vector<Ref<Event>> Worker::pending(const std::function<bool(const Event&)>& condition) const {
@@ -95,7 +109,7 @@ void Worker::connect_peer(const Worker& peer) {
   if (peers_[peer.index()]) return;
   peers_[peer.index()] = true;
   const WorkerEndpoint& to = peer.link().endpoint();
-  link_->post(protocol::ConnectPeer{peer.index(), to.peers, to.token, to.shared});
+  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.token, to.shared});
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
@@ -117,11 +131,11 @@ void Worker::expect_push(const Ref<Event>& arrival) {
 }
 
 void Worker::release_object(protocol::ObjectId id) {
-  link_->post(protocol::Release{{id}, {}});
+  link().post(protocol::Release{{id}, {}});
 }
 
 void Worker::release_event(protocol::CommandId id) {
-  link_->post(protocol::Release{{}, {id}});
+  link().post(protocol::Release{{}, {id}});
 }
 
 void Worker::event_state(protocol::EventState&& state) {
@@ -146,7 +160,7 @@ void Worker::event_state(protocol::EventState&& state) {
     // The application's memory may be read until the worker has taken, or dropped, what is under way.
     const protocol::CommandId transfer = pending.bulk.transfer ? pending.bulk.transfer->id() : state.command;
     const auto last = std::make_shared<Pending>(std::move(pending));
-    link_->cancel_upload(transfer, [this, last, state] { finish(*last, state); });
+    link().cancel_upload(transfer, [this, last, state] { finish(*last, state); });
   } else {
     finish(pending, state);
   }
@@ -157,7 +171,7 @@ Event::Times Worker::times(const protocol::EventState& state) const {
   for (std::size_t i = 0; i < times.size(); ++i)
     if (state.times[i] != 0)
       times[i] =
-          static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link_->clock_offset());
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link().clock_offset());
   return times;
 }
 
@@ -257,15 +271,14 @@ std::vector<Ref<Context>> Worker::contexts() const {
 }
 
 void Worker::failed(protocol::Failed&& failure) {
-  const std::string what = "node " + link_->endpoint().node + ": " + failure.what;
+  const std::string what = "node " + node_.name() + ": " + failure.what;
   for (const Ref<Context>& context : contexts()) context->notify(what);
 }
 
 void Worker::unreachable(protocol::PeerId peer) {
   for (const Ref<Context>& context : contexts())
     for (Worker* other : context->workers())
-      if (other->index() == peer)
-        other->link().give_up("node " + link_->endpoint().node + " cannot reach it any more");
+      if (other->index() == peer) other->link().give_up("node " + node_.name() + " cannot reach it any more");
 }
 
 void Worker::peer_lost(const Worker& peer) {
@@ -298,6 +311,21 @@ void Worker::lost(const std::string& reason) {
     for (Worker* other : context->workers())
       if (other != this) other->peer_lost(*this);
   failed({0, CL_DEVICE_NOT_AVAILABLE, "lost: " + reason});
+}
+
+std::vector<std::string> open_all(std::span<Worker* const> workers) {
+  std::vector<std::string> failures(workers.size());
+  std::vector<std::size_t> closed;
+  for (std::size_t i = 0; i < workers.size(); ++i)
+    if (!workers[i]->opened()) closed.push_back(i);
+  in_parallel(closed.size(), [&](std::size_t i) {
+    try {
+      workers[closed[i]]->open();
+    } catch (const std::exception& error) {
+      failures[closed[i]] = error.what();
+    }
+  });
+  return failures;
 }
 
 }  // namespace clique::icd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,7 +13,7 @@
 
 #include "icd/core/event.hpp"
 #include "icd/core/object.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/nodes.hpp"
 
 namespace clique::icd {
 
@@ -48,15 +49,23 @@ struct Bulk {
   std::shared_ptr<HostRange> range = {};
 };
 
-/// One worker of the cluster, as the client sees it: the link, its devices, and what is under way there.
+/// One worker of the cluster, as the client sees it: the link, and what is under way there.
 class Worker final : public Reports {
  public:
-  Worker(std::unique_ptr<Link> link, unsigned index);
+  /// The worker that serves node.drivers()[driver].
+  Worker(Node& node, std::size_t driver, unsigned index);
   ~Worker() override;
 
   /// Position in Platform::workers(); names the worker in coherence and as a peer.
   unsigned index() const { return index_; }
-  Link& link() const { return *link_; }
+  const Node& node() const { return node_; }
+  /// Opens the link, where that has not been done. Throws Error(CL_DEVICE_NOT_AVAILABLE).
+  void open();
+  /// open() has to have returned: a context sees to it that all its workers have been opened.
+  Link& link() const { return *link_.load(std::memory_order_acquire); }
+  bool opened() const { return link_.load(std::memory_order_acquire) != nullptr; }
+  /// Whether it was opened, and is lost.
+  bool lost() const;
 
   /// From now on the event gets its state from this worker. To be called before the command is posted.
   void expect_event(const Ref<Event>& event);
@@ -112,8 +121,11 @@ class Worker final : public Reports {
   void peer_lost(const Worker& peer);
   std::vector<Ref<Context>> contexts() const;
 
-  std::unique_ptr<Link> link_;
-  unsigned index_;
+  Node& node_;
+  const std::size_t driver_;
+  const unsigned index_;
+  std::mutex opening_;
+  std::atomic<Link*> link_ = nullptr;
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
   std::vector<Context*> contexts_;
@@ -122,5 +134,9 @@ class Worker final : public Reports {
   std::vector<Ref<Event>> pushes_;
   bool lost_ = false;
 };
+
+/// Opens workers, all at the same time.
+/// @returns for each of them why it cannot be opened; empty where it is.
+std::vector<std::string> open_all(std::span<Worker* const> workers);
 
 }  // namespace clique::icd

@@ -138,7 +138,7 @@ std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point
   try {
     for (const auto& [platform, worker] : parse(receive_packet(lifeline->fd(), deadline)))
       endpoints.push_back({host, local(worker.commands), local(worker.reports), local(worker.peers),
-                           worker.token, worker.shared, lifeline});
+                           worker.token, worker.shared, lifeline, worker.driver});
   } catch (const msgpack::unpack_error&) {
     throw std::runtime_error(daemon + " does not speak this library's language. Is it of the same release?");
   } catch (const protocol::DecodeError&) {

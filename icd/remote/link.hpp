@@ -51,6 +51,7 @@ struct WorkerEndpoint {
   std::string token;
   std::string shared;                    ///< see protocol::WorkerAddress
   std::shared_ptr<const void> lifeline;  ///< what the worker needs to go on; held by the link. May be empty.
+  std::uint32_t driver = 0;              ///< protocol::Driver::id
 };
 
 /// The connection to one worker: an outbox for messages, and an inbox that is served by whoever waits for

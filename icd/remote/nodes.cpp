@@ -53,25 +53,25 @@ void wait_for_news(zmq::socket_ref socket, protocol::Monitor& monitor, Clock::ti
 constexpr std::chrono::seconds kStartTimeout{60};
 
 /// The daemon's answer; nothing where it has only said that it is at work, and may take until `deadline`.
-std::optional<protocol::Welcome> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
-  std::optional<protocol::Welcome> welcome;
+template <typename Answer>
+std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
+  std::optional<Answer> wanted;
   bool answered = false;
   const auto handler = [&](auto&& answer) {
     using M = std::remove_cvref_t<decltype(answer)>;
     answered = true;
-    if constexpr (std::is_same_v<M, protocol::Welcome>) {
-      welcome = std::forward<decltype(answer)>(answer);
+    if constexpr (std::is_same_v<M, Answer>) {
+      wanted = std::forward<decltype(answer)>(answer);
     } else if constexpr (std::is_same_v<M, protocol::Refused>) {
       throw Unreachable("cliqued refused: " + answer.reason);
     } else {
       deadline = std::max(deadline, Clock::now() + kStartTimeout);
     }
   };
-  protocol::BatchReader().read(
-      protocol::MessageList<protocol::Welcome, protocol::Refused, protocol::Starting>{}, incoming.records,
-      incoming.frames, incoming.owner, handler);
+  protocol::BatchReader().read(protocol::MessageList<Answer, protocol::Refused, protocol::Starting>{},
+                               incoming.records, incoming.frames, incoming.owner, handler);
   if (!answered) throw Unreachable("cliqued gave an empty answer");
-  return welcome;
+  return wanted;
 }
 
 [[noreturn]] void refuse_version(std::uint32_t theirs) {
@@ -98,9 +98,17 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
 
   /// Asks for a session, instead of what it gave before. Throws Unreachable, Cut for one.
-  protocol::Welcome say_hello(Clock::time_point deadline);
+  protocol::Welcome ask_for_session(Clock::time_point deadline) {
+    return ask<protocol::Welcome>(protocol::Wish::Session, deadline);
+  }
+  /// Asks what it offers. Throws Unreachable, Cut for one.
+  protocol::Offer ask_for_devices(Clock::time_point deadline) {
+    return ask<protocol::Offer>(protocol::Wish::Devices, deadline);
+  }
 
  private:
+  template <typename Answer>
+  Answer ask(protocol::Wish wish, Clock::time_point deadline);
   static zmq::socket_t configured(zmq::context_t& zmq) {
     zmq::socket_t socket(zmq, zmq::socket_type::dealer);
     protocol::configure(socket);
@@ -113,9 +121,10 @@ class Daemon {
   protocol::Monitor monitor_;
 };
 
-protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
+template <typename Answer>
+Answer Daemon::ask(protocol::Wish wish, Clock::time_point deadline) {
   protocol::Batch hello;
-  hello.add(protocol::Hello{protocol::kVersion, 0, self_description()});
+  hello.add(protocol::Hello{protocol::kVersion, wish, self_description()});
   protocol::send(socket_, hello);
   const std::string somebody =
       "what answers there is not cliqued, or one of another release. Is the port right?";
@@ -124,10 +133,10 @@ protocol::Welcome Daemon::say_hello(Clock::time_point deadline) {
     protocol::Incoming incoming;
     try {
       if (protocol::receive(socket_, incoming)) {
-        auto welcome = read_answer(incoming, deadline);
-        if (!welcome) continue;
-        if (welcome->version != protocol::kVersion) refuse_version(welcome->version);
-        return std::move(*welcome);
+        auto answer = read_answer<Answer>(incoming, deadline);
+        if (!answer) continue;
+        if (answer->version != protocol::kVersion) refuse_version(answer->version);
+        return std::move(*answer);
       }
     } catch (const protocol::DecodeError&) {
       throw Unreachable(somebody);
@@ -190,9 +199,15 @@ Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, cons
 
 /// The links, after people have been told which there are not.
 std::vector<std::unique_ptr<Link>> tell(Opened opened, const std::string& label) {
-  const std::string whose = label + ": ";
-  for (const std::string& failure : opened.failures) say_once(whose + failure);
+  for (const std::string& failure : opened.failures) say_once(label + ": " + failure);
   return std::move(opened.links);
+}
+
+/// Tells people that a node is not there, and why.
+std::string cannot_be_reached(const NodeAddress& node, const std::string& why) {
+  std::string line = "node '" + node.text() + "' cannot be reached: " + why;
+  say_once(line);
+  return line;
 }
 
 std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const NodeAddress& node,
@@ -201,26 +216,25 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
   std::vector<WorkerEndpoint> workers;
   for (const auto& worker : welcome.workers)
     workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
-                       tcp(peers_host, worker.peers), worker.token, worker.shared, nullptr});
+                       tcp(peers_host, worker.peers), worker.token, worker.shared, nullptr, worker.driver});
   return workers;
 }
 
-/// How often a session is asked for. What breaks one that is being opened (a worker that dies at that moment,
-/// a connection that is cut) seldom meets the next one, too.
+/// How often a daemon is asked for something. What breaks that (a worker that dies at that moment, a
+/// connection that is cut) seldom meets the next attempt, too.
 constexpr int kAttempts = 3;
 
 /// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
-/// @param patience until when the daemon has to have answered
-/// @param until when further attempts begin, where it has not answered
 Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
-                    const Config& config, Clock::time_point patience, Clock::time_point until) {
+                    const Config& config) {
   std::optional<Daemon> daemon;
+  auto patience = Clock::now() + config.connect_timeout;
+  auto until = patience;  // when further attempts begin
   for (int attempt = 1;; ++attempt) {
     const auto over = [&] { return attempt == kAttempts || Clock::now() >= until; };
     try {
       if (!daemon) daemon.emplace(zmq, address, node.port);
-      const protocol::Welcome welcome = daemon->say_hello(patience);
-      if (welcome.workers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
+      const protocol::Welcome welcome = daemon->ask_for_session(patience);
       if (attempt == 1) until = Clock::now() + config.connect_timeout;
       Opened opened =
           open_links(zmq, endpoints(welcome, node, address), config, Clock::now() + config.connect_timeout);
@@ -234,10 +248,23 @@ Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::str
   }
 }
 
-std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddress& node,
-                                             const Config& config) {
-  const auto deadline = Clock::now() + config.connect_timeout;
-  const std::string label = "node '" + node.text() + "'";
+/// Asks the daemon at one of a node's addresses. Throws Unreachable.
+/// @param patience until when the daemon has to have answered
+/// @param until when further attempts begin, where it has not answered
+protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+                                Clock::time_point patience, Clock::time_point until) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return Daemon(zmq, address, node.port).ask_for_devices(patience);
+    } catch (const Cut&) {
+      if (attempt == kAttempts || Clock::now() >= until) throw;
+    }
+  }
+}
+
+std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
+                                const std::shared_ptr<const Config>& config) {
+  const auto deadline = Clock::now() + config->connect_timeout;
   std::string why;
   try {
     const auto addresses = resolve(node.host, deadline);
@@ -245,7 +272,16 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
       // One that swallows everything must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        return tell(open_session(zmq, node, addresses[i], config, patience, deadline), label);
+        protocol::Offer offer = ask_for_devices(zmq, node, addresses[i], patience, deadline);
+        if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
+        const auto open = [&zmq, node, address = addresses[i], config] {
+          try {
+            return tell(open_session(zmq, node, address, *config), "node '" + node.text() + "'");
+          } catch (const Unreachable& error) {
+            throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
+          }
+        };
+        return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open);
       } catch (const Unreachable& error) {
         // The first address is what people mean; the others are tried for the hosts that listen on some only.
         if (why.empty()) why = error.what();
@@ -255,39 +291,86 @@ std::vector<std::unique_ptr<Link>> open_node(zmq::context_t& zmq, const NodeAddr
   } catch (const std::exception& error) {
     why = error.what();
   }
-  say_once(label + " cannot be reached: " + why);
-  return {};
+  cannot_be_reached(node, why);
+  return nullptr;
 }
 
-std::vector<std::unique_ptr<Link>> open_embedded(zmq::context_t& zmq, const Config& config) {
+/// Workers of this host's, which were started for this process and have its session.
+std::unique_ptr<Node> start_node(zmq::context_t& zmq, const Config& config) {
   try {
     const auto deadline = Clock::now() + std::max(config.connect_timeout, kEmbeddedTimeout);
-    return tell(open_links(zmq, start_embedded(deadline), config, deadline), "this host");
+    auto links = tell(open_links(zmq, start_embedded(deadline), config, deadline), "this host");
+    if (links.empty()) return nullptr;
+    std::vector<protocol::Driver> drivers;
+    for (const auto& link : links) drivers.push_back({link->endpoint().driver, link->attached().devices});
+    const std::string name = links[0]->endpoint().node;
+    auto once = std::make_shared<std::vector<std::unique_ptr<Link>>>(std::move(links));
+    return std::make_unique<Node>(name, std::move(drivers), [once] { return std::move(*once); });
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());
-    return {};
+    return nullptr;
   }
+}
+
+/// The names of a driver's devices.
+std::vector<protocol::Bytes> names(const std::vector<protocol::DeviceDescription>& devices) {
+  std::vector<protocol::Bytes> result;
+  for (const protocol::DeviceDescription& device : devices)
+    for (const protocol::Property& property : device.properties)
+      if (property.name == CL_DEVICE_NAME) result.push_back(property.value);
+  return result;
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<Link>> open_nodes(zmq::context_t& zmq) {
-  Config config;
+Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open)
+    : name_(std::move(name)), drivers_(std::move(drivers)), open_(std::move(open)), links_(drivers_.size()) {}
+
+Link& Node::link(std::size_t driver) {
+  const std::lock_guard lock(mutex_);
+  if (!links_[driver]) {
+    for (std::unique_ptr<Link>& opened : open_()) {
+      const auto served = std::find_if(drivers_.begin(), drivers_.end(), [&](const protocol::Driver& each) {
+        return each.id == opened->endpoint().driver;
+      });
+      if (served == drivers_.end()) continue;
+      // A daemon that was started anew meanwhile may serve others.
+      if (names(served->devices) != names(opened->attached().devices)) continue;
+      std::unique_ptr<Link>& mine = links_[static_cast<std::size_t>(served - drivers_.begin())];
+      if (!mine) mine = std::move(opened);
+    }
+  }
+  if (!links_[driver])
+    throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + name_ + " does not serve the device any more");
+  return *links_[driver];
+}
+
+void Node::say_goodbye() {
+  // One that is being opened by another thread at this moment is not waited for.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  for (const std::unique_ptr<Link>& link : links_)
+    if (link) link->say_goodbye();
+}
+
+std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::shared_ptr<const Config> config;
   try {
-    config = Config::read();
+    config = std::make_shared<const Config>(Config::read());
   } catch (const ConfigError& error) {
     say_once(error.what());
-    return {};
+    return nodes;
   }
-  if (config.nodes.empty()) return open_embedded(zmq, config);
-
-  std::vector<std::vector<std::unique_ptr<Link>>> opened(config.nodes.size());
-  in_parallel(config.nodes.size(),
-              [&](std::size_t i) { opened[i] = open_node(zmq, config.nodes[i], config); });
-  std::vector<std::unique_ptr<Link>> links;
-  for (auto& node : opened) std::move(node.begin(), node.end(), std::back_inserter(links));
-  return links;
+  if (config->nodes.empty()) {
+    nodes.push_back(start_node(zmq, *config));
+  } else {
+    nodes.resize(config->nodes.size());
+    in_parallel(nodes.size(), [&](std::size_t i) { nodes[i] = find_node(zmq, config->nodes[i], config); });
+  }
+  std::erase(nodes, nullptr);
+  return nodes;
 }
 
 }  // namespace clique::icd

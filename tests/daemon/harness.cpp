@@ -169,7 +169,7 @@ Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_
   // than the context, which is there by now.
   static std::list<zmq::socket_t> connected;
   zmq::socket_t& socket = connected.emplace_back(std::move(made));
-  send(socket, Hello{version, 0, name});
+  send(socket, Hello{version, protocol::Wish::Session, name});
   Receiver<HandshakeMessages> answers(socket);
   while (true) {
     if (answers.comes<Welcome>(std::chrono::milliseconds(100))) return answers.next<Welcome>();

@@ -103,7 +103,7 @@ TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
   const Node node;
   {
     zmq::socket_t socket = dealer(node.endpoint());
-    send(socket, Hello{kVersion, 0, "a passer-by"});
+    send(socket, Hello{kVersion, Wish::Session, "a passer-by"});
     Receiver<HandshakeMessages> answers(socket);
     answers.next<Welcome>();
     EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
@@ -116,14 +116,14 @@ TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
 TEST(Sessions, GivenHelloAgainThenTheWorkersGivenBeforeEnd) {
   const Node node({"--resume-timeout", "60", "--sessions", "1"});
   zmq::socket_t socket = dealer(node.endpoint());
-  send(socket, Hello{kVersion, 0, "a test"});
+  send(socket, Hello{kVersion, Wish::Session, "a test"});
   Receiver<HandshakeMessages> answers(socket);
   {
     // Open for the worker, but its client may not have heard of that when its connections were cut.
     const Client cut(answers.next<Welcome>().workers.at(0));
     EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
   }
-  send(socket, Hello{kVersion, 0, "a test"});
+  send(socket, Hello{kVersion, Wish::Session, "a test"});
   Client client(answers.next<Welcome>().workers.at(0));
   client.set_up();
   EXPECT_TRUE(eventually([&] { return node.logged("the client has asked for another one instead"); }))

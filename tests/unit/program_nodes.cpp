@@ -31,8 +31,13 @@ struct Node {
       released.insert(released.end(), message.objects.begin(), message.objects.end());
     };
     fake.run([] {});  // so that its thread sees the functions that were set
-    worker = std::make_unique<Worker>(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)),
-                                      index);
+    const auto open = [this, &zmq] {
+      std::vector<std::unique_ptr<Link>> links;
+      links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)));
+      return links;
+    };
+    node = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open);
+    worker = std::make_unique<Worker>(*node, 0, index);
     device = Ref<Device>(new Device(*worker, 0, {}, nullptr, {}));
   }
 
@@ -79,6 +84,7 @@ struct Node {
   std::vector<protocol::RunKernel> runs;
   std::vector<protocol::ObjectId> released;
   FakeWorker fake;  // its thread uses what is above
+  std::unique_ptr<icd::Node> node;
   std::unique_ptr<Worker> worker;
   Ref<Device> device;
 };

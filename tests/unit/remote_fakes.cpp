@@ -242,6 +242,15 @@ FakeDaemon::FakeDaemon(Answer answer, Answer then)
   });
 }
 
+FakeDaemon::FakeDaemon(protocol::Offer offer, Answer answer)
+    : FakeDaemon([offer = std::move(offer), answer = std::move(answer)](const protocol::Hello& hello,
+                                                                        protocol::Batch& batch) {
+        if (hello.wish == protocol::Wish::Devices)
+          batch.add(offer);
+        else
+          answer(hello, batch);
+      }) {}
+
 FakeDaemon::~FakeDaemon() {
   stop_.store(true);
   thread_.join();

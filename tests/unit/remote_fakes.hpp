@@ -152,6 +152,8 @@ class FakeDaemon {
 
   /// @param then what is sent after the answer, if anything, in a batch of its own.
   explicit FakeDaemon(Answer answer, Answer then = {});
+  /// Who asks for devices gets `offer`, others what `answer` says.
+  FakeDaemon(protocol::Offer offer, Answer answer);
   ~FakeDaemon();
   std::uint16_t port() const { return port_; }
 

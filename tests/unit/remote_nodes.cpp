@@ -30,17 +30,28 @@ class Variable {
 };
 
 struct Opened {
-  std::vector<std::unique_ptr<Link>> links;
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<Link*> links;
   std::string said;
   std::chrono::milliseconds took;
 };
 
+/// Finds the nodes, and opens all that they offer.
 Opened open(zmq::context_t& zmq, const std::string& nodes) {
   const Variable variable("CLIQUE_NODES", nodes);
   testing::internal::CaptureStderr();
   const auto begin = Clock::now();
   Opened opened;
-  opened.links = open_nodes(zmq);
+  opened.nodes = find_nodes(zmq);
+  for (const auto& node : opened.nodes) {
+    for (std::size_t driver = 0; driver < node->drivers().size(); ++driver) {
+      try {
+        opened.links.push_back(&node->link(driver));
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), CL_DEVICE_NOT_AVAILABLE);
+      }
+    }
+  }
   opened.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
   opened.said = testing::internal::GetCapturedStderr();
   return opened;
@@ -50,21 +61,28 @@ std::string local(std::uint16_t port) {
   return "127.0.0.1:" + std::to_string(port);
 }
 
-protocol::WorkerAddress address(const FakeWorker& worker) {
-  return {worker.commands_port(), worker.reports_port(), 1234, "secret", ""};
+protocol::WorkerAddress address(const FakeWorker& worker, std::uint32_t driver = 0) {
+  return {worker.commands_port(), worker.reports_port(), 1234, "secret", "", driver};
+}
+
+/// What a node with so many drivers, all without devices, says.
+protocol::Offer offer(const std::string& node, std::uint32_t drivers = 1) {
+  protocol::Offer offer{protocol::kVersion, node, {}};
+  for (std::uint32_t id = 0; id < drivers; ++id) offer.drivers.push_back({id, {}});
+  return offer;
 }
 
 TEST(Nodes, AreOpenedInTheirOrder) {
   FakeWorker workers[3];
   std::promise<std::string> client;
-  FakeDaemon first([&](const protocol::Hello& hello, protocol::Batch& batch) {
+  FakeDaemon first(offer("one", 2), [&](const protocol::Hello& hello, protocol::Batch& batch) {
     client.set_value(hello.client);
     std::this_thread::sleep_for(50ms);
     batch.add(
-        protocol::Welcome{protocol::kVersion, 0, "one", "", {address(workers[0]), address(workers[1])}});
+        protocol::Welcome{protocol::kVersion, "one", "", {address(workers[0]), address(workers[1], 1)}});
   });
-  FakeDaemon second([&](const protocol::Hello&, protocol::Batch& batch) {
-    batch.add(protocol::Welcome{protocol::kVersion, 0, "two", "fd00::2", {address(workers[2])}});
+  FakeDaemon second(offer("two"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "two", "fd00::2", {address(workers[2])}});
   });
   zmq::context_t zmq(1);
   const auto opened = open(zmq, local(first.port()) + "," + local(second.port()));
@@ -83,8 +101,8 @@ TEST(Nodes, AreOpenedInTheirOrder) {
 TEST(Nodes, ByNameAreTriedAtEveryAddress) {
   FakeWorker worker;
   // Listens on 127.0.0.1 only, while localhost may be ::1 first.
-  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
-    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {address(worker)}});
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
   zmq::context_t zmq(1);
   const auto opened = open(zmq, "localhost:" + std::to_string(daemon.port()));
@@ -109,8 +127,8 @@ TEST(Nodes, ThatRefuseAreReportedAtOnceAndOnce) {
 
 TEST(Nodes, ThatCannotBeReachedAreLeftOut) {
   FakeWorker worker;
-  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
-    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {address(worker)}});
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
   zmq::context_t zmq(1);
   const auto opened = open(zmq, "no-such-host.invalid," + local(daemon.port()));
@@ -122,7 +140,7 @@ TEST(Nodes, ThatCannotBeReachedAreLeftOut) {
 
 TEST(Nodes, OfAnotherVersionAreExplained) {
   FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
-    batch.add(protocol::Welcome{protocol::kVersion + 1, 0, "one", "", {}});
+    batch.add(protocol::Offer{protocol::kVersion + 1, "one", {}});
   });
   zmq::context_t zmq(1);
   const auto said = open(zmq, local(daemon.port())).said;
@@ -153,9 +171,12 @@ TEST(Nodes, ThatDoNotAnswerTakeTheTimeoutOnly) {
 TEST(Nodes, ThatHaveToStartTheirDriversAreWaitedFor) {
   FakeWorker worker;
   FakeDaemon daemon([](const protocol::Hello&, protocol::Batch& batch) { batch.add(protocol::Starting{}); },
-                    [&](const protocol::Hello&, protocol::Batch& batch) {
+                    [&](const protocol::Hello& hello, protocol::Batch& batch) {
                       std::this_thread::sleep_for(600ms);
-                      batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {address(worker)}});
+                      if (hello.wish == protocol::Wish::Devices)
+                        batch.add(offer("one"));
+                      else
+                        batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
                     });
   const Variable timeout("CLIQUE_CONNECT_TIMEOUT_MS", "300");
   zmq::context_t zmq(1);
@@ -175,10 +196,10 @@ TEST(Nodes, WhoseWorkersDieAreAskedForOthers) {
   workers[0].on_goodbye = [&] { left.store(true); };
   workers[0].run([] {});
   int hellos = 0;
-  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
     std::vector<protocol::WorkerAddress> set{address(workers[1])};
     if (hellos++ == 0) set = {address(workers[0]), dead_worker()};
-    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", std::move(set)});
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", std::move(set)});
   });
   zmq::context_t zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
@@ -190,9 +211,9 @@ TEST(Nodes, WhoseWorkersDieAreAskedForOthers) {
 
 TEST(Nodes, WhoseWorkersAlwaysDieAreGivenUp) {
   std::atomic<int> hellos{0};
-  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
     ++hellos;
-    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {dead_worker()}});
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", {dead_worker()}});
   });
   zmq::context_t zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
@@ -206,12 +227,11 @@ TEST(Nodes, WhoseWorkersAlwaysDieAreGivenUp) {
 TEST(Nodes, WithAWorkerThatAlwaysDiesAreUsedWithoutIt) {
   FakeWorker workers[3];
   std::size_t hellos = 0;
-  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
+  FakeDaemon daemon(offer("one", 2), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion,
-                                0,
                                 "one",
                                 "",
-                                {dead_worker(), address(workers[std::min<std::size_t>(hellos++, 2)])}});
+                                {dead_worker(), address(workers[std::min<std::size_t>(hellos++, 2)], 1)}});
   });
   zmq::context_t zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
@@ -222,8 +242,8 @@ TEST(Nodes, WithAWorkerThatAlwaysDiesAreUsedWithoutIt) {
 
 TEST(Nodes, ThatAreCutOffDuringTheHandshakeAreAskedAgain) {
   FakeWorker worker;
-  FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
-    batch.add(protocol::Welcome{protocol::kVersion, 0, "one", "", {address(worker)}});
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
   Proxy proxy(daemon.port());
   proxy.cut_next();
@@ -263,7 +283,7 @@ class Embedded : public testing::Test {
     msgpack::packer packer(packet);
     packer.pack_array(1);
     packer.pack(std::make_tuple(
-        "fake", std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, "secret", "")));
+        "fake", std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, "secret", "", 0)));
     std::string command = "printf '";
     for (const char c : std::string(packet.data(), packet.size())) {
       char octal[8];
@@ -290,7 +310,7 @@ TEST_F(Embedded, LivesAsLongAsItsLinks) {
   EXPECT_EQ(arguments, "embedded --control-fd 3");
   std::this_thread::sleep_for(50ms);
   EXPECT_FALSE(std::filesystem::exists(ended));
-  opened.links.clear();
+  opened.nodes.clear();
   EXPECT_TRUE(eventually([&] { return std::filesystem::exists(ended); }));
 }
 
