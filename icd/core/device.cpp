@@ -58,7 +58,7 @@ Device::~Device() = default;
 
 std::optional<std::span<const std::byte>> Device::property(cl_device_info name) const {
   static constexpr cl_bool kFalse = CL_FALSE;
-  if (name == CL_DEVICE_AVAILABLE && worker_.lost()) return std::as_bytes(std::span(&kFalse, 1));
+  if (name == CL_DEVICE_AVAILABLE && !worker_.available()) return std::as_bytes(std::span(&kFalse, 1));
   const auto found = properties_.find(name);
   if (found == properties_.end()) return std::nullopt;
   return std::as_bytes(std::span(found->second));

@@ -49,7 +49,6 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   }
   /// The property as a string, its closing zero left out.
   std::string text(cl_device_info name) const;
-  bool available() const { return value<cl_bool>(CL_DEVICE_AVAILABLE) == CL_TRUE; }
   bool has_images() const { return value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE; }
   /// Whether pointers into shared virtual memory mean the same on the device as on the host.
   bool has_svm() const { return value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0; }

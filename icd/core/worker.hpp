@@ -66,6 +66,8 @@ class Worker final : public Reports {
   bool opened() const { return link_.load(std::memory_order_acquire) != nullptr; }
   /// Whether it was opened, and is lost.
   bool lost() const;
+  /// Whether it may be expected to work: it is not lost, or could be opened.
+  bool available() const { return opened() ? !lost() : node_.available(); }
 
   /// From now on the event gets its state from this worker. To be called before the command is posted.
   void expect_event(const Ref<Event>& event);

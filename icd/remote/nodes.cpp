@@ -49,6 +49,9 @@ void wait_for_news(zmq::socket_ref socket, protocol::Monitor& monitor, Clock::ti
   ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
 }
 
+/// How long a node that has no session of ours is taken to be as it was.
+constexpr std::chrono::seconds kAnswerIsTrue{1};
+
 /// What a daemon that can be reached has for the start of its drivers.
 constexpr std::chrono::seconds kStartTimeout{60};
 
@@ -281,7 +284,15 @@ std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
             throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
           }
         };
-        return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open);
+        const auto ask = [&zmq, node, address = addresses[i], config] {
+          try {
+            const auto patience = Clock::now() + config->connect_timeout;
+            return !ask_for_devices(zmq, node, address, patience, patience).drivers.empty();
+          } catch (const Unreachable&) {
+            return false;
+          }
+        };
+        return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask);
       } catch (const Unreachable& error) {
         // The first address is what people mean; the others are tried for the hosts that listen on some only.
         if (why.empty()) why = error.what();
@@ -305,7 +316,8 @@ std::unique_ptr<Node> start_node(zmq::context_t& zmq, const Config& config) {
     for (const auto& link : links) drivers.push_back({link->endpoint().driver, link->attached().devices});
     const std::string name = links[0]->endpoint().node;
     auto once = std::make_shared<std::vector<std::unique_ptr<Link>>>(std::move(links));
-    return std::make_unique<Node>(name, std::move(drivers), [once] { return std::move(*once); });
+    return std::make_unique<Node>(
+        name, std::move(drivers), [once] { return std::move(*once); }, [] { return true; });
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());
@@ -324,8 +336,12 @@ std::vector<protocol::Bytes> names(const std::vector<protocol::DeviceDescription
 
 }  // namespace
 
-Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open)
-    : name_(std::move(name)), drivers_(std::move(drivers)), open_(std::move(open)), links_(drivers_.size()) {}
+Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask)
+    : name_(std::move(name)),
+      drivers_(std::move(drivers)),
+      open_(std::move(open)),
+      ask_(std::move(ask)),
+      links_(drivers_.size()) {}
 
 Link& Node::link(std::size_t driver) {
   const std::lock_guard lock(mutex_);
@@ -344,6 +360,15 @@ Link& Node::link(std::size_t driver) {
   if (!links_[driver])
     throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + name_ + " does not serve the device any more");
   return *links_[driver];
+}
+
+bool Node::available() {
+  const std::lock_guard lock(mutex_);
+  if (Clock::now() - asked_ > kAnswerIsTrue) {
+    available_ = ask_();
+    asked_ = Clock::now();
+  }
+  return available_;
 }
 
 void Node::say_goodbye() {

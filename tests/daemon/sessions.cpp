@@ -113,6 +113,28 @@ TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
   EXPECT_TRUE(node.logged("the client has gone without attaching"));
 }
 
+TEST(Sessions, GivenAClientThatAsksForDevicesThenItGetsNoSession) {
+  const Node node({"--sessions", "1"});
+  zmq::socket_t socket = dealer(node.endpoint());
+  Receiver<HandshakeMessages> answers(socket);
+  for (int i = 0; i < 3; ++i) {
+    send(socket, Hello{kVersion, Wish::Devices, "a test"});
+    const Offer offer = answers.next<Offer>();
+    ASSERT_EQ(offer.drivers.size(), 1U);
+    EXPECT_FALSE(offer.drivers[0].devices.at(0).properties.empty());
+  }
+  EXPECT_FALSE(node.logged("session for a test")) << node.log();
+  send(socket, Hello{kVersion, Wish::Session, "a test"});
+  const auto worker = answers.next<Welcome>().workers.at(0);
+  EXPECT_EQ(worker.driver, 0U);
+  // What cannot be had is not offered.
+  const Client client(worker);
+  zmq::socket_t late = dealer(node.endpoint());
+  send(late, Hello{kVersion, Wish::Devices, "another test"});
+  Receiver<HandshakeMessages> refusals(late);
+  EXPECT_NE(refusals.next<Refused>().reason.find("1 sessions, which is its limit"), std::string::npos);
+}
+
 TEST(Sessions, GivenHelloAgainThenTheWorkersGivenBeforeEnd) {
   const Node node({"--resume-timeout", "60", "--sessions", "1"});
   zmq::socket_t socket = dealer(node.endpoint());

@@ -36,7 +36,7 @@ struct Node {
       links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)));
       return links;
     };
-    node = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open);
+    node = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open, [] { return true; });
     worker = std::make_unique<Worker>(*node, 0, index);
     device = Ref<Device>(new Device(*worker, 0, {}, nullptr, {}));
   }

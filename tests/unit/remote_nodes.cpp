@@ -98,6 +98,53 @@ TEST(Nodes, AreOpenedInTheirOrder) {
   EXPECT_NE(name.find("[" + std::to_string(::getpid()) + "]@"), std::string::npos) << name;
 }
 
+TEST(Nodes, AreAskedForSessionsOnlyWhereTheyAreUsed) {
+  FakeWorker worker;
+  std::atomic<int> sessions{0};
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    if (++sessions == 1)
+      batch.add(protocol::Refused{"the first is refused"});
+    else
+      batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
+  });
+  const Variable variable("CLIQUE_NODES", local(daemon.port()));
+  zmq::context_t zmq(1);
+  const auto nodes = find_nodes(zmq);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0]->name(), "one");
+  EXPECT_TRUE(nodes[0]->available());
+  EXPECT_EQ(sessions, 0);
+  EXPECT_THROW(nodes[0]->link(0), Error);
+  // It may be tried again, and is used once it is open.
+  Link& link = nodes[0]->link(0);
+  EXPECT_EQ(&nodes[0]->link(0), &link);
+  EXPECT_EQ(sessions, 2);
+}
+
+TEST(Nodes, ThatServeOtherDevicesThanTheyOfferedAreNotUsed) {
+  FakeWorker worker;
+  protocol::Offer told = offer("one");
+  told.drivers[0].devices.push_back({{{CL_DEVICE_NAME, {'a', 0}}}, {}});
+  FakeDaemon daemon(told, [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
+  });
+  zmq::context_t zmq(1);
+  const auto opened = open(zmq, local(daemon.port()));
+  ASSERT_EQ(opened.nodes.size(), 1U);
+  EXPECT_TRUE(opened.links.empty());
+}
+
+TEST(Nodes, ThatAreGoneAreNotAvailable) {
+  auto daemon = std::make_unique<FakeDaemon>(offer("one"), [](const protocol::Hello&, protocol::Batch&) {});
+  const Variable variable("CLIQUE_NODES", local(daemon->port()));
+  zmq::context_t zmq(1);
+  const auto nodes = find_nodes(zmq);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_TRUE(nodes[0]->available());
+  daemon.reset();
+  EXPECT_TRUE(eventually([&] { return !nodes[0]->available(); }, 5s));
+}
+
 TEST(Nodes, ByNameAreTriedAtEveryAddress) {
   FakeWorker worker;
   // Listens on 127.0.0.1 only, while localhost may be ::1 first.

@@ -1,0 +1,65 @@
+// Nodes whose devices are known, and that have no session yet.
+#include "nodes.hpp"
+
+namespace clique::test {
+
+class Opening : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    nodes.emplace_back("alpha");
+    nodes.emplace_back("beta");
+    use_nodes({nodes[0].address(), nodes[1].address()});
+    ASSERT_EQ(2U, devices().size());
+  }
+  static Context context_of(const std::vector<cl_device_id>& members, cl_int* status) {
+    return Context(clCreateContext(nullptr, static_cast<cl_uint>(members.size()), members.data(), nullptr,
+                                   nullptr, status));
+  }
+  static bool available(cl_device_id device) {
+    cl_bool result = CL_FALSE;
+    EXPECT_CL(clGetDeviceInfo(device, CL_DEVICE_AVAILABLE, sizeof result, &result, nullptr));
+    return result == CL_TRUE;
+  }
+
+  std::vector<Node> nodes;
+};
+
+TEST_F(Opening, NodesThatAreNotUsedHaveNoSession) {
+  EXPECT_FALSE(nodes[0].serves(getpid()));
+  cl_int status = CL_SUCCESS;
+  const Context one = context_of({devices()[1]}, &status);
+  ASSERT_CL(status);
+  EXPECT_FALSE(nodes[0].serves(getpid()));
+  EXPECT_TRUE(nodes[1].serves(getpid()));
+  const Context both = context_of(devices(), &status);
+  ASSERT_CL(status);
+  EXPECT_TRUE(nodes[0].serves(getpid()));
+}
+
+TEST_F(Opening, PartsOfDevicesNeedOne) {
+  const cl_device_partition_property ones[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  cl_uint count = 0;
+  const cl_int status = clCreateSubDevices(devices()[0], ones, 0, nullptr, &count);
+  if (status == CL_INVALID_VALUE) GTEST_SKIP() << "the device has no parts";
+  EXPECT_CL(status);
+  EXPECT_TRUE(nodes[0].serves(getpid()));
+  EXPECT_FALSE(nodes[1].serves(getpid()));
+}
+
+TEST_F(Opening, NodesThatHaveGoneAreNotAvailable) {
+  EXPECT_TRUE(available(devices()[0]));
+  nodes[0].daemon().kill();
+  cl_int status = CL_SUCCESS;
+  const Context none = context_of(devices(), &status);
+  EXPECT_EQ(CL_DEVICE_NOT_AVAILABLE, status);
+  EXPECT_EQ(nullptr, none.get());
+  const Context rest(clCreateContextFromType(nullptr, CL_DEVICE_TYPE_ALL, nullptr, nullptr, &status));
+  ASSERT_CL(status);
+  cl_uint count = 0;
+  ASSERT_CL(clGetContextInfo(rest, CL_CONTEXT_NUM_DEVICES, sizeof count, &count, nullptr));
+  EXPECT_EQ(1U, count);
+  EXPECT_TRUE(eventually(kLossLimit, [&] { return !available(devices()[0]); }));
+  EXPECT_TRUE(available(devices()[1]));
+}
+
+}  // namespace clique::test
