@@ -14,8 +14,8 @@ namespace clique::daemon::opencl {
 bool uses_host_memory(cl_device_id device);
 
 /// Memory at an address that the client chose. Throws RuleBroken for what can be no such address, and ClError
-/// where it is not to be had. Waits, but not for long, where something is there: drivers let go of a command's
-/// buffers a moment after they have said that it ended.
+/// where it is not to be had. Waits, but not for long, where something is there: drivers let go of a
+/// command's buffers a moment after they have said that it ended.
 std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size);
 
 /// A buffer that is `size` bytes of the memory, which stays until the driver is done with the buffer.
