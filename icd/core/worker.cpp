@@ -31,11 +31,12 @@ Worker::~Worker() {
 
 void Worker::open() {
   const std::lock_guard lock(opening_);
-  if (link_.load() != nullptr) return;
+  if (opened_.load()) return;
   Link& link = node_.link(driver_);
-  // Reports may come from now on, and use it.
+  // Reports, which use it, may come before start() returns.
   link_.store(&link, std::memory_order_release);
   link.start(*this);
+  opened_.store(true, std::memory_order_release);
 }
 
 bool Worker::lost() const {

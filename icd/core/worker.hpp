@@ -63,7 +63,7 @@ class Worker final : public Reports {
   void open();
   /// open() has to have returned: a context sees to it that all its workers have been opened.
   Link& link() const { return *link_.load(std::memory_order_acquire); }
-  bool opened() const { return link_.load(std::memory_order_acquire) != nullptr; }
+  bool opened() const { return opened_.load(std::memory_order_acquire); }
   /// Whether it was opened, and is lost.
   bool lost() const;
   /// Whether it may be expected to work: it is not lost, or could be opened.
@@ -128,6 +128,7 @@ class Worker final : public Reports {
   const unsigned index_;
   std::mutex opening_;
   std::atomic<Link*> link_ = nullptr;
+  std::atomic<bool> opened_ = false;  // link_ has been started
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
   std::vector<Context*> contexts_;

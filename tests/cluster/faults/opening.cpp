@@ -1,4 +1,6 @@
 // Nodes whose devices are known, and that have no session yet.
+#include <thread>
+
 #include "nodes.hpp"
 
 namespace clique::test {
@@ -34,6 +36,21 @@ TEST_F(Opening, NodesThatAreNotUsedHaveNoSession) {
   const Context both = context_of(devices(), &status);
   ASSERT_CL(status);
   EXPECT_TRUE(nodes[0].serves(getpid()));
+}
+
+TEST_F(Opening, ThreadsThatNeedOneAtTheSameTimeShareIt) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 8; ++i) {
+    threads.emplace_back([i] {
+      cl_int status = CL_SUCCESS;
+      const Context context = context_of(devices(), &status);
+      ASSERT_CL(status);
+      const Queue queue(clCreateCommandQueueWithProperties(context, devices()[i % 2], nullptr, &status));
+      ASSERT_CL(status);
+      EXPECT_CL(clFinish(queue));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(Opening, PartsOfDevicesNeedOne) {
