@@ -1,6 +1,7 @@
 // Nodes whose devices are known, and that have no session yet.
 #include <thread>
 
+#include "api/child.hpp"
 #include "nodes.hpp"
 
 namespace clique::test {
@@ -51,6 +52,25 @@ TEST_F(Opening, ThreadsThatNeedOneAtTheSameTimeShareIt) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Opening, ForkedChildrenHaveDevicesOfTheirOwn) {
+  const std::vector<cl_device_id> ours = devices();
+  const pid_t child = fork();
+  if (child == 0) {
+    // No gtest here: its state is the parent's.
+    cl_int status = CL_SUCCESS;
+    const Context none = context_of(ours, &status);
+    if (status != CL_INVALID_DEVICE) _exit(1);
+    std::vector<cl_device_id> own(2);
+    if (clGetDeviceIDs(platform(), CL_DEVICE_TYPE_ALL, 2, own.data(), nullptr) != CL_SUCCESS) _exit(2);
+    const Context context = context_of(own, &status);
+    _exit(status == CL_SUCCESS ? 0 : 3);
+  }
+  EXPECT_EQ("exit 0", end_of(child, std::chrono::seconds(20)));
+  cl_int status = CL_SUCCESS;
+  const Context context = context_of(ours, &status);
+  EXPECT_CL(status);
 }
 
 TEST_F(Opening, PartsOfDevicesNeedOne) {
