@@ -19,14 +19,15 @@ _ON_ALL_DEVICES = ('test_multiples',)
 # Left out, since each takes longer than many others together: they build hundreds of
 # kernels, or move all the memory that there is.
 _LONG = ('test_basic:async_', 'test_basic:hiloeo', 'test_image_streams:', 'test_kernel_image_methods:',
-         'test_relationals:shuffle_', 'test_samplerless_reads:', 'test_vectors:vec_align_')
+         'test_relationals:shuffle_', 'test_vectors:vec_align_')
 
 # Takes the conversions that it is to try, and reports of all of them as one test.
 _CONVERSIONS = 'test_conversions'
 
 # Where the programs' own settings ask for all memory there is, or would take hours.
 _OPTIONS = {'test_allocations': ['single', '5%']}
-_SMALL_IMAGES = ('test_cl_copy_images', 'test_cl_fill_images', 'test_cl_get_info', 'test_cl_read_write_images')
+_SMALL_IMAGES = ('test_cl_copy_images', 'test_cl_fill_images', 'test_cl_get_info', 'test_cl_read_write_images',
+                 'test_samplerless_reads')
 _OPTIONS |= {program: ['small_images'] for program in _SMALL_IMAGES}
 
 
