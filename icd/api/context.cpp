@@ -38,18 +38,13 @@ Properties checked_properties(const cl_context_properties* properties, Callback 
   return list;
 }
 
-/// Whether its node may have a session, or get one; which it does is seen when it is asked for.
-bool may_be_used(const Ref<Device>& device) {
-  return !device->worker().lost();
-}
-
 /// Leaves out the devices of nodes that are not there any more.
 void leave_out_unavailable(std::vector<Ref<Device>>& devices) {
   const std::vector<Worker*> workers = workers_of(devices);
   const std::vector<std::string> failures = open_all(workers);
   std::erase_if(devices, [&](const Ref<Device>& device) {
     const auto at = std::find(workers.begin(), workers.end(), &device->worker()) - workers.begin();
-    return !failures[static_cast<std::size_t>(at)].empty() || device->worker().lost();
+    return !failures[static_cast<std::size_t>(at)].empty();
   });
 }
 
@@ -61,8 +56,6 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, 
   Properties list = checked_properties(properties, pfn_notify, user_data);
   require(devices != nullptr && num_devices > 0, CL_INVALID_VALUE, "no devices");
   std::vector<Ref<Device>> members = get_all<Device>(devices, num_devices);
-  require(std::all_of(members.begin(), members.end(), may_be_used), CL_DEVICE_NOT_AVAILABLE,
-          "the connection to a device's node is lost");
   return created(new Context(std::move(members), std::move(list), pfn_notify, user_data), errcode_ret);
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)

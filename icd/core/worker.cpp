@@ -26,22 +26,16 @@ Worker::Worker(Node& node, std::size_t driver, unsigned index)
     : node_(node), driver_(driver), index_(index) {}
 
 Worker::~Worker() {
-  if (Link* const link = link_.load()) link->close();
+  if (link_ != nullptr) link_->close();
 }
 
 void Worker::open() {
   const std::lock_guard lock(opening_);
-  if (opened_.load()) return;
-  Link& link = node_.link(driver_);
+  if (opened()) return;
   // Reports, which use it, may come before start() returns.
-  link_.store(&link, std::memory_order_release);
-  link.start(*this);
+  link_ = &node_.link(driver_);
+  link_->start(*this);
   opened_.store(true, std::memory_order_release);
-}
-
-bool Worker::lost() const {
-  const Link* const link = link_.load(std::memory_order_acquire);
-  return link != nullptr && link->lost();
 }
 
 void Worker::expect_event(const Ref<Event>& event) {
@@ -317,8 +311,10 @@ void Worker::lost(const std::string& reason) {
 std::vector<std::string> open_all(std::span<Worker* const> workers) {
   std::vector<std::string> failures(workers.size());
   std::vector<std::size_t> closed;
-  for (std::size_t i = 0; i < workers.size(); ++i)
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (workers[i]->lost()) failures[i] = "the connection to the device's node is lost";
     if (!workers[i]->opened()) closed.push_back(i);
+  }
   in_parallel(closed.size(), [&](std::size_t i) {
     try {
       workers[closed[i]]->open();

@@ -62,10 +62,10 @@ class Worker final : public Reports {
   /// Opens the link, where that has not been done. Throws Error(CL_DEVICE_NOT_AVAILABLE).
   void open();
   /// open() has to have returned: a context sees to it that all its workers have been opened.
-  Link& link() const { return *link_.load(std::memory_order_acquire); }
+  Link& link() const { return *link_; }
   bool opened() const { return opened_.load(std::memory_order_acquire); }
   /// Whether it was opened, and is lost.
-  bool lost() const;
+  bool lost() const { return opened() && link_->lost(); }
   /// Whether it may be expected to work: it is not lost, or could be opened.
   bool available() const { return opened() ? !lost() : node_.available(); }
 
@@ -127,7 +127,7 @@ class Worker final : public Reports {
   const std::size_t driver_;
   const unsigned index_;
   std::mutex opening_;
-  std::atomic<Link*> link_ = nullptr;
+  Link* link_ = nullptr;              // written before it is started
   std::atomic<bool> opened_ = false;  // link_ has been started
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
@@ -139,7 +139,7 @@ class Worker final : public Reports {
 };
 
 /// Opens workers, all at the same time.
-/// @returns for each of them why it cannot be opened; empty where it is.
+/// @returns for each of them why it cannot be used, being lost or not to be opened; else empty.
 std::vector<std::string> open_all(std::span<Worker* const> workers);
 
 }  // namespace clique::icd

@@ -251,18 +251,42 @@ Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::str
   }
 }
 
-/// Asks the daemon at one of a node's addresses. Throws Unreachable.
+/// Asks the daemon at one of a node's addresses what it offers, which is something. Throws Unreachable.
 /// @param patience until when the daemon has to have answered
 /// @param until when further attempts begin, where it has not answered
 protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
                                 Clock::time_point patience, Clock::time_point until) {
   for (int attempt = 1;; ++attempt) {
     try {
-      return Daemon(zmq, address, node.port).ask_for_devices(patience);
+      protocol::Offer offer = Daemon(zmq, address, node.port).ask_for_devices(patience);
+      if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
+      return offer;
     } catch (const Cut&) {
       if (attempt == kAttempts || Clock::now() >= until) throw;
     }
   }
+}
+
+/// The node whose daemon at one of its addresses has made an offer.
+std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+                              const std::shared_ptr<const Config>& config, protocol::Offer offer) {
+  const auto open = [&zmq, node, address, config] {
+    try {
+      return tell(open_session(zmq, node, address, *config), "node '" + node.text() + "'");
+    } catch (const Unreachable& error) {
+      throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
+    }
+  };
+  const auto ask = [&zmq, node, address, config] {
+    try {
+      const auto patience = Clock::now() + config->connect_timeout;
+      ask_for_devices(zmq, node, address, patience, patience);
+      return true;
+    } catch (const Unreachable&) {
+      return false;
+    }
+  };
+  return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask);
 }
 
 std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
@@ -275,24 +299,8 @@ std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
       // One that swallows everything must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        protocol::Offer offer = ask_for_devices(zmq, node, addresses[i], patience, deadline);
-        if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
-        const auto open = [&zmq, node, address = addresses[i], config] {
-          try {
-            return tell(open_session(zmq, node, address, *config), "node '" + node.text() + "'");
-          } catch (const Unreachable& error) {
-            throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
-          }
-        };
-        const auto ask = [&zmq, node, address = addresses[i], config] {
-          try {
-            const auto patience = Clock::now() + config->connect_timeout;
-            return !ask_for_devices(zmq, node, address, patience, patience).drivers.empty();
-          } catch (const Unreachable&) {
-            return false;
-          }
-        };
-        return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask);
+        return node_at(zmq, node, addresses[i], config,
+                       ask_for_devices(zmq, node, addresses[i], patience, deadline));
       } catch (const Unreachable& error) {
         // The first address is what people mean; the others are tried for the hosts that listen on some only.
         if (why.empty()) why = error.what();

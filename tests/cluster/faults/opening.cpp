@@ -19,9 +19,7 @@ class Opening : public ::testing::Test {
                                    nullptr, status));
   }
   static bool available(cl_device_id device) {
-    cl_bool result = CL_FALSE;
-    EXPECT_CL(clGetDeviceInfo(device, CL_DEVICE_AVAILABLE, sizeof result, &result, nullptr));
-    return result == CL_TRUE;
+    return info<cl_bool>(clGetDeviceInfo, device, CL_DEVICE_AVAILABLE) == CL_TRUE;
   }
 
   std::vector<Node> nodes;
@@ -92,9 +90,7 @@ TEST_F(Opening, NodesThatHaveGoneAreNotAvailable) {
   EXPECT_EQ(nullptr, none.get());
   const Context rest(clCreateContextFromType(nullptr, CL_DEVICE_TYPE_ALL, nullptr, nullptr, &status));
   ASSERT_CL(status);
-  cl_uint count = 0;
-  ASSERT_CL(clGetContextInfo(rest, CL_CONTEXT_NUM_DEVICES, sizeof count, &count, nullptr));
-  EXPECT_EQ(1U, count);
+  EXPECT_EQ(1U, info<cl_uint>(clGetContextInfo, rest.get(), CL_CONTEXT_NUM_DEVICES));
   EXPECT_TRUE(eventually(kLossLimit, [&] { return !available(devices()[0]); }));
   EXPECT_TRUE(available(devices()[1]));
 }
