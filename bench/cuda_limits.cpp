@@ -1,0 +1,128 @@
+// What CUDA's driver itself takes for what bench_latency, bench_rate and bench_transfer measure, called by
+// one thread that looks for the end in memory which the GPU writes: no OpenCL driver on top of it can take
+// less in this way. The figures have the names of theirs.
+#include <cstdint>
+
+#include "cuda.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr const char* source =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+constexpr int round_trips = 500;
+constexpr int kernels = 20000;
+/// Kernels after which the stream is told to leave word.
+constexpr int kernels_a_word = 32;
+
+struct LimitOptions : Options {
+  std::vector<size_t> sizes{64 * kib, mib, 16 * mib, 256 * mib};
+};
+
+/// A stream, and a word of pinned memory in which it leaves how far it has come.
+class Stream {
+ public:
+  Stream() {
+    call<"cuStreamCreate">(&stream_, static_cast<unsigned>(CU_STREAM_NON_BLOCKING));
+    void* word = nullptr;
+    call<"cuMemHostAlloc">(&word, sizeof *word_,
+                           static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+    word_ = static_cast<std::uint32_t*>(word);
+    *word_ = 0;
+    call<"cuMemHostGetDevicePointer_v2">(&address_, word, 0U);
+  }
+  CUstream native() const { return stream_; }
+
+  /// Has it leave word of all so far.
+  void mark() { call<"cuStreamWriteValue32_v2">(stream_, address_, ++marked_, 0U); }
+  void wait() const {
+    while (__atomic_load_n(word_, __ATOMIC_ACQUIRE) != marked_) __builtin_ia32_pause();
+  }
+
+ private:
+  CUstream stream_ = nullptr;
+  std::uint32_t* word_ = nullptr;
+  CUdeviceptr address_ = 0;
+  std::uint32_t marked_ = 0;
+};
+
+void launch(CUfunction kernel, const Stream& stream) {
+  call<"cuLaunchKernel">(kernel, 1U, 1U, 1U, 1U, 1U, 1U, 0U, stream.native(), static_cast<void**>(nullptr),
+                         static_cast<void**>(nullptr));
+}
+
+void measure_transfers(const LimitOptions& options, const Gpu& gpu, Stream& stream, void* pinned) {
+  for (const size_t size : options.sizes) {
+    const auto rate = [&](const auto& copy) {
+      const int count = transfers_per_measurement(size);
+      const double time = median(options.repeats, [&] {
+        return seconds([&] {
+          for (int i = 0; i < count; ++i) {
+            copy();
+            stream.mark();
+            stream.wait();
+          }
+        });
+      });
+      return static_cast<double>(size) * count / time / 1e9;
+    };
+    report("pinned write " + size_name(size), rate([&] {
+             call<"cuMemcpyHtoDAsync_v2">(gpu.memory, static_cast<const void*>(pinned), size,
+                                          stream.native());
+           }),
+           "GB/s");
+    report("pinned read " + size_name(size),
+           rate([&] { call<"cuMemcpyDtoHAsync_v2">(pinned, gpu.memory, size, stream.native()); }), "GB/s");
+  }
+}
+
+void measure(const LimitOptions& options) {
+  call<"cuInit">(0U);
+  const size_t most = *std::max_element(options.sizes.begin(), options.sizes.end());
+  const Gpu gpu(0, most);
+  void* pinned = nullptr;
+  call<"cuMemHostAlloc">(&pinned, most, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
+  CUmodule module = nullptr;
+  CUfunction nothing = nullptr;
+  call<"cuModuleLoadData">(&module, static_cast<const void*>(source));
+  call<"cuModuleGetFunction">(&nothing, module, "nothing");
+  Stream stream;
+
+  const auto report_wait = [&](const char* name, const auto& command) {
+    const double time = median(options.repeats, [&] {
+      return seconds([&] {
+        for (int i = 0; i < round_trips; ++i) {
+          command();
+          stream.mark();
+          stream.wait();
+        }
+      });
+    });
+    report(name, 1e6 / round_trips * time, "us");
+  };
+  report_wait("empty kernel + clFinish", [&] { launch(nothing, stream); });
+  report_wait("blocking read of 4 bytes",
+              [&] { call<"cuMemcpyDtoHAsync_v2">(pinned, gpu.memory, size_t{4}, stream.native()); });
+  const double flood = median(options.repeats, [&] {
+    return seconds([&] {
+      for (int i = 1; i <= kernels; ++i) {
+        launch(nothing, stream);
+        if (i % kernels_a_word == 0) stream.mark();
+      }
+      stream.mark();
+      stream.wait();
+    });
+  });
+  report("empty kernels, one clFinish", kernels / flood, "/s");
+  measure_transfers(options, gpu, stream, pinned);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  LimitOptions options;
+  return run(
+      argc, argv, "What CUDA's driver takes for what other benchmarks measure", options,
+      [&](CLI::App& app) { add_sizes(app, options.sizes); }, [&] { measure(options); });
+}
