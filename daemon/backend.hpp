@@ -143,6 +143,10 @@ class Backend : public HandlesAll<DeviceMessages> {
 
   /// A batch was handled: whatever the driver holds back has to start now.
   virtual void flush() = 0;
+
+  /// The main thread has nothing to do and looks for more work without pause: ends what has ended.
+  /// @returns whether there was any
+  virtual bool attend() { return false; }
 };
 
 /// The driver `platform` (its index in clGetPlatformIDs) with the devices `devices` of it (all, where empty).

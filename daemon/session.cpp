@@ -289,6 +289,8 @@ void Session::loop() {
       last_work = now;
     } else if (now - last_work >= spin) {
       sleep();
+    } else if (backend_.attend()) {
+      last_work = now;
     }
     const bool look = now - last_look > kLookInterval;
     if (open_ && (look || surroundings_.reporter.news()))
@@ -304,6 +306,8 @@ template <typename List>
 void Session::take(List list, const Incoming& incoming, bool from_client) {
   Dispatch dispatch{*this, from_client};
   reader_.read(list, incoming.records, incoming.frames, incoming.owner, dispatch);
+  // Before the next batch: what follows may take longer to be understood than this one to be done.
+  backend_.flush();
 }
 
 bool Session::take_commands() {

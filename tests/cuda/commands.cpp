@@ -56,6 +56,49 @@ TEST_F(CudaCommands, GivenSeveralPartsThenOneCommand) {
   }
 }
 
+TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenEachHasItsOwnArguments) {
+  constexpr int kLaunches = 100;
+  client_.make_zeros(5, 64);
+  client_.make_zeros(6, 64);
+  for (const ObjectId queue : {2, 3}) {
+    std::vector<int> before{client_.first(5), client_.first(6)};
+    for (int i = 0; i < kLaunches; ++i) {
+      const CommandId id = queue * 1000 + i;
+      // The out-of-order queue's in their order, too.
+      std::vector<CommandId> waits;
+      if (i > 0) waits.push_back(id - 1);
+      client_.send(increment(command(id, Command::kReport, waits, queue), i % 3 == 0 ? 5 : 6, 1 + i % 50));
+    }
+    for (int i = 0; i < kLaunches; ++i) EXPECT_EQ(client_.ended(queue * 1000 + i).status, 0);
+    EXPECT_EQ(client_.first(5) - before[0], (kLaunches + 2) / 3);
+    EXPECT_EQ(client_.first(6) - before[1], kLaunches - (kLaunches + 2) / 3);
+  }
+}
+
+TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenOneThatCannotBeFailsAlone) {
+  client_.make_zeros(5);
+  for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), 5));
+  client_.send(RunKernel{command(130, Command::kReport), 10, {object_arg(0, 5)}, {}, {2048}, {2048}});
+  client_.send(increment(command(131, Command::kReport), 5));
+  EXPECT_LT(client_.ended(130).status, 0);
+  EXPECT_EQ(client_.ended(131).status, 0);
+  EXPECT_EQ(client_.first(5), 21);
+}
+
+TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenItCanBeRecorded) {
+  client_.make_zeros(5);
+  for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), 5));
+  Batch batch;
+  for (int i = 0; i < 20; ++i) batch.add(increment({}, 5));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}},
+               RunRecording{command(130, Command::kReport), 20}, increment(command(131, 0), 5),
+               RunRecording{command(132, Command::kReport), 20});
+  EXPECT_EQ(client_.ended(130).status, 0);
+  EXPECT_EQ(client_.ended(132).status, 0);
+  EXPECT_EQ(client_.first(5), 61);
+}
+
 TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
   client_.make_zeros(5);
   client_.make_zeros(6);

@@ -622,8 +622,32 @@ EXPORT cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t v
   });
 }
 
+namespace {
+/// What a launch does, or nothing where it cannot be.
+std::function<void()> work_of(const CUDA_KERNEL_NODE_PARAMS& all) {
+  if (all.gridDimX == 0 || all.gridDimY == 0 || all.gridDimZ == 0 ||
+      all.blockDimX * all.blockDimY * all.blockDimZ > 1024 || all.gridDimY > 65535 || all.gridDimZ > 65535)
+    return nullptr;
+  Launch launch{{all.gridDimX, all.gridDimY, all.gridDimZ},
+                {all.blockDimX, all.blockDimY, all.blockDimZ},
+                all.sharedMemBytes,
+                {}};
+  if (all.extra != nullptr) {
+    if (all.extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER || all.extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE)
+      return nullptr;
+    const auto* block = static_cast<const unsigned char*>(all.extra[1]);
+    launch.parameters.assign(block, block + *static_cast<std::size_t*>(all.extra[3]));
+  }
+  return [run = all.func->run, launch] { run(launch); };
+}
+}  // namespace
+
+struct CUgraphNode_st {
+  std::size_t index;  // of its work
+};
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
+  std::deque<CUgraphNode_st> nodes;  // which an application has
 };
 struct CUgraphExec_st {
   std::vector<std::function<void()>> work;
@@ -635,7 +659,26 @@ EXPORT cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode /*mode*/) {
 }
 EXPORT cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   if (!stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
-  *graph = new CUgraph_st{std::move(*std::exchange(stream->captured, std::nullopt))};
+  *graph = new CUgraph_st{std::move(*std::exchange(stream->captured, std::nullopt)), {}};
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphCreate(CUgraph* graph, unsigned /*flags*/) {
+  *graph = new CUgraph_st;
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* /*after*/, size_t count,
+                               const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  auto work = work_of(*parameters);
+  if (!work || count != 0) return CUDA_ERROR_INVALID_VALUE;
+  *node = &graph->nodes.emplace_back(CUgraphNode_st{graph->work.size()});
+  graph->work.push_back(std::move(work));
+  return CUDA_SUCCESS;
+}
+EXPORT cuGraphExecKernelNodeSetParams_v2(CUgraphExec native, CUgraphNode node,
+                                         const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  auto work = work_of(*parameters);
+  if (!work) return CUDA_ERROR_INVALID_VALUE;
+  native->work.at(node->index) = std::move(work);
   return CUDA_SUCCESS;
 }
 EXPORT cuGraphInstantiateWithFlags(CUgraphExec* native, CUgraph graph, unsigned long long /*flags*/) {
@@ -651,6 +694,7 @@ EXPORT cuGraphExecDestroy(CUgraphExec native) {
   return CUDA_SUCCESS;
 }
 EXPORT cuGraphLaunch(CUgraphExec native, CUstream stream) {
+  if (stream->captured) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   return stream->put([work = native->work] {
     for (const auto& one : work) one();
   });
@@ -762,17 +806,20 @@ EXPORT cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* o
 EXPORT cuFuncSetAttribute(CUfunction /*function*/, CUfunction_attribute /*name*/, int /*value*/) {
   return CUDA_SUCCESS;
 }
+
 EXPORT cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned items_x,
                       unsigned items_y, unsigned items_z, unsigned shared, CUstream stream,
                       void** /*parameters*/, void** extra) {
-  if (x == 0 || y == 0 || z == 0 || items_x * items_y * items_z > 1024 || y > 65535 || z > 65535)
-    return CUDA_ERROR_INVALID_VALUE;
-  Launch launch{{x, y, z}, {items_x, items_y, items_z}, shared, {}};
-  if (extra != nullptr) {
-    if (extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER || extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE)
-      return CUDA_ERROR_INVALID_VALUE;
-    const auto* block = static_cast<const unsigned char*>(extra[1]);
-    launch.parameters.assign(block, block + *static_cast<std::size_t*>(extra[3]));
-  }
-  return stream->put([run = function->run, launch] { run(launch); });
+  CUDA_KERNEL_NODE_PARAMS all{};
+  all.func = function;
+  all.gridDimX = x;
+  all.gridDimY = y;
+  all.gridDimZ = z;
+  all.blockDimX = items_x;
+  all.blockDimY = items_y;
+  all.blockDimZ = items_z;
+  all.sharedMemBytes = shared;
+  all.extra = extra;
+  auto work = work_of(all);
+  return work ? stream->put(std::move(work)) : CUDA_ERROR_INVALID_VALUE;
 }

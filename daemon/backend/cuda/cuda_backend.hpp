@@ -33,6 +33,7 @@ class CudaBackend : public Backend {
   void share(std::span<std::byte> memory) override;
   void unshare(std::span<std::byte> memory) override;
   void flush() override { scheduler_.flush(); }
+  bool attend() override { return scheduler_.completions().attend(); }
 
   // objects.cpp
   void handle(protocol::CreateContext&& message) override;
@@ -174,6 +175,9 @@ class CudaBackend : public Backend {
   void choose_group(const Function& function, NdRange& range) const;
   /// @param has_local whether `range` has the size of work-groups
   Work launch(const Kernel& kernel, NdRange range, bool has_local);
+  /// Puts one grid into the stream. Throws ClError.
+  void launch_grid(const Function& function, const Grid& grid, std::uint32_t local_memory,
+                   std::span<std::uint8_t> block, CUstream stream) const;
   static std::vector<protocol::Property> work_group_properties(const Function& function);
   void answer_query(const protocol::QueryWorkGroup& message, const Function& function,
                     protocol::Bytes& answer) const;

@@ -75,9 +75,14 @@ namespace clique::daemon::cuda {
   X(StreamWaitValue32, cuStreamWaitValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)                \
   X(StreamBeginCapture, cuStreamBeginCapture_v2, CUstream, CUstreamCaptureMode)                            \
   X(StreamEndCapture, cuStreamEndCapture, CUstream, CUgraph*)                                              \
+  X(GraphCreate, cuGraphCreate, CUgraph*, unsigned)                                                        \
+  X(GraphAddKernelNode, cuGraphAddKernelNode_v2, CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t,   \
+    const CUDA_KERNEL_NODE_PARAMS*)                                                                        \
   X(GraphInstantiateWithFlags, cuGraphInstantiateWithFlags, CUgraphExec*, CUgraph, unsigned long long)     \
   X(GraphDestroy, cuGraphDestroy, CUgraph)                                                                 \
   X(GraphExecDestroy, cuGraphExecDestroy, CUgraphExec)                                                     \
+  X(GraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, CUgraphExec, CUgraphNode,             \
+    const CUDA_KERNEL_NODE_PARAMS*)                                                                        \
   X(GraphLaunch, cuGraphLaunch, CUgraphExec, CUstream)                                                     \
   X(EventCreate, cuEventCreate, CUevent*, unsigned)                                                        \
   X(EventRecord, cuEventRecord, CUevent, CUstream)                                                         \

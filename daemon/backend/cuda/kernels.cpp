@@ -18,16 +18,6 @@ constexpr std::size_t kMostGrids = 4096;
 /// cl_intel_required_subgroup_size.
 constexpr cl_uint kCompileSubGroupSize = 0x410A;
 
-void launch_grid(const Function& function, const Grid& grid, std::uint32_t local_memory,
-                 std::vector<std::uint8_t>& block, CUstream stream) {
-  std::size_t length = block.size();
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, block.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &length,
-                   CU_LAUNCH_PARAM_END};
-  CLIQUE_CUDA(LaunchKernel(function.native, grid.groups[0], grid.groups[1], grid.groups[2], grid.items[0],
-                           grid.items[1], grid.items[2], local_memory, stream, nullptr,
-                           block.empty() ? nullptr : extra));
-}
-
 /// What kernels print through CUDA's own printf, the driver writes while somebody synchronises.
 void have_driver_print() {
   CUstream stream = nullptr;
@@ -188,6 +178,11 @@ void CudaBackend::choose_group(const Function& function, NdRange& range) const {
   }
 }
 
+void CudaBackend::launch_grid(const Function& function, const Grid& grid, std::uint32_t local_memory,
+                              std::span<std::uint8_t> block, CUstream stream) const {
+  function.launches->launch(function.native, grid, local_memory, block, stream, stream != capturing_);
+}
+
 CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool has_local) {
   const Function& function = *kernel.function;
   const compiler::Kernel& description = function.kernel;
@@ -240,7 +235,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
     throw ClError(CL_OUT_OF_RESOURCES, "more work-groups than one grid can have");
   if (grids.size() == 1 && !has_hidden(description, Hidden::PrintfBuffer)) {
     put_hidden(block, description, range, grids[0], 0);
-    work.run = [&function, grid = grids[0], local = layout.size, block = std::move(block)](
+    work.run = [this, &function, grid = grids[0], local = layout.size, block = std::move(block)](
                    CUstream stream) mutable { launch_grid(function, grid, local, block, stream); };
     return work;
   }
@@ -250,7 +245,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
     work.keep.push_back(prints);
     work.before_report = [prints, module = kernel.module] { prints->print(module->binary()); };
   }
-  work.run = [&function, &description, range, grids = std::move(grids), local = layout.size,
+  work.run = [this, &function, &description, range, grids = std::move(grids), local = layout.size,
               block = std::move(block), prints](CUstream stream) mutable {
     if (prints) prints->clear(stream);
     for (const Grid& grid : grids) {

@@ -68,6 +68,7 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
 }
 
 Module::~Module() {
+  functions_.clear();
   static_cast<void>(driver().ModuleUnload(native_));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/backend/cuda/driver.hpp"
+#include "daemon/backend/cuda/launches.hpp"
 #include "daemon/backend/cuda/nd_range.hpp"
 #include "daemon/compiler/program_binary.hpp"
 
@@ -20,6 +21,7 @@ struct Function {
   std::uint32_t local_begin = 0;     ///< address in local memory of what a launch adds
   std::uint32_t dynamic_local = 0;   ///< most bytes that a launch may add
   std::uint32_t private_memory = 0;  ///< bytes for each work-item
+  std::unique_ptr<Launches> launches = std::make_unique<Launches>();
 };
 
 /// An executable program on the GPU. Its destructor unloads it.

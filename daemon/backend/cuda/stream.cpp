@@ -20,6 +20,8 @@ constexpr int kCoresToSpare = 4;
 constexpr auto kShortestPause = 5us;
 constexpr auto kLongestPause = 500us;
 constexpr int kPauseFraction = 32;
+/// For how long the main thread looks instead, once it has.
+constexpr auto kAttended = 2us;
 /// How often to ask the driver whether the GPU still works, while nothing happens.
 constexpr auto kFaultInterval = 2ms;
 
@@ -89,31 +91,27 @@ void Completions::run() {
   ::pthread_setname_np(::pthread_self(), "completions");
   // Pauses are to be as short as they are asked for.
   ::prctl(PR_SET_TIMERSLACK, 1000);
-  std::vector<TaskRef> ended;
-  std::vector<TaskRef> begun;
   auto since = Clock::now();
   looked_ = since;
   while (true) {
     std::string overdue;
-    const bool left = collect(ended, begun, overdue);
+    const auto former = heads_of_;
+    heads_of_ = generation_.load();
+    bool progress = heads_of_ != former;
+    {
+      const std::lock_guard turn(turn_);
+      progress = tell(heads_, &overdue) || progress;
+    }
     if (!overdue.empty()) {
       limit_.time = {};
       limit_.exceeded(overdue);
     }
-    for (const TaskRef& task : begun) task->tell(CL_RUNNING);
-    for (TaskRef& task : ended) {
-      task->conclude(task->failure_ != CL_SUCCESS ? task->failure_ : CL_COMPLETE);
-      task.reset();
-    }
-    const bool progress = !ended.empty();
-    ended.clear();
-    begun.clear();
     if (progress) {
       since = Clock::now();
       looked_ = since;
       continue;
     }
-    if (left || (spin_ && Clock::now() - since < kSpin)) {
+    if (!heads_.empty() || (spin_ && Clock::now() - since < kSpin)) {
       wait(since);
       continue;
     }
@@ -127,14 +125,32 @@ void Completions::run() {
   }
 }
 
-bool Completions::collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& begun, std::string& overdue) {
+bool Completions::attend() {
+  attended_until_.store((Clock::now() + kAttended).time_since_epoch().count(), std::memory_order_relaxed);
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  return turn && tell(heads_attended_, nullptr);
+}
+
+bool Completions::tell(std::vector<Task::Place>& heads, std::string* overdue) {
+  collect(heads, overdue);
+  for (const TaskRef& task : begun_) task->tell(CL_RUNNING);
+  for (TaskRef& task : ended_) {
+    task->conclude(task->failure_ != CL_SUCCESS ? task->failure_ : CL_COMPLETE);
+    task.reset();
+  }
+  const bool progress = !ended_.empty();
+  ended_.clear();
+  begun_.clear();
+  return progress;
+}
+
+void Completions::collect(std::vector<Task::Place>& heads, std::string* overdue) {
   const std::lock_guard lock(mutex_);
-  const auto generation = generation_.load();
-  heads_.clear();
+  heads.clear();
   for (Stream* stream : active_) {
     auto& pending = stream->pending_;
     while (!pending.empty() && stream->reached(pending.front()->sequence_)) {
-      ended.push_back(std::move(pending.front()));
+      ended_.push_back(std::move(pending.front()));
       pending.pop_front();
     }
     if (pending.empty()) {
@@ -142,15 +158,14 @@ bool Completions::collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& beg
       continue;
     }
     const TaskRef& head = pending.front();
-    heads_.push_back({stream, head->sequence_});
+    heads.push_back({stream, head->sequence_});
     const auto reached = [](const Task::Place& place) { return place.stream->reached(place.sequence); };
     const bool free = std::all_of(head->blockers_.begin(), head->blockers_.end(), reached);
-    if (head->watched_ && free) begun.push_back(head);
-    if (limit_.time.count() != 0 && is_overdue(*stream, *head, free)) overdue = head->kernel;
+    if (head->watched_ && free) begun_.push_back(head);
+    if (overdue != nullptr && limit_.time.count() != 0 && is_overdue(*stream, *head, free))
+      *overdue = head->kernel;
   }
   std::erase_if(active_, [](const Stream* stream) { return !stream->active_; });
-  heads_of_ = generation;
-  return !active_.empty();
 }
 
 bool Completions::is_overdue(Stream& stream, const Task& task, bool free) const {
@@ -172,8 +187,9 @@ void Completions::wait(Clock::time_point since) {
            std::any_of(heads_.begin(), heads_.end(),
                        [](const Task::Place& head) { return head.stream->reached(head.sequence); });
   };
-  while (!news()) {
-    const auto now = Clock::now();
+  for (auto now = Clock::now();
+       now.time_since_epoch().count() < attended_until_.load(std::memory_order_relaxed) || !news();
+       now = Clock::now()) {
     const auto idle = now - since;
     if (spin_ && idle < kSpin) {
       for (int i = 0; i < 16; ++i) __builtin_ia32_pause();

@@ -59,7 +59,9 @@ class Stream {
   std::chrono::steady_clock::time_point running_since_;
 };
 
-/// Sees tasks end: a thread that looks at the streams' words, first without pause, later now and then.
+/// Sees tasks end: a thread that looks at the streams' words, first without pause, later now and then. A main
+/// thread that has nothing to do looks in its stead: what there is to be told of a task is in its core's
+/// cache.
 class Completions {
  public:
   /// @param begin called first on the thread
@@ -73,15 +75,21 @@ class Completions {
   void add(Stream& stream, std::vector<TaskRef>& tasks);
   /// Looks again which tasks are running. Any thread.
   void look() { ++generation_; }
+  /// Ends what has ended; the thread does not for a moment. For the main thread, again and again.
+  /// @returns whether there was any
+  bool attend();
   /// What the GPU has not ended. For the end of the session: no task is ended from now on.
   std::vector<TaskRef> abandon();
 
  private:
   using Clock = std::chrono::steady_clock;
   void run();
-  /// Takes the tasks that have ended, and those watched that have begun, and names a kernel that has run for
-  /// too long. @returns whether any task is left.
-  bool collect(std::vector<TaskRef>& ended, std::vector<TaskRef>& begun, std::string& overdue);
+  /// Tells of the tasks that have ended, and of those watched that have begun. Has the turn.
+  /// @param heads gets the first tasks that are left of all streams
+  /// @param overdue gets the name of a kernel that has run for too long; null: that is not looked for
+  /// @returns whether a task has ended
+  bool tell(std::vector<Task::Place>& heads, std::string* overdue);
+  void collect(std::vector<Task::Place>& heads, std::string* overdue);
   /// Waits until a stream has come further, or there may be something new.
   void wait(Clock::time_point since);
   void look_for_fault();
@@ -99,6 +107,11 @@ class Completions {
   std::atomic<bool> faulty_{false};
 
   std::atomic<std::uint64_t> generation_ = 0;  // changes with `active_`
+  std::atomic<Clock::rep> attended_until_ = 0;
+  std::mutex turn_;  // of who looks; guards what follows
+  std::vector<TaskRef> ended_;
+  std::vector<TaskRef> begun_;
+  std::vector<Task::Place> heads_attended_;
   // The thread's own.
   std::vector<Task::Place> heads_;
   std::uint64_t heads_of_ = ~std::uint64_t{0};
