@@ -31,6 +31,7 @@ bool PeerLinks::known(protocol::PeerId peer) {
 }
 
 bool PeerLinks::shares(protocol::PeerId peer) {
+  if (peer == protocol::kClientPeer) return client_->shares();
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
   return link != links_.end() && link->second.shares();
@@ -43,9 +44,20 @@ std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t si
   return link != links_.end() && link->second.shares() ? link->second.shared->take(size) : nullptr;
 }
 
+std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
+  constexpr std::uint64_t kSmallest = 1U << 20U;
+  constexpr std::uint64_t kLargest = 4U << 20U;
+  // Several threads of the client copy what comes from memory: the larger the chunks, the less they wait for
+  // each other, but of few nothing overlaps.
+  constexpr std::uint64_t kChunks = 64;
+  if (peer != protocol::kClientPeer || !shares(peer)) return kSmallest;
+  return std::clamp(size / kChunks / kSmallest * kSmallest, kSmallest, kLargest);
+}
+
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   // Enough for the stages to overlap; and what a way of this rate holds, where that is longer than on one
   // host, but not without bound.
+  constexpr std::size_t kLeast = 16U << 20U;
   constexpr unsigned kFewest = 6;
   constexpr unsigned kMost = 64;
   constexpr double kBytesPerNs = 3;
@@ -58,7 +70,8 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
     if (link != links_.end() && !link->second.shared) round_trip = link->second.line->round_trip();
   }
   const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  return static_cast<unsigned>(std::clamp<double>(held, kFewest, kMost));
+  const auto fewest = static_cast<double>(std::min<std::size_t>(kFewest, kLeast / chunk));
+  return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
 }
 
 bool PeerLinks::try_shared(Link& link) {

@@ -29,6 +29,8 @@ class PeerLinks {
     virtual std::shared_ptr<std::byte> take(std::size_t size) = 0;
     /// There and back; 0: unknown.
     virtual std::chrono::nanoseconds round_trip() const = 0;
+    /// Whether there is memory shared with the client.
+    virtual bool shares() const = 0;
     virtual void send(protocol::PeerData&& part) = 0;
     /// Main thread. Throws RuleBroken where there is no such place.
     virtual std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at,
@@ -49,12 +51,15 @@ class PeerLinks {
 
   bool known(protocol::PeerId peer);
 
-  /// Whether there is memory shared with the peer, which is not gone. Any thread.
+  /// Whether there is memory shared with the peer, which is not gone. Main thread, or for workers any.
   bool shares(protocol::PeerId peer);
 
   /// A block for data on its way to the peer, which gets it without another copy; null where there is none.
   /// Any thread.
   std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
+
+  /// In chunks of how many bytes a GPU's push of `size` goes. Main thread.
+  std::uint64_t chunk_size(protocol::PeerId peer, std::uint64_t size);
 
   /// How many chunks of a push, of so many bytes each, are worth being under way at a time: until they have
   /// come they are kept. Main thread.

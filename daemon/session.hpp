@@ -93,6 +93,7 @@ class Session final : private PeerLinks::ClientLink {
   // What is pushed to the client.
   std::shared_ptr<std::byte> take(std::size_t size) override;
   std::chrono::nanoseconds round_trip() const override { return round_trip_; }
+  bool shares() const override { return shared_ != nullptr; }
   void send(protocol::PeerData&& part) override;
   std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) override;
   void add_segment(protocol::ObjectId id, std::shared_ptr<protocol::SharedSegment> segment);

@@ -7,8 +7,8 @@
 namespace clique::daemon::cuda {
 
 namespace {
-/// What one PeerData carries.
-constexpr std::uint64_t kChunk = 1U << 20U;
+/// What does not go in parts through a window.
+constexpr std::uint64_t kSmall = 1U << 20U;
 /// What one WindowData tells of at most: GPUs copy as much in less than 0.1 ms, with little between two of
 /// them.
 constexpr std::uint64_t kMostPart = 32U << 20U;
@@ -89,7 +89,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   void begin() {
-    windowed_ = !memory_->image && size_ > kChunk && message_.peer != protocol::kClientPeer &&
+    windowed_ = !memory_->image && size_ > kSmall && message_.peer != protocol::kClientPeer &&
                 backend_.window_.open_to(message_.peer);
     const bool ready =
         std::all_of(waits_.begin(), waits_.end(), [](const TaskRef& task) { return task->ended(); });
@@ -109,20 +109,21 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   void read() {
-    const unsigned ahead =
-        windowed_ ? kPartsAhead : backend_.surroundings_.peers.chunks_ahead(message_.peer, kChunk);
+    PeerLinks& peers = backend_.surroundings_.peers;
+    chunk_ = peers.chunk_size(message_.peer, size_);
+    const unsigned ahead = windowed_ ? kPartsAhead : peers.chunks_ahead(message_.peer, chunk_);
     for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
   void read_next() {
     if (!whole_) return;
     const std::uint64_t offset = next_;
-    std::uint64_t chunk = destination_ ? size_ : kChunk;
+    std::uint64_t chunk = destination_ ? size_ : chunk_;
     std::shared_ptr<const Window::Room> room;
     if (windowed_) {
       // A small one first, since nothing overlaps with it.
       const std::uint64_t part =
-          std::min(std::clamp(size_ / (offset == 0 ? 16 : 4), kChunk, kMostPart), size_ - offset);
+          std::min(std::clamp(size_ / (offset == 0 ? 16 : 4), kSmall, kMostPart), size_ - offset);
       room = backend_.window_.take(message_.peer, part);
       if (room) chunk = part;
     }
@@ -218,6 +219,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<std::byte> destination_;  // null: it is sent
   bool windowed_ = false;                         // main thread
   std::uint64_t size_;                            // main thread
+  std::uint64_t chunk_ = 0;                       // what one PeerData carries; main thread, from read() on
   TaskRef whole_;                                 // null once it was released
   TaskRef last_in_window_;                        // main thread
   std::uint64_t next_ = 0;                        // main thread

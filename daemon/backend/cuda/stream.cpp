@@ -19,7 +19,7 @@ constexpr int kCoresToSpare = 4;
 /// Then pauses grow with the time that nothing has happened.
 constexpr auto kShortestPause = 5us;
 constexpr auto kLongestPause = 500us;
-constexpr int kPauseFraction = 32;
+constexpr int kPauseFraction = 128;
 /// For how long the main thread looks instead, once it has.
 constexpr auto kAttended = 2us;
 /// How often to ask the driver whether the GPU still works, while nothing happens.
