@@ -199,6 +199,7 @@ CompilerProcess::CompilerProcess(std::string program, Cache cache)
 CompilerProcess::~CompilerProcess() = default;
 
 void CompilerProcess::warm() {
+  identity();
   try {
     running();
   } catch (const std::system_error&) {
@@ -212,7 +213,7 @@ CompilerProcess::Process& CompilerProcess::running() {
   return *process_;
 }
 
-CacheKey CompilerProcess::key_of(const Request& request) {
+const CacheKey& CompilerProcess::identity() {
   if (!compiler_) {
     CacheKeyBuilder parts;
     const auto library = std::filesystem::path(program_).parent_path() / "device-library.pack";
@@ -220,9 +221,13 @@ CacheKey CompilerProcess::key_of(const Request& request) {
       parts.add(read_file(path).value_or(""));
     compiler_ = parts.key();
   }
+  return *compiler_;
+}
+
+CacheKey CompilerProcess::key_of(const Request& request) {
   CacheKeyBuilder parts;
   const auto record = encode(request);
-  parts.add(compiler_->text()).add(std::string_view(record.data(), record.size()));
+  parts.add(identity().text()).add(std::string_view(record.data(), record.size()));
   if (is_cuda_source(request.options) && has_nvrtc()) parts.add(open_nvrtc().identity);
   if (!request.il.empty())
     if (const auto translator = find_spirv_translator()) parts.add(translator->identity);

@@ -57,7 +57,8 @@ class CompilerProcess {
   explicit CompilerProcess(std::string program, Cache cache = Cache::from_environment());
   ~CompilerProcess();
 
-  /// Starts it, if it does not run. Does not wait until it is up.
+  /// Does ahead what the first request would wait for: reads what the compiler consists of, and starts it, if it does
+  /// not run. Does not wait until it is up.
   void warm();
 
   /// Answers from the cache, or has the process compile. A process that dies or takes longer than `limit` is
@@ -68,12 +69,14 @@ class CompilerProcess {
   class Process;
   Process& running();
   Result compile(const Request& request, std::chrono::seconds limit);
+  /// Of what the compiler consists of.
+  const CacheKey& identity();
   CacheKey key_of(const Request& request);
 
   std::string program_;
   Cache cache_;
   std::unique_ptr<Process> process_;
-  std::optional<CacheKey> compiler_;  ///< what it consists of
+  std::optional<CacheKey> compiler_;  ///< once identity() was needed
 };
 
 }  // namespace clique::daemon::compiler

@@ -41,8 +41,9 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       compiler_(compiler::find_compiler()),
       builds_([context = device.context] { driver().CtxSetCurrent(context); }) {
   for (protocol::DeviceDescription& one : description_.devices) surroundings_.memory.restrict(one);
-  // So that the first transfers need not wait for their memory.
+  // What takes the driver long for the first time is not to keep a client waiting.
   staging_.take(1);
+  device_memory_.warm();
   compiler_.warm();
 }
 

@@ -74,6 +74,14 @@ void DeviceMemory::trim() {
   CLIQUE_CUDA(MemPoolTrimTo(pool_, 0));
 }
 
+void DeviceMemory::warm() {
+  try {
+    take(1);
+  } catch (const ClError&) {
+    // Who needs memory is told that there is none.
+  }
+}
+
 std::shared_ptr<const CUdeviceptr> DeviceMemory::take(std::uint64_t size) {
   auto address = std::make_unique<CUdeviceptr>(0);
   size = std::max<std::uint64_t>(size, 1);

@@ -19,6 +19,8 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(const Device& device);
 
+  /// Does ahead what makes the first take() slow.
+  void warm();
   /// At least `size` bytes, aligned to 256; nobody uses them any more when the last owner lets go.
   /// Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE).
   std::shared_ptr<const CUdeviceptr> take(std::uint64_t size);
