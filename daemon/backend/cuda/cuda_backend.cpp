@@ -44,7 +44,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
   // What takes the driver long for the first time is not to keep a client waiting.
   staging_.take(1);
   device_memory_.warm();
-  compiler_.warm();
+  builds_.post(std::make_shared<Buildable>(), [this] { compiler_.warm(); });
 }
 
 void CudaBackend::share(std::span<std::byte> memory) {
