@@ -141,7 +141,7 @@ TEST_F(Interposer, GivenWorkersThenTheyDoWithoutIt) {
   for (const std::string& pid : pids) EXPECT_EQ(std::string::npos, maps_of(pid).find(between())) << pid;
 }
 
-TEST_F(Node, GivenDriverThatLosesTheDataOfErrorsThenTheRestWorks) {
+TEST_F(Node, GivenDriverThatCallsBackWronglyOrNotThenTheRestWorks) {
   // The interposer does so in the workers of the daemon, which was started with it.
   const std::string daemon = std::getenv("CLIQUE_TEST_DAEMONS");
   std::istringstream children(contents("/proc/" + daemon + "/task/" + daemon + "/children"));
@@ -149,6 +149,8 @@ TEST_F(Node, GivenDriverThatLosesTheDataOfErrorsThenTheRestWorks) {
   for (std::string pid; children >> pid;) there = there || maps_of(pid).find(between()) != std::string::npos;
   EXPECT_TRUE(there);
   use();
+  // All has ended by now.
+  EXPECT_CL(clFinish(queue));
 }
 
 }  // namespace
