@@ -127,6 +127,13 @@ TEST_F(Layer, GivenWorkersThenTheyDoWithoutIt) {
   for (const std::string& pid : pids) EXPECT_EQ(std::string::npos, maps_of(pid).find(between())) << pid;
 }
 
+// Khronos' layer that verifies parameters reads it, as if a kernel were a cl_buffer_region.
+TEST_F(Layer, GivenKernelThenTheWordBehindItsDispatchTableIsNotZero) {
+  const Program program = build("kernel void nothing() {}");
+  const Kernel nothing = kernel(program, "nothing");
+  EXPECT_NE(nullptr, reinterpret_cast<void* const*>(nothing.get())[1]);
+}
+
 TEST_F(Interposer, GivenCallsThenItSeesAllAndResultsAreRight) {
   EXPECT_EQ(1, calls_of("clCreateContext"));
   EXPECT_EQ(0, calls_of("clCreateBuffer"));
