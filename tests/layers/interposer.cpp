@@ -1,6 +1,5 @@
 // An interposer (LD_PRELOAD) that counts calls, and passes them on. In a node's workers, the driver does by
-// it as Oclgrind 21.10 does with callbacks: errors of contexts come with the data in the wrong place, and
-// ends of events only to those who asked before.
+// it as Oclgrind 21.10 does with errors of contexts: the callback gets its data in the wrong place.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -47,13 +46,5 @@ cl_context clCreateContext(const cl_context_properties* properties, cl_uint coun
       next(clCreateContext, "clCreateContext")(properties, count, devices, notify, data, status);
   if (in_worker() && context != nullptr && notify != nullptr) notify("no data", data, 0, nullptr);
   return context;
-}
-
-cl_int clSetEventCallback(cl_event event, cl_int state, void(CL_CALLBACK* notify)(cl_event, cl_int, void*),
-                          void* data) {
-  cl_int now = CL_QUEUED;
-  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
-  if (in_worker() && now <= CL_COMPLETE) return CL_SUCCESS;
-  return next(clSetEventCallback, "clSetEventCallback")(event, state, notify, data);
 }
 }
