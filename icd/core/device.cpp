@@ -107,7 +107,10 @@ void Device::correct_properties() {
 void Device::correct_handles() {
   set<cl_platform_id>(CL_DEVICE_PLATFORM, Platform::handle());
   set<cl_device_id>(CL_DEVICE_PARENT_DEVICE, parent_.get());
-  set_list(CL_DEVICE_PARTITION_TYPE, partition_);
+  // Of a device that is no part, the terminator, as PoCL says: programs look at the first element
+  // whatever the size.
+  set_list(CL_DEVICE_PARTITION_TYPE,
+           partition_.empty() ? std::vector<cl_device_partition_property>{0} : partition_);
 }
 
 void Device::correct_names() {

@@ -21,10 +21,11 @@ namespace clique::icd {
 extern const cl_icd_dispatch kDispatch;
 
 /// First words of every object, as loaders expect them: the dispatch table, and a word for the loader's own
-/// use.
+/// use. That is never null: Khronos' layer that verifies parameters takes it for a size in
+/// clGetKernelWorkGroupInfo, and refuses the call where it is 0.
 struct HandleHeader {
   const cl_icd_dispatch* dispatch = &kDispatch;
-  void* loader_data = nullptr;
+  const void* loader_data = &kDispatch;
 };
 }  // namespace clique::icd
 

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 
 #include "icd/remote/threads.hpp"
@@ -86,6 +87,7 @@ class Stack {
 struct Order {
   const char* path;
   char* const* arguments;
+  char* const* environment;
   const SpawnSettings* settings;
   int error = 0;
 };
@@ -95,8 +97,18 @@ int carry_out(void* object) {
   auto* order = static_cast<Order*>(object);
   pid_t pid = 0;
   order->error = ::posix_spawn(&pid, order->path, order->settings->actions(), order->settings->attributes(),
-                               order->arguments, environ);
+                               order->arguments, order->environment);
   return 0;
+}
+
+/// What the program sees of our environment. What is preloaded into the application is for it alone: an
+/// interposer that logs OpenCL would log the driver's calls among the application's, into the same files.
+std::vector<char*> environment_of_program() {
+  std::vector<char*> result;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!std::string_view(*variable).starts_with("LD_PRELOAD=")) result.push_back(*variable);
+  result.push_back(nullptr);
+  return result;
 }
 
 }  // namespace
@@ -116,7 +128,8 @@ void start_detached(const std::string& path, std::vector<std::string> arguments,
 
   const SpawnSettings settings(safe);
   const Stack stack;
-  Order order{path.c_str(), pointers.data(), &settings};
+  const std::vector<char*> environment = environment_of_program();
+  Order order{path.c_str(), pointers.data(), environment.data(), &settings};
   // A process between starts the program and ends, so that the program becomes init's child. Made without an
   // end signal, it raises no SIGCHLD and is invisible to the application's wait().
   const NoSignals quiet;

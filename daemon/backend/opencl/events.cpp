@@ -181,7 +181,8 @@ void OpenClBackend::handle(protocol::Finish&& message) {
       surroundings_.reporter.add(protocol::Finished{request, queue->deferred.exchange(CL_SUCCESS)});
     });
   };
-  if (end) {
+  // Oclgrind does not call back for what has ended already.
+  if (end && status_of(end.get()) > CL_COMPLETE) {
     watcher_.watch(end, finished);
   } else {
     finished(CL_COMPLETE);

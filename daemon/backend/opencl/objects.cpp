@@ -15,6 +15,8 @@ struct ContextErrors {
   ObjectId context;
 
   static void CL_CALLBACK called(const char* what, const void* /*info*/, std::size_t /*size*/, void* data) {
+    // Oclgrind gives the data as `info`; then nobody knows which context it was.
+    if (data == nullptr) return;
     const auto* errors = static_cast<ContextErrors*>(data);
     errors->reporter.report(protocol::Failed{errors->context, CL_SUCCESS, what});
   }
