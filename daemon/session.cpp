@@ -36,7 +36,8 @@ std::chrono::microseconds spin_time() {
 constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// Messages of one socket before the others get their turn.
 constexpr int kTurn = 64;
-/// Where commands come through shared memory, their socket is looked at every so many turns.
+/// Sockets by which little or nothing comes are looked at every so many turns, and after sleep: that of
+/// commands which come through shared memory, and that of peers where there are none.
 constexpr unsigned kSocketTurns = 16;
 /// How often is looked for what nobody is woken for: strangers at the reports socket, peers while there is
 /// much to do.
@@ -272,9 +273,9 @@ void Session::loop() {
     if (!open_) busy = take_reports() || busy;
     if (shared_ && open_) busy = take_shared_commands() || busy;
     // Looking at a socket takes longer than looking at memory.
-    if (!shared_ || !open_ || due_from_socket_ > 0 || turn % kSocketTurns == 0)
-      busy = take_commands() || busy;
-    busy = take_peers() || busy;
+    const bool sockets = turn % kSocketTurns == 0;
+    if (sockets || !shared_ || !open_ || due_from_socket_ > 0) busy = take_commands() || busy;
+    if (sockets || !peer_lines_.empty()) busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
     surroundings_.peers.collect();
     if (pushing_.exchange(false)) {
@@ -289,6 +290,7 @@ void Session::loop() {
       last_work = now;
     } else if (now - last_work >= spin) {
       sleep();
+      turn = kSocketTurns - 1;
     } else if (backend_.attend()) {
       last_work = now;
     }
