@@ -118,6 +118,11 @@ class Processes(unittest.TestCase):
         self.assertEqual((None, 'started\n'), (finished.fault, finished.output))
 
 
+    def test_a_program_that_is_not_there_is_not_a_failure(self):
+        with self.assertRaises(process.Unavailable):
+            process.run(['/nothing/here'], env=os.environ, timeout=10)
+
+
 class Piglit(unittest.TestCase):
     def outcomes(self, output, status=0):
         return piglit.outcomes('case', process.Finished(status, False, output))
