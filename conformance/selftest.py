@@ -16,7 +16,7 @@ from harness.outcome import Outcome, merge  # noqa: E402
 from harness.progress import Progress  # noqa: E402
 from harness.results import Results, differences, unstable  # noqa: E402
 from harness.suite import SuiteError  # noqa: E402
-from harness.suites import cts, piglit  # noqa: E402
+from harness.suites import clfft, cts, piglit  # noqa: E402
 
 
 def results(flaky=(), **outcomes):
@@ -118,6 +118,11 @@ class Processes(unittest.TestCase):
         self.assertEqual((None, 'started\n'), (finished.fault, finished.output))
 
 
+    def test_a_program_that_is_not_there_is_not_a_failure(self):
+        with self.assertRaises(process.Unavailable):
+            process.run(['/nothing/here'], env=os.environ, timeout=10)
+
+
 class Piglit(unittest.TestCase):
     def outcomes(self, output, status=0):
         return piglit.outcomes('case', process.Finished(status, False, output))
@@ -202,6 +207,31 @@ class CTS(unittest.TestCase):
     def test_how_a_program_is_ended_counts_more_than_its_report(self):
         self.assertEqual(Outcome.CRASH, self.outcome('{"results": {"test": "pass"}}', status=-6))
         self.assertEqual(Outcome.TIMEOUT, self.outcome('', status=-9, timed_out=True))
+
+
+class ClFFT(unittest.TestCase):
+    def outcome(self, entry, status=0, timed_out=False, name='test'):
+        suite = {'name': 'suite', 'testsuite': [{'name': name, **entry}]}
+        return clfft.outcome('suite.test', process.Finished(status, timed_out, ''), json.dumps({'testsuites': [suite]}))
+
+    def test_the_names_are_below_those_of_their_suites(self):
+        listing = 'Result comparison tolerance is 0.001\n  no test\none.\n  a\n  DISABLED_b\ntwo/three.  # TypeParam = int\n' \
+                  '  c/0  # GetParam() = 1\n'
+        self.assertEqual(['one.a', 'two/three.c/0'], clfft.tests_in(listing))
+
+    def test_the_report_says_what_became_of_the_test(self):
+        self.assertEqual(Outcome.PASS, self.outcome({'result': 'COMPLETED'}))
+        self.assertEqual(Outcome.SKIP, self.outcome({'result': 'SKIPPED'}))
+        self.assertEqual(Outcome.FAIL, self.outcome({'result': 'COMPLETED', 'failures': [{}]}))
+
+    def test_no_success_without_a_report_and_an_exit_that_says_so(self):
+        self.assertEqual(Outcome.FAIL, clfft.outcome('suite.test', process.Finished(0, False, ''), ''))
+        self.assertEqual(Outcome.FAIL, self.outcome({'result': 'COMPLETED'}, name='another'))
+        self.assertEqual(Outcome.FAIL, self.outcome({'result': 'COMPLETED'}, status=1))
+
+    def test_how_the_program_is_ended_counts_more_than_its_report(self):
+        self.assertEqual(Outcome.CRASH, self.outcome({'result': 'COMPLETED'}, status=-6))
+        self.assertEqual(Outcome.TIMEOUT, self.outcome({'result': 'COMPLETED'}, status=-9, timed_out=True))
 
 
 if __name__ == '__main__':

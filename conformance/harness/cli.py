@@ -19,6 +19,8 @@ from .suites import SUITES
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / 'conformance' / 'expected'
+# The exit status where what is needed is not on this machine, which CTest takes as "skipped".
+UNAVAILABLE = 77
 
 
 def _arguments(argv):
@@ -36,6 +38,9 @@ def _arguments(argv):
                         help='run N times; tests that do not end alike are flaky and are not compared')
     parser.add_argument('--filter', type=re.compile, default=re.compile(''), metavar='REGEX',
                         help='only the cases whose name contains it')
+    parser.add_argument('--driver-version', default='', metavar='BEGIN',
+                        help="run only if what every device says of its driver's version begins with that; "
+                             f'else the exit status is {UNAVAILABLE}')
     parser.add_argument('--jobs', type=int, default=1, metavar='N',
                         help='cases that run at the same time; default: 1')
     parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case, if not the suite's")
@@ -101,6 +106,12 @@ def _execute(suite, driver, options):
     return 1 if lines else recorded
 
 
+def _check_version(driver, wanted):
+    others = sorted(version for version in driver.versions if not version.startswith(wanted))
+    if others:
+        raise process.Unavailable(f'this is for drivers of version {wanted}, not {", ".join(others)}')
+
+
 def _record(actual, options):
     """Writes the outcomes; with a filter, into what the file holds of the other cases."""
     path = pathlib.Path(options.record)
@@ -124,9 +135,10 @@ def main(argv=None):
         signal.signal(number, process.end_with_children)
     try:
         with drivers.load(options.vendor) as driver:
+            _check_version(driver, options.driver_version)
             suite = SUITES[options.suite](driver, timeout=options.timeout, source=options.source,
                                           logs=options.logs)
             return _execute(suite, driver, options)
-    except (drivers.DriverError, SuiteError, FileNotFoundError) as error:
+    except (drivers.DriverError, SuiteError, process.Unavailable, FileNotFoundError) as error:
         print(f'conformance/run: {error}', file=sys.stderr)
-        return 2
+        return UNAVAILABLE if isinstance(error, process.Unavailable) else 2

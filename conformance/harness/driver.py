@@ -33,10 +33,7 @@ class Driver:
         self.platform, self.devices = self._identify()
 
     def _identify(self):
-        try:
-            finished = process.run(['clinfo', '--json'], env=self.env, timeout=120)
-        except FileNotFoundError:
-            raise DriverError('clinfo is not installed') from None
+        finished = process.run(['clinfo', '--json'], env=self.env, timeout=120)
         if finished.fault or finished.status:
             raise DriverError(f'clinfo failed ({finished.fault or finished.status}):\n{finished.output}')
         # What the driver or a layer prints on stderr comes before or after the document.
@@ -59,6 +56,11 @@ class Driver:
         """The driver in one line that is the same on every machine with the same driver."""
         version = self.platform['CL_PLATFORM_VERSION'].strip()
         return f"{self.platform['CL_PLATFORM_NAME']}, {version}"
+
+    @property
+    def versions(self):
+        """What the devices say about their drivers' versions, through Clique as natively."""
+        return {device['CL_DRIVER_VERSION'] for device in self.devices}
 
     @property
     def label(self):

@@ -13,6 +13,10 @@ from .outcome import Outcome
 _running = set()
 
 
+class Unavailable(Exception):
+    """What a run needs is not on this machine."""
+
+
 def end_with_children(number, _frame):
     """For signals that end this program: what it has started ends, too."""
     for leader in list(_running):
@@ -41,8 +45,11 @@ def run(command, *, env, timeout, cwd=None):
     # A file and not a pipe: a driver's helper process may inherit the stream and outlive the program, and
     # whoever reads a pipe to its end would wait for that one.
     with tempfile.TemporaryFile() as stream:
-        child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stream,
-                                 stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stream,
+                                     stderr=subprocess.STDOUT, start_new_session=True)
+        except FileNotFoundError as error:
+            raise Unavailable(f'{error.filename} is not installed') from None
         _running.add(child.pid)
         try:
             child.wait(timeout)

@@ -1,6 +1,7 @@
 """The suites, by name."""
 
 from .clblast import CLBlast
+from .clfft import ClFFT
 from .clinfo import Clinfo
 from .clpeak import Clpeak
 from .cts import CTS
@@ -8,4 +9,4 @@ from .hashcat import Hashcat
 from .piglit import Piglit
 from .pyopencl import PyOpenCL
 
-SUITES = {suite.name: suite for suite in (CLBlast, Clinfo, Clpeak, CTS, Hashcat, Piglit, PyOpenCL)}
+SUITES = {suite.name: suite for suite in (CLBlast, ClFFT, Clinfo, Clpeak, CTS, Hashcat, Piglit, PyOpenCL)}

@@ -5,7 +5,7 @@ import shutil
 
 from .. import process
 from ..outcome import Outcome, merge
-from ..suite import Suite, SuiteError
+from ..suite import Suite
 
 # All of CLBlast's routines have such a program; these three cover its vector, matrix-vector and
 # matrix-matrix kernels. Others are added by name.
@@ -27,7 +27,7 @@ class CLBlast(Suite):
     def execute(self, case):
         program = shutil.which(f'clblast_test_{case}', path=self.source)
         if not program:
-            raise SuiteError(f'clblast_test_{case} is not installed (Debian: clblast-tests)')
+            raise process.Unavailable(f'clblast_test_{case} is not installed (Debian: clblast-tests)')
         results = {}
         for device in range(self.driver.device_count):
             command = [program, '-platform', '0', '-device', str(device)]

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 from .. import process
 from ..outcome import Outcome
-from ..suite import Suite, SuiteError
+from ..suite import Suite
 
 _OUTCOMES = {'pass': Outcome.PASS, 'skip': Outcome.SKIP, 'warn': Outcome.FAIL, 'fail': Outcome.FAIL}
 
@@ -24,7 +24,7 @@ class Piglit(Suite):
         if not self.source:
             found = sorted(pathlib.Path('/usr/lib').glob('*/piglit'))
             if not found:
-                raise SuiteError('piglit is not installed; install it or give its folder with --source')
+                raise process.Unavailable('piglit is not installed; install it or give its folder with --source')
             self.source = found[0]
         self._commands = self._read_profile()
 

@@ -76,7 +76,7 @@ def _find_python():
                                capture_output=True, text=True, check=False)
         if probe.returncode == 0:
             return python, probe.stdout.strip()
-    raise SuiteError('PyOpenCL is not installed (Debian: python3-pyopencl python3-pytest python3-mako)')
+    raise process.Unavailable('PyOpenCL is not installed (Debian: python3-pyopencl python3-pytest python3-mako)')
 
 
 def _outcomes(case, report):
