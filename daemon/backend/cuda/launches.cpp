@@ -48,13 +48,13 @@ class Launches::Prepared {
       : function_(function), grid_(grid), local_memory_(local_memory), block_(block.begin(), block.end()) {
     ++prepared_now;
     const NodeParameters parameters(function, grid, local_memory, block);
-    if (driver().GraphCreate(&graph_, 0) != CUDA_SUCCESS ||
-        driver().GraphAddKernelNode(&node_, graph_, nullptr, 0, &parameters.native) != CUDA_SUCCESS ||
-        driver().GraphInstantiateWithFlags(&native_, graph_, 0) != CUDA_SUCCESS)
-      give_up();
+    usable_ = driver().GraphCreate(&graph_, 0) == CUDA_SUCCESS &&
+              driver().GraphAddKernelNode(&node_, graph_, nullptr, 0, &parameters.native) == CUDA_SUCCESS &&
+              driver().GraphInstantiateWithFlags(&native_, graph_, 0) == CUDA_SUCCESS;
   }
   ~Prepared() {
-    give_up();
+    if (native_ != nullptr) static_cast<void>(driver().GraphExecDestroy(native_));
+    if (graph_ != nullptr) static_cast<void>(driver().GraphDestroy(graph_));
     --prepared_now;
   }
   Prepared(const Prepared&) = delete;
@@ -62,37 +62,32 @@ class Launches::Prepared {
 
   /// @returns whether it is in the stream; where not, the kernel's own launch tells why
   bool launch(const Grid& grid, std::uint32_t local_memory, std::span<std::uint8_t> block, CUstream stream) {
-    if (native_ == nullptr) return false;
-    if (!is(grid, local_memory, block)) {
-      const NodeParameters parameters(function_, grid, local_memory, block);
-      if (driver().GraphExecKernelNodeSetParams(native_, node_, &parameters.native) != CUDA_SUCCESS) {
-        give_up();
-        return false;
-      }
-      grid_ = grid;
-      local_memory_ = local_memory;
-      block_.assign(block.begin(), block.end());
-    }
-    if (driver().GraphLaunch(native_, stream) == CUDA_SUCCESS) return true;
-    give_up();
-    return false;
+    usable_ =
+        usable_ && set(grid, local_memory, block) && driver().GraphLaunch(native_, stream) == CUDA_SUCCESS;
+    return usable_;
   }
 
  private:
-  bool is(const Grid& grid, std::uint32_t local_memory, std::span<const std::uint8_t> block) const {
-    return grid.groups == grid_.groups && grid.items == grid_.items && local_memory == local_memory_ &&
-           std::equal(block.begin(), block.end(), block_.begin(), block_.end());
-  }
-  void give_up() {
-    if (native_ != nullptr) static_cast<void>(driver().GraphExecDestroy(native_));
-    if (graph_ != nullptr) static_cast<void>(driver().GraphDestroy(graph_));
-    native_ = nullptr;
-    graph_ = nullptr;
+  /// Makes the next launch this one. @returns whether it is
+  bool set(const Grid& grid, std::uint32_t local_memory, std::span<std::uint8_t> block) {
+    if (grid.groups == grid_.groups && grid.items == grid_.items && local_memory == local_memory_ &&
+        std::equal(block.begin(), block.end(), block_.begin(), block_.end()))
+      return true;
+    const NodeParameters parameters(function_, grid, local_memory, block);
+    if (driver().GraphExecKernelNodeSetParams(native_, node_, &parameters.native) != CUDA_SUCCESS)
+      return false;
+    grid_ = grid;
+    local_memory_ = local_memory;
+    block_.assign(block.begin(), block.end());
+    return true;
   }
 
   CUgraph graph_ = nullptr;
   CUgraphNode node_ = nullptr;
-  CUgraphExec native_ = nullptr;  // null: it cannot be prepared
+  CUgraphExec native_ = nullptr;
+  /// False once something went wrong. What was launched before may still run, so it stays until the kernel
+  /// goes.
+  bool usable_ = false;
   const CUfunction function_;
   Grid grid_;
   std::uint32_t local_memory_;
