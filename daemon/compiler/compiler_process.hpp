@@ -57,8 +57,8 @@ class CompilerProcess {
   explicit CompilerProcess(std::string program, Cache cache = Cache::from_environment());
   ~CompilerProcess();
 
-  /// Does ahead what the first request would wait for: reads what the compiler consists of, and starts it, if it does
-  /// not run. Does not wait until it is up.
+  /// Does ahead what the first request would wait for: reads what the compiler consists of, and starts it, if
+  /// it does not run. Does not wait until it is up.
   void warm();
 
   /// Answers from the cache, or has the process compile. A process that dies or takes longer than `limit` is

@@ -13,6 +13,10 @@ namespace clique::icd {
 
 namespace {
 
+/// What is larger goes beside the commands over a long way, which has several connections there:
+/// kLargeTransfer would be all that one holds.
+constexpr std::size_t kLargeOverLongWay = 256U << 10U;
+
 /// Into how many parts a read may be split that come from several workers.
 constexpr std::size_t kMostParts = 64;
 
@@ -400,6 +404,10 @@ Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol:
       });
   if (transfer != 0) worker().send(transfer, content);
   return event;
+}
+
+bool Queue::is_bulk(std::size_t size) const {
+  return in_order() && size > (worker().link().is_long_way() ? kLargeOverLongWay : kLargeTransfer);
 }
 
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,

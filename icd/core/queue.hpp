@@ -130,7 +130,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
                         std::span<const Ref<Event>> waits, bool report, PostWrite post, bool named = false);
   /// Whether a range of this size goes beside the commands. What would have to be known of the order in other
   /// queues, only the worker knows.
-  bool is_bulk(std::size_t size) const { return size > kLargeTransfer && in_order(); }
+  bool is_bulk(std::size_t size) const;
   /// Enqueues such a transfer: add(outbox, header) adds its message, which runs on the transfer queue.
   /// @returns the event, and the transfer's id, or 0 where nothing was posted.
   template <typename Add>

@@ -258,7 +258,8 @@ void Link::Session::open(std::chrono::milliseconds timeout) {
     link_.wait([&] { return answered.load(std::memory_order_acquire); });
   }
   if (link_.lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
-  connections_ = round_trip_ > kLongWayNs ? kConnectionsOfLongWay : protocol::bulk_connections();
+  link_.long_way_ = !shared_ && round_trip_ > kLongWayNs;
+  connections_ = link_.long_way_ ? kConnectionsOfLongWay : protocol::bulk_connections();
   uploads.set_window(std::clamp(static_cast<std::size_t>(static_cast<double>(round_trip_) * kBytesPerNs),
                                 kWindow, shared_ ? kWindow : kLargestWindow));
 }

@@ -103,6 +103,8 @@ class Link {
 
   /// Whether what is sent goes through memory that is shared with the worker.
   bool shares_memory() const;
+  /// Whether the way is so long that one connection, which holds only so much, does not fill it.
+  bool is_long_way() const { return long_way_; }
   /// Shares more memory with it. Waits for the worker, but not for long. @returns whether it has it.
   bool give(protocol::ObjectId id, const protocol::SharedSegment& segment) const;
 
@@ -188,6 +190,7 @@ class Link {
   const Birthplace birthplace_;
   const WorkerEndpoint endpoint_;
   protocol::Attached attached_;
+  bool long_way_ = false;
   std::atomic<bool> lost_{false};
   std::atomic<std::int64_t> clock_offset_{0};
   std::unique_ptr<Session> session_;
