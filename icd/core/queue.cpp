@@ -362,7 +362,7 @@ Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::sp
   buffer.ensure_on(from);
   std::vector<Ref<Event>> waits = part.ready;
   if (&from == &worker()) buffer.coherence().before_read(from, part.begin, part.end, waits);
-  const Ref<Event> transfer(new Event(context_, nullptr, from, CL_COMMAND_READ_BUFFER, true));
+  Ref<Event> transfer(new Event(context_, nullptr, from, CL_COMMAND_READ_BUFFER, true));
   transfer->set_late();
   from.link().expect_pushes();
   from.expect_event(transfer);

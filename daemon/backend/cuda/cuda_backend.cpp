@@ -75,7 +75,7 @@ std::shared_ptr<std::byte> CudaBackend::outgoing(std::size_t size) {
   return shared && is_pinned({shared.get(), size}) ? shared : staging_.take(size);
 }
 
-std::shared_ptr<std::byte> CudaBackend::chunk(std::shared_ptr<std::byte> shared, std::size_t size) {
+std::shared_ptr<std::byte> CudaBackend::chunk(const std::shared_ptr<std::byte>& shared, std::size_t size) {
   return shared && is_pinned({shared.get(), size}) ? shared : staging_.take_uncounted(size);
 }
 

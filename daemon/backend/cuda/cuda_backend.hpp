@@ -218,7 +218,7 @@ class CudaBackend : public Backend {
   std::shared_ptr<std::byte> outgoing(std::size_t size);
   /// The block, or one of our own where there is none or it is not pinned, for a chunk of a push, of which
   /// there are never many.
-  std::shared_ptr<std::byte> chunk(std::shared_ptr<std::byte> shared, std::size_t size);
+  std::shared_ptr<std::byte> chunk(const std::shared_ptr<std::byte>& shared, std::size_t size);
   /// The data in pinned memory, copied there only where it is not.
   std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
   bool is_pinned(std::span<const std::byte> bytes) const;
