@@ -1,6 +1,6 @@
 // What CUDA's driver itself takes for what bench_latency, bench_rate and bench_transfer measure, called by
-// one thread that looks for the end in memory which the GPU writes: no OpenCL driver on top of it can take
-// less in this way. The figures have the names of theirs.
+// one thread that launches kernels one by one, and looks for the end in memory which the GPU writes. The
+// figures have the names of theirs.
 #include <cstdint>
 
 #include "cuda.hpp"
@@ -52,20 +52,27 @@ void launch(CUfunction kernel, const Stream& stream) {
                          static_cast<void**>(nullptr));
 }
 
+/// Seconds that a command takes, of `count` in one measurement, each of which is waited for.
+template <typename Command>
+double one_by_one(const LimitOptions& options, Stream& stream, int count, const Command& command) {
+  return median(options.repeats,
+                [&] {
+                  return seconds([&] {
+                    for (int i = 0; i < count; ++i) {
+                      command();
+                      stream.mark();
+                      stream.wait();
+                    }
+                  });
+                }) /
+         count;
+}
+
 void measure_transfers(const LimitOptions& options, const Gpu& gpu, Stream& stream, void* pinned) {
   for (const size_t size : options.sizes) {
     const auto rate = [&](const auto& copy) {
-      const int count = transfers_per_measurement(size);
-      const double time = median(options.repeats, [&] {
-        return seconds([&] {
-          for (int i = 0; i < count; ++i) {
-            copy();
-            stream.mark();
-            stream.wait();
-          }
-        });
-      });
-      return static_cast<double>(size) * count / time / 1e9;
+      return static_cast<double>(size) / one_by_one(options, stream, transfers_per_measurement(size), copy) /
+             1e9;
     };
     report("pinned write " + size_name(size), rate([&] {
              call<"cuMemcpyHtoDAsync_v2">(gpu.memory, static_cast<const void*>(pinned), size,
@@ -90,16 +97,7 @@ void measure(const LimitOptions& options) {
   Stream stream;
 
   const auto report_wait = [&](const char* name, const auto& command) {
-    const double time = median(options.repeats, [&] {
-      return seconds([&] {
-        for (int i = 0; i < round_trips; ++i) {
-          command();
-          stream.mark();
-          stream.wait();
-        }
-      });
-    });
-    report(name, 1e6 / round_trips * time, "us");
+    report(name, 1e6 * one_by_one(options, stream, round_trips, command), "us");
   };
   report_wait("empty kernel + clFinish", [&] { launch(nothing, stream); });
   report_wait("blocking read of 4 bytes",

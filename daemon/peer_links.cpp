@@ -31,7 +31,6 @@ bool PeerLinks::known(protocol::PeerId peer) {
 }
 
 bool PeerLinks::shares(protocol::PeerId peer) {
-  if (peer == protocol::kClientPeer) return client_->shares();
   const std::lock_guard lock(mutex_);
   const auto link = links_.find(peer);
   return link != links_.end() && link->second.shares();
@@ -50,7 +49,7 @@ std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
   // Several threads of the client copy what comes from memory: the larger the chunks, the less they wait for
   // each other, but of few nothing overlaps.
   constexpr std::uint64_t kChunks = 64;
-  if (peer != protocol::kClientPeer || !shares(peer)) return kSmallest;
+  if (peer != protocol::kClientPeer || !client_->shares()) return kSmallest;
   return std::clamp(size / kChunks / kSmallest * kSmallest, kSmallest, kLargest);
 }
 

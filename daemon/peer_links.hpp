@@ -51,7 +51,7 @@ class PeerLinks {
 
   bool known(protocol::PeerId peer);
 
-  /// Whether there is memory shared with the peer, which is not gone. Main thread, or for workers any.
+  /// Whether there is memory shared with the peer, a worker, which is not gone. Any thread.
   bool shares(protocol::PeerId peer);
 
   /// A block for data on its way to the peer, which gets it without another copy; null where there is none.

@@ -13,10 +13,6 @@ namespace clique::icd {
 
 namespace {
 
-/// What is larger goes beside the commands over a long way, which has several connections there:
-/// kLargeTransfer would be all that one holds.
-constexpr std::size_t kLargeOverLongWay = 256U << 10U;
-
 /// Into how many parts a read may be split that come from several workers.
 constexpr std::size_t kMostParts = 64;
 

@@ -18,6 +18,8 @@ inline constexpr std::size_t kPartSize = 512U << 10U;
 
 /// What is larger goes beside the commands (Link::upload, Push) where it is one range of a buffer.
 inline constexpr std::size_t kLargeTransfer = 2U << 20U;
+/// The same over a long way, of which kLargeTransfer would be all that the commands' one connection holds.
+inline constexpr std::size_t kLargeOverLongWay = 256U << 10U;
 
 /// A block of host memory of this library: contents of COPY_HOST_PTR, mapped regions, packed rows.
 using HostBlock = std::shared_ptr<std::byte[]>;

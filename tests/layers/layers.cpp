@@ -69,6 +69,12 @@ class Between : public ApiTest {
     return pids;
   }
 
+  static void expect_workers_without_it() {
+    const auto pids = workers();
+    ASSERT_FALSE(pids.empty());
+    for (const std::string& pid : pids) EXPECT_EQ(std::string::npos, maps_of(pid).find(between())) << pid;
+  }
+
   /// Something of everything: objects, a kernel, an event with a callback, errors.
   void use() {
     std::vector<cl_int> numbers(1000);
@@ -122,9 +128,7 @@ TEST_F(Layer, GivenCallsThenItSeesAllAndResultsAreRight) {
 }
 
 TEST_F(Layer, GivenWorkersThenTheyDoWithoutIt) {
-  const auto pids = workers();
-  ASSERT_FALSE(pids.empty());
-  for (const std::string& pid : pids) EXPECT_EQ(std::string::npos, maps_of(pid).find(between())) << pid;
+  expect_workers_without_it();
 }
 
 // Khronos' layer that verifies parameters reads it, as if a kernel were a cl_buffer_region.
@@ -150,9 +154,7 @@ TEST_F(Interposer, GivenCallsThenItSeesAllAndResultsAreRight) {
 }
 
 TEST_F(Interposer, GivenWorkersThenTheyDoWithoutIt) {
-  const auto pids = workers();
-  ASSERT_FALSE(pids.empty());
-  for (const std::string& pid : pids) EXPECT_EQ(std::string::npos, maps_of(pid).find(between())) << pid;
+  expect_workers_without_it();
 }
 
 TEST_F(Node, GivenDriverThatLosesTheDataOfErrorsThenTheRestWorks) {
