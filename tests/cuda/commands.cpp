@@ -75,6 +75,40 @@ TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenEachHasItsOwnArguments) {
   }
 }
 
+TEST_F(CudaCommands, GivenReadsOfFewBytesThenEachHasWhatIsThereInItsTurn) {
+  constexpr ObjectId kQueue = 20;
+  std::vector<std::uint32_t> numbers(2000);
+  std::iota(numbers.begin(), numbers.end(), 1U);
+  const char* const bytes = reinterpret_cast<const char*>(numbers.data());
+  client_.send(CreateQueue{kQueue, 1, 0, 0}, CreateBuffer{5, 1, 1, 8000},
+               WriteBuffer{command(100, 0, {}, kQueue), 5, 0, payload(bytes, 8000)});
+  client_.make_zeros(6);
+  CommandId id = 1000;
+  for (const bool busy : {false, true}) {
+    if (busy) client_.send(wait(command(++id, 0, {}, 3), 100));
+    for (int i = 1; i <= 12; ++i) {
+      for (const auto& [offset, size] :
+           {std::pair(0, 4), {16, 100}, {3904, 4096}, {4, 4100}, {2, 8}, {8, 3}}) {
+        client_.send(ReadBuffer{command(++id, Command::kReport, {}, kQueue), 0, 5,
+                                static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)});
+        const auto data = client_.data(id);
+        ASSERT_EQ(data.size(), static_cast<std::size_t>(size));
+        EXPECT_EQ(std::memcmp(data.data(), bytes + offset, data.size()), 0) << offset << ' ' << size;
+        EXPECT_EQ(client_.ended(id).status, 0);
+      }
+      ++id;
+      client_.send(increment(command(id, 0, {}, kQueue), 6),
+                   ReadBuffer{command(id + 1, Command::kReport, {}, kQueue), 0, 6, 0, sizeof(int)},
+                   increment(command(id + 2, 0, {}, kQueue), 6));
+      id += 2;
+      int count = 0;
+      std::memcpy(&count, client_.data(id - 1).data(), sizeof count);
+      EXPECT_EQ(client_.ended(id - 1).status, 0);
+      EXPECT_EQ(count, (busy ? 24 : 0) + 2 * i - 1);
+    }
+  }
+}
+
 TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenOneThatCannotBeFailsAlone) {
   client_.make_zeros(5);
   for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), 5));

@@ -61,6 +61,14 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        for (std::uint64_t i = 0; i < count; ++i)
          std::memcpy(to + i * 8, launch.parameters.data() + 16 + i % 16 * 8, 8);
      }},
+    // The same: see small_reads.cpp.
+    {"clique_small_read",
+     [](const Launch& launch) {
+       std::memcpy(launch.parameter<void*>(0), launch.parameter<const void*>(8),
+                   std::size_t{4} * launch.parameter<std::uint32_t>(24));
+       std::atomic_ref(*launch.parameter<std::uint32_t*>(16))
+           .store(launch.parameter<std::uint32_t>(28), std::memory_order_release);
+     }},
     // kernel void increment(global int* numbers): each work-item one of them.
     {"increment",
      [](const Launch& launch) {

@@ -17,7 +17,7 @@ constexpr std::size_t kMostStaging = 512U << 20U;
 
 std::byte* make_pinned(std::size_t size) {
   void* block = nullptr;
-  CLIQUE_CUDA(MemHostAlloc(&block, size, CU_MEMHOSTALLOC_PORTABLE));
+  CLIQUE_CUDA(MemHostAlloc(&block, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
   return static_cast<std::byte*>(block);
 }
 
@@ -44,11 +44,17 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
   // What takes the driver long for the first time is not to keep a client waiting.
   staging_.take(1);
   device_memory_.warm();
-  builds_.post(std::make_shared<Buildable>(), [this] { compiler_.warm(); });
+  builds_.post(std::make_shared<Buildable>(), [this] {
+    // Blocks for data on its way are known by the host's addresses.
+    if (device_.attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) != 0)
+      small_reads_.load();
+    compiler_.warm();
+  });
 }
 
 void CudaBackend::share(std::span<std::byte> memory) {
-  const CUresult result = driver().MemHostRegister(memory.data(), memory.size(), CU_MEMHOSTREGISTER_PORTABLE);
+  const CUresult result = driver().MemHostRegister(
+      memory.data(), memory.size(), CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
   if (result == CUDA_SUCCESS)
     pinned_.emplace_back(memory);
   else
@@ -202,6 +208,7 @@ TaskRef CudaBackend::make_task(const Command& command, const std::shared_ptr<Que
                                ReportOrder::EntryRef entry, bool report) {
   auto task = std::make_shared<Task>();
   task->run = std::move(work.run);
+  task->run_and_mark = std::move(work.run_and_mark);
   task->keep = std::move(work.keep);
   task->kernel = work.kernel;
   task->timed = queue->profiling && (report || work.data);

@@ -9,6 +9,7 @@
 #include "daemon/backend/cuda/fill.hpp"
 #include "daemon/backend/cuda/objects.hpp"
 #include "daemon/backend/cuda/printf_buffers.hpp"
+#include "daemon/backend/cuda/small_reads.hpp"
 #include "daemon/backend/cuda/window.hpp"
 #include "daemon/backend/staging.hpp"
 #include "daemon/compiler/cache.hpp"
@@ -111,6 +112,7 @@ class CudaBackend : public Backend {
   /// What a command is, beside its header.
   struct Work {
     std::function<void(CUstream)> run;
+    std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;  ///< as a Task's
     std::vector<std::shared_ptr<const void>> keep;
     std::string_view kernel;
     /// Filled by the time the task ends, and to be sent as Data: `size` bytes, or nothing.
@@ -230,6 +232,7 @@ class CudaBackend : public Backend {
   PeerWindows peer_windows_;
   PrintfBuffers printf_buffers_;
   Filler filler_;
+  SmallReads small_reads_;
   std::atomic<bool> faulty_ = false;
   Scheduler scheduler_;
   compiler::CompilerProcess compiler_;  // the build thread's, as is the cache

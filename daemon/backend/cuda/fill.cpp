@@ -86,7 +86,7 @@ void Filler::load() {
 }
 
 void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::uint8_t> pattern,
-                  CUstream stream) {
+                  CUstream stream, bool prepare) {
   if (size == 0) return;
   pattern = shortest(pattern);
   switch (pattern.size()) {
@@ -106,12 +106,13 @@ void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::
   Parameters parameters{address, size / 8, {}};
   for (std::size_t at = 0; at < sizeof parameters.pattern; at += pattern.size())
     std::copy(pattern.begin(), pattern.end(), parameters.pattern + at);
-  std::size_t length = sizeof parameters;
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &length,
-                   CU_LAUNCH_PARAM_END};
-  const auto groups = static_cast<unsigned>(
-      std::clamp<std::uint64_t>((parameters.count + kThreads - 1) / kThreads, 1, kMostGroups));
-  CLIQUE_CUDA(LaunchKernel(kernel_, groups, 1, 1, kThreads, 1, 1, 0, stream, nullptr, extra));
+  Grid grid;
+  grid.groups = {static_cast<std::uint32_t>(
+                     std::clamp<std::uint64_t>((parameters.count + kThreads - 1) / kThreads, 1, kMostGroups)),
+                 1, 1};
+  grid.items = {kThreads, 1, 1};
+  launches_.launch(kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters},
+                   stream, prepare);
 }
 
 }  // namespace clique::daemon::cuda

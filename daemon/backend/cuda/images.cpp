@@ -149,7 +149,7 @@ void CudaBackend::handle(protocol::FillImage&& message) {
     work.run = [this, memory, block, pixel, element, row, rows, region,
                 origin = native(message.origin)](CUstream stream) {
       const ImageStore& image = *memory->image;
-      filler_.fill(*block, row * rows, {pixel.data(), element}, stream);
+      filler_.fill(*block, row * rows, {pixel.data(), element}, stream, stream != capturing_);
       for (std::size_t z = 0; z < region[2]; ++z)
         for (std::size_t y = 0; y < region[1]; y += rows) {
           const std::array<std::size_t, 3> part{region[0], std::min<std::size_t>(rows, region[1] - y), 1};

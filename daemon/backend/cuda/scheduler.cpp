@@ -15,6 +15,8 @@ constexpr std::size_t kWordDistance = 64 / sizeof(std::uint32_t);
 constexpr std::size_t kWordBlock = 64U << 10U;
 /// Tasks after which a stream tells how far it is even without a flush.
 constexpr std::size_t kManyUnmarked = 32;
+/// Of more streams than these it takes too long to see whether something is under way there.
+constexpr std::size_t kStreamsLookedAt = 16;
 }  // namespace
 
 Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit)
@@ -135,8 +137,9 @@ void Scheduler::submit(const TaskRef& task) {
   const bool alone = limited_ && !task->kernel.empty();
   if (!stream.unmarked_.empty() && (alone || stream.unmarked_.back()->awaited)) mark(stream);
   task->submitted_ = task->timed ? host_clock() : 0;
+  bool leaves_number = false;
   try {
-    enqueue(*task, stream);
+    leaves_number = enqueue(*task, stream);
   } catch (const ClError& error) {
     spdlog::warn("a command failed when it was given to the GPU: {}", error.what());
     // It may be in the stream in part, so it ends when the stream has come there.
@@ -145,6 +148,7 @@ void Scheduler::submit(const TaskRef& task) {
   task->after_.clear();
   const bool nothing = !task->run && !task->timed && task->blockers_.empty();
   task->run = nullptr;
+  task->run_and_mark = nullptr;
   task->status_.store(CL_SUBMITTED, std::memory_order_release);
   if (task->watched_) task->tell(CL_SUBMITTED);
   stream.last_ = task.get();
@@ -157,14 +161,29 @@ void Scheduler::submit(const TaskRef& task) {
   task->sequence_ = stream.issued_ + 1;
   if (stream.unmarked_.empty()) dirty_.push_back(&stream);
   stream.unmarked_.push_back(task);
-  if (task->prompt || alone || stream.unmarked_.size() >= kManyUnmarked) mark(stream);
+  if (leaves_number)
+    marked(stream);
+  else if (task->prompt || alone || stream.unmarked_.size() >= kManyUnmarked)
+    mark(stream);
 }
 
-void Scheduler::enqueue(Task& task, Stream& stream) {
+bool Scheduler::enqueue(Task& task, Stream& stream) {
   for (const TaskRef& other : task.after_) wait_in(stream, *other, task);
+  if (task.run_and_mark && !task.timed && is_alone(stream)) {
+    task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
+    return true;
+  }
   if (task.timed) task.stopwatch_ = clock_.start(stream.native());
   if (task.run) task.run(stream.native());
   if (task.timed) task.stopwatch_.stop(stream.native());
+  return false;
+}
+
+bool Scheduler::is_alone(const Stream& stream) const {
+  return streams_.size() <= kStreamsLookedAt &&
+         std::all_of(streams_.begin(), streams_.end(), [&stream](const std::unique_ptr<Stream>& other) {
+           return other.get() == &stream || (other->unmarked_.empty() && other->reached(other->issued_));
+         });
 }
 
 Stream& Scheduler::choose(const Task& task, Lane& lane) {
@@ -193,11 +212,15 @@ void Scheduler::wait_in(Stream& stream, const Task& other, Task& task) {
 void Scheduler::mark(Stream& stream) {
   const CUresult result =
       driver().StreamWriteValue32(stream.native(), stream.address_, stream.issued_ + 1, 0);
+  marked(stream);
+  // Nobody would ever learn of the end of what is in the stream.
+  if (result != CUDA_SUCCESS) fault_(result);
+}
+
+void Scheduler::marked(Stream& stream) {
   ++stream.issued_;
   std::erase(dirty_, &stream);
   completions_.add(stream, stream.unmarked_);
-  // Nobody would ever learn of the end of what is in the stream.
-  if (result != CUDA_SUCCESS) fault_(result);
 }
 
 void Scheduler::flush() {

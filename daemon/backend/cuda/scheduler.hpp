@@ -59,13 +59,18 @@ class Scheduler {
   /// Nothing holds the task any more: submits or fails it, and then those that it held.
   void proceed(TaskRef task);
   void submit(const TaskRef& task);
-  void enqueue(Task& task, Stream& stream);
+  /// @returns whether the stream leaves the next number when it has come here
+  bool enqueue(Task& task, Stream& stream);
+  /// Whether nothing is under way in other streams.
+  bool is_alone(const Stream& stream) const;
   /// Takes the task from those that come after it. @returns those that are held no more.
   static std::vector<TaskRef> resolve(const TaskRef& task);
   Stream& choose(const Task& task, Lane& lane);
   /// Has the stream wait for the other task, on behalf of `task`.
   void wait_in(Stream& stream, const Task& other, Task& task);
   void mark(Stream& stream);
+  /// The stream has been told to leave the next number.
+  void marked(Stream& stream);
   Stream& take_stream();
 
   GpuClock clock_;

@@ -34,6 +34,7 @@ void Task::conclude(cl_int status) {
   if (timed && status == CL_COMPLETE) times_ = stopwatch_.times();
   // Whoever is told of the end may release what was used, and have its memory for something else.
   run = nullptr;
+  run_and_mark = nullptr;
   kernel = {};
   keep.clear();
   if (at_end) at_end(*this, status);

@@ -31,6 +31,9 @@ class Task {
   /// Puts the work into a stream; called once, on the main thread. May throw ClError, which then is how the
   /// task ends. Empty: nothing to be done but to come after others.
   std::function<void(CUstream)> run;
+  /// The same, together with what otherwise is done behind it: that the word at this address becomes this
+  /// number. Called instead of `run` where nothing else is under way on the GPU. May be empty.
+  std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
   /// Called once with the final status, on the main thread or that of the Completions.
   std::function<void(Task&, cl_int)> at_end;
   /// What must live until the end; let go of before the end is told.

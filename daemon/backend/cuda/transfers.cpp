@@ -44,6 +44,13 @@ void CudaBackend::handle(protocol::ReadBuffer&& message) {
       *data = outgoing(size);
       if (size > 0) CLIQUE_CUDA(MemcpyDtoHAsync(data->get(), address, size, stream));
     };
+    if (small_reads_.fits(memory->address + message.offset, message.size))
+      work.run_and_mark = [this, data = work.data, size = message.size,
+                           address = memory->address + message.offset](CUstream stream, CUdeviceptr word,
+                                                                       std::uint32_t number) {
+        *data = outgoing(size);
+        small_reads_.read(data->get(), address, size, word, number, stream);
+      };
     return work;
   });
 }
@@ -156,7 +163,9 @@ void CudaBackend::handle(protocol::FillBuffer&& message) {
     Work work;
     work.keep = {memory};
     work.run = [this, address = memory->address + message.offset, size = message.size,
-                pattern = message.pattern](CUstream stream) { filler_.fill(address, size, pattern, stream); };
+                pattern = message.pattern](CUstream stream) {
+      filler_.fill(address, size, pattern, stream, stream != capturing_);
+    };
     return work;
   });
 }
