@@ -65,11 +65,9 @@ class PeerLinks {
   /// come they are kept. Main thread.
   unsigned chunks_ahead(protocol::PeerId peer, std::size_t chunk);
 
-  /// Where a push to the client goes in a segment that it shares; null where it goes as PeerData. Main
-  /// thread. Throws RuleBroken.
-  std::shared_ptr<std::byte> destination(const protocol::Push& push) const {
-    return push.segment == 0 || client_ == nullptr ? nullptr
-                                                   : client_->segment(push.segment, push.at, push.size);
+  /// A place in a segment that the client shares. Main thread. Throws RuleBroken where there is none.
+  std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) const {
+    return client_->segment(id, at, size);
   }
 
   /// Sends to a known peer; it is up to the peers' own sessions to notice one that is gone. Any thread.

@@ -187,10 +187,6 @@ struct Session::Dispatch {
     if (session.withheld_.size() >= kMaxLines) throw RuleBroken("too many windows");
     session.withheld_.push_back(std::move(message.consent));
   }
-  void operator()(protocol::SharedData&& message) const {
-    const auto place = session.segment(message.segment, message.at, message.size);
-    session.transfers_.receive({message.transfer, 0, 0, {{place.get(), message.size}, place}});
-  }
   void operator()(protocol::FreeSegment&& message) const { session.segments_.erase(message.segment); }
   /// Tells the client when nothing here needs the part any more, which makes room for the next.
   std::shared_ptr<const void> taken_at_end(const protocol::PeerData& part) const {

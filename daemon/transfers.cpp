@@ -67,7 +67,7 @@ void Transfers::fail(Transfer& transfer, std::int32_t status) {
 
 bool Transfers::relay(const protocol::Push& push, Onward onward) {
   const auto& waits = push.command.waits;
-  if (push.command.flags != 0 || push.segment != 0 || push.at != 0 || waits.size() != 1) return false;
+  if (push.command.flags != 0 || push.at != 0 || waits.size() != 1) return false;
   const auto found = transfers_.find(waits.front());
   if (found == transfers_.end() || !found->second.sink) return false;
   Transfer& transfer = found->second;

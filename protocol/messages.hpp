@@ -104,6 +104,8 @@ enum class Op : std::uint16_t {
   Push = 76,
   Expect = 77,
   RunRecording = 78,
+  ReadToSegment = 79,
+  WriteFromSegment = 80,
 
   Finish = 100,
   AwaitRemote = 101,
@@ -129,7 +131,7 @@ enum class Op : std::uint16_t {
 
   PeerData = 141,
   PeerDone = 142,
-  SharedData = 143,
+  // 143 was SharedData.
   FreeSegment = 144,
   OpenWindow = 145,
   WindowData = 146,
@@ -498,6 +500,29 @@ struct WriteBuffer {
   CLIQUE_MESSAGE(WriteBuffer, command, buffer, offset, data)
 };
 
+/// A read to memory that the client shares with the worker (protocol/README.md): it has no other notice of
+/// the data than the command's end.
+struct ReadToSegment {
+  Command command;
+  ObjectId buffer = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  ObjectId segment = 0;
+  std::uint64_t at = 0;  ///< in the segment
+  CLIQUE_MESSAGE(ReadToSegment, command, buffer, offset, size, segment, at)
+};
+
+/// The data stays in the segment until the command has ended.
+struct WriteFromSegment {
+  Command command;
+  ObjectId buffer = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  ObjectId segment = 0;
+  std::uint64_t at = 0;  ///< in the segment
+  CLIQUE_MESSAGE(WriteFromSegment, command, buffer, offset, size, segment, at)
+};
+
 /// The region's rows arrive without gaps.
 struct ReadBufferRect {
   Command command;
@@ -636,15 +661,11 @@ struct Push {
   std::uint64_t size = 0;
   PeerId peer = 0;
   CommandId transfer = 0;  ///< id of the Expect command
-  /// Where a buffer's content goes in a segment of the client's, which has no other notice of it than this
-  /// command's end; 0: PeerData.
-  ObjectId segment = 0;
-  /// Where in the segment, or, without one, in the transfer the range begins.
-  std::uint64_t at = 0;
+  std::uint64_t at = 0;    ///< where in the transfer the range begins
   /// A buffer whose first 8 bytes, once the waits have ended, say how many bytes of the object mean anything,
   /// so that the rest need not be sent; 0: all do.
   ObjectId content_size = 0;
-  CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer, segment, at, content_size)
+  CLIQUE_MESSAGE(Push, command, object, offset, size, peer, transfer, at, content_size)
 };
 
 /// Receives what another worker pushes, or the client sends, with transfer = command.id; ends when all of it
@@ -910,16 +931,6 @@ struct WindowData {
   CLIQUE_MESSAGE(WindowData, transfer, offset, window, at, size, hold)
 };
 
-/// All of a transfer from the client lies in a segment that it shares with the worker (protocol/README.md),
-/// and stays there until the transfer has ended.
-struct SharedData {
-  CommandId transfer = 0;
-  ObjectId segment = 0;
-  std::uint64_t at = 0;
-  std::uint64_t size = 0;
-  CLIQUE_MESSAGE(SharedData, transfer, segment, at, size)
-};
-
 /// The client does not use the segment any more.
 struct FreeSegment {
   ObjectId segment = 0;
@@ -935,11 +946,11 @@ struct MessageList {};
 using ClientMessages =
     MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
                 CreateSampler, CreateProgram, BuildProgram, CompileProgram, LinkProgram, CreateKernel,
-                Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadBufferRect,
-                WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage,
-                CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect,
-                DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote, NotifyPeer, ConnectPeer,
-                SyncClock, WatchEvent, PeerData, SharedData, FreeSegment, Goodbye>;
+                Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadToSegment,
+                WriteFromSegment, ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer,
+                ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker,
+                Barrier, Push, Expect, DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote,
+                NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment, Goodbye>;
 /// What a recording consists of: commands that wait for nobody else, and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;

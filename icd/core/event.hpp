@@ -76,6 +76,10 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// what it waits for. Before it can end.
   void set_parts(std::vector<Ref<Event>> parts) { parts_ = std::move(parts); }
   bool late() const { return late_; }
+  /// Its device itself fills host memory, which may happen before the data of earlier commands is here. To be
+  /// called before anybody else has the event.
+  void set_direct() { direct_ = true; }
+  bool direct() const { return direct_; }
   /// The user events, not set yet, that hold it back, directly or not. Before anybody else has the event.
   void set_gates(std::vector<Ref<Event>> gates) { gates_ = std::move(gates); }
   const std::vector<Ref<Event>>& gates() const { return gates_; }
@@ -106,6 +110,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   bool reported_ = true;
   bool late_ = false;
+  bool direct_ = false;
   std::vector<Ref<Event>> parts_;
   std::vector<Ref<Event>> gates_;
   std::atomic<cl_int> status_;

@@ -91,6 +91,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   prepared.header.queue = id_;
   if (prepared.event) prepared.header.flags = protocol::Command::kEvent;
   if (submission.report) prepared.header.flags |= protocol::Command::kReport;
+  if (submission.direct) prepared.event->set_direct();
 
   if (prepared.doomed) {
     if (prepared.event) prepared.event->advance(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -127,11 +128,11 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   note_gates(gates, submission.before_all);
   if (prepared.event) prepared.event->set_gates(gates);
   if (!submission.fills.empty()) {
-    auto earlier = may_precede(earlier_fills(submission.fills), gates);
+    auto earlier = may_precede(earlier_fills(submission.fills, submission.direct), gates);
     if (!earlier.empty()) {
       context_->set_late_events();
       foreign.insert(foreign.end(), earlier.begin(), earlier.end());
-      submission.sink = after(std::move(earlier), std::move(submission.sink));
+      if (submission.sink) submission.sink = after(std::move(earlier), std::move(submission.sink));
     }
   }
   if (elsewhere || context_->has_late_events())
@@ -147,11 +148,12 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   return prepared;
 }
 
-std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory) const {
+std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory, bool direct) const {
   auto reads = context_->host_reads().pending(memory.data(), memory.size());
   if (in_order())
-    std::erase_if(reads,
-                  [this](const Ref<Event>& read) { return read->queue().get() == this && !read->late(); });
+    std::erase_if(reads, [this, direct](const Ref<Event>& read) {
+      return read->queue().get() == this && !read->late() && (!direct || read->direct());
+    });
   return reads;
 }
 
@@ -294,14 +296,13 @@ Ref<Event> Queue::read_bulk(Memory& buffer, std::size_t offset, std::span<std::b
   const Access access{&buffer, offset, to.size(), Access::Read};
   Submission submission{type, waits, {&access, 1}};
   submission.fills = to;
-  const auto place = HostSegment::find(to, worker());
   Bulk bulk;
-  if (!place) bulk.fills = to;
+  bulk.fills = to;
   return submit_bulk(
              std::move(submission), std::move(bulk),
              [&](protocol::Batch& outbox, const protocol::Command& header, protocol::CommandId command) {
-               outbox.add(protocol::Push{header, buffer.id(), offset, to.size(), protocol::kClientPeer,
-                                         command, place ? place->segment : 0, place ? place->at : 0});
+               outbox.add(
+                   protocol::Push{header, buffer.id(), offset, to.size(), protocol::kClientPeer, command});
              })
       .first;
 }
@@ -362,11 +363,6 @@ Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::sp
   transfer->set_late();
   from.link().expect_pushes();
   from.expect_event(transfer);
-  const auto place = HostSegment::find(to, from);
-  Bulk bulk;
-  bulk.range = range;
-  if (!place) bulk.fills = to;
-  from.expect_bulk(transfer->id(), std::move(bulk));
   using protocol::Command;
   Command header{transfer->id(), context_->transfer_queue(from), Command::kEvent | Command::kReport, {}};
   for (const Ref<Event>& wait : waits)
@@ -375,9 +371,18 @@ Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::sp
     if (&from != &worker()) turn.announce(from);
     header.waits.push_back(turn.id());
   }
-  from.link().post(protocol::Push{std::move(header), buffer.id(), part.begin - buffer.coherence_begin(),
-                                  to.size(), protocol::kClientPeer, transfer->id(),
-                                  place ? place->segment : 0, place ? place->at : 0});
+  const std::uint64_t offset = part.begin - buffer.coherence_begin();
+  if (const auto place = HostSegment::find(to, from)) {
+    from.link().post(protocol::ReadToSegment{std::move(header), buffer.id(), offset, to.size(),
+                                             place->segment, place->at});
+    return transfer;
+  }
+  Bulk bulk;
+  bulk.range = range;
+  bulk.fills = to;
+  from.expect_bulk(transfer->id(), std::move(bulk));
+  from.link().post(protocol::Push{std::move(header), buffer.id(), offset, to.size(), protocol::kClientPeer,
+                                  transfer->id()});
   return transfer;
 }
 
@@ -408,22 +413,31 @@ bool Queue::is_bulk(std::size_t size) const {
 
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
                        std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type) {
-  // In parts that come in any order, it could not follow what others put there.
-  if (is_bulk(size) && earlier_fills({static_cast<const std::byte*>(to), size}).empty()) {
-    const std::span range(static_cast<std::byte*>(to), size);
-    Ref<Event> gathered = gather(buffer, offset, range, waits, type);
-    return gathered ? gathered : read_bulk(buffer, offset, range, waits, type);
-  }
+  const std::span range(static_cast<std::byte*>(to), size);
+  const auto place = HostSegment::find(range, worker());
   const Access access{&buffer, offset, size, Access::Read};
+  // Where the data comes in parts in any order, or is put there by the device, it could not follow what
+  // others put there.
+  if ((is_bulk(size) || place) && earlier_fills(range, place.has_value()).empty()) {
+    if (is_bulk(size))
+      if (Ref<Event> gathered = gather(buffer, offset, range, waits, type)) return gathered;
+    if (!place) return read_bulk(buffer, offset, range, waits, type);
+    Submission submission{type, waits, {&access, 1}, true};
+    submission.fills = range;
+    submission.direct = true;
+    return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
+      outbox.add(
+          protocol::ReadToSegment{std::move(header), buffer.id(), offset, size, place->segment, place->at});
+    });
+  }
   const Ref<Memory> keep(&buffer);
   DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {
     const std::size_t begin = part * kPartSize;
     if (begin <= size && data.size() <= size - begin)
       icd::copy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
   };
-  const std::span fills(static_cast<const std::byte*>(to), size);
   return submit_parts(
-      {type, waits, {&access, 1}, true, false, std::move(sink), fills},
+      {type, waits, {&access, 1}, true, false, std::move(sink), range},
       [&](Link& link, protocol::Command& header) {
         const std::size_t count = (size + kPartSize - 1) / kPartSize;
         post_parts(link, header, in_order(), count, [&](protocol::Command own, std::size_t i) {
@@ -498,9 +512,16 @@ Ref<Event> Queue::write_later(std::span<const Ref<Event>> reads, cl_command_type
 
 Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                         std::span<const Ref<Event>> waits, bool report, cl_command_type type) {
+  const Access access{&buffer, offset, size, Access::Overwrite};
+  if (const auto place = from.copy ? std::nullopt : HostSegment::find({from.data, size}, worker()))
+    return write_from(
+        {from.data, size}, type, access, waits, report,
+        [id = buffer.id(), offset, size, place = *place](Link& link, const protocol::Command& header,
+                                                         bool /*in_order*/) {
+          link.post(protocol::WriteFromSegment{header, id, offset, size, place.segment, place.at});
+        });
   if (is_bulk(size) && !from.copy)
     return write_bulk(buffer, offset, {{from.data, size}, from.owner}, waits, type);
-  const Access access{&buffer, offset, size, Access::Overwrite};
   return write_from(
       {from.data, size}, type, access, waits, report,
       [id = buffer.id(), offset, size, from](Link& link, const protocol::Command& header, bool in_order) {

@@ -29,6 +29,8 @@ struct Submission {
   DataSink sink = {};
   /// Host memory that the read fills.
   std::span<const std::byte> fills = {};
+  /// The device itself fills it.
+  bool direct = false;
   /// An event is wanted, if only for others to wait for.
   bool named = false;
   /// Comes after everything that was enqueued before, also where the queue keeps no order.
@@ -172,7 +174,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
                                        bool after_all, bool before_all);
   /// Reads under way that are to fill a part of the memory, and whose data may come after that of a read that
   /// is enqueued now.
-  std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory) const;
+  std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory, bool direct) const;
   /// Reads under way that are to fill a part of the memory, and may come before a write from it that waits
   /// for these.
   std::vector<Ref<Event>> reads_to_come(std::span<const std::byte> memory, std::span<const Ref<Event>> waits);

@@ -65,6 +65,11 @@ void Worker::expect_bulk(protocol::CommandId command, Bulk bulk) {
 
 void Worker::upload(const protocol::Command& header, protocol::ObjectId object, std::uint64_t offset,
                     protocol::Payload content) {
+  if (const auto place = HostSegment::find(content.bytes, *this)) {
+    link().post(
+        protocol::WriteFromSegment{header, object, offset, content.bytes.size(), place->segment, place->at});
+    return;
+  }
   Bulk bulk;
   bulk.upload = true;
   expect_bulk(header.id, std::move(bulk));
@@ -73,10 +78,6 @@ void Worker::upload(const protocol::Command& header, protocol::ObjectId object, 
 }
 
 void Worker::send(protocol::CommandId transfer, protocol::Payload content) {
-  if (const auto place = HostSegment::find(content.bytes, *this)) {
-    link().post(protocol::SharedData{transfer, place->segment, place->at, content.bytes.size()});
-    return;
-  }
   link().upload(transfer, std::move(content));
 }
 

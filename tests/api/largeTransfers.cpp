@@ -193,6 +193,50 @@ TEST_F(LargeTransfers, GivenMemoryOfAnAllocatedHostPointerThenAnyTransferMayUseI
   ASSERT_CL(clEnqueueUnmapMemObject(queue, part, again, 0, nullptr, nullptr));
 }
 
+TEST_F(LargeTransfers, GivenReadsOfAllKindsToAllocatedMemoryThenEachStaysUntilTheNext) {
+  constexpr size_t kRow = 64U << 10U;
+  constexpr size_t kRows = 8;
+  const Mem pinned = buffer<cl_uint>(kCount, nullptr, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR);
+  cl_int err = CL_SUCCESS;
+  auto* const host = static_cast<cl_uint*>(
+      clEnqueueMapBuffer(queue, pinned, CL_TRUE, CL_MAP_WRITE, 0, kBytes, 0, nullptr, nullptr, &err));
+  ASSERT_CL(err);
+  const auto first = numbers(1);
+  const auto second = numbers(2);
+  const Mem a = buffer<cl_uint>(kCount, first.data(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR);
+  const Mem b = buffer<cl_uint>(kCount, second.data(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR);
+  const Mem copy = buffer<cl_uint>(kCount);
+  const auto read_rows = [&](cl_mem from) {
+    const std::array<size_t, 3> origin{};
+    const std::array<size_t, 3> region{kRow, kRows, 1};
+    return clEnqueueReadBufferRect(queue, from, CL_FALSE, origin.data(), origin.data(), region.data(), kRow,
+                                   0, kRow, 0, host, 0, nullptr, nullptr);
+  };
+  const auto read_range = [&](cl_mem from, size_t size) {
+    return clEnqueueReadBuffer(queue, from, CL_FALSE, 0, size, host, 0, nullptr, nullptr);
+  };
+  const auto has = [&](const std::vector<cl_uint>& expected, size_t size) {
+    return std::equal(host, host + size / sizeof(cl_uint), expected.begin());
+  };
+  for (int round = 0; round < 20; ++round) {
+    for (const size_t size : {size_t{4}, kRow * kRows, kBytes}) {
+      ASSERT_CL(read_rows(a));
+      ASSERT_CL(read_range(b, size));
+      ASSERT_CL(clFinish(queue));
+      EXPECT_TRUE(has(second, size)) << round << ' ' << size;
+      ASSERT_CL(read_range(a, size));
+      ASSERT_CL(clEnqueueWriteBuffer(queue, copy, CL_FALSE, 0, size, host, 0, nullptr, nullptr));
+      ASSERT_CL(read_range(a, size));
+      ASSERT_CL(read_rows(b));
+      ASSERT_CL(clFinish(queue));
+      EXPECT_TRUE(has(second, std::min(size, kRow * kRows))) << round << ' ' << size;
+      ASSERT_CL(clEnqueueReadBuffer(queue, copy, CL_TRUE, 0, size, host, 0, nullptr, nullptr));
+      EXPECT_TRUE(has(first, size)) << round << ' ' << size;
+    }
+  }
+  ASSERT_CL(clEnqueueUnmapMemObject(queue, pinned, host, 0, nullptr, nullptr));
+}
+
 TEST_F(LargeTransfers, GivenManyAtATimeFromManyThreadsThenAllArrive) {
   std::vector<std::thread> threads;
   std::atomic<int> right{0};

@@ -129,14 +129,13 @@ TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
   ASSERT_TRUE(
       give_segment(client_.address.shared, client_.address.token, 900, *segment, std::chrono::seconds(2)));
   std::memcpy(segment->bytes().data() + 4096, data(), bytes());
-  client_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes()},
-               SharedData{200, 900, 4096, bytes()});
+  client_.send(WriteFromSegment{command(200, Command::kReport, {}, 3), 5, 0, bytes(), 900, 4096});
   EXPECT_EQ(client_.ended(200).status, 0);
   std::memset(segment->bytes().data(), 0, 2 * bytes());
-  client_.send(Push{command(101, Command::kReport, {}, 3), 5, 0, bytes(), kClientPeer, 300, 900, bytes()});
+  client_.send(ReadToSegment{command(101, Command::kReport, {}, 3), 5, 0, bytes(), 900, bytes()});
   EXPECT_EQ(client_.ended(101).status, 0);
   EXPECT_EQ(std::memcmp(segment->bytes().data() + bytes(), data(), bytes()), 0);
-  client_.send(FreeSegment{900}, SharedData{201, 900, 0, 1});
+  client_.send(FreeSegment{900}, WriteFromSegment{command(201, 0, {}, 3), 5, 0, 1, 900, 0});
   EXPECT_NE(client_.next<SessionEnded>().reason, "");
 }
 

@@ -130,7 +130,7 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
     for (Client* client : {&a_, &b_}) client->send(CreateBuffer{5, 1, 1, kBytes});
     a_.send(CreateBuffer{6, 1, 1, 16}, FillBuffer{command(100), 5, Bytes{7}, 0, kBytes},
             WriteBuffer{command(101), 6, 0, payload(&content_size, sizeof content_size)},
-            Push{command(102, Command::kReport, {100, 101}, 3), 5, offset, size, 1, 200, 0, 0, 6});
+            Push{command(102, Command::kReport, {100, 101}, 3), 5, offset, size, 1, 200, 0, 6});
     b_.send(FillBuffer{command(199), 5, Bytes{9}, 0, kBytes},
             Expect{command(200, Command::kReport, {199}, 3), 5, offset, size});
     EXPECT_EQ(a_.ended(102).status, 0);
@@ -151,7 +151,7 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
 
 TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
   const auto push = [](ObjectId content_size, PeerId peer) {
-    return Push{command(101, 0, {}, 3), 5, 0, 64, peer, 200, 0, 0, content_size};
+    return Push{command(101, 0, {}, 3), 5, 0, 64, peer, 200, 0, content_size};
   };
   for (const auto& [content_size, peer] :
        std::vector<std::pair<ObjectId, PeerId>>{{6, 1}, {77, 1}, {5, kClientPeer}}) {

@@ -113,9 +113,27 @@ TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
 }
 
 TEST(Codec, GivenPushAndWhereItEndsThenTheyAreTheseBytes) {
-  EXPECT_EQ(encoded(Push{{101, 3, 0, {9}}, 5, 16, 64, 1, 200, 0, 4, 6}),
-            "9a4c94650300910905104001ccc8000406");
+  EXPECT_EQ(encoded(Push{{101, 3, 0, {9}}, 5, 16, 64, 1, 200, 4, 6}), "994c94650300910905104001ccc80406");
   EXPECT_EQ(encoded(PeerData{200, 64, 0, {}}), "95cc8dccc84000c400");
+}
+
+TEST(Codec, GivenTransfersOfSegmentsThenTheyAreTheseBytes) {
+  EXPECT_EQ(encoded(ReadToSegment{{101, 3, Command::kReport, {}}, 5, 16, 64, 9, 128}),
+            "974f"
+            "9465030290"
+            "05"
+            "10"
+            "40"
+            "09"
+            "cc80");
+  EXPECT_EQ(encoded(WriteFromSegment{{101, 3, 0, {}}, 5, 16, 64, 9, 128}),
+            "9750"
+            "9465030090"
+            "05"
+            "10"
+            "40"
+            "09"
+            "cc80");
 }
 
 TEST(Codec, GivenWindowAndPartInItThenTheyAreTheseBytes) {

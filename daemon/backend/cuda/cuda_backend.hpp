@@ -61,6 +61,8 @@ class CudaBackend : public Backend {
   // transfers.cpp
   void handle(protocol::ReadBuffer&& message) override;
   void handle(protocol::WriteBuffer&& message) override;
+  void handle(protocol::ReadToSegment&& message) override;
+  void handle(protocol::WriteFromSegment&& message) override;
   void handle(protocol::ReadBufferRect&& message) override;
   void handle(protocol::WriteBufferRect&& message) override;
   void handle(protocol::CopyBuffer&& message) override;
@@ -177,6 +179,9 @@ class CudaBackend : public Backend {
   void choose_group(const Function& function, NdRange& range) const;
   /// @param has_local whether `range` has the size of work-groups
   Work launch(const Kernel& kernel, NdRange range, bool has_local);
+  /// Makes the work a read. @param destination called when the work is done, for pinned memory
+  void read(Work& work, CUdeviceptr from, std::size_t size, std::function<std::byte*()> destination);
+  Work write(ObjectId buffer, std::uint64_t offset, const protocol::Payload& data);
   /// Puts one grid into the stream. Throws ClError.
   void launch_grid(const Function& function, const Grid& grid, std::uint32_t local_memory,
                    std::span<std::uint8_t> block, CUstream stream) const;

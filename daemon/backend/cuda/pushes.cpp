@@ -36,7 +36,6 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         memory_(std::move(memory)),
         content_size_(std::move(content_size)),
         waits_(std::move(waits)),
-        destination_(backend_.surroundings_.peers.destination(message_)),
         size_(message_.size),
         whole_(std::move(whole)) {}
 
@@ -118,7 +117,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   void read_next() {
     if (!whole_) return;
     const std::uint64_t offset = next_;
-    std::uint64_t chunk = destination_ ? size_ : chunk_;
+    std::uint64_t chunk = chunk_;
     std::shared_ptr<const Window::Room> room;
     if (windowed_) {
       // A small one first, since nothing overlaps with it.
@@ -141,10 +140,8 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
             return;
           }
           CudaBackend& backend = self->backend_;
-          *data = self->destination_;
-          if (!*data)
-            *data =
-                backend.chunk(backend.surroundings_.peers.take(self->message_.peer, block.size), block.size);
+          *data =
+              backend.chunk(backend.surroundings_.peers.take(self->message_.peer, block.size), block.size);
           self->read(data->get(), block, offset, stream);
         },
         {memory_, data},
@@ -174,7 +171,6 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
 
   /// On any thread.
   void send(const std::shared_ptr<std::byte>& data, std::uint64_t offset, std::uint64_t size) {
-    if (destination_) return;
     backend_.surroundings_.peers.send(
         message_.peer,
         protocol::PeerData{
@@ -216,13 +212,12 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<Memory> memory_;
   const std::shared_ptr<Memory> content_size_;
   const std::vector<TaskRef> waits_;
-  const std::shared_ptr<std::byte> destination_;  // null: it is sent
-  bool windowed_ = false;                         // main thread
-  std::uint64_t size_;                            // main thread
-  std::uint64_t chunk_ = 0;                       // what one PeerData carries; main thread, from read() on
-  TaskRef whole_;                                 // null once it was released
-  TaskRef last_in_window_;                        // main thread
-  std::uint64_t next_ = 0;                        // main thread
+  bool windowed_ = false;    // main thread
+  std::uint64_t size_;       // main thread
+  std::uint64_t chunk_ = 0;  // what one PeerData carries; main thread, from read() on
+  TaskRef whole_;            // null once it was released
+  TaskRef last_in_window_;   // main thread
+  std::uint64_t next_ = 0;   // main thread
   std::atomic<bool> failed_ = false;
 };
 

@@ -28,6 +28,19 @@ Place dense_host(std::byte* block, const protocol::Triple& region) {
 
 }  // namespace
 
+void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
+                       std::function<std::byte*()> destination) {
+  if (small_reads_.fits(from, size))
+    work.run_and_mark = [this, from, size, destination](CUstream stream, CUdeviceptr word,
+                                                        std::uint32_t number) {
+      small_reads_.read(destination(), from, size, word, number, stream);
+    };
+  work.run = [from, size, destination = std::move(destination)](CUstream stream) {
+    std::byte* const to = destination();
+    if (size > 0) CLIQUE_CUDA(MemcpyDtoHAsync(to, from, size, stream));
+  };
+}
+
 void CudaBackend::handle(protocol::ReadBuffer&& message) {
   check_part(message.size);
   submit(message.command, [&] {
@@ -39,38 +52,63 @@ void CudaBackend::handle(protocol::ReadBuffer&& message) {
     work.part = message.part;
     work.keep = {memory, work.data};
     // Staging memory is taken when it is needed, not while the command is held.
-    work.run = [this, data = work.data, size = message.size,
-                address = memory->address + message.offset](CUstream stream) {
+    read(work, memory->address + message.offset, message.size, [this, data = work.data, size = message.size] {
       *data = outgoing(size);
-      if (size > 0) CLIQUE_CUDA(MemcpyDtoHAsync(data->get(), address, size, stream));
+      return data->get();
+    });
+    return work;
+  });
+}
+
+void CudaBackend::handle(protocol::ReadToSegment&& message) {
+  const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
+  submit(message.command, [&] {
+    const auto memory = buffer(message.buffer);
+    check_range(message.offset, message.size, memory->size, "a read");
+    Work work;
+    work.keep = {memory, place};
+    // Memory that could not be pinned the driver would wait for.
+    if (is_pinned({place.get(), message.size})) {
+      read(work, memory->address + message.offset, message.size, [place] { return place.get(); });
+      return work;
+    }
+    const auto block = std::make_shared<std::shared_ptr<std::byte>>();
+    read(work, memory->address + message.offset, message.size, [this, block, size = message.size] {
+      *block = staging_.take(size);
+      return block->get();
+    });
+    work.before_report = [place, block, size = message.size] {
+      std::memcpy(place.get(), block->get(), size);
+      block->reset();
     };
-    if (small_reads_.fits(memory->address + message.offset, message.size))
-      work.run_and_mark = [this, data = work.data, size = message.size,
-                           address = memory->address + message.offset](CUstream stream, CUdeviceptr word,
-                                                                       std::uint32_t number) {
-        *data = outgoing(size);
-        small_reads_.read(data->get(), address, size, word, number, stream);
-      };
     return work;
   });
 }
 
 void CudaBackend::handle(protocol::WriteBuffer&& message) {
   check_part(message.data.bytes.size());
+  submit(message.command, [&] { return write(message.buffer, message.offset, message.data); });
+}
+
+void CudaBackend::handle(protocol::WriteFromSegment&& message) {
+  const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
   submit(message.command, [&] {
-    const auto memory = buffer(message.buffer);
-    check_range(message.offset, message.data.bytes.size(), memory->size, "a write");
-    const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
-    Work work;
-    work.keep = {memory, staged};
-    work.run = [this, staged, data = message.data,
-                address = memory->address + message.offset](CUstream stream) {
-      if (data.bytes.empty()) return;
-      *staged = pinned(data);
-      CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
-    };
-    return work;
+    return write(message.buffer, message.offset, {{place.get(), message.size}, place});
   });
+}
+
+CudaBackend::Work CudaBackend::write(ObjectId id, std::uint64_t offset, const protocol::Payload& data) {
+  const auto memory = buffer(id);
+  check_range(offset, data.bytes.size(), memory->size, "a write");
+  const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
+  Work work;
+  work.keep = {memory, staged};
+  work.run = [this, staged, data, address = memory->address + offset](CUstream stream) {
+    if (data.bytes.empty()) return;
+    *staged = pinned(data);
+    CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
+  };
+  return work;
 }
 
 void CudaBackend::handle(protocol::ReadBufferRect&& message) {

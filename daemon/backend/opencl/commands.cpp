@@ -120,6 +120,26 @@ void OpenClBackend::handle(protocol::WriteBuffer&& message) {
   });
 }
 
+void OpenClBackend::handle(protocol::ReadToSegment&& message) {
+  const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
+  submit(message.command, Aftermath::keeping(place), [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_range(message.offset, message.size, memory.size, "a read");
+    return clEnqueueReadBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, message.size,
+                               place.get(), to.count, to.waits, to.event);
+  });
+}
+
+void OpenClBackend::handle(protocol::WriteFromSegment&& message) {
+  const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
+  submit(message.command, Aftermath::keeping(place), [&](const Submission& to) {
+    const Memory& memory = buffer(message.buffer);
+    check_range(message.offset, message.size, memory.size, "a write");
+    return clEnqueueWriteBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, message.size,
+                                place.get(), to.count, to.waits, to.event);
+  });
+}
+
 void OpenClBackend::handle(protocol::ReadBufferRect&& message) {
   const std::uint64_t size = volume(message.region);
   check_part(size);

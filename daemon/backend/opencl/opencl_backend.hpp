@@ -52,6 +52,8 @@ class OpenClBackend : public Backend {
   void handle(protocol::RunKernel&& message) override;
   void handle(protocol::ReadBuffer&& message) override;
   void handle(protocol::WriteBuffer&& message) override;
+  void handle(protocol::ReadToSegment&& message) override;
+  void handle(protocol::WriteFromSegment&& message) override;
   void handle(protocol::ReadBufferRect&& message) override;
   void handle(protocol::WriteBufferRect&& message) override;
   void handle(protocol::CopyBuffer&& message) override;

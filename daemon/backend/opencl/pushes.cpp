@@ -24,7 +24,6 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
         content_size_(std::move(content_size)),
         waits_(std::move(waits)),
         keep_waits_(retained(waits_)),
-        destination_(backend_.surroundings_.peers.destination(message_)),
         size_(message_.size),
         left_(size_) {}
 
@@ -86,11 +85,10 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   void read_next() {
     if (next_ == size_ || failed_) return;
     const std::uint64_t offset = next_;
-    const std::uint64_t chunk = destination_ ? size_ : kChunk;
-    const Block block = memory_->image ? block_at(memory_->shape, offset, chunk)
-                                       : Block{{}, {}, std::min(chunk, size_ - offset)};
+    const Block block = memory_->image ? block_at(memory_->shape, offset, kChunk)
+                                       : Block{{}, {}, std::min(kChunk, size_ - offset)};
     next_ += block.size;
-    auto data = destination_ ? destination_ : backend_.surroundings_.peers.take(message_.peer, block.size);
+    auto data = backend_.surroundings_.peers.take(message_.peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
     Handle<cl_event> read;
     const auto count = static_cast<cl_uint>(waits_.size());
@@ -116,15 +114,13 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
       fail(status);
       return;
     }
-    if (!destination_) {
-      // Sent, a chunk makes room for the next.
-      const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
-        self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
-      });
-      backend_.surroundings_.peers.send(
-          message_.peer,
-          protocol::PeerData{message_.transfer, message_.at + offset, 0, {{data.get(), size}, sent}});
-    }
+    // Sent, a chunk makes room for the next.
+    const std::shared_ptr<const void> sent(data.get(), [self = shared_from_this(), data](const void*) {
+      self->backend_.surroundings_.tasks.post([self] { self->read_next(); });
+    });
+    backend_.surroundings_.peers.send(
+        message_.peer,
+        protocol::PeerData{message_.transfer, message_.at + offset, 0, {{data.get(), size}, sent}});
     if ((left_ -= size) == 0 && !failed_ && end_)
       backend_.end_user_event(message_.command.id, end_, report_, CL_COMPLETE);
   }
@@ -142,7 +138,6 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const std::shared_ptr<Memory> content_size_;
   const std::vector<cl_event> waits_;
   const std::vector<Handle<cl_event>> keep_waits_;
-  const std::shared_ptr<std::byte> destination_;  // null: it is sent
   Handle<cl_event> end_;
   ReportOrder::EntryRef report_;
   std::uint64_t size_;      // main thread
