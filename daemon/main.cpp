@@ -18,6 +18,7 @@
 #include "daemon/log.hpp"
 #include "daemon/server.hpp"
 #include "daemon/worker.hpp"
+#include "protocol/spin.hpp"
 
 namespace {
 
@@ -82,6 +83,11 @@ int run_daemon(const Config& config) {
   options.platforms = select_devices(config.devices, platforms);
   spdlog::info("the node's devices:\n{}", device_table(platforms));
 
+  try {
+    clique::protocol::parse_spin_time(std::getenv("CLIQUE_SPIN_US"));
+  } catch (const std::runtime_error& error) {
+    throw ConfigError(error.what());
+  }
   std::optional<Server> server;
   try {
     server.emplace(options);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "daemon/watchdog.hpp"
+#include "protocol/spin.hpp"
 
 namespace clique::daemon {
 
@@ -19,18 +20,9 @@ namespace {
 
 using protocol::Incoming;
 
-/// How long the main thread looks for more work before it sleeps. That saves the wake-up, a fifth of a round
-/// trip, where there is a core to spare; where there is none, it takes the core from the thread that would
-/// bring the work, and doubles the round trip.
-constexpr std::chrono::microseconds kSpin{40};
-constexpr int kCoresToSpare = 8;
-
-std::chrono::microseconds spin_time() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  const bool many = ::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) >= kCoresToSpare;
-  return many ? kSpin : std::chrono::microseconds(0);
-}
+/// With fewer processors the main thread does not look for more work before it sleeps: it would take the core
+/// from the thread that would bring the work.
+constexpr unsigned kSpinProcessors = 8;
 
 /// For a peer on this host to hand its memory over.
 constexpr std::chrono::milliseconds kOfferTimeout{1000};
@@ -263,7 +255,7 @@ void Session::run() {
 void Session::loop() {
   auto last_work = std::chrono::steady_clock::now();
   auto last_look = last_work;
-  const auto spin = spin_time();
+  const auto spin = protocol::spin_time(kSpinProcessors);
   for (unsigned turn = 0;; ++turn) {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;

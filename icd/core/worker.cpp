@@ -142,7 +142,7 @@ void Worker::event_state(protocol::EventState&& state) {
     if (found == pending_.end()) return;
     if (state.status > CL_COMPLETE) {
       pending.event = found->second.event;
-    } else if (state.status == CL_COMPLETE && found->second.missing > 0) {
+    } else if (found->second.copying > 0 || (state.status == CL_COMPLETE && found->second.missing > 0)) {
       found->second.told = state;
       return;
     } else {
@@ -197,19 +197,29 @@ void Worker::pushed(protocol::PeerData&& part) {
     if (size > found->second.missing || part.offset > to.size() || size > to.size() - part.offset) return;
     to = to.subspan(part.offset, size);
     range = found->second.bulk.range;
+    found->second.missing -= size;
+    ++found->second.copying;
   }
-  if (range) {
-    range->fill(to.data(), part.data.bytes);
-  } else {
-    copy(to.data(), part.data.bytes.data(), size);
-  }
+  link().run({[to, range, data = std::move(part.data)]() mutable {
+                if (range)
+                  range->fill(to.data(), data.bytes);
+                else
+                  copy(to.data(), data.bytes.data(), to.size());
+                data = {};
+              },
+              [this, transfer = part.transfer] { copied(transfer); }});
+}
+
+void Worker::copied(protocol::CommandId transfer) {
   Pending pending;
   {
     const std::lock_guard lock(mutex_);
-    // Only this thread erases from pending_ while it handles messages.
-    const auto found = pending_.find(part.transfer);
-    if ((found->second.missing -= size) > 0 || !found->second.told) return;
-    pending = std::move(found->second);
+    const auto found = pending_.find(transfer);
+    if (found == pending_.end()) return;
+    Pending& whole = found->second;
+    if (--whole.copying > 0 || !whole.told || (whole.told->status == CL_COMPLETE && whole.missing > 0))
+      return;
+    pending = std::move(whole);
     pending_.erase(found);
   }
   const protocol::EventState state = *pending.told;

@@ -105,11 +105,14 @@ class Worker final : public Reports {
     Ref<Event> event;
     DataSink sink;
     Bulk bulk = {};
-    std::size_t missing = 0;  // bytes of bulk.fills
-    /// What was told while some were missing.
+    std::size_t missing = 0;  // bytes of bulk.fills that have not come
+    unsigned copying = 0;     // parts that have come, and are being put there
+    /// What was told before all was there.
     std::optional<protocol::EventState> told = {};
   };
   void finish(const Pending& pending, const protocol::EventState& state);
+  /// A part of what was pushed is in place.
+  void copied(protocol::CommandId transfer);
   Event::Times times(const protocol::EventState& state) const;
 
   void event_state(protocol::EventState&& state) override;

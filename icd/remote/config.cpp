@@ -11,6 +11,8 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
+#include "protocol/spin.hpp"
+
 namespace clique::icd {
 
 namespace {
@@ -251,6 +253,11 @@ Config Config::read(const Environment& environment, const std::string& system_fi
       throw ConfigError("CLIQUE_SHARED_MEMORY is " + in_quotes(*text) +
                         "; write 0 to reach workers on this host through the network, or 1");
     config.shared_memory = *text == "1";
+  }
+  try {
+    protocol::parse_spin_time(environment("CLIQUE_SPIN_US").value_or("").c_str());
+  } catch (const std::runtime_error& error) {
+    throw ConfigError(error.what());
   }
   return config;
 }

@@ -40,7 +40,7 @@ struct Config {
 
   /// Environment and files as they are: CLIQUE_NODES, else $XDG_CONFIG_HOME/clique/nodes.toml (~/.config
   /// where that is not set), else /etc/clique/nodes.toml. CLIQUE_CONNECT_TIMEOUT_MS goes before the file's
-  /// timeout. CLIQUE_SHARED_MEMORY is 0, 1 or not set. Throws ConfigError.
+  /// timeout. CLIQUE_SHARED_MEMORY is 0, 1 or not set. CLIQUE_SPIN_US is only checked. Throws ConfigError.
   static Config read();
 
   using Environment = std::function<std::optional<std::string>(const char* name)>;

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <system_error>
 #include <utility>
+
+#include "protocol/spin.hpp"
 
 namespace clique::icd {
 
@@ -17,12 +20,9 @@ using Clock = std::chrono::steady_clock;
 /// Of what a dying worker has sent, as much is handled as fits in this time.
 constexpr std::chrono::milliseconds kLastMessages{200};
 
-std::chrono::microseconds spin_time() {
-  static const auto time = std::thread::hardware_concurrency() >= Inbox::kSpinProcessors
-                               ? Inbox::kSpin
-                               : std::chrono::microseconds::zero();
-  return time;
-}
+/// With fewer processors nobody spins: the messages' way is through ZeroMQ's threads, which need one
+/// themselves.
+constexpr unsigned kSpinProcessors = 4;
 
 int make_event_fd() {
   const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -37,7 +37,8 @@ Inbox::Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::
     : handler_(handler),
       wake_fd_(make_event_fd()),
       reports_(std::move(reports)),
-      shared_(std::move(shared)) {}
+      shared_(std::move(shared)),
+      spin_(protocol::spin_time(kSpinProcessors)) {}
 
 Inbox::~Inbox() {
   ::close(wake_fd_);
@@ -46,19 +47,28 @@ Inbox::~Inbox() {
 bool Inbox::wait(Done done) {
   if (leading()) return lead(done);
   std::unique_lock lock(mutex_);
+  const Arrival arrival = arrivals_++;
   for (;;) {
     const auto seen = batches_;
     const bool over = ended_;
     lock.unlock();
     const bool yes = done();
     lock.lock();
-    if (yes || over) {
-      // The turn may have been offered to this thread.
-      if (leader_.load() == std::thread::id() && followers_ > 0) turn_.notify_one();
+    const bool led = leader_.load() != std::thread::id();
+    // The last one that waits leaves nothing behind.
+    if (over || (yes && (led || !followers_.empty() || !unsettled()))) {
+      // The turn, or an errand, may have been offered to this thread.
+      if (!errands_.empty()) {
+        turn_.notify_all();
+        wake();
+      } else if (!led && !followers_.empty()) {
+        turn_.notify_one();
+      }
       return yes;
     }
-    if (leader_.load() == std::thread::id() && !ended_) {
+    if (!led && !ended_) {
       leader_.store(std::this_thread::get_id());
+      leader_arrival_ = arrival;
       ++attendances_;
       lock.unlock();
       struct Leave {
@@ -67,11 +77,80 @@ bool Inbox::wait(Done done) {
       } leave{*this};
       return lead(done);
     }
-    ++followers_;
-    turn_.wait_for(lock, kLookAgain,
-                   [&] { return leader_.load() == std::thread::id() || batches_ != seen || ended_; });
-    --followers_;
+    const auto has_errand = [&] { return !errands_.empty() && oldest() == arrival; };
+    followers_.push_back(arrival);
+    turn_.wait_for(lock, kLookAgain, [&] {
+      return leader_.load() == std::thread::id() || batches_ != seen || ended_ || has_errand();
+    });
+    const bool errand = has_errand();
+    std::erase(followers_, arrival);
+    if (errand) run_errand(lock);
   }
+}
+
+Inbox::Arrival Inbox::oldest() const {
+  return followers_.empty() ? std::numeric_limits<Arrival>::max()
+                            : *std::min_element(followers_.begin(), followers_.end());
+}
+
+void Inbox::run(Errand errand) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (oldest() < leader_arrival_) {
+      errands_.push_back(std::move(errand));
+      unsettled_.store(true);
+      turn_.notify_all();
+      return;
+    }
+  }
+  errand.run();
+  if (errand.then) errand.then();
+}
+
+void Inbox::run_errand(std::unique_lock<std::mutex>& lock) {
+  Errand errand = std::move(errands_.front());
+  errands_.pop_front();
+  unsettled_.store(unsettled());
+  if (errand.then) ++errands_running_;
+  lock.unlock();
+  errand.run();
+  errand.run = nullptr;
+  lock.lock();
+  if (!errand.then) return;
+  --errands_running_;
+  afterwards_.push_back(std::move(errand.then));
+  unsettled_.store(true);
+  if (std::exchange(sleeping_, false)) wake();
+  // The end may be waiting for it.
+  if (condemned_.load()) turn_.notify_all();
+}
+
+bool Inbox::settle_errand() {
+  if (!unsettled_.load(std::memory_order_acquire)) return false;
+  Errand errand;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!afterwards_.empty()) {
+      errand.then = std::move(afterwards_.front());
+      afterwards_.pop_front();
+    } else if (!errands_.empty() && followers_.empty()) {
+      errand = std::move(errands_.front());
+      errands_.pop_front();
+    } else {
+      return false;
+    }
+    unsettled_.store(unsettled());
+  }
+  if (errand.run) errand.run();
+  if (errand.then) errand.then();
+  handled();
+  return true;
+}
+
+void Inbox::handled() {
+  const std::lock_guard lock(mutex_);
+  ++batches_;
+  if (!followers_.empty()) turn_.notify_all();
 }
 
 void Inbox::leave(bool attended) {
@@ -80,7 +159,7 @@ void Inbox::leave(bool attended) {
     leader_.store(std::thread::id());
     settled_ = drained_ && next_ == queue_.size();
     if (attended) ++attendances_;
-    if (followers_ > 0) turn_.notify_one();
+    if (!followers_.empty()) turn_.notify_one();
   }
   if (attended) handler_.attendance_changed();
 }
@@ -89,19 +168,23 @@ bool Inbox::lead(Done done) {
   bool spinning = false;
   Clock::time_point spun;
   for (;;) {
-    if (done()) return true;
+    if (done()) {
+      while (settle_errand()) {
+      }
+      return true;
+    }
     if (condemned_.load(std::memory_order_acquire)) {
       end();
       return done();
     }
-    if (step()) {
+    if (step() || settle_errand()) {
       spinning = false;
       continue;
     }
     const auto now = Clock::now();
     if (!spinning) {
       spinning = true;
-      spun = now + spin_time();
+      spun = now + spin_;
     }
     if (now >= spun) block(handler_.idle());
   }
@@ -115,9 +198,7 @@ bool Inbox::step() {
     poisoned_ = true;
     condemn(std::string("the worker sent what cannot be understood: ") + error.what());
   }
-  std::lock_guard lock(mutex_);
-  ++batches_;
-  if (followers_ > 0) turn_.notify_all();
+  handled();
   return true;
 }
 
@@ -231,12 +312,18 @@ void Inbox::block(std::chrono::milliseconds longest) {
   if (!rest(descriptors_)) return;
   polled_.assign({{wake_fd_, POLLIN, 0}});
   for (const int descriptor : descriptors_) polled_.push_back({descriptor, POLLIN, 0});
-  ::poll(polled_.data(), polled_.size(), static_cast<int>(longest.count()));
+  if (may_sleep()) ::poll(polled_.data(), polled_.size(), static_cast<int>(longest.count()));
   if (shared_) shared_->hush();
   if (polled_.front().revents != 0) {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(wake_fd_, &count, sizeof count);
   }
+}
+
+bool Inbox::may_sleep() {
+  const std::lock_guard lock(mutex_);
+  sleeping_ = afterwards_.empty();
+  return sleeping_;
 }
 
 void Inbox::wake() const {
@@ -249,8 +336,9 @@ void Inbox::serve() {
     std::lock_guard lock(mutex_);
     // Where others wait, one of them is about to lead.
     if (leader_.load() != std::thread::id() || ended_) return;
-    if (followers_ > 0 && !condemned_.load()) return;
+    if (!followers_.empty() && !condemned_.load()) return;
     leader_.store(std::this_thread::get_id());
+    leader_arrival_ = arrivals_;
   }
   struct Leave {
     Inbox& inbox;
@@ -262,9 +350,9 @@ void Inbox::serve() {
       end();
       return;
     }
-    if (!step()) return;
+    if (!step() && !settle_errand()) return;
     std::lock_guard lock(mutex_);
-    if (followers_ > 0) return;
+    if (!followers_.empty()) return;
   }
 }
 
@@ -294,22 +382,37 @@ void Inbox::finish(const std::string& reason) {
   while (!ended_) {
     if (leader_.load() == std::thread::id()) {
       leader_.store(std::this_thread::get_id());
+      leader_arrival_ = 0;
       lock.unlock();
       end();
       leave(false);
       return;
     }
-    ++followers_;
+    followers_.push_back(std::numeric_limits<Arrival>::max());
     turn_.wait_for(lock, kLookAgain);
-    --followers_;
+    std::erase(followers_, std::numeric_limits<Arrival>::max());
+  }
+}
+
+void Inbox::settle_all() {
+  for (;;) {
+    while (settle_errand()) {
+    }
+    std::unique_lock lock(mutex_);
+    // What nobody has begun is as lost as what did not arrive.
+    errands_.clear();
+    unsettled_.store(unsettled());
+    if (errands_running_ == 0 && afterwards_.empty()) return;
+    turn_.wait_for(lock, kLookAgain, [this] { return errands_running_ == 0; });
   }
 }
 
 void Inbox::end() {
   if (std::exchange(ending_, true)) return;
   const auto give_up = Clock::now() + kLastMessages;
-  while (!poisoned_ && Clock::now() < give_up && step()) {
+  while (!poisoned_ && Clock::now() < give_up && (step() || settle_errand())) {
   }
+  settle_all();
   reports_->close(0);
   {
     const std::lock_guard lock(mutex_);

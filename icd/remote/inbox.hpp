@@ -7,6 +7,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,7 +35,7 @@ using WorkerMessage = detail::VariantOf<protocol::WorkerMessages>::Type;
 
 /// Receives from a worker. One thread at a time does (the *leader*): one that waits for something, or the
 /// reactor. The others that wait sleep, look again after everything that came, and take over when the leader
-/// leaves.
+/// leaves. Whoever has waited longest does what takes long.
 class Inbox {
  public:
   /// Whom the messages are for. Called by the leader, without a lock, in the order of arrival; may call
@@ -51,12 +53,6 @@ class Inbox {
     virtual std::chrono::milliseconds idle() = 0;
   };
 
-  /// How long a leader looks without sleeping, before it sleeps: a little more than a round trip on one host
-  /// takes.
-  static constexpr std::chrono::microseconds kSpin{50};
-  /// With fewer processors nobody spins: the messages' way is through ZeroMQ's threads, which need one
-  /// themselves.
-  static constexpr unsigned kSpinProcessors = 4;
   /// After this time at the latest, done() is looked at again.
   static constexpr std::chrono::milliseconds kLookAgain{100};
 
@@ -71,6 +67,17 @@ class Inbox {
   Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::SharedMemory> shared,
         Handler& handler);
   ~Inbox();
+
+  /// What takes long, such as to copy much, so that who waits for something else need not wait for it.
+  struct Errand {
+    /// Called on any thread. Calls nothing of the application's, and nothing that waits for messages.
+    std::function<void()> run;
+    /// Called afterwards by the leader; may be empty.
+    std::function<void()> then;
+  };
+  /// For the handler: does it now, where no other thread has waited longer than this one, or has one of these
+  /// do it.
+  void run(Errand errand);
 
   /// Receives until done() or the end. done() is called on this thread only, without a lock.
   /// @returns what done() said last.
@@ -103,8 +110,23 @@ class Inbox {
   void finish(const std::string& reason);
 
  private:
+  /// How long a thread has been waiting, by the number of those that came before.
+  using Arrival = std::uint64_t;
+  /// The longest waiting of the followers; none: the largest number. Under mutex_.
+  Arrival oldest() const;
   bool leading() const { return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   void leave(bool attended);
+  /// Runs the first of the errands. @param lock of mutex_
+  void run_errand(std::unique_lock<std::mutex>& lock);
+  /// Calls what is to be called after one of them, or runs one that nobody else would. @returns whether there
+  /// was any
+  bool settle_errand();
+  /// Runs, or drops, all errands, and returns when nobody is at one.
+  void settle_all();
+  /// Has those that wait look again.
+  void handled();
+  /// Under mutex_.
+  bool unsettled() const { return !errands_.empty() || !afterwards_.empty(); }
   bool lead(Done done);
   bool step();
   bool fetch();
@@ -115,6 +137,8 @@ class Inbox {
   void reconnect_broken();
   void handle_fetched();
   void block(std::chrono::milliseconds longest);
+  /// Whether nothing has been left by errands; who leaves something from now on wakes the leader.
+  bool may_sleep();
   void wake() const;
   void end();
 
@@ -124,7 +148,8 @@ class Inbox {
   // The leader's.
   const std::shared_ptr<protocol::Line> reports_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
-  std::atomic<bool> elsewhere_{false};  // the next batch comes through the socket
+  const std::chrono::microseconds spin_;  // before it sleeps
+  std::atomic<bool> elsewhere_{false};    // the next batch comes through the socket
   protocol::BatchReader reader_;
   protocol::Incoming message_;
   bool is_bulk_ = false;  // message_ came through a line for bulk
@@ -144,7 +169,14 @@ class Inbox {
   std::mutex mutex_;
   std::condition_variable turn_;
   std::atomic<std::thread::id> leader_{};  // written under mutex_
-  unsigned followers_ = 0;
+  std::vector<Arrival> followers_;
+  Arrival arrivals_ = 0;
+  Arrival leader_arrival_ = 0;
+  std::deque<Errand> errands_;
+  unsigned errands_running_ = 0;                  // of those with something to be called afterwards
+  std::deque<std::function<void()>> afterwards_;  // of those that were run
+  std::atomic<bool> unsettled_{false};            // written under mutex_
+  bool sleeping_ = false;                         // the leader may be
   unsigned attendances_ = 0;
   std::uint64_t batches_ = 0;  // handled so far
   bool settled_ = false;       // drained_, when the last leader left

@@ -5,6 +5,7 @@
 
 #include "icd/remote/answers.hpp"
 #include "icd/remote/clock.hpp"
+#include "icd/remote/copy.hpp"
 #include "icd/remote/reactor.hpp"
 #include "icd/remote/uploads.hpp"
 #include "protocol/transport/shared_offer.hpp"
@@ -156,7 +157,9 @@ class Link::Session final : public Reactor::Client,
   void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }
   void take_report(protocol::PeerLost&& loss) { reports().unreachable(loss.peer); }
   void take_report(protocol::PeerData&& part) { reports().pushed(std::move(part)); }
-  void take_report(protocol::Taken&& taken) { uploads.taken(taken); }
+  void take_report(protocol::Taken&& taken) {
+    if (uploads.taken(taken)) inbox.run({[this] { uploads.go_on(); }, {}});
+  }
 
   Link& link_;
   zmq::context_t& zmq_;
@@ -305,6 +308,12 @@ void Link::Session::add_bulk(std::vector<Tended>& lines, Line::Direction directi
 
 void Link::Session::send(protocol::PeerData&& part) {
   if (shared_) {
+    // Not while others wait to send, as the outbox does where there is no room.
+    const auto from = part.data.bytes;
+    if (const auto block = shared_->take(from.size())) {
+      copy(block.get(), from.data(), from.size());
+      part.data = {{block.get(), from.size()}, block};
+    }
     outbox.compose([&](protocol::Batch& batch) { batch.add(part); });
     outbox.flush();
     return;
@@ -516,6 +525,10 @@ bool Link::shares_memory() const {
 bool Link::give(protocol::ObjectId id, const protocol::SharedSegment& segment) const {
   return shares_memory() && !lost() &&
          protocol::give_segment(endpoint_.shared, endpoint_.token, id, segment, kOfferTimeout);
+}
+
+void Link::run(Inbox::Errand errand) {
+  session_->inbox.run(std::move(errand));
 }
 
 void Link::upload(protocol::CommandId transfer, protocol::Payload content) {

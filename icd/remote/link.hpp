@@ -114,6 +114,8 @@ class Link {
   void upload(protocol::CommandId transfer, protocol::Payload content);
   /// `then` is called, on any thread, when nothing of the transfer is read any more.
   void cancel_upload(protocol::CommandId transfer, std::function<void()> then);
+  /// Inbox::run(), for what handles reports.
+  void run(Inbox::Errand errand);
   /// To be called before a Push to protocol::kClientPeer is posted. Its parts may come after reports that
   /// were sent later, where this returns true.
   bool expect_pushes();

@@ -18,21 +18,28 @@ void Uploads::add(protocol::CommandId transfer, protocol::Payload content) {
   send(lock);
 }
 
-void Uploads::taken(const protocol::Taken& taken) {
+bool Uploads::taken(const protocol::Taken& taken) {
   std::function<void()> cancelled;
+  bool more = false;
   {
     std::unique_lock lock(mutex_);
     const auto upload = find(taken.transfer);
-    if (upload == uploads_.end() || taken.bytes > upload->under_way) return;
+    if (upload == uploads_.end() || taken.bytes > upload->under_way) return false;
     upload->under_way -= taken.bytes;
     under_way_ -= taken.bytes;
     if (upload->under_way == 0 && upload->all_sent()) {
       cancelled = std::move(upload->cancelled);
       uploads_.erase(upload);
     }
-    send(lock);
+    more = sendable() != nullptr;
   }
   if (cancelled) cancelled();
+  return more;
+}
+
+void Uploads::go_on() {
+  std::unique_lock lock(mutex_);
+  send(lock);
 }
 
 void Uploads::cancel(protocol::CommandId transfer, std::function<void()> then) {

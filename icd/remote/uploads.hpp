@@ -14,7 +14,7 @@ namespace clique::icd {
 /// Sends contents in parts, of which only so many are under way at a time: the worker tells when it has put
 /// one where it belongs. So what a worker holds of a transfer is bounded, however large that is and however
 /// long it has to wait, and what waits does not stand in the way of others: each transfer may have at least
-/// one part under way. Any thread; parts are sent by whoever made room for them.
+/// one part under way. Any thread.
 class Uploads {
  public:
   /// Bytes of a part.
@@ -33,8 +33,10 @@ class Uploads {
   void set_window(std::size_t bytes);
   /// Sends all of `content` as the transfer that the worker has been told to expect.
   void add(protocol::CommandId transfer, protocol::Payload content);
-  /// The worker has put something in place, or dropped it.
-  void taken(const protocol::Taken& taken);
+  /// The worker has put something in place, or dropped it. @returns whether go_on() has something to send
+  bool taken(const protocol::Taken& taken);
+  /// Sends what there is room for.
+  void go_on();
   /// Sends no more of the transfer. `then` is called, once, when nothing of it is under way; at once where
   /// there is no such transfer (any more).
   void cancel(protocol::CommandId transfer, std::function<void()> then);

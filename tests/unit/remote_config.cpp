@@ -141,6 +141,17 @@ TEST_F(Sources, TimeoutOfTheEnvironmentGoesFirst) {
   EXPECT_THROW(read(), ConfigError);
 }
 
+TEST_F(Sources, TheTimeToSpinIsANumberOfMicroseconds) {
+  for (const char* const good : {"", "0", "50", "1000000"}) {
+    environment["CLIQUE_SPIN_US"] = good;
+    EXPECT_NO_THROW(read()) << good;
+  }
+  for (const char* const bad : {"-1", "1000001", "soon", "5us"}) {
+    environment["CLIQUE_SPIN_US"] = bad;
+    EXPECT_THROW(read(), ConfigError) << bad;
+  }
+}
+
 TEST_F(Sources, AnUnreadableFileIsAnError) {
   std::filesystem::create_directories(folder / "etc/nodes.toml");
   EXPECT_THROW(read(), ConfigError);

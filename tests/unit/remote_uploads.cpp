@@ -26,7 +26,9 @@ class UploadsTest : public testing::Test {
   UploadsTest() { uploads.set_window(4 * kPart); }
   protocol::Payload content(std::size_t size) { return {{memory_.data(), size}, nullptr}; }
   /// The worker takes one part of a transfer.
-  void take(protocol::CommandId transfer, std::size_t size = kPart) { uploads.taken({transfer, size}); }
+  void take(protocol::CommandId transfer, std::size_t size = kPart) {
+    if (uploads.taken({transfer, size})) uploads.go_on();
+  }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(20 * kPart);
   Sent sent;

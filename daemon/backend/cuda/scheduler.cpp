@@ -15,7 +15,7 @@ constexpr std::size_t kWordDistance = 64 / sizeof(std::uint32_t);
 constexpr std::size_t kWordBlock = 64U << 10U;
 /// Tasks after which a stream tells how far it is even without a flush.
 constexpr std::size_t kManyUnmarked = 32;
-/// Of more streams than these it takes too long to see whether something is under way there.
+/// Of more streams than these it takes too long to see whether kernels run there.
 constexpr std::size_t kStreamsLookedAt = 16;
 }  // namespace
 
@@ -159,6 +159,7 @@ void Scheduler::submit(const TaskRef& task) {
     return;
   }
   task->sequence_ = stream.issued_ + 1;
+  if (!task->kernel.empty()) stream.last_kernel_ = task->sequence_;
   if (stream.unmarked_.empty()) dirty_.push_back(&stream);
   stream.unmarked_.push_back(task);
   if (leaves_number)
@@ -169,7 +170,7 @@ void Scheduler::submit(const TaskRef& task) {
 
 bool Scheduler::enqueue(Task& task, Stream& stream) {
   for (const TaskRef& other : task.after_) wait_in(stream, *other, task);
-  if (task.run_and_mark && !task.timed && is_alone(stream)) {
+  if (task.run_and_mark && !task.timed && !kernels_beside(stream)) {
     task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
     return true;
   }
@@ -179,10 +180,10 @@ bool Scheduler::enqueue(Task& task, Stream& stream) {
   return false;
 }
 
-bool Scheduler::is_alone(const Stream& stream) const {
-  return streams_.size() <= kStreamsLookedAt &&
-         std::all_of(streams_.begin(), streams_.end(), [&stream](const std::unique_ptr<Stream>& other) {
-           return other.get() == &stream || (other->unmarked_.empty() && other->reached(other->issued_));
+bool Scheduler::kernels_beside(const Stream& stream) const {
+  return streams_.size() > kStreamsLookedAt ||
+         std::any_of(streams_.begin(), streams_.end(), [&stream](const std::unique_ptr<Stream>& other) {
+           return other.get() != &stream && !other->reached(other->last_kernel_);
          });
 }
 

@@ -61,8 +61,8 @@ class Scheduler {
   void submit(const TaskRef& task);
   /// @returns whether the stream leaves the next number when it has come here
   bool enqueue(Task& task, Stream& stream);
-  /// Whether nothing is under way in other streams.
-  bool is_alone(const Stream& stream) const;
+  /// Whether other streams run kernels, or may.
+  bool kernels_beside(const Stream& stream) const;
   /// Takes the task from those that come after it. @returns those that are held no more.
   static std::vector<TaskRef> resolve(const TaskRef& task);
   Stream& choose(const Task& task, Lane& lane);

@@ -9,7 +9,8 @@
 namespace clique::daemon::cuda {
 
 /// Reads of so few bytes that the commands take longer than the copy: a kernel does both, what a copy and
-/// the word behind it do. It needs room among the other kernels, so it is for GPUs that run none.
+/// the word behind it do. It needs room among the other kernels, so it is for GPUs that run none; but not in
+/// the copy engine, where it would come after all chunks of large transfers that are there.
 class SmallReads {
  public:
   /// Makes the kernel ready. Any thread whose current context is the GPU's; reads are possible once it has

@@ -50,6 +50,7 @@ class Stream {
   std::uint32_t issued_ = 0;         // the last number that the stream was told to leave
   std::vector<TaskRef> unmarked_;    // tasks that the next number will tell ended
   const Task* last_ = nullptr;       // the latest submitted
+  std::uint32_t last_kernel_ = 0;    // number of the latest that is a kernel
   std::vector<std::uint32_t> seen_;  // by the index of another stream: how far it has been waited for
 
   // Guarded by the Completions.

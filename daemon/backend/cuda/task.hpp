@@ -32,7 +32,7 @@ class Task {
   /// task ends. Empty: nothing to be done but to come after others.
   std::function<void(CUstream)> run;
   /// The same, together with what otherwise is done behind it: that the word at this address becomes this
-  /// number. Called instead of `run` where nothing else is under way on the GPU. May be empty.
+  /// number. Called instead of `run` where no other stream has kernels under way. May be empty.
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
   /// Called once with the final status, on the main thread or that of the Completions.
   std::function<void(Task&, cl_int)> at_end;

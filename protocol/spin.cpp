@@ -1,0 +1,53 @@
+#include "protocol/spin.hpp"
+
+#include <sched.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace clique::protocol {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kMost = 1'000'000us;
+/// A little more than a round trip on one host takes.
+constexpr auto kWithFew = 50us;
+/// So much that who waits for a short kernel, or for some MiB, is awake when they end.
+constexpr auto kWithMany = 400us;
+constexpr unsigned kMany = 8;
+
+unsigned processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
+}
+
+}  // namespace
+
+std::optional<std::chrono::microseconds> parse_spin_time(const char* text) {
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  const std::string_view said = text;
+  long us = 0;
+  const auto [end, error] = std::from_chars(said.data(), said.data() + said.size(), us);
+  if (error != std::errc() || end != said.data() + said.size() || us < 0 || us > kMost.count())
+    throw std::runtime_error("CLIQUE_SPIN_US is '" + std::string(said) +
+                             "'; write microseconds, 0 to 1000000, such as 50");
+  return std::chrono::microseconds(us);
+}
+
+std::chrono::microseconds spin_time(unsigned least) {
+  try {
+    if (const auto asked = parse_spin_time(std::getenv("CLIQUE_SPIN_US"))) return *asked;
+  } catch (const std::runtime_error&) {
+    // Whoever starts the process says so.
+  }
+  const unsigned there = processors();
+  if (there < least) return 0us;
+  return there < kMany ? kWithFew : kWithMany;
+}
+
+}  // namespace clique::protocol

@@ -1,0 +1,18 @@
+// How long threads that wait for the other side look for news without a pause, before they sleep.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace clique::protocol {
+
+/// What a text of CLIQUE_SPIN_US asks for: microseconds, 0 to 1000000; none where it is null or empty. Throws
+/// std::runtime_error, with a reason for people, where it says something else.
+std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
+
+/// What CLIQUE_SPIN_US asks for, else what suits this host: to sleep and be woken takes some 10 us on either
+/// side, but where there is no processor to spare, who spins keeps the other side from its work.
+/// @param least processors that there have to be, for any time but 0
+std::chrono::microseconds spin_time(unsigned least);
+
+}  // namespace clique::protocol
