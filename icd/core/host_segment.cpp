@@ -10,6 +10,11 @@ namespace clique::icd {
 
 namespace {
 
+/// Each takes a descriptor, of which the application may need most itself: smaller ones only while there are
+/// few.
+constexpr std::size_t kSmall = 2U << 20U;
+constexpr std::size_t kMostSmall = 64;
+
 /// All of the process's, by their begin. Leaked, as all that is process-wide.
 struct Segments {
   std::mutex mutex;
@@ -28,6 +33,7 @@ HostSegment::HostSegment(std::shared_ptr<protocol::SharedSegment> memory)
     : id_(next_id()), memory_(std::move(memory)) {}
 
 std::shared_ptr<HostSegment> HostSegment::make(std::size_t size) {
+  if (size < kSmall && segments().count.load(std::memory_order_relaxed) >= kMostSmall) return nullptr;
   try {
     std::shared_ptr<HostSegment> made(new HostSegment(protocol::SharedSegment::create(size)));
     Segments& all = segments();

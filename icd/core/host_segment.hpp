@@ -20,7 +20,10 @@ class Worker;
 /// thread.
 class HostSegment {
  public:
-  /// Null where the system does not give any.
+  /// What is smaller is copied in less time than it takes to tell the device of it.
+  static constexpr std::size_t kLeast = 64U << 10U;
+
+  /// Null where the system does not give any, or small ones have taken as many descriptors as they may.
   static std::shared_ptr<HostSegment> make(std::size_t size);
   /// Workers are told to forget it.
   ~HostSegment();

@@ -54,7 +54,7 @@ HostBlock Memory::pinned_memory(std::size_t offset) {
   if (is_image()) return nullptr;
   if (parent_) return parent_->pinned_memory(origin_ + offset);
   const auto& workers = context_->workers();
-  const bool worthwhile = (flags_ & CL_MEM_ALLOC_HOST_PTR) != 0 && size_ > kLargeTransfer &&
+  const bool worthwhile = (flags_ & CL_MEM_ALLOC_HOST_PTR) != 0 && size_ >= HostSegment::kLeast &&
                           std::any_of(workers.begin(), workers.end(),
                                       [](const Worker* worker) { return worker->link().shares_memory(); });
   if (!worthwhile) return nullptr;
