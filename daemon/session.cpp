@@ -255,7 +255,8 @@ void Session::run() {
 void Session::loop() {
   auto last_work = std::chrono::steady_clock::now();
   auto last_look = last_work;
-  const auto spin = protocol::spin_time(kSpinProcessors);
+  const auto spin_in_memory = protocol::spin_time(kSpinProcessors, true);
+  const auto spin_elsewhere = protocol::spin_time(kSpinProcessors, false);
   for (unsigned turn = 0;; ++turn) {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;
@@ -276,7 +277,7 @@ void Session::loop() {
     if (busy) {
       backend_.flush();
       last_work = now;
-    } else if (now - last_work >= spin) {
+    } else if (now - last_work >= (shared_ ? spin_in_memory : spin_elsewhere)) {
       sleep();
       turn = kSocketTurns - 1;
     } else if (backend_.attend()) {

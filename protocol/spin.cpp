@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kMost = 1'000'000us;
 /// A little more than a round trip on one host takes.
-constexpr auto kWithFew = 50us;
+constexpr auto kUsual = 50us;
 /// So much that who waits for a short kernel, or for some MiB, is awake when they end.
-constexpr auto kWithMany = 400us;
+constexpr auto kLong = 400us;
 constexpr unsigned kMany = 8;
 
 unsigned processors() {
@@ -39,7 +39,7 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text) {
   return std::chrono::microseconds(us);
 }
 
-std::chrono::microseconds spin_time(unsigned least) {
+std::chrono::microseconds spin_time(unsigned least, bool in_memory) {
   try {
     if (const auto asked = parse_spin_time(std::getenv("CLIQUE_SPIN_US"))) return *asked;
   } catch (const std::runtime_error&) {
@@ -47,7 +47,7 @@ std::chrono::microseconds spin_time(unsigned least) {
   }
   const unsigned there = processors();
   if (there < least) return 0us;
-  return there < kMany ? kWithFew : kWithMany;
+  return in_memory && there >= kMany ? kLong : kUsual;
 }
 
 }  // namespace clique::protocol

@@ -13,6 +13,7 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 /// What CLIQUE_SPIN_US asks for, else what suits this host: to sleep and be woken takes some 10 us on either
 /// side, but where there is no processor to spare, who spins keeps the other side from its work.
 /// @param least processors that there have to be, for any time but 0
-std::chrono::microseconds spin_time(unsigned least);
+/// @param in_memory news comes through shared memory: to look there disturbs nobody, unlike at a socket
+std::chrono::microseconds spin_time(unsigned least, bool in_memory);
 
 }  // namespace clique::protocol

@@ -38,7 +38,7 @@ Inbox::Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::
       wake_fd_(make_event_fd()),
       reports_(std::move(reports)),
       shared_(std::move(shared)),
-      spin_(protocol::spin_time(kSpinProcessors)) {}
+      spin_(protocol::spin_time(kSpinProcessors, shared_ != nullptr)) {}
 
 Inbox::~Inbox() {
   ::close(wake_fd_);
