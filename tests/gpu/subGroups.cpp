@@ -144,6 +144,23 @@ TEST_F(SubGroups, GivenBallotThenBitsOfTheItemsThatAgree) {
             run("out[i] = sub_group_ballot_bit_count(sub_group_ballot(in[i] % 3 == 0));"));
 }
 
+TEST_F(SubGroups, GivenBitsThenThoseOfFullSubGroupsCountEverywhere) {
+  if (!has_extension("cl_khr_subgroup_ballot")) GTEST_SKIP() << "no cl_khr_subgroup_ballot";
+  const auto highest = static_cast<cl_uint>(width() - 1);
+  const std::string bits =
+      "const uint4 bits = (uint4)(1u | 1u << " + std::to_string(highest) + ", 0, 0, 0); ";
+  // The last sub-group of each work-group has 8 work-items.
+  const size_t local = kGlobal / 128 + width();
+  const size_t groups = (kGlobal + local - 1) / local;
+  ASSERT_GT(groups, 1U);
+  for (const cl_uint got : run(bits + "out[i] = sub_group_ballot_find_msb(bits);", local))
+    EXPECT_EQ(highest, got);
+  for (const cl_uint got : run(bits + "out[i] = sub_group_ballot_bit_count(bits);", local))
+    EXPECT_EQ(2U, got);
+  const std::string above = "popcount(get_sub_group_gt_mask().x) + get_sub_group_local_id()";
+  for (const cl_uint got : run("out[i] = " + above + ";", local)) EXPECT_EQ(highest, got);
+}
+
 TEST_F(SubGroups, GivenDivergentItemsThenNonUniformFunctionsCountOnlyThose) {
   if (!has_extension("cl_khr_subgroup_non_uniform_arithmetic"))
     GTEST_SKIP() << "no cl_khr_subgroup_non_uniform_arithmetic";

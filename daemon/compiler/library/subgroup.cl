@@ -53,18 +53,19 @@ OVERLOAD int sub_group_ballot_bit_extract(uint4 value, uint index) {
   return index < 32 ? value.x >> index & 1 : 0;
 }
 
-// A ballot's bits beyond the sub-group are not to be looked at.
-static uint members(void) { return ~0u >> (32 - get_sub_group_size()); }
+// The bits that mean something are those of full sub-groups, in the last one, too, which may be smaller: so
+// Khronos' tests have it.
+static uint full(void) { return ~0u >> (32 - get_max_sub_group_size()); }
 
-OVERLOAD uint sub_group_ballot_bit_count(uint4 value) { return popcount(value.x & members()); }
+OVERLOAD uint sub_group_ballot_bit_count(uint4 value) { return popcount(value.x & full()); }
 OVERLOAD uint sub_group_ballot_inclusive_scan(uint4 value) { return popcount(value.x & (2u << LANE) - 1); }
 OVERLOAD uint sub_group_ballot_exclusive_scan(uint4 value) { return popcount(value.x & (1u << LANE) - 1); }
-OVERLOAD uint sub_group_ballot_find_lsb(uint4 value) { return ctz(value.x & members()); }
-OVERLOAD uint sub_group_ballot_find_msb(uint4 value) { return 31 - clz(value.x & members()); }
+OVERLOAD uint sub_group_ballot_find_lsb(uint4 value) { return ctz(value.x & full()); }
+OVERLOAD uint sub_group_ballot_find_msb(uint4 value) { return 31 - clz(value.x & full()); }
 
 OVERLOAD uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << LANE, 0, 0, 0); }
-OVERLOAD uint4 get_sub_group_ge_mask(void) { return (uint4)(-(1u << LANE) & members(), 0, 0, 0); }
-OVERLOAD uint4 get_sub_group_gt_mask(void) { return (uint4)(-(2u << LANE) & members(), 0, 0, 0); }
+OVERLOAD uint4 get_sub_group_ge_mask(void) { return (uint4)(-(1u << LANE) & full(), 0, 0, 0); }
+OVERLOAD uint4 get_sub_group_gt_mask(void) { return (uint4)(-(2u << LANE) & full(), 0, 0, 0); }
 OVERLOAD uint4 get_sub_group_le_mask(void) { return (uint4)((2u << LANE) - 1, 0, 0, 0); }
 OVERLOAD uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << LANE) - 1, 0, 0, 0); }
 
