@@ -45,9 +45,16 @@ Inbox::~Inbox() {
 }
 
 bool Inbox::wait(Done done) {
-  if (leading()) return lead(done);
+  if (leading()) {
+    ++nested_;
+    Errand none;
+    const Led led = lead(done, none);
+    --nested_;
+    return led == Led::Done;
+  }
   std::unique_lock lock(mutex_);
   const Arrival arrival = arrivals_++;
+  followers_.push_back(arrival);
   for (;;) {
     const auto seen = batches_;
     const bool over = ended_;
@@ -56,7 +63,8 @@ bool Inbox::wait(Done done) {
     lock.lock();
     const bool led = leader_.load() != std::thread::id();
     // The last one that waits leaves nothing behind.
-    if (over || (yes && (led || !followers_.empty() || !unsettled()))) {
+    if (over || (yes && (led || followers_.size() > 1 || !unsettled()))) {
+      std::erase(followers_, arrival);
       // The turn, or an errand, may have been offered to this thread.
       if (!errands_.empty()) {
         turn_.notify_all();
@@ -67,25 +75,40 @@ bool Inbox::wait(Done done) {
       return yes;
     }
     if (!led && !ended_) {
+      std::erase(followers_, arrival);
       leader_.store(std::this_thread::get_id());
       leader_arrival_ = arrival;
       ++attendances_;
       lock.unlock();
-      struct Leave {
-        Inbox& inbox;
-        ~Leave() { inbox.leave(true); }
-      } leave{*this};
-      return lead(done);
+      Errand errand;
+      const Led led_until = lead_and_leave(done, errand);
+      if (led_until != Led::ForErrand) return led_until == Led::Done;
+      lock.lock();
+      run_errand(lock, std::move(errand));
+      followers_.push_back(arrival);
+      continue;
     }
-    const auto has_errand = [&] { return !errands_.empty() && oldest() == arrival; };
-    followers_.push_back(arrival);
+    // A leader that has waited longer does it itself, and a thread that can lead does that first.
+    const auto offered = [&] {
+      return !errands_.empty() && leader_.load() != std::thread::id() && arrival < leader_arrival_ &&
+             oldest() == arrival;
+    };
     turn_.wait_for(lock, kLookAgain, [&] {
-      return leader_.load() == std::thread::id() || batches_ != seen || ended_ || has_errand();
+      return leader_.load() == std::thread::id() || batches_ != seen || ended_ || offered();
     });
-    const bool errand = has_errand();
+    if (!offered()) continue;
     std::erase(followers_, arrival);
-    if (errand) run_errand(lock);
+    run_errand(lock, take_errand());
+    followers_.push_back(arrival);
   }
+}
+
+Inbox::Led Inbox::lead_and_leave(Done done, Errand& errand) {
+  struct Leave {
+    Inbox& inbox;
+    ~Leave() { inbox.leave(true); }
+  } leave{*this};
+  return lead(done, errand);
 }
 
 Inbox::Arrival Inbox::oldest() const {
@@ -96,7 +119,8 @@ Inbox::Arrival Inbox::oldest() const {
 void Inbox::run(Errand errand) {
   {
     const std::lock_guard lock(mutex_);
-    if (oldest() < leader_arrival_) {
+    // From within a wait() of a handler's this thread cannot step down.
+    if (!followers_.empty() && (nested_ == 0 || oldest() < leader_arrival_)) {
       errands_.push_back(std::move(errand));
       unsettled_.store(true);
       turn_.notify_all();
@@ -107,11 +131,15 @@ void Inbox::run(Errand errand) {
   if (errand.then) errand.then();
 }
 
-void Inbox::run_errand(std::unique_lock<std::mutex>& lock) {
+Inbox::Errand Inbox::take_errand() {
   Errand errand = std::move(errands_.front());
   errands_.pop_front();
   unsettled_.store(unsettled());
   if (errand.then) ++errands_running_;
+  return errand;
+}
+
+void Inbox::run_errand(std::unique_lock<std::mutex>& lock, Errand errand) {
   lock.unlock();
   errand.run();
   errand.run = nullptr;
@@ -133,9 +161,12 @@ bool Inbox::settle_errand() {
     if (!afterwards_.empty()) {
       errand.then = std::move(afterwards_.front());
       afterwards_.pop_front();
-    } else if (!errands_.empty() && followers_.empty()) {
+    } else if (!errands_.empty() &&
+               (followers_.empty() || ending_ || (nested_ > 0 && leader_arrival_ < oldest()))) {
       errand = std::move(errands_.front());
       errands_.pop_front();
+      // To send something would be in vain.
+      if (ending_ && !errand.then) errand.run = nullptr;
     } else {
       return false;
     }
@@ -164,19 +195,28 @@ void Inbox::leave(bool attended) {
   if (attended) handler_.attendance_changed();
 }
 
-bool Inbox::lead(Done done) {
+bool Inbox::steps_down(Errand& errand) {
+  if (nested_ > 0 || !unsettled_.load(std::memory_order_acquire)) return false;
+  const std::lock_guard lock(mutex_);
+  if (errands_.empty() || followers_.empty() || oldest() < leader_arrival_) return false;
+  errand = take_errand();
+  return true;
+}
+
+Inbox::Led Inbox::lead(Done done, Errand& errand) {
   bool spinning = false;
   Clock::time_point spun;
   for (;;) {
     if (done()) {
       while (settle_errand()) {
       }
-      return true;
+      return Led::Done;
     }
     if (condemned_.load(std::memory_order_acquire)) {
       end();
-      return done();
+      return done() ? Led::Done : Led::Ended;
     }
+    if (steps_down(errand)) return Led::ForErrand;
     if (step() || settle_errand()) {
       spinning = false;
       continue;
@@ -399,10 +439,7 @@ void Inbox::settle_all() {
     while (settle_errand()) {
     }
     std::unique_lock lock(mutex_);
-    // What nobody has begun is as lost as what did not arrive.
-    errands_.clear();
-    unsettled_.store(unsettled());
-    if (errands_running_ == 0 && afterwards_.empty()) return;
+    if (errands_running_ == 0 && !unsettled()) return;
     turn_.wait_for(lock, kLookAgain, [this] { return errands_running_ == 0; });
   }
 }

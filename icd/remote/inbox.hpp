@@ -75,8 +75,8 @@ class Inbox {
     /// Called afterwards by the leader; may be empty.
     std::function<void()> then;
   };
-  /// For the handler: does it now, where no other thread has waited longer than this one, or has one of these
-  /// do it.
+  /// For the handler: where other threads wait, the one that has waited longest does it, while another one
+  /// leads; else it is done now.
   void run(Errand errand);
 
   /// Receives until done() or the end. done() is called on this thread only, without a lock.
@@ -116,18 +116,29 @@ class Inbox {
   Arrival oldest() const;
   bool leading() const { return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   void leave(bool attended);
-  /// Runs the first of the errands. @param lock of mutex_
-  void run_errand(std::unique_lock<std::mutex>& lock);
-  /// Calls what is to be called after one of them, or runs one that nobody else would. @returns whether there
-  /// was any
+  /// Whether there is an errand for the leader, and somebody else who can lead; `errand` gets it then.
+  bool steps_down(Errand& errand);
+  /// The first of the errands, which is to be run. Under mutex_.
+  Errand take_errand();
+  /// @param lock of mutex_
+  void run_errand(std::unique_lock<std::mutex>& lock, Errand errand);
+  /// Calls what is to be called after one of them, or runs one that nobody else would. The leader's.
+  /// @returns whether there was any
   bool settle_errand();
-  /// Runs, or drops, all errands, and returns when nobody is at one.
+  /// Settles all errands, and returns when nobody is at one.
   void settle_all();
   /// Has those that wait look again.
   void handled();
   /// Under mutex_.
   bool unsettled() const { return !errands_.empty() || !afterwards_.empty(); }
-  bool lead(Done done);
+  enum class Led : std::uint8_t {
+    Done,
+    Ended,     ///< the end came, and done() still said no
+    ForErrand  ///< there are errands for this thread
+  };
+  /// @param errand gets it in the last case
+  Led lead(Done done, Errand& errand);
+  Led lead_and_leave(Done done, Errand& errand);
   bool step();
   bool fetch();
   bool receive();
@@ -159,6 +170,7 @@ class Inbox {
   // Decoded, so that a wait() inside of a handler can go on where the handler's caller was.
   std::vector<WorkerMessage> queue_;
   std::size_t next_ = 0;
+  unsigned nested_ = 0;    // wait() of handlers
   bool drained_ = false;   // the socket said that there is no more
   bool poisoned_ = false;  // something came that cannot be understood
   bool ending_ = false;

@@ -2,6 +2,7 @@
 find_package(GTest REQUIRED)
 add_executable(remote_tests
   ${CMAKE_CURRENT_LIST_DIR}/remote_config.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/remote_errands.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_fakes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_link.cpp
   ${CMAKE_CURRENT_LIST_DIR}/remote_loss.cpp
