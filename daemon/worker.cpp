@@ -70,7 +70,7 @@ std::unique_ptr<Backend> make_backend(const Surroundings& surroundings, const Wo
 
 void serve(const WorkerOptions& options, const ControlChannel& control) {
   PrintCapture prints;
-  zmq::context_t context(static_cast<int>(protocol::bulk_connections()));
+  zmq::context_t context(protocol::io_threads());
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);
   zmq::socket_t reports = router(context);

@@ -86,8 +86,7 @@ Platform& Platform::get(cl_platform_id handle) {
   return instance();
 }
 
-Platform::Platform()
-    : zmq_(std::make_unique<zmq::context_t>(static_cast<int>(protocol::bulk_connections()))) {
+Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_threads())) {
   nodes_ = find_nodes(*zmq_);
   for (const std::unique_ptr<Node>& node : nodes_) {
     for (std::size_t driver = 0; driver < node->drivers().size(); ++driver) {

@@ -61,6 +61,13 @@ unsigned bulk_connections() {
   return count;
 }
 
+int io_threads() {
+  // Connections go to the thread that has fewest: the two directions of what is large, and a worker's own
+  // sockets, find one each.
+  constexpr int kMore = 3;
+  return static_cast<int>(bulk_connections()) + kMore;
+}
+
 Frames frames_of(Batch& batch) {
   Frames frames;
   frames.reserve(1 + batch.payloads().size());

@@ -23,9 +23,12 @@ void configure(zmq::socket_ref socket);
 /// may, which comes after it. That the other host acknowledges is enough then.
 void expect_payloads(zmq::socket_ref socket);
 
-/// Over how many connections this process spreads a large transfer, each direction; as many threads of
-/// ZeroMQ's are worth having.
+/// Over how many connections this process spreads a large transfer, each direction.
 unsigned bulk_connections();
+
+/// How many threads ZeroMQ is to have here: as many as that, and more, so that commands and reports, whose
+/// connections are made first, mostly have other threads than what is large.
+int io_threads();
 
 /// A batch as ZeroMQ's frames: records, then payloads, which are not copied.
 using Frames = std::vector<zmq::message_t>;
