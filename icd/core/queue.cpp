@@ -148,11 +148,11 @@ Queue::Prepared Queue::prepare(Submission& submission) {
   return prepared;
 }
 
-std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory, bool direct) const {
+std::vector<Ref<Event>> Queue::earlier_fills(std::span<const std::byte> memory, bool overtakes) const {
   auto reads = context_->host_reads().pending(memory.data(), memory.size());
   if (in_order())
-    std::erase_if(reads, [this, direct](const Ref<Event>& read) {
-      return read->queue().get() == this && !read->late() && (!direct || read->direct());
+    std::erase_if(reads, [this, overtakes](const Ref<Event>& read) {
+      return read->queue().get() == this && !read->late() && (!overtakes || read->direct());
     });
   return reads;
 }
@@ -257,7 +257,9 @@ std::pair<Ref<Event>, protocol::CommandId> Queue::submit_bulk(Submission submiss
   Worker& here = worker();
   const protocol::ObjectId transfer_queue = context_->transfer_queue(here);
   const bool download = !bulk.fills.empty();
-  if (download && here.link().expect_pushes()) {
+  if (download) {
+    // Its parts come by other connections than what follows, or are put in place by another thread.
+    here.link().expect_pushes();
     context_->set_late_events();
     prepared.event->set_late();
     std::vector<Ref<Event>> now{prepared.event};  // what was before is let go of after the lock
@@ -416,9 +418,10 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
   const std::span range(static_cast<std::byte*>(to), size);
   const auto place = HostSegment::find(range, worker());
   const Access access{&buffer, offset, size, Access::Read};
-  // Where the data comes in parts in any order, or is put there by the device, it could not follow what
-  // others put there.
-  if ((is_bulk(size) || place) && earlier_fills(range, place.has_value()).empty()) {
+  // Where the data comes in parts in any order, by a connection of its own, or is put there by the device, it
+  // could not follow what others put there.
+  const bool overtakes = place || !worker().link().shares_memory();
+  if ((is_bulk(size) || place) && earlier_fills(range, overtakes).empty()) {
     if (is_bulk(size))
       if (Ref<Event> gathered = gather(buffer, offset, range, waits, type)) return gathered;
     if (!place) return read_bulk(buffer, offset, range, waits, type);

@@ -174,7 +174,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
                                        bool after_all, bool before_all);
   /// Reads under way that are to fill a part of the memory, and whose data may come after that of a read that
   /// is enqueued now.
-  std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory, bool direct) const;
+  /// @param overtakes whether that one's may come before what earlier ones of this queue sent
+  std::vector<Ref<Event>> earlier_fills(std::span<const std::byte> memory, bool overtakes) const;
   /// Reads under way that are to fill a part of the memory, and may come before a write from it that waits
   /// for these.
   std::vector<Ref<Event>> reads_to_come(std::span<const std::byte> memory, std::span<const Ref<Event>> waits);

@@ -106,7 +106,7 @@ class Link::Session final : public Reactor::Client,
   // Uploads::Way
   void send(protocol::PeerData&& part) override;
 
-  bool expect_pushes();
+  void expect_pushes();
   bool shares_memory() const { return shared_ != nullptr; }
 
  private:
@@ -331,17 +331,16 @@ void Link::Session::send(protocol::PeerData&& part) {
   }
 }
 
-bool Link::Session::expect_pushes() {
-  if (shared_) return false;
+void Link::Session::expect_pushes() {
+  if (shared_) return;
   const std::lock_guard lock(bulk_mutex_);
-  if (!downlinks_.empty() || bulk_closed_) return true;
+  if (!downlinks_.empty() || bulk_closed_) return;
   try {
     add_bulk(downlinks_, Line::Direction::Inward);
     for (const Tended& tended : downlinks_) inbox.add(tended.line);
   } catch (const zmq::error_t& error) {
     condemn(std::string("connecting failed: ") + error.what());
   }
-  return true;
 }
 
 void Link::Session::close_uplinks() {
@@ -541,8 +540,8 @@ void Link::cancel_upload(protocol::CommandId transfer, std::function<void()> the
   if (!birthplace_.foreign()) session_->uploads.cancel(transfer, std::move(then));
 }
 
-bool Link::expect_pushes() {
-  return !birthplace_.foreign() && session_->expect_pushes();
+void Link::expect_pushes() {
+  if (!birthplace_.foreign()) session_->expect_pushes();
 }
 
 std::string Link::loss() const {

@@ -116,9 +116,9 @@ class Link {
   void cancel_upload(protocol::CommandId transfer, std::function<void()> then);
   /// Inbox::run(), for what handles reports.
   void run(Inbox::Errand errand);
-  /// To be called before a Push to protocol::kClientPeer is posted. Its parts may come after reports that
-  /// were sent later, where this returns true.
-  bool expect_pushes();
+  /// To be called before a Push to protocol::kClientPeer is posted. Its parts may be in place after what is
+  /// reported later.
+  void expect_pushes();
 
   /// Sends a request (M has a field `request`, set here) and waits for its reply.
   /// Throws Error(CL_OUT_OF_RESOURCES) with the cause where the link is lost.
