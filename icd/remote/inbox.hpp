@@ -160,10 +160,8 @@ class Inbox {
   const std::shared_ptr<protocol::Line> reports_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
   const std::chrono::microseconds spin_;  // before it sleeps
-  std::atomic<bool> elsewhere_{false};    // the next batch comes through the socket
   protocol::BatchReader reader_;
   protocol::Incoming message_;
-  bool is_bulk_ = false;  // message_ came through a line for bulk
   std::size_t next_bulk_ = 0;
   std::vector<int> descriptors_;
   std::vector<pollfd> polled_;
@@ -171,12 +169,15 @@ class Inbox {
   std::vector<WorkerMessage> queue_;
   std::size_t next_ = 0;
   unsigned nested_ = 0;    // wait() of handlers
+  bool is_bulk_ = false;   // message_ came through a line for bulk
   bool drained_ = false;   // the socket said that there is no more
   bool poisoned_ = false;  // something came that cannot be understood
   bool ending_ = false;
+  std::atomic<bool> elsewhere_{false};  // the next batch comes through the socket
 
   std::atomic<bool> condemned_{false};
   std::atomic<bool> some_broken_{false};
+  std::atomic<bool> unsettled_{false};  // written under mutex_
 
   std::mutex mutex_;
   std::condition_variable turn_;
@@ -185,12 +186,11 @@ class Inbox {
   Arrival arrivals_ = 0;
   Arrival leader_arrival_ = 0;
   std::deque<Errand> errands_;
-  unsigned errands_running_ = 0;                  // of those with something to be called afterwards
   std::deque<std::function<void()>> afterwards_;  // of those that were run
-  std::atomic<bool> unsettled_{false};            // written under mutex_
-  bool sleeping_ = false;                         // the leader may be
+  unsigned errands_running_ = 0;                  // of those with something to be called afterwards
   unsigned attendances_ = 0;
   std::uint64_t batches_ = 0;  // handled so far
+  bool sleeping_ = false;      // the leader may be
   bool settled_ = false;       // drained_, when the last leader left
   bool ended_ = false;
   std::string reason_;
