@@ -405,7 +405,7 @@ Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol:
       [&](protocol::Batch& outbox, const protocol::Command& header, protocol::CommandId /*command*/) {
         outbox.add(protocol::Expect{header, buffer.id(), offset, content.bytes.size()});
       });
-  if (transfer != 0) worker().send(transfer, content);
+  if (transfer != 0) worker().link().upload(transfer, content);
   return event;
 }
 
@@ -421,8 +421,9 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
   // Where the data comes in parts in any order, by a connection of its own, or is put there by the device, it
   // could not follow what others put there.
   const bool overtakes = place || !worker().link().shares_memory();
-  if ((is_bulk(size) || place) && earlier_fills(range, overtakes).empty()) {
-    if (is_bulk(size))
+  const bool bulk = is_bulk(size);
+  if ((bulk || place) && earlier_fills(range, overtakes).empty()) {
+    if (bulk)
       if (Ref<Event> gathered = gather(buffer, offset, range, waits, type)) return gathered;
     if (!place) return read_bulk(buffer, offset, range, waits, type);
     Submission submission{type, waits, {&access, 1}, true};

@@ -74,11 +74,7 @@ void Worker::upload(const protocol::Command& header, protocol::ObjectId object, 
   bulk.upload = true;
   expect_bulk(header.id, std::move(bulk));
   link().post(protocol::Expect{header, object, offset, content.bytes.size()});
-  send(header.id, std::move(content));
-}
-
-void Worker::send(protocol::CommandId transfer, protocol::Payload content) {
-  link().upload(transfer, std::move(content));
+  link().upload(header.id, std::move(content));
 }
 
 std::vector<Ref<Event>> Worker::pending(const std::function<bool(const Event&)>& condition) const {

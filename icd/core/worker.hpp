@@ -75,8 +75,6 @@ class Worker final : public Reports {
   void expect_data(protocol::CommandId command, DataSink sink);
   /// The command is a large transfer. To be called after expect_event.
   void expect_bulk(protocol::CommandId command, Bulk bulk);
-  /// Sends the content of a large transfer, which the worker has been told to expect.
-  void send(protocol::CommandId transfer, protocol::Payload content);
   /// Posts a large transfer from host memory as a command of its own. To be called after expect_event.
   void upload(const protocol::Command& header, protocol::ObjectId object, std::uint64_t offset,
               protocol::Payload content);

@@ -98,46 +98,47 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
   });
 }
 
-void OpenClBackend::handle(protocol::ReadBuffer&& message) {
-  check_part(message.size);
-  const auto block = outgoing(message.size);
-  submit(message.command, Aftermath::sending(block, message.size, message.part), [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
-    check_range(message.offset, message.size, memory.size, "a read");
-    return clEnqueueReadBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, message.size,
-                               block.get(), to.count, to.waits, to.event);
+void OpenClBackend::read(const Command& command, Aftermath aftermath, ObjectId id, std::uint64_t offset,
+                         std::span<std::byte> to) {
+  submit(command, std::move(aftermath), [&](const Submission& submission) {
+    const Memory& memory = buffer(id);
+    check_range(offset, to.size(), memory.size, "a read");
+    return clEnqueueReadBuffer(submission.queue, memory.native.get(), CL_FALSE, offset, to.size(), to.data(),
+                               submission.count, submission.waits, submission.event);
   });
 }
 
-void OpenClBackend::handle(protocol::WriteBuffer&& message) {
-  const auto bytes = message.data.bytes;
-  check_part(bytes.size());
-  submit(message.command, Aftermath::keeping(message.data.owner), [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
-    check_range(message.offset, bytes.size(), memory.size, "a write");
-    return clEnqueueWriteBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, bytes.size(),
-                                bytes.data(), to.count, to.waits, to.event);
+void OpenClBackend::write(const Command& command, const protocol::Payload& from, ObjectId id,
+                          std::uint64_t offset) {
+  submit(command, Aftermath::keeping(from.owner), [&](const Submission& submission) {
+    const Memory& memory = buffer(id);
+    check_range(offset, from.bytes.size(), memory.size, "a write");
+    return clEnqueueWriteBuffer(submission.queue, memory.native.get(), CL_FALSE, offset, from.bytes.size(),
+                                from.bytes.data(), submission.count, submission.waits, submission.event);
   });
+}
+
+void OpenClBackend::handle(protocol::ReadBuffer&& message) {
+  check_part(message.size);
+  const auto block = outgoing(message.size);
+  read(message.command, Aftermath::sending(block, message.size, message.part), message.buffer, message.offset,
+       {block.get(), message.size});
+}
+
+void OpenClBackend::handle(protocol::WriteBuffer&& message) {
+  check_part(message.data.bytes.size());
+  write(message.command, message.data, message.buffer, message.offset);
 }
 
 void OpenClBackend::handle(protocol::ReadToSegment&& message) {
   const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
-  submit(message.command, Aftermath::keeping(place), [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
-    check_range(message.offset, message.size, memory.size, "a read");
-    return clEnqueueReadBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, message.size,
-                               place.get(), to.count, to.waits, to.event);
-  });
+  read(message.command, Aftermath::keeping(place), message.buffer, message.offset,
+       {place.get(), message.size});
 }
 
 void OpenClBackend::handle(protocol::WriteFromSegment&& message) {
   const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
-  submit(message.command, Aftermath::keeping(place), [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
-    check_range(message.offset, message.size, memory.size, "a write");
-    return clEnqueueWriteBuffer(to.queue, memory.native.get(), CL_FALSE, message.offset, message.size,
-                                place.get(), to.count, to.waits, to.event);
-  });
+  write(message.command, {{place.get(), message.size}, place}, message.buffer, message.offset);
 }
 
 void OpenClBackend::handle(protocol::ReadBufferRect&& message) {

@@ -201,6 +201,11 @@ class OpenClBackend : public Backend {
   Memory& buffer(ObjectId id);
   Memory& image(ObjectId id);
   void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
+  /// Enqueues a read of a buffer's range to memory that the aftermath keeps.
+  void read(const Command& command, Aftermath aftermath, ObjectId id, std::uint64_t offset,
+            std::span<std::byte> to);
+  /// The same for a write, which keeps the content.
+  void write(const Command& command, const protocol::Payload& from, ObjectId id, std::uint64_t offset);
   void report_program(protocol::RequestId request, const Program& program, cl_int status,
                       const std::vector<DeviceId>& devices, const std::vector<cl_int>& binary_status);
   /// Answers a build of a program in CUDA C++, which the node's OpenCL drivers do not know.
