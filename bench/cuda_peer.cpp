@@ -9,7 +9,7 @@ namespace {
 using namespace bench;
 
 struct PeerOptions : Options {
-  std::vector<size_t> sizes{4 * kib, mib, 16 * mib, 64 * mib, 256 * mib};
+  std::vector<size_t> sizes{4 * kib, mib, 16 * mib, 64 * mib, 256 * mib, gib};
 };
 
 void measure(const PeerOptions& options) {

@@ -84,6 +84,14 @@ struct Session::Dispatch {
   void operator()(M&& message) const {
     session.backend_.handle(std::forward<M>(message));
   }
+  void operator()(protocol::ReadToSegment&& message) const {
+    session.vigil_.prolong(message.size);
+    session.backend_.handle(std::move(message));
+  }
+  void operator()(protocol::WriteFromSegment&& message) const {
+    session.vigil_.prolong(message.size);
+    session.backend_.handle(std::move(message));
+  }
   void operator()(protocol::Goodbye&& /*message*/) const { throw Ended{}; }
   void operator()(protocol::SyncClock&& message) const {
     const auto now = std::chrono::steady_clock::now();
@@ -277,7 +285,7 @@ void Session::loop() {
     if (busy) {
       backend_.flush();
       last_work = now;
-    } else if (now - last_work >= (shared_ ? spin_in_memory : spin_elsewhere)) {
+    } else if (now - last_work >= (shared_ ? spin_in_memory : spin_elsewhere) && vigil_.over(now)) {
       sleep();
       turn = kSocketTurns - 1;
     } else if (backend_.attend()) {

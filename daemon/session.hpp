@@ -15,6 +15,7 @@
 #include "daemon/recordings.hpp"
 #include "daemon/transfers.hpp"
 #include "daemon/watchdog.hpp"
+#include "protocol/spin.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
@@ -112,6 +113,7 @@ class Session final : private PeerLinks::ClientLink {
   std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is elsewhere
   std::deque<protocol::Incoming> from_socket_;      // batches that the client could not send through it
   unsigned due_from_socket_ = 0;                    // of these, how many come before what is in it
+  protocol::Vigil vigil_;
   Transfers transfers_;
   Recordings recordings_;
   zmq::socket_t commands_monitor_;

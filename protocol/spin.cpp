@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <stdexcept>
@@ -19,11 +20,24 @@ constexpr auto kUsual = 50us;
 /// So much that who waits for a short kernel, or for some MiB, is awake when they end.
 constexpr auto kLong = 400us;
 constexpr unsigned kMany = 8;
+/// Of a slow link between host and device, in bytes a nanosecond.
+constexpr std::uint64_t kSlowTransfer = 20;
+/// Transfers that take longer lose less than a hundredth by being late.
+constexpr auto kLongestVigil = 20ms;
 
 unsigned processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
+}
+
+std::optional<std::chrono::microseconds> asked_spin_time() {
+  try {
+    return parse_spin_time(std::getenv("CLIQUE_SPIN_US"));
+  } catch (const std::runtime_error&) {
+    // Whoever starts the process says so.
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -40,14 +54,22 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text) {
 }
 
 std::chrono::microseconds spin_time(unsigned least, bool in_memory) {
-  try {
-    if (const auto asked = parse_spin_time(std::getenv("CLIQUE_SPIN_US"))) return *asked;
-  } catch (const std::runtime_error&) {
-    // Whoever starts the process says so.
-  }
+  if (const auto asked = asked_spin_time()) return *asked;
   const unsigned there = processors();
   if (there < least) return 0us;
   return in_memory && there >= kMany ? kLong : kUsual;
+}
+
+Vigil::Vigil() : kept_(!asked_spin_time() && processors() >= kMany) {}
+
+void Vigil::prolong(std::uint64_t size) {
+  if (!kept_) return;
+  const auto now = Clock::now().time_since_epoch();
+  const std::chrono::nanoseconds time(size / kSlowTransfer);
+  auto end = end_.load(std::memory_order_relaxed);
+  Clock::rep later = 0;
+  do later = std::min(std::max(now, Clock::duration(end)) + time, now + kLongestVigil).count();
+  while (!end_.compare_exchange_weak(end, later, std::memory_order_relaxed));
 }
 
 }  // namespace clique::protocol

@@ -375,6 +375,7 @@ Ref<Event> Queue::read_part(Memory& buffer, const Coherence::Part& part, std::sp
   }
   const std::uint64_t offset = part.begin - buffer.coherence_begin();
   if (const auto place = HostSegment::find(to, from)) {
+    from.link().expect_transfer(to.size());
     from.link().post(protocol::ReadToSegment{std::move(header), buffer.id(), offset, to.size(),
                                              place->segment, place->at});
     return transfer;
@@ -429,6 +430,7 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
     Submission submission{type, waits, {&access, 1}, true};
     submission.fills = range;
     submission.direct = true;
+    worker().link().expect_transfer(size);
     return submit(std::move(submission), [&](protocol::Batch& outbox, protocol::Command& header) {
       outbox.add(
           protocol::ReadToSegment{std::move(header), buffer.id(), offset, size, place->segment, place->at});
@@ -522,6 +524,7 @@ Ref<Event> Queue::write(Memory& buffer, std::size_t offset, std::size_t size, co
         {from.data, size}, type, access, waits, report,
         [id = buffer.id(), offset, size, place = *place](Link& link, const protocol::Command& header,
                                                          bool /*in_order*/) {
+          link.expect_transfer(size);
           link.post(protocol::WriteFromSegment{header, id, offset, size, place.segment, place.at});
         });
   if (is_bulk(size) && !from.copy)

@@ -66,6 +66,7 @@ void Worker::expect_bulk(protocol::CommandId command, Bulk bulk) {
 void Worker::upload(const protocol::Command& header, protocol::ObjectId object, std::uint64_t offset,
                     protocol::Payload content) {
   if (const auto place = HostSegment::find(content.bytes, *this)) {
+    link().expect_transfer(content.bytes.size());
     link().post(
         protocol::WriteFromSegment{header, object, offset, content.bytes.size(), place->segment, place->at});
     return;

@@ -9,8 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "protocol/spin.hpp"
-
 namespace clique::icd {
 
 namespace {
@@ -226,7 +224,7 @@ Inbox::Led Inbox::lead(Done done, Errand& errand) {
       spinning = true;
       spun = now + spin_;
     }
-    if (now >= spun) block(handler_.idle());
+    if (now >= spun && vigil_.over(now)) block(handler_.idle());
   }
 }
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/spin.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
@@ -78,6 +79,9 @@ class Inbox {
   /// For the handler: where other threads wait, the one that has waited longest does it, while another one
   /// leads; else it is done now.
   void run(Errand errand);
+
+  /// Has threads that wait stay awake for a transfer of so many bytes (protocol::Vigil). Any thread.
+  void expect_transfer(std::uint64_t size) { vigil_.prolong(size); }
 
   /// Receives until done() or the end. done() is called on this thread only, without a lock.
   /// @returns what done() said last.
@@ -160,6 +164,7 @@ class Inbox {
   const std::shared_ptr<protocol::Line> reports_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
   const std::chrono::microseconds spin_;  // before it sleeps
+  protocol::Vigil vigil_;                 // any thread's
   protocol::BatchReader reader_;
   protocol::Incoming message_;
   std::size_t next_bulk_ = 0;

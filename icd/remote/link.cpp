@@ -544,6 +544,10 @@ void Link::expect_pushes() {
   if (!birthplace_.foreign()) session_->expect_pushes();
 }
 
+void Link::expect_transfer(std::uint64_t size) {
+  if (!birthplace_.foreign()) session_->inbox.expect_transfer(size);
+}
+
 std::string Link::loss() const {
   return birthplace_.foreign() ? kForeign : session_->loss();
 }

@@ -120,6 +120,9 @@ class Link {
   /// reported later.
   void expect_pushes();
 
+  /// Inbox::expect_transfer(), before a transfer between the device and memory shared with it is posted.
+  void expect_transfer(std::uint64_t size);
+
   /// Sends a request (M has a field `request`, set here) and waits for its reply.
   /// Throws Error(CL_OUT_OF_RESOURCES) with the cause where the link is lost.
   template <typename Reply, typename M>

@@ -9,9 +9,13 @@ namespace clique::daemon::cuda {
 namespace {
 /// What does not go in parts through a window.
 constexpr std::uint64_t kSmall = 1U << 20U;
-/// What one WindowData tells of at most: GPUs copy as much in less than 0.1 ms, with little between two of
-/// them.
-constexpr std::uint64_t kMostPart = 32U << 20U;
+/// What one WindowData tells of: little at first, since nothing overlaps with the first part, then so much
+/// that the copy into the window, five times as fast as NVLink, keeps up; between two parts 7 us are lost.
+constexpr std::uint64_t kMostFirst = 16U << 20U;
+constexpr std::uint64_t kMostPart = 128U << 20U;
+constexpr std::uint64_t kGrowth = 2;
+/// Where there is not much room, parts are smaller, down to this.
+constexpr std::uint64_t kLeastPart = 32U << 20U;
 /// Of the parts of one push: one is copied to the window, one from there, and of one the news is on its way.
 constexpr unsigned kPartsAhead = 3;
 
@@ -114,16 +118,20 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
     for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
+  /// How much to leave in the window at once.
+  std::uint64_t part_at(std::uint64_t offset) const {
+    return offset == 0 ? std::clamp(size_ / 16, kSmall, kMostFirst)
+                       : std::clamp(kGrowth * offset, kSmall, kMostPart);
+  }
+
   void read_next() {
     if (!whole_) return;
     const std::uint64_t offset = next_;
     std::uint64_t chunk = chunk_;
     std::shared_ptr<const Window::Room> room;
     if (windowed_) {
-      // A small one first, since nothing overlaps with it.
-      const std::uint64_t part =
-          std::min(std::clamp(size_ / (offset == 0 ? 16 : 4), kSmall, kMostPart), size_ - offset);
-      room = backend_.window_.take(message_.peer, part);
+      std::uint64_t part = std::min(part_at(offset), size_ - offset);
+      while (!(room = backend_.window_.take(message_.peer, part)) && part > kLeastPart) part /= 2;
       if (room) chunk = part;
     }
     const Block block = memory_->image ? block_at(memory_->image->shape(), offset, chunk)

@@ -13,7 +13,7 @@ namespace clique::daemon::cuda {
 
 namespace {
 /// So much that several transfers overlap, but no great part of the GPU's memory.
-constexpr std::size_t kMostBytes = 256U << 20U;
+constexpr std::size_t kMostBytes = 512U << 20U;
 constexpr std::size_t kLeastShare = 32;
 /// CUDA's own alignment of memory, so that copies are as fast as any.
 constexpr std::size_t kAlignment = 256;

@@ -1,0 +1,101 @@
+// protocol::parse_spin_time, spin_time and Vigil.
+#include "protocol/spin.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace clique::protocol {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMuch = 1ULL << 40U;
+
+class Spin : public testing::Test {
+ protected:
+  void SetUp() override { ::unsetenv("CLIQUE_SPIN_US"); }
+  void TearDown() override { ::unsetenv("CLIQUE_SPIN_US"); }
+
+  static unsigned processors() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
+  }
+  /// One processor for this thread alone, as long as this lives.
+  class OneProcessor {
+   public:
+    OneProcessor() {
+      ::sched_getaffinity(0, sizeof before_, &before_);
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+        if (CPU_ISSET(i, &before_)) CPU_SET(i, &one);
+      ::sched_setaffinity(0, sizeof one, &one);
+    }
+    ~OneProcessor() { ::sched_setaffinity(0, sizeof before_, &before_); }
+    OneProcessor(const OneProcessor&) = delete;
+    OneProcessor& operator=(const OneProcessor&) = delete;
+
+   private:
+    cpu_set_t before_;
+  };
+};
+
+TEST_F(Spin, TextsAreMicroseconds) {
+  EXPECT_FALSE(parse_spin_time(nullptr));
+  EXPECT_FALSE(parse_spin_time(""));
+  EXPECT_EQ(parse_spin_time("0"), 0us);
+  EXPECT_EQ(parse_spin_time("1000000"), 1s);
+  for (const char* text : {"-1", "1000001", "50us", "x", " 5"})
+    EXPECT_THROW(parse_spin_time(text), std::runtime_error) << text;
+}
+
+TEST_F(Spin, WhatIsAskedForCounts) {
+  ::setenv("CLIQUE_SPIN_US", "77", 1);
+  const OneProcessor one;
+  EXPECT_EQ(spin_time(8, true), 77us);
+}
+
+TEST_F(Spin, NobodySpinsWithoutAProcessorToSpare) {
+  const OneProcessor one;
+  EXPECT_EQ(spin_time(2, true), 0us);
+  EXPECT_GT(spin_time(1, true), 0us);
+}
+
+TEST_F(Spin, AVigilLastsAsTransfersDoWhereThereAreProcessors) {
+  Vigil vigil;
+  const auto begin = Vigil::Clock::now();
+  EXPECT_TRUE(vigil.over(begin));
+  vigil.prolong(64U << 20U);
+  vigil.prolong(64U << 20U);
+  // Two of 64 MiB at 20 bytes a nanosecond.
+  EXPECT_EQ(vigil.over(begin + 6ms), processors() < 8);
+  EXPECT_TRUE(vigil.over(Vigil::Clock::now() + 7ms));
+}
+
+TEST_F(Spin, NoVigilIsLong) {
+  Vigil vigil;
+  vigil.prolong(kMuch);
+  vigil.prolong(kMuch);
+  EXPECT_TRUE(vigil.over(Vigil::Clock::now() + 20ms));
+}
+
+TEST_F(Spin, NoVigilBesideATimeThatWasAskedFor) {
+  ::setenv("CLIQUE_SPIN_US", "0", 1);
+  Vigil vigil;
+  vigil.prolong(kMuch);
+  EXPECT_TRUE(vigil.over(Vigil::Clock::now()));
+}
+
+TEST_F(Spin, NoVigilWithoutAProcessorToSpare) {
+  const OneProcessor one;
+  Vigil vigil;
+  vigil.prolong(kMuch);
+  EXPECT_TRUE(vigil.over(Vigil::Clock::now()));
+}
+
+}  // namespace
+}  // namespace clique::protocol
