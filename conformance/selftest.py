@@ -188,6 +188,15 @@ class CTS(unittest.TestCase):
         self.assertEqual(['one', 'two_3'], cts.tests_in('Usage:\n\t-w  wimpy\n\tword\n\n\tone\n\ttwo_3\n'))
         self.assertEqual([], cts.tests_in('ERROR: clGetPlatformIDs failed!\n'))
 
+    def test_what_takes_pocl_half_an_hour_runs_with_small_vectors_on_cpus(self):
+        cpu = {'CL_DEVICE_TYPE': {'type': ['CL_DEVICE_TYPE_CPU', 'CL_DEVICE_TYPE_DEFAULT']}}
+        gpu = {'CL_DEVICE_TYPE': {'type': ['CL_DEVICE_TYPE_GPU']}}
+        self.assertEqual([['-1'], ['-2'], ['-3'], ['-4']], cts.runs('test_bruteforce', 'fmod', cpu))
+        self.assertEqual([[]], cts.runs('test_bruteforce', 'fmod', gpu))
+        self.assertEqual([[]], cts.runs('test_bruteforce', 'sin', cpu))
+        self.assertEqual([['CL_RGBA', 'CL_FLOAT']], cts.runs('test_image_streams', '2Darray', gpu))
+        self.assertEqual([[]], cts.runs('test_image_streams', '1D', cpu))
+
     def test_each_conversion_is_a_test_of_its_own(self):
         names = cts.conversions()
         self.assertEqual(len(names), len(set(names)))

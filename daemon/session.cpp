@@ -20,10 +20,6 @@ namespace {
 
 using protocol::Incoming;
 
-/// With fewer processors the main thread does not look for more work before it sleeps: it would take the core
-/// from the thread that would bring the work.
-constexpr unsigned kSpinProcessors = 8;
-
 /// For a peer on this host to hand its memory over.
 constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// Messages of one socket before the others get their turn.
@@ -261,10 +257,9 @@ void Session::run() {
 }
 
 void Session::loop() {
-  auto last_work = std::chrono::steady_clock::now();
-  auto last_look = last_work;
-  const auto spin_in_memory = protocol::spin_time(kSpinProcessors, true);
-  const auto spin_elsewhere = protocol::spin_time(kSpinProcessors, false);
+  auto last_look = std::chrono::steady_clock::now();
+  protocol::Spinning in_memory(true);
+  protocol::Spinning elsewhere(false);
   for (unsigned turn = 0;; ++turn) {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;
@@ -280,16 +275,17 @@ void Session::loop() {
       const bool settled = surroundings_.reporter.settled();
       if (shared_->collect() || !settled) pushing_ = true;
     }
+    protocol::Spinning& spinning = shared_ ? in_memory : elsewhere;
     const auto now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
       backend_.flush();
-      last_work = now;
-    } else if (now - last_work >= (shared_ ? spin_in_memory : spin_elsewhere) && vigil_.over(now)) {
+      spinning.restart();
+    } else if (backend_.attend()) {
+      spinning.restart();
+    } else if (!spinning.go_on(now) && vigil_.over(now)) {
       sleep();
       turn = kSocketTurns - 1;
-    } else if (backend_.attend()) {
-      last_work = now;
     }
     const bool look = now - last_look > kLookInterval;
     if (open_ && (look || surroundings_.reporter.news()))

@@ -15,11 +15,20 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kMost = 1'000'000us;
+/// With fewer processors there is none to spare, and threads that spin let others run.
+constexpr unsigned kMany = 8;
 /// A little more than a round trip on one host takes.
 constexpr auto kUsual = 50us;
 /// So much that who waits for a short kernel, or for some MiB, is awake when they end.
-constexpr auto kLong = 400us;
-constexpr unsigned kMany = 8;
+constexpr auto kUsualInMemory = 400us;
+/// Round trips are longer where the threads that make them share processors.
+constexpr auto kCrowded = 200us;
+constexpr auto kCrowdedInMemory = 100us;
+/// Who lets others run for longer than the other side needs for an answer has met somebody that has much to
+/// do, and does not come before it again until its slice is over; who was woken does.
+constexpr auto kLongTurn = 100us;
+/// For how long to sleep at once, then.
+constexpr auto kAbstinence = 10ms;
 /// Of a slow link between host and device, in bytes a nanosecond.
 constexpr std::uint64_t kSlowTransfer = 20;
 /// Transfers that take longer lose less than a hundredth by being late.
@@ -29,6 +38,13 @@ unsigned processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
+}
+
+std::chrono::microseconds usual_time(bool in_memory) {
+  const unsigned there = processors();
+  if (there < 2) return 0us;
+  if (there < kMany) return in_memory ? kCrowdedInMemory : kCrowded;
+  return in_memory ? kUsualInMemory : kUsual;
 }
 
 std::optional<std::chrono::microseconds> asked_spin_time() {
@@ -53,11 +69,21 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text) {
   return std::chrono::microseconds(us);
 }
 
-std::chrono::microseconds spin_time(unsigned least, bool in_memory) {
-  if (const auto asked = asked_spin_time()) return *asked;
-  const unsigned there = processors();
-  if (there < least) return 0us;
-  return in_memory && there >= kMany ? kLong : kUsual;
+Spinning::Spinning(bool in_memory)
+    : yields_(processors() < kMany), time_(asked_spin_time().value_or(usual_time(in_memory))) {}
+
+bool Spinning::go_on(Clock::time_point now) {
+  if (!begun_) {
+    begun_ = true;
+    end_ = now + time_;
+  }
+  if (now >= end_ || now < crowded_until_) return false;
+  if (!yields_) return true;
+  const auto before = Clock::now();
+  ::sched_yield();
+  const auto after = Clock::now();
+  if (after - before > kLongTurn) crowded_until_ = after + kAbstinence;
+  return true;
 }
 
 Vigil::Vigil() : kept_(!asked_spin_time() && processors() >= kMany) {}

@@ -12,11 +12,31 @@ namespace clique::protocol {
 /// std::runtime_error, with a reason for people, where it says something else.
 std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 
-/// What CLIQUE_SPIN_US asks for, else what suits this host: to sleep and be woken takes some 10 us on either
-/// side, but where there is no processor to spare, who spins keeps the other side from its work.
-/// @param least processors that there have to be, for any time but 0
-/// @param in_memory news comes through shared memory: to look there disturbs nobody, unlike at a socket
-std::chrono::microseconds spin_time(unsigned least, bool in_memory);
+/// How a thread waits before it sleeps: to sleep and be woken takes 5 to 25 us on either side. Where there
+/// are few processors, it lets other threads run meanwhile, and sleeps where these have much to do. Of one
+/// thread at a time.
+class Spinning {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// @param in_memory news comes through shared memory: to look there disturbs nobody, unlike at a socket
+  explicit Spinning(bool in_memory);
+  /// There was news, or the thread begins to wait.
+  void restart() { begun_ = false; }
+  /// To be called after each look that brought nothing.
+  /// @param now after that look began
+  /// @returns whether to look once more; else it is time to sleep.
+  bool go_on(Clock::time_point now);
+  /// For how long to go on at most: what CLIQUE_SPIN_US asks for, else what suits this host.
+  std::chrono::microseconds time() const { return time_; }
+
+ private:
+  const bool yields_;
+  const std::chrono::microseconds time_;
+  bool begun_ = false;
+  Clock::time_point end_;
+  Clock::time_point crowded_until_;
+};
 
 /// How much longer threads spin for transfers between a device and memory shared with it: of these the size
 /// tells about when they end, and who has slept meanwhile is late by a part of their time. Nothing is added

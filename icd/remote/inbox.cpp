@@ -18,10 +18,6 @@ using Clock = std::chrono::steady_clock;
 /// Of what a dying worker has sent, as much is handled as fits in this time.
 constexpr std::chrono::milliseconds kLastMessages{200};
 
-/// With fewer processors nobody spins: the messages' way is through ZeroMQ's threads, which need one
-/// themselves.
-constexpr unsigned kSpinProcessors = 4;
-
 int make_event_fd() {
   const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -36,7 +32,7 @@ Inbox::Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::
       wake_fd_(make_event_fd()),
       reports_(std::move(reports)),
       shared_(std::move(shared)),
-      spin_(protocol::spin_time(kSpinProcessors, shared_ != nullptr)) {}
+      spinning_(shared_ != nullptr) {}
 
 Inbox::~Inbox() {
   ::close(wake_fd_);
@@ -202,8 +198,7 @@ bool Inbox::steps_down(Errand& errand) {
 }
 
 Inbox::Led Inbox::lead(Done done, Errand& errand) {
-  bool spinning = false;
-  Clock::time_point spun;
+  spinning_.restart();
   for (;;) {
     if (done()) {
       while (settle_errand()) {
@@ -216,15 +211,11 @@ Inbox::Led Inbox::lead(Done done, Errand& errand) {
     }
     if (steps_down(errand)) return Led::ForErrand;
     if (step() || settle_errand()) {
-      spinning = false;
+      spinning_.restart();
       continue;
     }
     const auto now = Clock::now();
-    if (!spinning) {
-      spinning = true;
-      spun = now + spin_;
-    }
-    if (now >= spun && vigil_.over(now)) block(handler_.idle());
+    if (!spinning_.go_on(now) && vigil_.over(now)) block(handler_.idle());
   }
 }
 

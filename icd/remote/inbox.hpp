@@ -163,8 +163,8 @@ class Inbox {
   // The leader's.
   const std::shared_ptr<protocol::Line> reports_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
-  const std::chrono::microseconds spin_;  // before it sleeps
-  protocol::Vigil vigil_;                 // any thread's
+  protocol::Spinning spinning_;
+  protocol::Vigil vigil_;  // any thread's
   protocol::BatchReader reader_;
   protocol::Incoming message_;
   std::size_t next_bulk_ = 0;

@@ -1,11 +1,13 @@
-// protocol::parse_spin_time, spin_time and Vigil.
+// protocol::parse_spin_time, Spinning and Vigil.
 #include "protocol/spin.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
 namespace clique::protocol {
 namespace {
@@ -56,13 +58,44 @@ TEST_F(Spin, TextsAreMicroseconds) {
 TEST_F(Spin, WhatIsAskedForCounts) {
   ::setenv("CLIQUE_SPIN_US", "77", 1);
   const OneProcessor one;
-  EXPECT_EQ(spin_time(8, true), 77us);
+  EXPECT_EQ(Spinning(true).time(), 77us);
+  EXPECT_EQ(Spinning(false).time(), 77us);
 }
 
-TEST_F(Spin, NobodySpinsWithoutAProcessorToSpare) {
+TEST_F(Spin, NobodySpinsOnTheOnlyProcessor) {
+  EXPECT_EQ(Spinning(true).time() > 0us, processors() > 1);
   const OneProcessor one;
-  EXPECT_EQ(spin_time(2, true), 0us);
-  EXPECT_GT(spin_time(1, true), 0us);
+  EXPECT_EQ(Spinning(true).time(), 0us);
+  EXPECT_EQ(Spinning(false).time(), 0us);
+}
+
+TEST_F(Spin, GoesOnForItsTimeSinceTheLastNews) {
+  ::setenv("CLIQUE_SPIN_US", "1000", 1);
+  Spinning spinning(true);
+  const auto begin = Spinning::Clock::now();
+  EXPECT_TRUE(spinning.go_on(begin));
+  EXPECT_FALSE(spinning.go_on(begin + 1ms));
+  EXPECT_FALSE(spinning.go_on(begin + 2ms));
+  spinning.restart();
+  EXPECT_TRUE(spinning.go_on(begin + 2ms));
+  EXPECT_FALSE(spinning.go_on(begin + 3ms));
+}
+
+TEST_F(Spin, SleepsSoonWhereOthersWantTheProcessor) {
+  ::setenv("CLIQUE_SPIN_US", "1000000", 1);
+  const OneProcessor one;
+  Spinning spinning(true);
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) {
+    }
+  });
+  const auto begin = Spinning::Clock::now();
+  while (spinning.go_on(Spinning::Clock::now())) {
+  }
+  over = true;
+  other.join();
+  EXPECT_LT(Spinning::Clock::now() - begin, 1s);
 }
 
 TEST_F(Spin, AVigilLastsAsTransfersDoWhereThereAreProcessors) {
