@@ -19,7 +19,7 @@ _ON_ALL_DEVICES = ('test_multiples',)
 # Left out, since each takes longer than many others together: they build thousands of kernels, or move all the memory
 # that there is. The plain asynchronous copies want larger buffers than devices of 2 GiB have, and do not free the
 # host's memory when they get none, until there is no more.
-_LONG = re.compile(r'test_basic:async_copy_\w+|test_kernel_image_methods:(2Darray|3D)')
+_LONG = re.compile(r'test_basic:async_copy_(global_to_local|local_to_global)|test_kernel_image_methods:(2Darray|3D)')
 
 # Takes the conversions that it is to try, and reports of all of them as one test.
 _CONVERSIONS = 'test_conversions'
