@@ -94,7 +94,7 @@ struct Surroundings {
   std::chrono::seconds kernel_limit{0};
 };
 
-/// Commands that a device runs at once, each after the one before it.
+/// Commands that a device runs at once.
 class Graph {
  public:
   Graph() = default;
@@ -116,9 +116,14 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// Now, in nanoseconds of the clock that EventState's times are on. Any thread.
   virtual std::int64_t clock() const = 0;
 
-  /// Kernels, copies and fills that are handled from now on are not executed, but become a Graph.
-  /// @returns false where the backend has none.
-  virtual bool begin_graph() { return false; }
+  /// Kernels, copies and fills that are handled from now on are not executed, but become a Graph for queues
+  /// like this one: each comes after the one before it, or, where they keep no order, after those that its
+  /// waits say by their number, from 0.
+  /// @returns false where the backend has no graphs.
+  virtual bool begin_graph(protocol::ObjectId queue) {
+    static_cast<void>(queue);
+    return false;
+  }
   /// @returns null where a command cannot be in a graph, or fails.
   virtual std::shared_ptr<Graph> end_graph() { return nullptr; }
 

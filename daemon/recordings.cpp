@@ -13,8 +13,11 @@ void Recordings::define(const protocol::DefineRecording& message) {
   std::vector<Recorded> commands;
   const auto take = [&](auto&& recorded) {
     const Command& header = recorded.command;
-    if (header.id != 0 || header.queue != 0 || header.flags != 0 || !header.waits.empty())
+    if (header.id != 0 || header.queue != 0 || header.flags != 0)
       throw RuleBroken("a command of " + name + " with a header of its own");
+    for (const protocol::CommandId earlier : header.waits)
+      if (earlier >= commands.size())
+        throw RuleBroken("a command of " + name + " that waits for a later one");
     if (commands.size() == protocol::DefineRecording::kMaxCommands)
       throw RuleBroken(name + " has too many commands");
     commands.emplace_back(std::forward<decltype(recorded)>(recorded));
@@ -24,8 +27,9 @@ void Recordings::define(const protocol::DefineRecording& message) {
   recordings_.emplace(message.id, Recording{std::move(commands)});
 }
 
-std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& commands, Backend& backend) {
-  if (commands.size() < 2 || !backend.begin_graph()) return nullptr;
+std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
+                                              Backend& backend) {
+  if (commands.size() < 2 || !backend.begin_graph(queue)) return nullptr;
   for (const Recorded& recorded : commands)
     std::visit([&](auto copy) { backend.handle(std::move(copy)); }, recorded);
   return backend.end_graph();
@@ -37,23 +41,25 @@ void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
     throw RuleBroken("recording " + std::to_string(message.recording) + " does not exist");
   if ((message.command.flags & Command::kMore) != 0) throw RuleBroken("a recording as a part of a command");
   Recording& recording = found->second;
-  if (!std::exchange(recording.has_run, true)) recording.graph = make_graph(recording.commands, backend);
+  if (!std::exchange(recording.has_run, true))
+    recording.graph = make_graph(recording.commands, message.command.queue, backend);
   if (recording.graph) {
     recording.graph->run(message.command);
     return;
   }
-  // The queue keeps the order, so that only the first command has to wait.
-  Command header = message.command;
-  header.flags |= Command::kMore;
   for (const Recorded& recorded : recording.commands) {
-    if (&recorded == &recording.commands.back()) header.flags = message.command.flags;
+    const bool first = &recorded == &recording.commands.front();
+    const bool last = &recorded == &recording.commands.back();
     std::visit(
         [&](auto copy) {
-          copy.command = header;
+          Command header = message.command;
+          if (!first) header.waits = std::move(copy.command.waits);
+          if (!first && !header.waits.empty()) header.flags |= Command::kAfterParts;
+          if (!last) header.flags |= Command::kMore;
+          copy.command = std::move(header);
           backend.handle(std::move(copy));
         },
         recorded);
-    header.waits.clear();
   }
 }
 

@@ -37,7 +37,8 @@ class Recordings {
     bool has_run = false;
     std::shared_ptr<Graph> graph = {};  ///< of the commands; null where the backend cannot
   };
-  static std::shared_ptr<Graph> make_graph(const std::vector<Recorded>& commands, Backend& backend);
+  static std::shared_ptr<Graph> make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
+                                           Backend& backend);
 
   protocol::BatchReader reader_;
   std::unordered_map<protocol::ObjectId, Recording> recordings_;

@@ -446,6 +446,9 @@ struct Command {
   /// More messages with the same id follow; together they are one command, whose event ends with the last
   /// part.
   static constexpr std::uint8_t kMore = 4;
+  /// The command is not the first part of one, and `waits` are the numbers, from 0, of earlier parts. Other
+  /// parts wait for what the first one waits for. In a queue that is in order, all come one after the other.
+  static constexpr std::uint8_t kAfterParts = 8;
 
   CommandId id = 0;
   ObjectId queue = 0;
@@ -678,8 +681,8 @@ struct Expect {
   CLIQUE_MESSAGE(Expect, command, object, offset, size)
 };
 
-/// Commands to be run any number of times: a batch of RecordedMessages, one after the other in the order in
-/// which they run. Their headers (Command) are empty: each run gives them its own.
+/// Commands to be run any number of times: a batch of RecordedMessages. Of their headers (Command) only
+/// `waits` says something: the numbers, from 0, of earlier ones that a command comes after.
 struct DefineRecording {
   /// How many commands there may be.
   static constexpr std::size_t kMaxCommands = 1U << 16U;
@@ -689,7 +692,8 @@ struct DefineRecording {
   CLIQUE_MESSAGE(DefineRecording, id, commands)
 };
 
-/// Runs a recording's commands in `command.queue`, which is in order, as the parts of one command.
+/// Runs a recording's commands in `command.queue` as the parts of one command. All queues that a recording
+/// runs in are in order, or none is.
 struct RunRecording {
   Command command;
   ObjectId recording = 0;

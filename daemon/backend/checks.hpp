@@ -64,6 +64,13 @@ inline void check_content_size(const protocol::Push& push, bool image, std::uint
 /// @param number what its content size is, little endian.
 std::uint64_t meant_size(const protocol::Push& push, const std::array<std::uint8_t, 8>& number);
 
+/// Rule: a part of a command waits for one of the `before` parts before it.
+inline void check_earlier_part(std::uint64_t number, std::size_t before) {
+  if (number >= before)
+    throw RuleBroken("a part of a command that waits for part " + std::to_string(number) +
+                     ", which is not before it");
+}
+
 /// Rule: a part's payload is what the command says, and not too large.
 inline void check_part(std::uint64_t size) {
   if (size > protocol::kMaxPayload) throw RuleBroken("a part of " + std::to_string(size) + " bytes");

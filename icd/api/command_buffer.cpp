@@ -9,6 +9,8 @@ namespace clique::icd::api {
 
 namespace {
 
+using SyncPoints = CommandBuffer::SyncPoints;
+
 /// What the functions that record have in common. `add` adds the command, and returns its sync point.
 template <typename Add>
 cl_int record(cl_command_buffer_khr command_buffer, cl_command_queue command_queue, cl_uint count,
@@ -20,8 +22,9 @@ cl_int record(cl_command_buffer_khr command_buffer, cl_command_queue command_que
   object->require_recording();
   require((count == 0) == (waits == nullptr), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
           "sync_point_wait_list and its count disagree");
-  object->require_sync_points({waits, count});
-  const cl_sync_point_khr point = add(*object, *object->queue());
+  const SyncPoints points(waits, count);
+  object->require_sync_points(points);
+  const cl_sync_point_khr point = add(*object, *object->queue(), points);
   if (sync_point != nullptr) *sync_point = point;
   return CL_SUCCESS;
 }
@@ -33,7 +36,6 @@ cl_command_buffer_khr CL_API_CALL clCreateCommandBufferKHR(cl_uint num_queues, c
                                                            cl_int* errcode_ret) try {
   require(num_queues == 1 && queues != nullptr, CL_INVALID_VALUE, "not one queue");
   const Ref<Queue> queue = get<Queue>(queues[0]);
-  require(queue->in_order(), CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, "the queue keeps no order");
   auto list = property_list(properties);
   cl_command_buffer_flags_khr flags = 0;
   for_each_property(list, CL_INVALID_VALUE, [&](auto name, auto value) {
@@ -91,8 +93,9 @@ cl_int CL_API_CALL clCommandBarrierWithWaitListKHR(cl_command_buffer_khr command
                                                    cl_sync_point_khr* sync_point,
                                                    cl_mutable_command_khr* mutable_handle) try {
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle,
-                [](CommandBuffer& object, const Queue& /*queue*/) { return object.record_barrier(); });
+                mutable_handle, [](CommandBuffer& object, const Queue& /*queue*/, SyncPoints waits) {
+                  return object.record_barrier(waits);
+                });
 }
 CLIQUE_CATCH_STATUS
 
@@ -103,11 +106,11 @@ cl_int CL_API_CALL clCommandCopyBufferKHR(cl_command_buffer_khr command_buffer,
                                           const cl_sync_point_khr* sync_point_wait_list,
                                           cl_sync_point_khr* sync_point,
                                           cl_mutable_command_khr* mutable_handle) try {
-  return record(
-      command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-      mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
-        return object.record(copy_buffer(queue, src_buffer, dst_buffer, src_offset, dst_offset, size));
-      });
+  return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
+                  return object.record(
+                      copy_buffer(queue, src_buffer, dst_buffer, src_offset, dst_offset, size), waits);
+                });
 }
 CLIQUE_CATCH_STATUS
 
@@ -118,10 +121,11 @@ cl_int CL_API_CALL clCommandCopyBufferRectKHR(
     cl_uint num_sync_points_in_wait_list, const cl_sync_point_khr* sync_point_wait_list,
     cl_sync_point_khr* sync_point, cl_mutable_command_khr* mutable_handle) try {
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
-                  return object.record(copy_buffer_rect(queue, src_buffer, dst_buffer, src_origin, dst_origin,
-                                                        region, src_row_pitch, src_slice_pitch, dst_row_pitch,
-                                                        dst_slice_pitch));
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
+                  return object.record(
+                      copy_buffer_rect(queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
+                                       src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch),
+                      waits);
                 });
 }
 CLIQUE_CATCH_STATUS
@@ -132,9 +136,10 @@ cl_int CL_API_CALL clCommandCopyBufferToImageKHR(
     const cl_sync_point_khr* sync_point_wait_list, cl_sync_point_khr* sync_point,
     cl_mutable_command_khr* mutable_handle) try {
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
                   return object.record(
-                      copy_buffer_to_image(queue, src_buffer, dst_image, src_offset, dst_origin, region));
+                      copy_buffer_to_image(queue, src_buffer, dst_image, src_offset, dst_origin, region),
+                      waits);
                 });
 }
 CLIQUE_CATCH_STATUS
@@ -146,11 +151,11 @@ cl_int CL_API_CALL clCommandCopyImageKHR(cl_command_buffer_khr command_buffer, c
                                          const cl_sync_point_khr* sync_point_wait_list,
                                          cl_sync_point_khr* sync_point,
                                          cl_mutable_command_khr* mutable_handle) try {
-  return record(
-      command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-      mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
-        return object.record(copy_image(queue, src_image, dst_image, src_origin, dst_origin, region));
-      });
+  return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
+                  return object.record(
+                      copy_image(queue, src_image, dst_image, src_origin, dst_origin, region), waits);
+                });
 }
 CLIQUE_CATCH_STATUS
 
@@ -160,9 +165,10 @@ cl_int CL_API_CALL clCommandCopyImageToBufferKHR(
     const cl_sync_point_khr* sync_point_wait_list, cl_sync_point_khr* sync_point,
     cl_mutable_command_khr* mutable_handle) try {
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
                   return object.record(
-                      copy_image_to_buffer(queue, src_image, dst_buffer, src_origin, region, dst_offset));
+                      copy_image_to_buffer(queue, src_image, dst_buffer, src_origin, region, dst_offset),
+                      waits);
                 });
 }
 CLIQUE_CATCH_STATUS
@@ -175,8 +181,9 @@ cl_int CL_API_CALL clCommandFillBufferKHR(cl_command_buffer_khr command_buffer,
                                           cl_sync_point_khr* sync_point,
                                           cl_mutable_command_khr* mutable_handle) try {
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
-                  return object.record(fill_buffer(queue, buffer, pattern, pattern_size, offset, size));
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
+                  return object.record(fill_buffer(queue, buffer, pattern, pattern_size, offset, size),
+                                       waits);
                 });
 }
 CLIQUE_CATCH_STATUS
@@ -188,8 +195,8 @@ cl_int CL_API_CALL clCommandFillImageKHR(cl_command_buffer_khr command_buffer, c
                                          cl_sync_point_khr* sync_point,
                                          cl_mutable_command_khr* mutable_handle) try {
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
-                  return object.record(fill_image(queue, image, fill_color, origin, region));
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
+                  return object.record(fill_image(queue, image, fill_color, origin, region), waits);
                 });
 }
 CLIQUE_CATCH_STATUS
@@ -203,10 +210,12 @@ cl_int CL_API_CALL clCommandNDRangeKernelKHR(
   get<CommandBuffer>(command_buffer);
   require(properties == nullptr || *properties == 0, CL_INVALID_VALUE, "there are no such properties");
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
-                mutable_handle, [&](CommandBuffer& object, const Queue& queue) {
+                mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
                   const Ref<Kernel> launched = kernel_for(queue, kernel);
-                  return object.record(*launched, nd_range(queue, *launched, work_dim, global_work_offset,
-                                                           global_work_size, local_work_size));
+                  return object.record(*launched,
+                                       nd_range(queue, *launched, work_dim, global_work_offset,
+                                                global_work_size, local_work_size),
+                                       waits);
                 });
 }
 CLIQUE_CATCH_STATUS

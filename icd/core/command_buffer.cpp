@@ -1,6 +1,7 @@
 #include "icd/core/command_buffer.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace clique::icd {
 
@@ -15,6 +16,14 @@ bool covers(const Access& outer, const Access& inner) {
 }
 
 }  // namespace
+
+cl_device_command_buffer_capabilities_khr CommandBuffer::capabilities(cl_command_queue_properties queues) {
+  cl_device_command_buffer_capabilities_khr all =
+      CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
+  if ((queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
+    all |= CL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER_KHR;
+  return all;
+}
 
 CommandBuffer::CommandBuffer(Ref<Queue> queue, bool simultaneous,
                              std::vector<cl_command_buffer_properties_khr> properties)
@@ -46,18 +55,44 @@ void CommandBuffer::require_recording() const {
   require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised");
 }
 
-void CommandBuffer::require_sync_points(std::span<const cl_sync_point_khr> points) const {
+void CommandBuffer::require_sync_points(SyncPoints points) const {
   const std::lock_guard lock(mutex_);
   for (const cl_sync_point_khr point : points)
-    require(point != 0 && point <= last_point_, CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+    require(point != 0 && point <= points_.size(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
             "a sync point that the command buffer does not have");
 }
 
-cl_sync_point_khr CommandBuffer::next_point() {
+void CommandBuffer::require_room() const {
   require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised");
   require(commands_ < protocol::DefineRecording::kMaxCommands && batch_.size() < kMaxBytes,
           CL_OUT_OF_RESOURCES, "too many commands");
-  return ++last_point_;
+}
+
+CommandBuffer::Commands CommandBuffer::all_of(SyncPoints waits) const {
+  if (queue_->in_order()) return {};
+  Commands all = barrier_;
+  for (const cl_sync_point_khr point : waits) {
+    const Commands& more = points_[point - 1];
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+protocol::CommandId CommandBuffer::add_command(const Commands& before) {
+  const protocol::CommandId number = commands_++;
+  if (queue_->in_order()) return number;
+  Commands last;
+  std::set_difference(last_.begin(), last_.end(), before.begin(), before.end(), std::back_inserter(last));
+  last.push_back(number);
+  last_ = std::move(last);
+  return number;
+}
+
+cl_sync_point_khr CommandBuffer::add_point(Commands commands) {
+  points_.push_back(std::move(commands));
+  return static_cast<cl_sync_point_khr>(points_.size());
 }
 
 void CommandBuffer::use(std::span<const Access> accesses, std::span<const Ref<Memory>> memory) {
@@ -84,17 +119,19 @@ Kernel& CommandBuffer::own(Kernel& kernel) {
   return found != kernels_.end() ? **found : *kernels_.emplace_back(kernel.clone());
 }
 
-cl_sync_point_khr CommandBuffer::record(Kernel& kernel, const NdRange& range) {
+cl_sync_point_khr CommandBuffer::record(Kernel& kernel, const NdRange& range, SyncPoints waits) {
   Kernel::Captured captured = kernel.capture(*queue_->device(), range);
   const std::lock_guard lock(mutex_);
   captured.work.message.kernel = own(kernel).id();
   samplers_.insert(samplers_.end(), captured.samplers.begin(), captured.samplers.end());
-  return add(captured.work);
+  return add(std::move(captured.work), waits);
 }
 
-cl_sync_point_khr CommandBuffer::record_barrier() {
+cl_sync_point_khr CommandBuffer::record_barrier(SyncPoints waits) {
   const std::lock_guard lock(mutex_);
-  return next_point();
+  require_room();
+  barrier_ = waits.empty() ? last_ : all_of(waits);
+  return add_point(barrier_);
 }
 
 void CommandBuffer::finalise() {

@@ -19,14 +19,16 @@ namespace clique::icd {
 /// cl_khr_command_buffer: commands that are recorded once, and run any number of times on the queue's device.
 /// The device's worker gets them when they run there first; from then on a run is one message. Any thread.
 ///
-/// The queue is in order, and so are the commands: sync points are checked, but there is nothing more to
-/// them, nor to barriers.
+/// For a queue that is in order, so are the commands: sync points are checked, but there is nothing more to
+/// them, nor to barriers. For others they say what comes after what.
 class CommandBuffer final
     : public Object<_cl_command_buffer_khr, Kind::CommandBuffer, CL_INVALID_COMMAND_BUFFER_KHR> {
  public:
-  /// What is offered: kernels may print, and a command buffer may be enqueued while it runs.
-  static constexpr cl_device_command_buffer_capabilities_khr kCapabilities =
-      CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
+  using SyncPoints = std::span<const cl_sync_point_khr>;
+
+  /// What is offered where queues have these properties: kernels may print, a command buffer may be enqueued
+  /// while it runs, and its queue may be out of order.
+  static cl_device_command_buffer_capabilities_khr capabilities(cl_command_queue_properties queues);
 
   /// @param properties the list that the application gave, closing 0 included, or nothing.
   CommandBuffer(Ref<Queue> queue, bool simultaneous,
@@ -41,18 +43,18 @@ class CommandBuffer final
   /// Throws Error(CL_INVALID_OPERATION) once it is finalised.
   void require_recording() const;
   /// Throws Error(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR) where one of them is none of this command buffer's.
-  void require_sync_points(std::span<const cl_sync_point_khr> points) const;
-  /// Adds a command. @returns its sync point. Throws what require_recording() does, and
-  /// Error(CL_OUT_OF_RESOURCES) where there are too many.
+  void require_sync_points(SyncPoints points) const;
+  /// Adds a command that comes after those of `waits`, which are the command buffer's. @returns its sync
+  /// point. Throws what require_recording() does, and Error(CL_OUT_OF_RESOURCES) where there are too many.
   template <typename M>
-  cl_sync_point_khr record(const Work<M>& work) {
+  cl_sync_point_khr record(Work<M> work, SyncPoints waits) {
     const std::lock_guard lock(mutex_);
-    return add(work);
+    return add(std::move(work), waits);
   }
   /// Adds a launch of the kernel with its arguments as they are now; throws also as Kernel::launch does.
-  cl_sync_point_khr record(Kernel& kernel, const NdRange& range);
-  /// Adds what has no work of its own: a barrier.
-  cl_sync_point_khr record_barrier();
+  cl_sync_point_khr record(Kernel& kernel, const NdRange& range, SyncPoints waits);
+  /// Adds what has no work of its own: a barrier, which waits for everything where `waits` is empty.
+  cl_sync_point_khr record_barrier(SyncPoints waits);
   /// Throws Error(CL_INVALID_OPERATION) where it is finalised already.
   void finalise();
 
@@ -63,17 +65,27 @@ class CommandBuffer final
   Ref<Event> enqueue(Queue& queue, std::span<const Ref<Event>> waits);
 
  private:
+  /// Commands by their numbers, from 0, in the order of which they are kept.
+  using Commands = std::vector<protocol::CommandId>;
+
   // Under mutex_.
   template <typename M>
-  cl_sync_point_khr add(const Work<M>& work) {
-    const cl_sync_point_khr point = next_point();
-    if (work.empty) return point;
+  cl_sync_point_khr add(Work<M> work, SyncPoints waits) {
+    require_room();
+    Commands before = all_of(waits);
+    if (work.empty) return add_point(std::move(before));
+    work.message.command.waits = before;
     batch_.add(work.message);
-    ++commands_;
     use(work.accesses, work.memory);
-    return point;
+    return add_point({add_command(before)});
   }
-  cl_sync_point_khr next_point();
+  void require_room() const;
+  /// What comes before a command with this list of its own.
+  Commands all_of(SyncPoints waits) const;
+  /// @returns the number of a command that comes after these.
+  protocol::CommandId add_command(const Commands& before);
+  /// @returns a sync point that stands for the end of these.
+  cl_sync_point_khr add_point(Commands commands);
   void use(std::span<const Access> accesses, std::span<const Ref<Memory>> memory);
   /// The kernel that stands for this one here: on the worker, nobody else sets its arguments.
   Kernel& own(Kernel& kernel);
@@ -90,7 +102,9 @@ class CommandBuffer final
   bool defined_ = false;   ///< on the worker
   protocol::Batch batch_;  ///< the commands, until they are defined
   std::size_t commands_ = 0;
-  cl_sync_point_khr last_point_ = 0;
+  std::vector<Commands> points_;  ///< what each sync point stands for; the first is 1
+  Commands barrier_;              ///< all that is recorded comes after these
+  Commands last_;                 ///< those that no other one comes after yet
   /// What all commands together use, as if they were one.
   std::vector<Access> accesses_;
   std::vector<Ref<Memory>> memory_;

@@ -174,7 +174,8 @@ void Device::correct_extensions() {
   set_list(CL_DEVICE_EXTENSIONS_WITH_VERSION, offered);
   std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
   // Whatever the driver has of its own: commands are recorded here and on the worker.
-  set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, CommandBuffer::kCapabilities);
+  set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
+      CommandBuffer::capabilities(value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)));
   set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
 }
 

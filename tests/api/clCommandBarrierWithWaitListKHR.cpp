@@ -20,6 +20,42 @@ TEST_F(clCommandBarrierWithWaitListKHR, GivenBarrierThenTheOrderIsKept) {
   EXPECT_EQ(std::vector<cl_uint>(16, pattern), read<cl_uint>(second, 16));
 }
 
+// What waits for nothing of its own comes after a barrier nevertheless, and that after what it waits for, or
+// all.
+TEST_F(clCommandBarrierWithWaitListKHR, GivenOutOfOrderQueueThenCommandsComeBeforeAndAfter) {
+  if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
+  const Queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  constexpr size_t kParts = 8;
+  constexpr size_t kSize = 1U << 20U;
+  const Mem first = buffer<cl_uchar>(kParts * kSize);
+  const Mem second = buffer<cl_uchar>(kParts * kSize);
+  const Mem third = buffer<cl_uchar>(kParts * kSize);
+  const CommandBuffer made = record_on(unordered);
+  std::vector<cl_uchar> expected;
+  for (cl_uchar part = 0; part < kParts; ++part) {
+    ASSERT_CL(
+        call.fill_buffer(made, nullptr, first, &part, 1, part * kSize, kSize, 0, nullptr, nullptr, nullptr));
+    expected.insert(expected.end(), kSize, part);
+  }
+  ASSERT_CL(call.barrier(made, nullptr, 0, nullptr, nullptr, nullptr));
+  cl_sync_point_khr copied = 0;
+  ASSERT_CL(
+      call.copy_buffer(made, nullptr, first, second, 0, 0, kParts * kSize, 0, nullptr, &copied, nullptr));
+  ASSERT_CL(call.barrier(made, nullptr, 1, &copied, nullptr, nullptr));
+  const cl_uchar other = 99;
+  ASSERT_CL(
+      call.fill_buffer(made, nullptr, first, &other, 1, 0, kParts * kSize, 0, nullptr, nullptr, nullptr));
+  // A barrier after a barrier, and what it stands for.
+  cl_sync_point_khr passed = 0;
+  ASSERT_CL(call.barrier(made, nullptr, 0, nullptr, nullptr, nullptr));
+  ASSERT_CL(call.barrier(made, nullptr, 0, nullptr, &passed, nullptr));
+  ASSERT_CL(
+      call.copy_buffer(made, nullptr, first, third, 0, 0, kParts * kSize, 1, &passed, nullptr, nullptr));
+  run(made);
+  EXPECT_EQ(expected, read<cl_uchar>(second, kParts * kSize));
+  EXPECT_EQ(std::vector<cl_uchar>(kParts * kSize, other), read<cl_uchar>(third, kParts * kSize));
+}
+
 TEST_F(clCommandBarrierWithWaitListKHR, GivenCallThenRulesOfEveryRecordingHold) {
   expect_recording_rules([&](auto... arguments) { return call.barrier(arguments...); });
 }

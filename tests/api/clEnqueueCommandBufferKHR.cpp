@@ -16,6 +16,22 @@ class clEnqueueCommandBufferKHR : public CommandBufferTest {
     kernel void shout(uint number) { printf("number %u\n", number); }
   )";
 
+  static constexpr const char* kSlowSource = R"(
+    kernel void slow(global uint* data, uint amount) {
+      uint value = data[get_global_id(0)];
+      for (int n = 0; n < 3000; ++n) value = value % 1000003 * 3 + amount;
+      data[get_global_id(0)] = value;
+    }
+    kernel void add(global uint* to, global const uint* from) {
+      to[get_global_id(0)] += from[get_global_id(0)];
+    }
+    kernel void count(global uint* total) { atomic_inc((volatile global int*)total); }
+  )";
+  static cl_uint slow_result(cl_uint value, cl_uint amount) {
+    for (int n = 0; n < 3000; ++n) value = value % 1000003 * 3 + amount;
+    return value;
+  }
+
   /// A command buffer that adds to the content of `target`, finalised.
   CommandBuffer adding(cl_mem target, cl_command_buffer_flags_khr flags = 0) {
     program = build(kSource);
@@ -94,6 +110,73 @@ TEST_F(clEnqueueCommandBufferKHR, GivenOverwrittenPartThenTheRestIsWhatOtherDevi
     EXPECT_EQ((std::vector<cl_uint>{1, 9, 1, 4}), read<cl_uint>(target, 4));
     EXPECT_EQ((std::vector<cl_uint>{9, 1, 4, 4}), read<cl_uint>(source, 4));
   }
+}
+
+// Every command takes a while, and the result is another one in any other order.
+TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenSyncPointsAndEventsGiveTheOrder) {
+  if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
+  program = build(kSlowSource);
+  const Kernel slow = kernel(program, "slow");
+  const Queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const std::vector<cl_uint> zeros(kCount, 0);
+  const Mem left = buffer<cl_uint>(kCount, zeros.data());
+  const Mem right = buffer<cl_uint>(kCount, zeros.data());
+  const CommandBuffer made = record_on(unordered, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
+  // Two chains, of which each is 1, 2, and which then meet.
+  std::vector<cl_sync_point_khr> ends;
+  for (const cl_mem chain : {left.get(), right.get()}) {
+    cl_sync_point_khr first = 0;
+    cl_sync_point_khr second = 0;
+    set_args(slow, chain, cl_uint{1});
+    ASSERT_CL(record_launch(made, slow, kCount, {}, &first));
+    set_args(slow, chain, cl_uint{2});
+    ASSERT_CL(record_launch(made, slow, kCount, {first}, &second));
+    ends.push_back(second);
+  }
+  const Kernel add = kernel(program, "add");
+  set_args(add, left, right);
+  ASSERT_CL(record_launch(made, add, kCount, ends));
+  ASSERT_CL(call.finalize(made));
+
+  Gate gate(context);
+  Event event;
+  ASSERT_CL(call.enqueue(0, nullptr, made, 1, gate.ptr(), event.out()));
+  for (int run = 1; run < 3; ++run) {
+    Event next;
+    ASSERT_CL(call.enqueue(0, nullptr, made, 1, event.ptr(), next.out()));
+    event = std::move(next);
+  }
+  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_PENDING_KHR}, state_of(made));
+  gate.open();
+  ASSERT_CL(clWaitForEvents(1, event.ptr()));
+
+  cl_uint expected_left = 0;
+  cl_uint expected_right = 0;
+  for (int run = 0; run < 3; ++run) {
+    for (cl_uint* chain : {&expected_left, &expected_right})
+      for (const cl_uint amount : {1U, 2U}) *chain = slow_result(*chain, amount);
+    expected_left += expected_right;
+  }
+  EXPECT_EQ(std::vector<cl_uint>(kCount, expected_left), read<cl_uint>(left, kCount));
+  EXPECT_EQ(std::vector<cl_uint>(kCount, expected_right), read<cl_uint>(right, kCount));
+}
+
+// Simultaneous runs without events between them come in any order, but each is whole.
+TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenFinishWaitsForAllRuns) {
+  if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
+  program = build(kSlowSource);
+  const Kernel count = kernel(program, "count");
+  const Queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const cl_uint zero = 0;
+  const Mem total = buffer<cl_uint>(1, &zero);
+  set_args(count, total);
+  const CommandBuffer made = record_on(unordered, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
+  for (int i = 0; i < 3; ++i) ASSERT_CL(record_launch(made, count, kCount));
+  ASSERT_CL(call.finalize(made));
+  for (int run = 0; run < 10; ++run) ASSERT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+  ASSERT_CL(clFinish(unordered));
+  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR}, state_of(made));
+  EXPECT_EQ((std::vector<cl_uint>{3 * 10 * kCount}), read<cl_uint>(total, 1));
 }
 
 TEST_F(clEnqueueCommandBufferKHR, GivenCompatibleQueueThenItRunsThere) {

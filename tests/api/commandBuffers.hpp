@@ -52,6 +52,12 @@ inline const CommandBufferFunctions& command_buffers() {
   return functions;
 }
 
+/// Whether the device has queues that are out of order.
+inline bool keeps_no_order(cl_device_id device) {
+  return (info<cl_command_queue_properties>(clGetDeviceInfo, device, CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) &
+          CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+}
+
 inline cl_int release_command_buffer(cl_command_buffer_khr buffer) {
   return command_buffers().release(buffer);
 }
@@ -88,9 +94,12 @@ class CommandBufferTestOf : public Base {
     ASSERT_CL(clWaitForEvents(1, event.ptr()));
   }
   /// A launch over one dimension.
-  cl_int record_launch(cl_command_buffer_khr buffer, cl_kernel kernel, size_t global) {
-    return call.nd_range(buffer, nullptr, nullptr, kernel, 1, nullptr, &global, nullptr, 0, nullptr, nullptr,
-                         nullptr);
+  cl_int record_launch(cl_command_buffer_khr buffer, cl_kernel kernel, size_t global,
+                       const std::vector<cl_sync_point_khr>& waits = {},
+                       cl_sync_point_khr* sync_point = nullptr) {
+    return call.nd_range(buffer, nullptr, nullptr, kernel, 1, nullptr, &global, nullptr,
+                         static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
+                         sync_point, nullptr);
   }
 
   /// The clauses that all functions have that record a command, called as

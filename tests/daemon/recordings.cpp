@@ -63,6 +63,32 @@ TEST_F(Recordings, GivenRunsThenEachIsOneCommand) {
   EXPECT_EQ(client.finish().status, 0);
 }
 
+// Each command but the first has to wait, or else the result is another one.
+TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitFor) {
+  Client client(node_);
+  client.set_up(
+      "kernel void next(global int* data, int amount) { size_t i = get_global_id(0);"
+      "  for (int n = 0; n < 1000; ++n) data[i] = data[i] % 1000003 * 3 + amount; }");
+  constexpr std::uint64_t kOutOfOrder = 1;
+  client.send(CreateBuffer{kBuffer, 1, 1, kSize}, CreateKernel{kKernel, 4, "next"},
+              CreateQueue{8, 1, 0, kOutOfOrder}, FillBuffer{command(100), kBuffer, Bytes(4), 0, kSize});
+  const auto after = [](RunKernel launch, std::vector<CommandId> waits) {
+    launch.command.waits = std::move(waits);
+    return launch;
+  };
+  client.send(
+      DefineRecording{kRecording, recorded(adding(1), after(adding(2), {0}), after(adding(3), {0, 1}))});
+  for (const CommandId run : {200, 201, 202})
+    client.send(RunRecording{command(run, Command::kReport, {run == 200 ? 100 : run - 1}, 8), kRecording});
+  client.send(ReadBuffer{command(300, Command::kReport, {202}), 0, kBuffer, 0, kSize});
+  int expected = 0;
+  for (int run = 0; run < 3; ++run)
+    for (const int amount : {1, 2, 3})
+      for (int n = 0; n < 1000; ++n) expected = expected % 1000003 * 3 + amount;
+  for (const CommandId run : {200, 201, 202}) EXPECT_EQ(client.ended(run).status, 0);
+  EXPECT_TRUE(all_are(client.data(300), expected));
+}
+
 TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
   Client client(node_);
   prepare(client);
@@ -112,8 +138,8 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
   with_queue.command.queue = 2;
   RunKernel with_flags = adding(1);
   with_flags.command.flags = Command::kReport;
-  RunKernel with_waits = adding(1);
-  with_waits.command.waits = {100};
+  RunKernel waiting = adding(1);
+  waiting.command.waits = {1};
   const CopyBuffer outside{{}, kBuffer, kBuffer, 0, kSize, 1};
   const FillBuffer unknown{{}, 99, Bytes(4), 0, 4};
   const Bytes nothing = recorded(FillBuffer{{}, kBuffer, Bytes(1), 0, 1});
@@ -128,7 +154,14 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
       {"an id", defining(recorded(with_id)), "header"},
       {"a queue", defining(recorded(with_queue)), "header"},
       {"flags", defining(recorded(with_flags)), "header"},
-      {"waits", defining(recorded(with_waits)), "header"},
+      {"a wait for itself", defining(recorded(adding(1), waiting)), "later"},
+      {"a wait for part of nothing",
+       [&](Client& client) {
+         RunKernel alone = waiting;
+         alone.command = command(200, Command::kReport | Command::kAfterParts, {0});
+         client.send(alone);
+       },
+       "not before it"},
       {"a marker", defining(recorded(Marker{})), "74 is unknown"},
       {"a read", defining(recorded(ReadBuffer{})), "61 is unknown"},
       {"a write", defining(recorded(WriteBuffer{})), "62 is unknown"},

@@ -111,9 +111,18 @@ void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& qu
     throw ClError(parts->status, "an earlier part of the command failed");
   std::vector<TaskRef> waits;
   std::vector<ReportOrder::EntryRef> after;
-  resolve(command.waits, waits, after);
-  // Where the queue keeps no order, each part waits for what the command waits for.
-  if (parts != nullptr && !first && !queue->in_order) resolve(parts->waits, waits, after);
+  if ((command.flags & Command::kAfterParts) == 0) {
+    resolve(command.waits, waits, after);
+    // Where the queue keeps no order, each part waits for what the command waits for.
+    if (!first && !queue->in_order) resolve(parts->waits, waits, after);
+  } else {
+    for (const CommandId number : command.waits) {
+      check_earlier_part(number, first ? 0 : parts->tasks.size());
+      if (queue->in_order) continue;
+      waits.push_back(parts->tasks[number]);
+      if (const auto& report = parts->reports[number]) after.push_back(report);
+    }
+  }
 
   const bool all_before = work.everything_before;
   const bool all_after = work.everything_after;

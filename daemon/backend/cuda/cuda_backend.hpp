@@ -81,7 +81,7 @@ class CudaBackend : public Backend {
   void handle(protocol::Push&& message) override;
 
   // graphs.cpp
-  bool begin_graph() override;
+  bool begin_graph(ObjectId queue) override;
   std::shared_ptr<Graph> end_graph() override;
 
   // events.cpp
@@ -127,8 +127,10 @@ class CudaBackend : public Backend {
   };
   /// Between begin_graph() and end_graph().
   struct Collected {
+    bool in_order = true;
     std::vector<Work> works;
-    bool refused = false;  ///< something of them cannot be in a graph
+    std::vector<std::vector<CommandId>> waits;  ///< of each work
+    bool refused = false;                       ///< something of them cannot be in a graph
   };
   using Times = std::array<std::uint64_t, 4>;
 
@@ -136,7 +138,7 @@ class CudaBackend : public Backend {
   template <typename Make>
   void submit(const Command& command, Make&& make);
   void enter(const Command& command, const std::shared_ptr<Queue>& queue, Work work);
-  void collect(Work work);
+  void collect(const Command& command, Work work);
   void join_parts(const Command& command, const std::shared_ptr<Queue>& queue, Parts parts);
   void fail(const Command& command, const std::shared_ptr<Queue>& queue, const ClError& error);
   /// A task that reports the command's end and data; `entry` may be null.
@@ -250,7 +252,7 @@ void CudaBackend::submit(const Command& command, Make&& make) {
   std::shared_ptr<Queue> queue;
   try {
     if (collected_) {
-      collect(make());
+      collect(command, make());
       return;
     }
     queue = queues_.get(command.queue);

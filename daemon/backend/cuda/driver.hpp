@@ -12,94 +12,98 @@ namespace clique::daemon::cuda {
 
 // Every call that is used: its name without "cu", its symbol in libcuda.so.1, its parameters. Versions are
 // given in full, since cuda.h's are those of the toolkit that this was built with.
-#define CLIQUE_CUDA_CALLS(X)                                                                               \
-  X(Init, cuInit, unsigned)                                                                                \
-  X(DriverGetVersion, cuDriverGetVersion, int*)                                                            \
-  X(GetErrorName, cuGetErrorName, CUresult, const char**)                                                  \
-  X(GetErrorString, cuGetErrorString, CUresult, const char**)                                              \
-  X(DeviceGetCount, cuDeviceGetCount, int*)                                                                \
-  X(DeviceGet, cuDeviceGet, CUdevice*, int)                                                                \
-  X(DeviceGetName, cuDeviceGetName, char*, int, CUdevice)                                                  \
-  X(DeviceGetUuid, cuDeviceGetUuid_v2, CUuuid*, CUdevice)                                                  \
-  X(DeviceGetAttribute, cuDeviceGetAttribute, int*, CUdevice_attribute, CUdevice)                          \
-  X(DeviceTotalMem, cuDeviceTotalMem_v2, std::size_t*, CUdevice)                                           \
-  X(DeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, CUmemoryPool*, CUdevice)                           \
-  X(MemPoolSetAttribute, cuMemPoolSetAttribute, CUmemoryPool, CUmemPool_attribute, void*)                  \
-  X(MemPoolTrimTo, cuMemPoolTrimTo, CUmemoryPool, std::size_t)                                             \
-  X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUcontext*, CUdevice)                                \
-  X(CtxSetCurrent, cuCtxSetCurrent, CUcontext)                                                             \
-  X(CtxSynchronize, cuCtxSynchronize, void)                                                                \
-  X(MemAlloc, cuMemAlloc_v2, CUdeviceptr*, std::size_t)                                                    \
-  X(MemFree, cuMemFree_v2, CUdeviceptr)                                                                    \
-  X(MemAllocAsync, cuMemAllocAsync, CUdeviceptr*, std::size_t, CUstream)                                   \
-  X(MemFreeAsync, cuMemFreeAsync, CUdeviceptr, CUstream)                                                   \
-  X(MemGetAddressRange, cuMemGetAddressRange_v2, CUdeviceptr*, std::size_t*, CUdeviceptr)                  \
-  X(MemGetAllocationGranularity, cuMemGetAllocationGranularity, std::size_t*, const CUmemAllocationProp*,  \
-    CUmemAllocationGranularity_flags)                                                                      \
-  X(MemAddressReserve, cuMemAddressReserve, CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr,           \
-    unsigned long long)                                                                                    \
-  X(MemAddressFree, cuMemAddressFree, CUdeviceptr, std::size_t)                                            \
-  X(MemCreate, cuMemCreate, CUmemGenericAllocationHandle*, std::size_t, const CUmemAllocationProp*,        \
-    unsigned long long)                                                                                    \
-  X(MemRelease, cuMemRelease, CUmemGenericAllocationHandle)                                                \
-  X(MemMap, cuMemMap, CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle,                 \
-    unsigned long long)                                                                                    \
-  X(MemUnmap, cuMemUnmap, CUdeviceptr, std::size_t)                                                        \
-  X(MemSetAccess, cuMemSetAccess, CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t)           \
-  X(IpcGetMemHandle, cuIpcGetMemHandle, CUipcMemHandle*, CUdeviceptr)                                      \
-  X(IpcOpenMemHandle, cuIpcOpenMemHandle_v2, CUdeviceptr*, CUipcMemHandle, unsigned)                       \
-  X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                           \
-  X(MemFreeHost, cuMemFreeHost, void*)                                                                     \
-  X(MemHostRegister, cuMemHostRegister_v2, void*, std::size_t, unsigned)                                   \
-  X(MemHostUnregister, cuMemHostUnregister, void*)                                                         \
-  X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, CUdeviceptr*, void*, unsigned)                  \
-  X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, std::size_t, CUstream)                \
-  X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, std::size_t, CUstream)                      \
-  X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                \
-  X(Memcpy3DAsync, cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D*, CUstream)                                     \
-  X(MemsetD8Async, cuMemsetD8Async, CUdeviceptr, unsigned char, std::size_t, CUstream)                     \
-  X(MemsetD16Async, cuMemsetD16Async, CUdeviceptr, unsigned short, std::size_t, CUstream)                  \
-  X(MemsetD32Async, cuMemsetD32Async, CUdeviceptr, unsigned, std::size_t, CUstream)                        \
-  X(Array3DCreate, cuArray3DCreate_v2, CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*)                           \
-  X(ArrayDestroy, cuArrayDestroy, CUarray)                                                                 \
-  X(TexObjectCreate, cuTexObjectCreate, CUtexObject*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*, \
-    const CUDA_RESOURCE_VIEW_DESC*)                                                                        \
-  X(TexObjectDestroy, cuTexObjectDestroy, CUtexObject)                                                     \
-  X(SurfObjectCreate, cuSurfObjectCreate, CUsurfObject*, const CUDA_RESOURCE_DESC*)                        \
-  X(SurfObjectDestroy, cuSurfObjectDestroy, CUsurfObject)                                                  \
-  X(StreamCreate, cuStreamCreate, CUstream*, unsigned)                                                     \
-  X(StreamDestroy, cuStreamDestroy_v2, CUstream)                                                           \
-  X(StreamQuery, cuStreamQuery, CUstream)                                                                  \
-  X(StreamSynchronize, cuStreamSynchronize, CUstream)                                                      \
-  X(StreamWriteValue32, cuStreamWriteValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)              \
-  X(StreamWaitValue32, cuStreamWaitValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)                \
-  X(StreamBeginCapture, cuStreamBeginCapture_v2, CUstream, CUstreamCaptureMode)                            \
-  X(StreamEndCapture, cuStreamEndCapture, CUstream, CUgraph*)                                              \
-  X(GraphCreate, cuGraphCreate, CUgraph*, unsigned)                                                        \
-  X(GraphAddKernelNode, cuGraphAddKernelNode_v2, CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t,   \
-    const CUDA_KERNEL_NODE_PARAMS*)                                                                        \
-  X(GraphInstantiateWithFlags, cuGraphInstantiateWithFlags, CUgraphExec*, CUgraph, unsigned long long)     \
-  X(GraphDestroy, cuGraphDestroy, CUgraph)                                                                 \
-  X(GraphExecDestroy, cuGraphExecDestroy, CUgraphExec)                                                     \
-  X(GraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, CUgraphExec, CUgraphNode,             \
-    const CUDA_KERNEL_NODE_PARAMS*)                                                                        \
-  X(GraphLaunch, cuGraphLaunch, CUgraphExec, CUstream)                                                     \
-  X(EventCreate, cuEventCreate, CUevent*, unsigned)                                                        \
-  X(EventRecord, cuEventRecord, CUevent, CUstream)                                                         \
-  X(EventQuery, cuEventQuery, CUevent)                                                                     \
-  X(EventElapsedTime, cuEventElapsedTime, float*, CUevent, CUevent)                                        \
-  X(LinkCreate, cuLinkCreate_v2, unsigned, CUjit_option*, void**, CUlinkState*)                            \
-  X(LinkAddData, cuLinkAddData_v2, CUlinkState, CUjitInputType, void*, std::size_t, const char*, unsigned, \
-    CUjit_option*, void**)                                                                                 \
-  X(LinkComplete, cuLinkComplete, CUlinkState, void**, std::size_t*)                                       \
-  X(LinkDestroy, cuLinkDestroy, CUlinkState)                                                               \
-  X(ModuleLoadData, cuModuleLoadData, CUmodule*, const void*)                                              \
-  X(ModuleUnload, cuModuleUnload, CUmodule)                                                                \
-  X(ModuleGetFunction, cuModuleGetFunction, CUfunction*, CUmodule, const char*)                            \
-  X(FuncGetAttribute, cuFuncGetAttribute, int*, CUfunction_attribute, CUfunction)                          \
-  X(FuncGetParamInfo, cuFuncGetParamInfo, CUfunction, std::size_t, std::size_t*, std::size_t*)             \
-  X(FuncSetAttribute, cuFuncSetAttribute, CUfunction, CUfunction_attribute, int)                           \
-  X(LaunchKernel, cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,  \
+#define CLIQUE_CUDA_CALLS(X)                                                                                 \
+  X(Init, cuInit, unsigned)                                                                                  \
+  X(DriverGetVersion, cuDriverGetVersion, int*)                                                              \
+  X(GetErrorName, cuGetErrorName, CUresult, const char**)                                                    \
+  X(GetErrorString, cuGetErrorString, CUresult, const char**)                                                \
+  X(DeviceGetCount, cuDeviceGetCount, int*)                                                                  \
+  X(DeviceGet, cuDeviceGet, CUdevice*, int)                                                                  \
+  X(DeviceGetName, cuDeviceGetName, char*, int, CUdevice)                                                    \
+  X(DeviceGetUuid, cuDeviceGetUuid_v2, CUuuid*, CUdevice)                                                    \
+  X(DeviceGetAttribute, cuDeviceGetAttribute, int*, CUdevice_attribute, CUdevice)                            \
+  X(DeviceTotalMem, cuDeviceTotalMem_v2, std::size_t*, CUdevice)                                             \
+  X(DeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, CUmemoryPool*, CUdevice)                             \
+  X(MemPoolSetAttribute, cuMemPoolSetAttribute, CUmemoryPool, CUmemPool_attribute, void*)                    \
+  X(MemPoolTrimTo, cuMemPoolTrimTo, CUmemoryPool, std::size_t)                                               \
+  X(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUcontext*, CUdevice)                                  \
+  X(CtxSetCurrent, cuCtxSetCurrent, CUcontext)                                                               \
+  X(CtxSynchronize, cuCtxSynchronize, void)                                                                  \
+  X(MemAlloc, cuMemAlloc_v2, CUdeviceptr*, std::size_t)                                                      \
+  X(MemFree, cuMemFree_v2, CUdeviceptr)                                                                      \
+  X(MemAllocAsync, cuMemAllocAsync, CUdeviceptr*, std::size_t, CUstream)                                     \
+  X(MemFreeAsync, cuMemFreeAsync, CUdeviceptr, CUstream)                                                     \
+  X(MemGetAddressRange, cuMemGetAddressRange_v2, CUdeviceptr*, std::size_t*, CUdeviceptr)                    \
+  X(MemGetAllocationGranularity, cuMemGetAllocationGranularity, std::size_t*, const CUmemAllocationProp*,    \
+    CUmemAllocationGranularity_flags)                                                                        \
+  X(MemAddressReserve, cuMemAddressReserve, CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr,             \
+    unsigned long long)                                                                                      \
+  X(MemAddressFree, cuMemAddressFree, CUdeviceptr, std::size_t)                                              \
+  X(MemCreate, cuMemCreate, CUmemGenericAllocationHandle*, std::size_t, const CUmemAllocationProp*,          \
+    unsigned long long)                                                                                      \
+  X(MemRelease, cuMemRelease, CUmemGenericAllocationHandle)                                                  \
+  X(MemMap, cuMemMap, CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle,                   \
+    unsigned long long)                                                                                      \
+  X(MemUnmap, cuMemUnmap, CUdeviceptr, std::size_t)                                                          \
+  X(MemSetAccess, cuMemSetAccess, CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t)             \
+  X(IpcGetMemHandle, cuIpcGetMemHandle, CUipcMemHandle*, CUdeviceptr)                                        \
+  X(IpcOpenMemHandle, cuIpcOpenMemHandle_v2, CUdeviceptr*, CUipcMemHandle, unsigned)                         \
+  X(MemHostAlloc, cuMemHostAlloc, void**, std::size_t, unsigned)                                             \
+  X(MemFreeHost, cuMemFreeHost, void*)                                                                       \
+  X(MemHostRegister, cuMemHostRegister_v2, void*, std::size_t, unsigned)                                     \
+  X(MemHostUnregister, cuMemHostUnregister, void*)                                                           \
+  X(MemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, CUdeviceptr*, void*, unsigned)                    \
+  X(MemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, std::size_t, CUstream)                  \
+  X(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, std::size_t, CUstream)                        \
+  X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)                  \
+  X(Memcpy3DAsync, cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D*, CUstream)                                       \
+  X(MemsetD8Async, cuMemsetD8Async, CUdeviceptr, unsigned char, std::size_t, CUstream)                       \
+  X(MemsetD16Async, cuMemsetD16Async, CUdeviceptr, unsigned short, std::size_t, CUstream)                    \
+  X(MemsetD32Async, cuMemsetD32Async, CUdeviceptr, unsigned, std::size_t, CUstream)                          \
+  X(Array3DCreate, cuArray3DCreate_v2, CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*)                             \
+  X(ArrayDestroy, cuArrayDestroy, CUarray)                                                                   \
+  X(TexObjectCreate, cuTexObjectCreate, CUtexObject*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*,   \
+    const CUDA_RESOURCE_VIEW_DESC*)                                                                          \
+  X(TexObjectDestroy, cuTexObjectDestroy, CUtexObject)                                                       \
+  X(SurfObjectCreate, cuSurfObjectCreate, CUsurfObject*, const CUDA_RESOURCE_DESC*)                          \
+  X(SurfObjectDestroy, cuSurfObjectDestroy, CUsurfObject)                                                    \
+  X(StreamCreate, cuStreamCreate, CUstream*, unsigned)                                                       \
+  X(StreamDestroy, cuStreamDestroy_v2, CUstream)                                                             \
+  X(StreamQuery, cuStreamQuery, CUstream)                                                                    \
+  X(StreamSynchronize, cuStreamSynchronize, CUstream)                                                        \
+  X(StreamWriteValue32, cuStreamWriteValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)                \
+  X(StreamWaitValue32, cuStreamWaitValue32_v2, CUstream, CUdeviceptr, cuuint32_t, unsigned)                  \
+  X(StreamBeginCapture, cuStreamBeginCapture_v2, CUstream, CUstreamCaptureMode)                              \
+  X(StreamEndCapture, cuStreamEndCapture, CUstream, CUgraph*)                                                \
+  X(StreamGetCaptureInfo, cuStreamGetCaptureInfo_v2, CUstream, CUstreamCaptureStatus*, cuuint64_t*,          \
+    CUgraph*, const CUgraphNode**, std::size_t*)                                                             \
+  X(StreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies, CUstream, CUgraphNode*, std::size_t, \
+    unsigned)                                                                                                \
+  X(GraphCreate, cuGraphCreate, CUgraph*, unsigned)                                                          \
+  X(GraphAddKernelNode, cuGraphAddKernelNode_v2, CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t,     \
+    const CUDA_KERNEL_NODE_PARAMS*)                                                                          \
+  X(GraphInstantiateWithFlags, cuGraphInstantiateWithFlags, CUgraphExec*, CUgraph, unsigned long long)       \
+  X(GraphDestroy, cuGraphDestroy, CUgraph)                                                                   \
+  X(GraphExecDestroy, cuGraphExecDestroy, CUgraphExec)                                                       \
+  X(GraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, CUgraphExec, CUgraphNode,               \
+    const CUDA_KERNEL_NODE_PARAMS*)                                                                          \
+  X(GraphLaunch, cuGraphLaunch, CUgraphExec, CUstream)                                                       \
+  X(EventCreate, cuEventCreate, CUevent*, unsigned)                                                          \
+  X(EventRecord, cuEventRecord, CUevent, CUstream)                                                           \
+  X(EventQuery, cuEventQuery, CUevent)                                                                       \
+  X(EventElapsedTime, cuEventElapsedTime, float*, CUevent, CUevent)                                          \
+  X(LinkCreate, cuLinkCreate_v2, unsigned, CUjit_option*, void**, CUlinkState*)                              \
+  X(LinkAddData, cuLinkAddData_v2, CUlinkState, CUjitInputType, void*, std::size_t, const char*, unsigned,   \
+    CUjit_option*, void**)                                                                                   \
+  X(LinkComplete, cuLinkComplete, CUlinkState, void**, std::size_t*)                                         \
+  X(LinkDestroy, cuLinkDestroy, CUlinkState)                                                                 \
+  X(ModuleLoadData, cuModuleLoadData, CUmodule*, const void*)                                                \
+  X(ModuleUnload, cuModuleUnload, CUmodule)                                                                  \
+  X(ModuleGetFunction, cuModuleGetFunction, CUfunction*, CUmodule, const char*)                              \
+  X(FuncGetAttribute, cuFuncGetAttribute, int*, CUfunction_attribute, CUfunction)                            \
+  X(FuncGetParamInfo, cuFuncGetParamInfo, CUfunction, std::size_t, std::size_t*, std::size_t*)               \
+  X(FuncSetAttribute, cuFuncSetAttribute, CUfunction, CUfunction_attribute, int)                             \
+  X(LaunchKernel, cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,    \
     unsigned, CUstream, void**, void**)
 
 /// The driver's entry points.

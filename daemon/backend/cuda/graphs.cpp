@@ -1,4 +1,5 @@
 // Recordings as CUDA graphs: commands that are captured once, and launched as one.
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -26,6 +27,24 @@ CUgraphExec capture(CUstream stream, const std::function<void()>& run) {
   static_cast<void>(driver().GraphDestroy(graph));
   check(result, "cuGraphInstantiateWithFlags");
   return native;
+}
+
+/// What comes next into the stream comes after these nodes of the graph.
+void come_after(CUstream stream, std::vector<CUgraphNode> nodes) {
+  // None may be named twice.
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  CLIQUE_CUDA(StreamUpdateCaptureDependencies(stream, nodes.data(), nodes.size(),
+                                              CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+}
+
+/// @returns the nodes of the graph that come last in the stream as it is.
+std::vector<CUgraphNode> last_nodes(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUgraphNode* nodes = nullptr;
+  std::size_t count = 0;
+  CLIQUE_CUDA(StreamGetCaptureInfo(stream, &status, nullptr, nullptr, &nodes, &count));
+  return {nodes, nodes + count};
 }
 
 }  // namespace
@@ -56,11 +75,16 @@ class CudaBackend::CapturedGraph : public Graph, public std::enable_shared_from_
   const std::string_view kernel_;
 };
 
-bool CudaBackend::begin_graph() {
+bool CudaBackend::begin_graph(ObjectId queue) {
   // A limit is one for each kernel.
   if (surroundings_.kernel_limit.count() != 0) return false;
-  collected_.emplace();
-  return true;
+  try {
+    const bool in_order = queues_.get(queue)->in_order;
+    collected_.emplace().in_order = in_order;
+    return true;
+  } catch (const ClError&) {
+    return false;  // the queue could not be made, and so nothing runs in it
+  }
 }
 
 std::shared_ptr<Graph> CudaBackend::end_graph() {
@@ -69,8 +93,17 @@ std::shared_ptr<Graph> CudaBackend::end_graph() {
   try {
     if (capturing_ == nullptr) CLIQUE_CUDA(StreamCreate(&capturing_, CU_STREAM_NON_BLOCKING));
     CUgraphExec const native = capture(capturing_, [&] {
-      for (Work& work : collected.works)
-        if (work.run) work.run(capturing_);
+      std::vector<std::vector<CUgraphNode>> ends;  // of each work
+      for (std::size_t i = 0; i < collected.works.size(); ++i) {
+        if (!collected.in_order) {
+          std::vector<CUgraphNode> before;
+          for (const CommandId earlier : collected.waits[i])
+            before.insert(before.end(), ends[earlier].begin(), ends[earlier].end());
+          come_after(capturing_, std::move(before));
+        }
+        if (collected.works[i].run) collected.works[i].run(capturing_);
+        if (!collected.in_order) ends.push_back(last_nodes(capturing_));
+      }
     });
     std::vector<std::shared_ptr<const void>> keep;
     for (Work& work : collected.works)
@@ -82,10 +115,11 @@ std::shared_ptr<Graph> CudaBackend::end_graph() {
   }
 }
 
-void CudaBackend::collect(Work work) {
+void CudaBackend::collect(const Command& command, Work work) {
   // What is to be done at the end of each run, as to print, is not a graph's.
   collected_->refused = collected_->refused || work.data || work.before_report;
   collected_->works.push_back(std::move(work));
+  collected_->waits.push_back(command.waits);
 }
 
 }  // namespace clique::daemon::cuda

@@ -53,13 +53,22 @@ void OpenClBackend::prepare(const Command& command, Prepared& prepared) {
   prepared.queue = queues_.get(command.queue);
   if (prepared.parts != nullptr && prepared.parts->status != CL_SUCCESS)
     throw ClError(prepared.parts->status, "an earlier part of the command failed");
-  resolve(command.waits, prepared.waits, prepared.after);
+  if ((command.flags & Command::kAfterParts) == 0) {
+    resolve(command.waits, prepared.waits, prepared.after);
+    // Where the queue keeps no order, each part waits for what the command waits for.
+    if (!first && !prepared.queue->in_order) resolve(prepared.parts->waits, prepared.waits, prepared.after);
+  } else {
+    for (const CommandId number : command.waits) {
+      check_earlier_part(number, first ? 0 : prepared.parts->events.size());
+      if (prepared.queue->in_order) continue;
+      prepared.waits.push_back(prepared.parts->events[number].get());
+      if (const auto& report = prepared.parts->reports[number]) prepared.after.push_back(report);
+    }
+  }
   // For drivers, a command that failed has ended, and those before it are forgotten, though they may have to
   // wait yet.
   const cl_event tail = standing_tail(*prepared.queue).get();
   if (tail != prepared.queue->tail.get()) prepared.waits.push_back(tail);
-  // Where the queue keeps no order, each part waits for what the command waits for.
-  if (!first && !prepared.queue->in_order) resolve(prepared.parts->waits, prepared.waits, prepared.after);
 }
 
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
