@@ -115,21 +115,29 @@ class PeerLinks {
   void hush();
 
  private:
-  struct Link {
+  struct Tended {
     std::unique_ptr<protocol::Line> line;
-    protocol::Repair repair;
+    protocol::Repair repair = {};
+  };
+  struct Link {
+    std::string endpoint;
+    std::string token;
+    std::vector<Tended> lines = {};  ///< at least one; what is large goes through all of them in turn
+    std::size_t next = 0;
     bool gone = false;
-    std::shared_ptr<protocol::SharedMemory> shared;
+    std::shared_ptr<protocol::SharedMemory> shared = nullptr;
+    bool long_way() const { return lines.front().line->round_trip() > protocol::kLongWay; }
     /// Whether something may go through it.
     bool shares() const { return shared && !gone; }
   };
+  void add_line(Link& link);
   void send_batch(Link& link);
   bool try_shared(Link& link);
   /// Nothing goes to the peer any more.
   static void end(Link& link);
-  /// Calls action(), which uses the link's line, unless that is gone.
+  /// Calls action(), which uses the link's lines, unless they are gone.
   template <typename F>
-  void with_line(Link& link, F&& action);
+  void with_lines(Link& link, F&& action);
 
   zmq::context_t& context_;
   const std::chrono::milliseconds patience_;

@@ -37,10 +37,6 @@ constexpr auto kClockPeriod = 2s;
 constexpr std::size_t kWindow = 4U << 20U;
 constexpr double kBytesPerNs = 3;
 constexpr std::size_t kLargestWindow = 64U << 20U;
-/// A way that takes longer than this is worth several connections, each of which the system lets hold only so
-/// much.
-constexpr std::int64_t kLongWayNs = 500'000;
-constexpr unsigned kConnectionsOfLongWay = 4;
 
 using protocol::Line;
 using protocol::Monitor;
@@ -106,7 +102,8 @@ class Link::Session final : public Reactor::Client,
   // Uploads::Way
   void send(protocol::PeerData&& part) override;
 
-  void expect_pushes();
+  /// @param more where there are lines for them already, not else
+  void expect_pushes(bool more = false);
   bool shares_memory() const { return shared_ != nullptr; }
 
  private:
@@ -128,8 +125,9 @@ class Link::Session final : public Reactor::Client,
   /// Calls function(tended) for all lines.
   template <typename F>
   void with_lines(F&& function);
-  /// Under bulk_mutex_.
-  void add_bulk(std::vector<Tended>& lines, Line::Direction direction);
+  /// Makes lines for bulk, as far as there should be some and are not. Under bulk_mutex_.
+  /// @returns how many were there before.
+  std::size_t extend(std::vector<Tended>& lines, Line::Direction direction);
   void close_uplinks();
   void ask_clock();
   Reports& reports();
@@ -156,7 +154,10 @@ class Link::Session final : public Reactor::Client,
   void take_report(protocol::Print&& text) { reports().print(std::move(text)); }
   void take_report(protocol::Failed&& failure) { reports().failed(std::move(failure)); }
   void take_report(protocol::PeerLost&& loss) { reports().unreachable(loss.peer); }
-  void take_report(protocol::PeerData&& part) { reports().pushed(std::move(part)); }
+  void take_report(protocol::PeerData&& part) {
+    expect_pushes(true);
+    reports().pushed(std::move(part));
+  }
   void take_report(protocol::Taken&& taken) {
     if (uploads.taken(taken)) inbox.run({[this] { uploads.go_on(); }, {}});
   }
@@ -191,7 +192,6 @@ class Link::Session final : public Reactor::Client,
   std::vector<Tended> downlinks_;
   std::size_t next_uplink_ = 0;
   protocol::LineId next_line_ = protocol::kFirstBulkLine;
-  unsigned connections_ = 1;  // each way; set by open()
   bool bulk_closed_ = false;
   Loans loans_;
 
@@ -261,10 +261,11 @@ void Link::Session::open(std::chrono::milliseconds timeout) {
     link_.wait([&] { return answered.load(std::memory_order_acquire); });
   }
   if (link_.lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
-  link_.long_way_ = !shared_ && round_trip_ > kLongWayNs;
-  connections_ = link_.long_way_ ? kConnectionsOfLongWay : protocol::bulk_connections();
+  link_.long_way_ = !shared_ && round_trip_ > std::chrono::nanoseconds(protocol::kLongWay).count();
+  const std::size_t least =
+      shared_ || link_.long_way_ ? kWindow : kWindow * protocol::bulk_connections(link_.long_way_);
   uploads.set_window(std::clamp(static_cast<std::size_t>(static_cast<double>(round_trip_) * kBytesPerNs),
-                                kWindow, shared_ ? kWindow : kLargestWindow));
+                                least, shared_ ? kWindow : kLargestWindow));
 }
 
 void Link::Session::start(Reports& reports) {
@@ -300,10 +301,13 @@ void Link::Session::close() {
   inbox.finish("the session was closed");
 }
 
-void Link::Session::add_bulk(std::vector<Tended>& lines, Line::Direction direction) {
-  for (unsigned i = 0; i < connections_; ++i)
+std::size_t Link::Session::extend(std::vector<Tended>& lines, Line::Direction direction) {
+  const std::size_t before = lines.size();
+  const auto answered = [&] { return before > 0 && lines.back().line->round_trip() > 0ns; };
+  while (protocol::worth_another_connection(lines.size(), answered(), link_.long_way_))
     lines.push_back({make_line(link_.endpoint_.commands, next_line_++, direction), {}});
-  stir();
+  if (lines.size() != before) stir();
+  return before;
 }
 
 void Link::Session::send(protocol::PeerData&& part) {
@@ -321,7 +325,7 @@ void Link::Session::send(protocol::PeerData&& part) {
   const std::lock_guard lock(bulk_mutex_);
   if (bulk_closed_) return;
   try {
-    if (uplinks_.empty()) add_bulk(uplinks_, Line::Direction::Outward);
+    extend(uplinks_, Line::Direction::Outward);
     protocol::Batch batch;
     part.data.owner = loans_.lend(std::move(part.data.owner));
     batch.add(part);
@@ -331,13 +335,13 @@ void Link::Session::send(protocol::PeerData&& part) {
   }
 }
 
-void Link::Session::expect_pushes() {
+void Link::Session::expect_pushes(bool more) {
   if (shared_) return;
   const std::lock_guard lock(bulk_mutex_);
-  if (!downlinks_.empty() || bulk_closed_) return;
+  if (bulk_closed_ || (more && downlinks_.empty())) return;
   try {
-    add_bulk(downlinks_, Line::Direction::Inward);
-    for (const Tended& tended : downlinks_) inbox.add(tended.line);
+    for (std::size_t i = extend(downlinks_, Line::Direction::Inward); i < downlinks_.size(); ++i)
+      inbox.add(downlinks_[i].line);
   } catch (const zmq::error_t& error) {
     condemn(std::string("connecting failed: ") + error.what());
   }

@@ -138,9 +138,13 @@ void Line::listen() {
   }
 }
 
+void Line::note_answer() {
+  answered_ = true;
+  round_trip_.store((std::chrono::steady_clock::now() - connected_) / kTripsToAttach);
+}
+
 void Line::hear(const Received& message) {
-  if (!std::exchange(answered_, true))
-    round_trip_.store((std::chrono::steady_clock::now() - connected_) / kTripsToAttach);
+  if (!answered_) note_answer();
   if (up_.load(std::memory_order_relaxed)) {
     sender_.received(message.batches);
     return;
@@ -151,7 +155,8 @@ void Line::hear(const Received& message) {
 
 bool Line::receive(Incoming& incoming) {
   if (!socket_ || !protocol::receive(socket_, incoming)) return false;
-  if (!std::exchange(answered_, true)) {
+  if (!answered_) {
+    note_answer();
     try {
       reader_.read(MessageList<Received>{}, incoming.records, incoming.frames, incoming.owner,
                    [](Received&& /*message*/) {});

@@ -82,7 +82,8 @@ class Line {
   int news();
   /// Becomes readable (once) when something has come.
   int descriptor() const { return descriptor_.load(std::memory_order_relaxed); }
-  /// Not less than a message and its answer take, as the last connection has shown; 0: unknown.
+  /// Not less than a message and its answer take, as the last connection has shown; 0: unknown, or nothing
+  /// has been answered yet.
   std::chrono::nanoseconds round_trip() const { return round_trip_.load(std::memory_order_relaxed); }
   /// Whether what was sent is kept, and what came is acknowledged; so until somebody says no.
   void set_resumable(bool yes) { resumable_.store(yes, std::memory_order_relaxed); }
@@ -105,6 +106,7 @@ class Line {
   /// @returns the socket, connected, with `first` sent.
   void connect(Batch& first);
   void hear(const Received& message);
+  void note_answer();
 
   zmq::context_t& zmq_;
   const std::string endpoint_;

@@ -55,17 +55,22 @@ void expect_payloads(zmq::socket_ref socket) {
   socket.set(zmq::sockopt::heartbeat_timeout, 0);
 }
 
-unsigned bulk_connections() {
+unsigned bulk_connections(bool long_way) {
+  constexpr unsigned kMost = 4;
   // One thread moves several GB/s; more only help where the rest of the way has processors of its own.
-  static const unsigned count = std::clamp(std::thread::hardware_concurrency() / 4, 1U, 4U);
-  return count;
+  static const unsigned count = std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMost);
+  return long_way ? kMost : count;
+}
+
+bool worth_another_connection(std::size_t present, bool answered, bool long_way) {
+  return present < bulk_connections(long_way) && (present == 0 || answered || long_way);
 }
 
 int io_threads() {
   // Connections go to the thread that has fewest: the two directions of what is large, and a worker's own
   // sockets, find one each.
   constexpr int kMore = 3;
-  return static_cast<int>(bulk_connections()) + kMore;
+  return static_cast<int>(bulk_connections(false)) + kMore;
 }
 
 Frames frames_of(Batch& batch) {

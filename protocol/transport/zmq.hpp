@@ -1,6 +1,7 @@
 // Batches over ZeroMQ sockets. A ZeroMQ message is: [routing id, on ROUTER sockets] records, payload frames.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,18 @@ void configure(zmq::socket_ref socket);
 /// may, which comes after it. That the other host acknowledges is enough then.
 void expect_payloads(zmq::socket_ref socket);
 
+/// A way that takes longer than this, there and back, is worth several connections whatever there is of
+/// processors: the system lets each hold only so much.
+inline constexpr std::chrono::microseconds kLongWay{500};
+
 /// Over how many connections this process spreads a large transfer, each direction.
-unsigned bulk_connections();
+unsigned bulk_connections(bool long_way);
+
+/// Whether there should be another connection for large transfers. On a short way they come one after the
+/// other: ZeroMQ gives each to the thread that has the fewest, and counts only those that are there already.
+/// @param present how many there are
+/// @param answered whether the last of them is known to be made
+bool worth_another_connection(std::size_t present, bool answered, bool long_way);
 
 /// How many threads ZeroMQ is to have here: as many as that, and more, so that commands and reports, whose
 /// connections are made first, mostly have other threads than what is large.
