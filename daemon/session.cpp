@@ -269,6 +269,7 @@ void Session::loop() {
     if (sockets || !shared_ || !open_ || due_from_socket_ > 0) busy = take_commands() || busy;
     if (sockets || !peer_lines_.empty()) busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
+    busy = take_part() || busy;
     surroundings_.peers.collect();
     if (pushing_.exchange(false)) {
       // In this order: what was not handed over yet is not lent yet.
@@ -319,7 +320,7 @@ bool Session::take_commands() {
         count_in(sockets_.commands, commands_, incoming);
       }
     } else if (const auto bulk = bulk_ids_.find(incoming.routing_id); bulk != bulk_ids_.end()) {
-      take_bulk(bulk->second, incoming);
+      take_bulk(bulk->second, std::move(incoming));
     } else if (open_) {
       attach_line(incoming);
     } else {
@@ -453,10 +454,10 @@ std::optional<std::uint64_t> Session::attach_reports(const Incoming& incoming) {
   }
 }
 
-void Session::take_bulk(protocol::LineId id, const Incoming& incoming) {
+void Session::take_bulk(protocol::LineId id, Incoming&& incoming) {
   if (const auto line = uplinks_.find(id); line != uplinks_.end()) {
-    take(protocol::BulkMessages{}, incoming, true);
     count_in(sockets_.commands, line->second, incoming);
+    parts_.push_back({std::move(incoming), true});
     return;
   }
   protocol::LineSender& sender = downlinks_.at(id).sender;
@@ -543,8 +544,11 @@ bool Session::take_peers() {
   int count = 0;
   for (; count < kTurn && protocol::receive(sockets_.peers, incoming); ++count) {
     if (const auto peer = peer_ids_.find(incoming.routing_id); peer != peer_ids_.end()) {
-      take(protocol::PeerMessages{}, incoming, false);
       count_in(sockets_.peers, peer_lines_[peer->second], incoming);
+      if (incoming.frames.empty())
+        take(protocol::PeerMessages{}, incoming, false);
+      else
+        parts_.push_back({std::move(incoming), false});
       continue;
     }
     if (former_ids_.contains(incoming.routing_id)) continue;
@@ -563,6 +567,17 @@ bool Session::take_peers() {
     }
   }
   return count > 0;
+}
+
+bool Session::take_part() {
+  if (parts_.empty()) return false;
+  const Part part = std::move(parts_.front());
+  parts_.pop_front();
+  if (part.from_client)
+    take(protocol::BulkMessages{}, part.incoming, true);
+  else
+    take(protocol::PeerMessages{}, part.incoming, false);
+  return true;
 }
 
 bool Session::take_shared_peers() {

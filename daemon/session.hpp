@@ -73,7 +73,9 @@ class Session final : private PeerLinks::ClientLink {
     protocol::LineSender sender = {};
   };
   void attach_line(const protocol::Incoming& incoming);
-  void take_bulk(protocol::LineId id, const protocol::Incoming& incoming);
+  void take_bulk(protocol::LineId id, protocol::Incoming&& incoming);
+  /// Handles one of the large parts that have come. @returns whether there was any.
+  bool take_part();
   /// The same for the reports. @returns what Reporter::receive() wants to know.
   std::optional<std::uint64_t> attach_reports(const protocol::Incoming& incoming);
   /// The message, where it is a right one. Throws DecodeError.
@@ -113,6 +115,13 @@ class Session final : private PeerLinks::ClientLink {
   std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is elsewhere
   std::deque<protocol::Incoming> from_socket_;      // batches that the client could not send through it
   unsigned due_from_socket_ = 0;                    // of these, how many come before what is in it
+  /// Large parts that have come, and are handled one at a time: who asks for little waits for one of them at
+  /// most.
+  struct Part {
+    protocol::Incoming incoming;
+    bool from_client;  ///< else from another worker
+  };
+  std::deque<Part> parts_;
   protocol::Vigil vigil_;
   Transfers transfers_;
   Recordings recordings_;

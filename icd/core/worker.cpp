@@ -7,14 +7,13 @@
 #include "icd/core/context.hpp"
 #include "icd/core/event.hpp"
 #include "icd/core/host_segment.hpp"
-#include "icd/remote/copy.hpp"
 #include "icd/remote/threads.hpp"
 
 namespace clique::icd {
 
-void HostRange::fill(std::byte* to, std::span<const std::byte> from) {
+void HostRange::fill(std::byte* to, std::span<const std::byte> from, Through through) {
   const std::shared_lock lock(mutex_);
-  if (!closed_) copy(to, from.data(), from.size());
+  if (!closed_) copy(to, from.data(), from.size(), through);
 }
 
 void HostRange::close() {
@@ -197,11 +196,12 @@ void Worker::pushed(protocol::PeerData&& part) {
     found->second.missing -= size;
     ++found->second.copying;
   }
-  link().run({[to, range, data = std::move(part.data)]() mutable {
+  const Through through = link().shares_memory() ? Through::Memory : Through::Network;
+  link().run({[to, range, through, data = std::move(part.data)]() mutable {
                 if (range)
-                  range->fill(to.data(), data.bytes);
+                  range->fill(to.data(), data.bytes, through);
                 else
-                  copy(to.data(), data.bytes.data(), to.size());
+                  copy(to.data(), data.bytes.data(), to.size(), through);
                 data = {};
               },
               [this, transfer = part.transfer] { copied(transfer); }});

@@ -13,6 +13,7 @@
 
 #include "icd/core/event.hpp"
 #include "icd/core/object.hpp"
+#include "icd/remote/copy.hpp"
 #include "icd/remote/nodes.hpp"
 
 namespace clique::icd {
@@ -26,7 +27,7 @@ using DataSink = std::function<void(std::uint32_t part, std::span<const std::byt
 class HostRange {
  public:
   /// Fills a part of it, unless it is closed.
-  void fill(std::byte* to, std::span<const std::byte> from);
+  void fill(std::byte* to, std::span<const std::byte> from, Through through);
   /// The command has ended without waiting for all of it: the memory is the application's again.
   void close();
 

@@ -12,6 +12,7 @@
 
 #include "icd/remote/process.hpp"
 #include "icd/remote/threads.hpp"
+#include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {
 
@@ -29,9 +30,13 @@ constexpr unsigned kMostHelpers = 7;
 /// After a block the next is often not far.
 constexpr auto kSpin = 100us;
 
-unsigned helper_count() {
+/// Beside a network as many as it takes to keep up with the threads that receive: who spins for more takes
+/// the processor from these.
+unsigned helper_count(Through through) {
   const unsigned processors = std::thread::hardware_concurrency();
-  return processors < kProcessors ? 0 : std::min(kMostHelpers, processors / 2 - 1);
+  if (processors < kProcessors) return 0;
+  return through == Through::Network ? protocol::bulk_connections(false) - 1
+                                     : std::min(kMostHelpers, processors / 2 - 1);
 }
 
 class Helpers {
@@ -99,9 +104,11 @@ class Helpers {
   std::atomic<unsigned> inside_{0};      // helpers that may have pieces
 };
 
-/// The process's; null where it has none. Made without a lock, which a forked child might find taken.
+/// The process's for this; null where it has none. Made without a lock, which a forked child might find
+/// taken.
+template <Through through>
 Helpers* helpers() {
-  static const unsigned count = helper_count();
+  static const unsigned count = helper_count(through);
   if (count == 0) return nullptr;
   static constinit std::atomic<Helpers*> current{nullptr};
   Helpers* known = current.load(std::memory_order_acquire);
@@ -118,12 +125,18 @@ Helpers* helpers() {
 
 }  // namespace
 
-void copy(std::byte* to, const std::byte* from, std::size_t size) {
-  Helpers* const all = size < kLarge ? nullptr : helpers();
+void copy(std::byte* to, const std::byte* from, std::size_t size, Through through) {
+  Helpers* all = nullptr;
+  if (size >= kLarge)
+    all = through == Through::Network ? helpers<Through::Network>() : helpers<Through::Memory>();
   if (all != nullptr)
     all->copy(to, from, size);
   else
     std::memcpy(to, from, size);
+}
+
+void copy(std::byte* to, const std::byte* from, std::size_t size) {
+  copy(to, from, size, Through::Memory);
 }
 
 }  // namespace clique::icd
