@@ -79,8 +79,7 @@ bool CudaBackend::begin_graph(ObjectId queue) {
   // A limit is one for each kernel.
   if (surroundings_.kernel_limit.count() != 0) return false;
   try {
-    const bool in_order = queues_.get(queue)->in_order;
-    collected_.emplace().in_order = in_order;
+    collected_ = Collected{queues_.get(queue)->in_order, {}, {}, false};
     return true;
   } catch (const ClError&) {
     return false;  // the queue could not be made, and so nothing runs in it
