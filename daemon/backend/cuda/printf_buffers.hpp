@@ -13,7 +13,7 @@ namespace clique::daemon::cuda {
 class PrintfBuffers {
  public:
   /// What a launch can print, in bytes of records; CL_DEVICE_PRINTF_BUFFER_SIZE.
-  static constexpr std::uint32_t kCapacity = 1U << 20U;
+  static constexpr std::uint32_t kCapacity = 2U << 20U;
 
   explicit PrintfBuffers(DeviceMemory& memory) : memory_(memory) {}
 
