@@ -115,12 +115,12 @@ class Session final : private PeerLinks::ClientLink {
   std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is elsewhere
   std::deque<protocol::Incoming> from_socket_;      // batches that the client could not send through it
   unsigned due_from_socket_ = 0;                    // of these, how many come before what is in it
-  /// Large parts that have come, and are handled one at a time: who asks for little waits for one of them at
-  /// most.
   struct Part {
     protocol::Incoming incoming;
     bool from_client;  ///< else from another worker
   };
+  /// Large parts that have come, and are handled one at a time: who asks for little waits for one of them at
+  /// most.
   std::deque<Part> parts_;
   protocol::Vigil vigil_;
   Transfers transfers_;
