@@ -13,15 +13,6 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// SPIR's, which OpenCL C's front end also has for its own metadata.
-enum SpirSpace : unsigned {
-  kSpirPrivate = 0,
-  kSpirGlobal = 1,
-  kSpirConstant = 2,
-  kSpirLocal = 3,
-  kSpirGeneric = 4
-};
-
 /// The name is of no known form.
 class Unknown : public std::exception {};
 

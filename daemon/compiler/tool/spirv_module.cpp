@@ -119,10 +119,11 @@ class Retargeting : public llvm::ValueMaterializer {
 
  private:
   void declare(const llvm::GlobalVariable& variable) {
-    auto* const made =
-        new llvm::GlobalVariable(*to_, types_.remapType(variable.getValueType()), variable.isConstant(),
-                                 variable.getLinkage(), nullptr, variable.getName(), nullptr,
-                                 variable.getThreadLocalMode(), nvptx_space(variable.getAddressSpace()));
+    // Nobody writes there, whether the variable is decorated as constant or not.
+    const bool constant = variable.isConstant() || variable.getAddressSpace() == kSpirConstant;
+    auto* const made = new llvm::GlobalVariable(
+        *to_, types_.remapType(variable.getValueType()), constant, variable.getLinkage(), nullptr,
+        variable.getName(), nullptr, variable.getThreadLocalMode(), nvptx_space(variable.getAddressSpace()));
     made->copyAttributesFrom(&variable);
     map_[&variable] = made;
   }
