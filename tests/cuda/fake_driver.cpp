@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -27,6 +28,7 @@
 
 // Programs built with a later header may ask for the first version of a call.
 #undef cuEventElapsedTime
+#undef cuStreamUpdateCaptureDependencies
 
 #define EXPORT extern "C" __attribute__((visibility("default"))) CUresult
 
@@ -193,12 +195,59 @@ void see_earlier_work() {
 
 }  // namespace
 
+struct CUgraphNode_st {
+  std::size_t index;  // of its work
+};
+
+/// Between begin and end of a capture.
+class Capture {
+ public:
+  void add(std::function<void()> work) {
+    nodes_.push_back(std::make_unique<CUgraphNode_st>(CUgraphNode_st{works_.size()}));
+    works_.push_back({std::move(work), std::exchange(last_, {nodes_.back().get()})});
+  }
+  const std::vector<CUgraphNode>& last() const { return last_; }
+  /// @returns false where a node is named twice.
+  bool come_after(std::vector<CUgraphNode> nodes) {
+    std::sort(nodes.begin(), nodes.end());
+    if (std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end()) return false;
+    last_ = std::move(nodes);
+    return true;
+  }
+  /// The works in an order that the graph allows: where there is a choice, those that came last go first.
+  std::vector<std::function<void()>> in_order() {
+    std::vector<std::function<void()>> result;
+    std::vector<bool> done(works_.size());
+    while (result.size() < works_.size()) {
+      for (std::size_t i = works_.size(); i-- > 0;) {
+        const auto& after = works_[i].after;
+        if (done[i] ||
+            !std::all_of(after.begin(), after.end(), [&](auto* node) { return done[node->index]; }))
+          continue;
+        done[i] = true;
+        result.push_back(std::move(works_[i].work));
+        break;
+      }
+    }
+    return result;
+  }
+
+ private:
+  struct Work {
+    std::function<void()> work;
+    std::vector<CUgraphNode> after;
+  };
+  std::vector<Work> works_;
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes_;
+  std::vector<CUgraphNode> last_;
+};
+
 struct CUstream_st {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> work;
   bool busy = false;
-  std::optional<std::vector<std::function<void()>>> captured;  // between begin and end of a capture
+  std::optional<Capture> captured;
 
   CUstream_st() {
     std::thread([this] {
@@ -221,7 +270,7 @@ struct CUstream_st {
   CUresult put(std::function<void()> what) {
     if (broken != CUDA_SUCCESS) return broken;
     if (captured) {
-      captured->push_back(std::move(what));
+      captured->add(std::move(what));
       return CUDA_SUCCESS;
     }
     {
@@ -650,9 +699,6 @@ std::function<void()> work_of(const CUDA_KERNEL_NODE_PARAMS& all) {
 }
 }  // namespace
 
-struct CUgraphNode_st {
-  std::size_t index;  // of its work
-};
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
   std::deque<CUgraphNode_st> nodes;  // which an application has
@@ -667,8 +713,22 @@ EXPORT cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode /*mode*/) {
 }
 EXPORT cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   if (!stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
-  *graph = new CUgraph_st{std::move(*std::exchange(stream->captured, std::nullopt)), {}};
+  *graph = new CUgraph_st{std::exchange(stream->captured, std::nullopt)->in_order(), {}};
   return CUDA_SUCCESS;
+}
+EXPORT cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* /*id*/,
+                                 CUgraph* /*graph*/, const CUgraphNode** after, size_t* count) {
+  if (!stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
+  *status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  *after = stream->captured->last().data();
+  *count = stream->captured->last().size();
+  return CUDA_SUCCESS;
+}
+EXPORT cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* after, size_t count, unsigned flags) {
+  if (!stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
+  return flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES && stream->captured->come_after({after, after + count})
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT cuGraphCreate(CUgraph* graph, unsigned /*flags*/) {
   *graph = new CUgraph_st;
