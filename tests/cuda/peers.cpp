@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
 #include <numeric>
 #include <thread>
 
@@ -94,12 +95,15 @@ class FakeReceiver {
   /// Takes what has come.
   void listen() {
     Incoming incoming;
-    // The line; its first message only says which one it is.
+    // Lines; the first message of each only says which one it is.
     while (protocol::receive(socket_, incoming)) {
-      if (attached_) read(incoming);
+      const auto [line, is_new] = received_.try_emplace(incoming.routing_id, 0);
+      if (!is_new) {
+        read(incoming);
+        ++line->second;
+      }
       Batch batch;
-      batch.add(Received{attached_ ? ++received_ : 0});
-      attached_ = true;
+      batch.add(Received{line->second});
       protocol::send(socket_, batch, incoming.routing_id);
     }
     while (memory_ && memory_->receive(incoming) == SharedMemory::Received::Batch) read(incoming);
@@ -123,8 +127,7 @@ class FakeReceiver {
   zmq::socket_t socket_;
   SharedOffer offer_;
   std::shared_ptr<SharedMemory> memory_;
-  bool attached_ = false;
-  std::uint64_t received_ = 0;  // batches
+  std::map<std::string, std::uint64_t> received_;  // batches of each line
   BatchReader reader_;
 };
 
