@@ -263,7 +263,7 @@ void Link::Session::open(std::chrono::milliseconds timeout) {
   if (link_.lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
   link_.long_way_ = !shared_ && round_trip_ > std::chrono::nanoseconds(protocol::kLongWay).count();
   const std::size_t least =
-      shared_ || link_.long_way_ ? kWindow : kWindow * protocol::bulk_connections(link_.long_way_);
+      shared_ || link_.long_way_ ? kWindow : kWindow * protocol::bulk_connections(false);
   uploads.set_window(std::clamp(static_cast<std::size_t>(static_cast<double>(round_trip_) * kBytesPerNs),
                                 least, shared_ ? kWindow : kLargestWindow));
 }

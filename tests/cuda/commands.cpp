@@ -157,8 +157,7 @@ TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
 
 // The driver's graphs run what has a choice in the order that is least expected.
 TEST_F(CudaCommands, GivenRecordingForQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitFor) {
-  constexpr ObjectId kUnordered = 30;
-  constexpr std::uint64_t kOutOfOrder = 1;
+  constexpr ObjectId kUnordered = 3;
   for (const ObjectId buffer : {5, 6, 7}) client_.make_zeros(buffer);
   const auto after = [](auto message, std::vector<CommandId> waits) {
     message.command.waits = std::move(waits);
@@ -170,7 +169,7 @@ TEST_F(CudaCommands, GivenRecordingForQueueWithoutOrderThenCommandsComeAfterThos
   batch.add(after(CopyBuffer{{}, 6, 7, 0, 0, sizeof(int)}, {1}));
   batch.add(after(increment({}, 7), {0, 2}));
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
-  client_.send(CreateQueue{kUnordered, 1, 0, kOutOfOrder}, DefineRecording{20, {bytes, bytes + batch.size()}},
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}},
                RunRecording{command(100, Command::kReport, {}, kUnordered), 20},
                RunRecording{command(101, Command::kReport, {100}, kUnordered), 20});
   EXPECT_EQ(client_.ended(100).status, 0);

@@ -127,7 +127,7 @@ class CudaBackend : public Backend {
   };
   /// Between begin_graph() and end_graph().
   struct Collected {
-    bool in_order = true;
+    bool in_order;
     std::vector<Work> works;
     std::vector<std::vector<CommandId>> waits;  ///< of each work
     bool refused = false;                       ///< something of them cannot be in a graph
