@@ -135,6 +135,15 @@ TEST(Spirv, GivenOptionsThenTheyAreThoseOfOpenClC) {
   EXPECT_EQ(build_il("memory", "-x cuda").status, CL_INVALID_BUILD_OPTIONS);
 }
 
+TEST(Spirv, GivenDivisionThenItIsAsExactAsOpenClAsks) {
+  const std::string ptx = ptx_of(built_il("division"));
+  EXPECT_TRUE(contains(ptx, "div.full.f32"));
+  EXPECT_FALSE(contains(ptx, "div.rn.f32"));
+  const std::string rounded = ptx_of(built_il("division", "-cl-fp32-correctly-rounded-divide-sqrt"));
+  EXPECT_TRUE(contains(rounded, "div.rn.f32"));
+  EXPECT_FALSE(contains(rounded, "div.full.f32"));
+}
+
 TEST(Spirv, GivenPartsOfBothLanguagesWhenLinkedThenTheyAreOne) {
   const auto caller = compiled(il_request("caller", "", Request::Kind::Compile));
   const auto called = compiled(il_request("called", "", Request::Kind::Compile));

@@ -7,6 +7,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -27,6 +28,9 @@ namespace {
 constexpr const char* kMark = "clique.spirv";
 /// What the translator says where all kernels may have a * b + c as one operation.
 constexpr const char* kContraction = "opencl.enable.FP_CONTRACT";
+/// How far off a single-precision quotient may be, in units in the last place (OpenCL SPIR-V Environment, ULP
+/// values for math instructions).
+constexpr float kDivisionError = 2.5F;
 
 /// Types with NVPTX's address spaces.
 class Types : public llvm::ValueMapTypeRemapper {
@@ -186,6 +190,10 @@ class Retargeting : public llvm::ValueMaterializer {
       return;
     }
     if (llvm::isa<llvm::FPMathOperator>(instruction)) allow(instruction);
+    if (instruction.getOpcode() == llvm::Instruction::FDiv && options_.approximate_division() &&
+        instruction.getType()->getScalarType()->isFloatTy())
+      instruction.setMetadata(llvm::LLVMContext::MD_fpmath,
+                              llvm::MDBuilder(to_->getContext()).createFPMath(kDivisionError));
   }
 
   /// Those that the front end gives, too: what a function does to memory is seen when its body is there, and
