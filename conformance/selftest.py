@@ -196,6 +196,9 @@ class CTS(unittest.TestCase):
         self.assertEqual([[]], cts.runs('test_bruteforce', 'sin', cpu))
         self.assertEqual([['CL_RGBA', 'CL_FLOAT']], cts.runs('test_image_streams', '2Darray', gpu))
         self.assertEqual([[]], cts.runs('test_image_streams', '1D', cpu))
+        self.assertEqual([['CL_RGBA', 'CL_FLOAT']], cts.runs('test_cl_copy_images', '2Dto3D', gpu))
+        self.assertEqual([[]], cts.runs('test_cl_copy_images', '2Dto3D', cpu))
+        self.assertEqual([[]], cts.runs('test_cl_copy_images', '1D', gpu))
 
     def test_each_conversion_is_a_test_of_its_own(self):
         names = cts.conversions()

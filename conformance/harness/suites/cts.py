@@ -32,6 +32,9 @@ _OPTIONS |= {program: ['small_images'] for program in _SMALL_IMAGES}
 
 # With all formats these take hours; in one dimension, minutes.
 _ONE_FORMAT = re.compile(r'test_image_streams:[23]D\w*')
+# With all formats of a GPU each of these takes minutes.
+_ONE_FORMAT_ON_GPUS = re.compile(r'test_(cl_copy_images|cl_fill_images|samplerless_reads):\w*[23]D\w*|'
+                                 r'test_cl_fill_images:1Darray|test_image_streams:1D\w*')
 
 # On PoCL hardly one of these ends with vectors of 8 and 16 elements.
 _LONG_VECTORS = re.compile(r'test_bruteforce:(fmod|remainder|remquo)')
@@ -91,7 +94,8 @@ class CTS(Suite):
 def runs(program, test, device):
     """The options of each run that a test is made of."""
     name = f'{program}:{test}'
-    if _ONE_FORMAT.fullmatch(name):
+    if _ONE_FORMAT.fullmatch(name) or (_ONE_FORMAT_ON_GPUS.fullmatch(name) and
+                                       _kind(device) == 'CL_DEVICE_TYPE_GPU'):
         return [['CL_RGBA', 'CL_FLOAT']]
     if _LONG_VECTORS.fullmatch(name) and _kind(device) == 'CL_DEVICE_TYPE_CPU':
         return [[f'-{size}'] for size in (1, 2, 3, 4)]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "daemon/compiler/library/abi.h"
 #include "protocol/transport/placed_memory.hpp"
@@ -218,41 +219,46 @@ CUaddress_mode address_mode(unsigned addressing) {
 }  // namespace
 
 ImageStore::ImageStore(DeviceMemory& memory, const ImageRequest& request)
-    : request_(request), format_(require_format(request)) {
-  clique_image image{};
-  image.element_size = format_.element_size();
-  image.width = static_cast<clique_u32>(request.width);
-  image.height = static_cast<clique_u32>(request.height);
-  image.depth = static_cast<clique_u32>(request.depth);
-  image.layers = static_cast<clique_u32>(request.layers);
-  image.channel_order = request.order;
-  image.channel_type = request.channel_type;
-  try {
-    if (request.memory == 0) make_array(memory);
-    make_textures();
-    std::copy(textures_.begin(), textures_.end(), image.textures);
-    image.surface = surface_;
-    image.memory = request.memory;
-    image.row_pitch = static_cast<clique_u32>(request.row_pitch);
-    descriptor_ = memory.copy_of(&image, sizeof image);
-  } catch (...) {
-    destroy();
-    throw;
-  }
+    : memory_(memory), request_(request), format_(require_format(request)) {
+  if (request.memory == 0) make_array();
 }
 
 ImageStore::~ImageStore() {
-  destroy();
-}
-
-void ImageStore::destroy() {
-  for (const CUtexObject texture : textures_)
-    if (texture != 0) static_cast<void>(driver().TexObjectDestroy(texture));
-  if (surface_ != 0) static_cast<void>(driver().SurfObjectDestroy(surface_));
+  destroy_textures();
   if (array_ != nullptr) static_cast<void>(driver().ArrayDestroy(array_));
 }
 
-void ImageStore::make_array(DeviceMemory& memory) {
+CUdeviceptr ImageStore::descriptor() {
+  if (descriptor_) return *descriptor_;
+  clique_image image{};
+  image.element_size = format_.element_size();
+  image.width = static_cast<clique_u32>(request_.width);
+  image.height = static_cast<clique_u32>(request_.height);
+  image.depth = static_cast<clique_u32>(request_.depth);
+  image.layers = static_cast<clique_u32>(request_.layers);
+  image.channel_order = request_.order;
+  image.channel_type = request_.channel_type;
+  image.memory = request_.memory;
+  image.row_pitch = static_cast<clique_u32>(request_.row_pitch);
+  try {
+    make_textures();
+    std::copy(textures_.begin(), textures_.end(), image.textures);
+    image.surface = surface_;
+    descriptor_ = memory_.copy_of(&image, sizeof image);
+  } catch (...) {
+    destroy_textures();
+    throw;
+  }
+  return *descriptor_;
+}
+
+void ImageStore::destroy_textures() {
+  for (CUtexObject& texture : textures_)
+    if (texture != 0) static_cast<void>(driver().TexObjectDestroy(std::exchange(texture, 0)));
+  if (surface_ != 0) static_cast<void>(driver().SurfObjectDestroy(std::exchange(surface_, 0)));
+}
+
+void ImageStore::make_array() {
   CUDA_ARRAY3D_DESCRIPTOR description{};
   description.Width = request_.width;
   description.Format = format_.format;
@@ -280,14 +286,10 @@ void ImageStore::make_array(DeviceMemory& memory) {
   }
   CUresult result = driver().Array3DCreate(&array_, &description);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    memory.trim();
+    memory_.trim();
     result = driver().Array3DCreate(&array_, &description);
   }
   check(result, "cuArray3DCreate");
-  CUDA_RESOURCE_DESC resource{};
-  resource.resType = CU_RESOURCE_TYPE_ARRAY;
-  resource.res.array.hArray = array_;
-  CLIQUE_CUDA(SurfObjectCreate(&surface_, &resource));
 }
 
 void ImageStore::make_textures() {
@@ -308,6 +310,7 @@ void ImageStore::make_textures() {
   if (array_ != nullptr) {
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = array_;
+    CLIQUE_CUDA(SurfObjectCreate(&surface_, &resource));
   } else {
     resource.resType = CU_RESOURCE_TYPE_PITCH2D;
     resource.res.pitch2D.devPtr = request_.memory;

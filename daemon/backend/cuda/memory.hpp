@@ -76,8 +76,9 @@ class ImageStore {
   ImageStore(const ImageStore&) = delete;
   ImageStore& operator=(const ImageStore&) = delete;
 
-  /// Device address of the clique_image.
-  CUdeviceptr descriptor() const { return *descriptor_; }
+  /// Device address of the clique_image, which is made when it is first asked for, with surface and textures:
+  /// they take longer than all else, and only kernels need them. Main thread. Throws ClError.
+  CUdeviceptr descriptor();
   const PixelFormat& format() const { return format_; }
   const ImageRequest& request() const { return request_; }
   ImageShape shape() const;
@@ -89,10 +90,11 @@ class ImageStore {
   Place dense(std::byte* host, CUdeviceptr device, const std::array<std::size_t, 3>& region) const;
 
  private:
-  void make_array(DeviceMemory& memory);
+  void make_array();
   void make_textures();
-  void destroy();
+  void destroy_textures();
 
+  DeviceMemory& memory_;
   const ImageRequest request_;
   const PixelFormat format_;
   CUarray array_ = nullptr;
