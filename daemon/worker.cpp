@@ -76,6 +76,7 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   zmq::socket_t reports = router(context);
   protocol::expect_payloads(commands);
   protocol::expect_payloads(peers);
+  protocol::keep_payload_memory();
   // Nobody says more than Attach there.
   constexpr std::int64_t kMaxAttach = 64 << 10;
   reports.set(zmq::sockopt::maxmsgsize, kMaxAttach);

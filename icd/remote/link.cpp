@@ -62,6 +62,7 @@ class Link::Session final : public Reactor::Client,
         outbox(commands_.line, shared_, *this),
         inbox(reports_.line, shared_, *this),
         uploads(*this) {
+    if (!shared_) protocol::keep_payload_memory();
     Reactor::instance().add(*this);
   }
   ~Session() override {

@@ -41,6 +41,12 @@ bool worth_another_connection(std::size_t present, bool answered, bool long_way)
 /// connections are made first, mostly have other threads than what is large.
 int io_threads();
 
+/// Has the C library keep what it needs for payloads that come, which ZeroMQ takes from it one by one: else
+/// it gives memory that is let go back to the system at once, and the next payload costs a page fault for
+/// every 4 KiB. It takes effect where the application has not said itself what is to be kept (mallopt), and
+/// keeps some 32 MiB at most of what is let go. Any thread; once is enough.
+void keep_payload_memory();
+
 /// A batch as ZeroMQ's frames: records, then payloads, which are not copied.
 using Frames = std::vector<zmq::message_t>;
 
