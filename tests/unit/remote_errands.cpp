@@ -39,8 +39,12 @@ class Errands : public testing::Test {
 };
 
 TEST_F(Errands, GivenOneThreadThenItDoesThem) {
-  post(1);
-  EXPECT_TRUE(c_.link->wait([&] { return settled_[1].load(); }));
+  bool posted = false;
+  EXPECT_TRUE(c_.link->wait([&] {
+    // Before this thread counts as waiting, the reactor might do it.
+    if (!std::exchange(posted, true)) post(1);
+    return settled_[1].load();
+  }));
   EXPECT_EQ(std::this_thread::get_id(), runner_.load());
 }
 
