@@ -78,12 +78,8 @@ void keep_payload_memory() {
   // The GNU C library keeps up to twice the size of the largest block that it has seen mapped and let go
   // (mallopt(3), M_MMAP_THRESHOLD). Nobody touches this one.
   constexpr std::size_t kLarge = std::size_t{16} << 20U;
-  static const bool told = [] {
-    void* volatile block = std::malloc(kLarge);
-    std::free(block);
-    return true;
-  }();
-  static_cast<void>(told);
+  void* volatile block = std::malloc(kLarge);
+  std::free(block);
 }
 
 Frames frames_of(Batch& batch) {

@@ -190,10 +190,6 @@ class Retargeting : public llvm::ValueMaterializer {
       return;
     }
     if (llvm::isa<llvm::FPMathOperator>(instruction)) allow(instruction);
-    if (instruction.getOpcode() == llvm::Instruction::FDiv && options_.approximate_division() &&
-        instruction.getType()->getScalarType()->isFloatTy())
-      instruction.setMetadata(llvm::LLVMContext::MD_fpmath,
-                              llvm::MDBuilder(to_->getContext()).createFPMath(kDivisionError));
   }
 
   /// Those that the front end gives, too: what a function does to memory is seen when its body is there, and
@@ -235,6 +231,10 @@ class Retargeting : public llvm::ValueMaterializer {
       flags.setNoInfs();
     }
     operation.setFastMathFlags(flags);
+    if (operation.getOpcode() == llvm::Instruction::FDiv && o.approximate_division() &&
+        operation.getType()->getScalarType()->isFloatTy())
+      operation.setMetadata(llvm::LLVMContext::MD_fpmath,
+                            llvm::MDBuilder(to_->getContext()).createFPMath(kDivisionError));
   }
 
   const llvm::Module& from_;
