@@ -13,8 +13,9 @@
 namespace clique::icd {
 
 /// Bytes of one part of a transfer: small enough that the stages of the way (socket, staging, device)
-/// overlap, and that a part stays in a core's cache between two of them.
-inline constexpr std::size_t kPartSize = 512U << 10U;
+/// overlap, and that a part stays in a core's cache between two of them; and large, since each part wakes a
+/// thread at every stage.
+inline constexpr std::size_t kPartSize = 1U << 20U;
 
 /// What is larger goes beside the commands (Link::upload, Push) where it is one range of a buffer.
 inline constexpr std::size_t kLargeTransfer = 2U << 20U;
