@@ -3,6 +3,7 @@
 #include <array>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -10,7 +11,8 @@
 
 namespace clique::daemon {
 
-/// Blocks of memory for data on its way, used again and again, so that their pages are there. Any thread.
+/// Blocks of memory for data on its way, used again and again, so that their pages are there; of the sizes
+/// that were asked for last, since one day's transfers are not the next one's. Any thread.
 class Staging {
  public:
   /// Where blocks come from and go to.
@@ -42,12 +44,17 @@ class Staging {
   std::shared_ptr<std::byte> make(std::size_t size, bool counted);
   void wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes);
   void give_back(std::byte* block, unsigned power, bool counted);
+  /// So that another block can be kept, moves blocks of sizes that were asked for before its own, the first
+  /// of all first, from those that are kept to `surplus`. Under mutex_.
+  void make_way(unsigned power, std::vector<std::byte*>& surplus);
 
   Source source_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::array<std::vector<std::byte*>, kLargest + 1> free_;
   std::size_t kept_ = 0;
+  std::array<std::uint64_t, kLargest + 1> asked_{};  // when a size was asked for last, in numbers of asking
+  std::uint64_t askings_ = 0;
   std::size_t out_ = 0;  // of those that are counted
 };
 

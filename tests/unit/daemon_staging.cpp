@@ -40,6 +40,31 @@ TEST(Staging, GivenBlocksThatDoNotComeBackThenGoesOnBeyondTheLimit) {
   EXPECT_EQ(3U, under.made.size());
 }
 
+TEST(Staging, GivenManyBlocksOfOneSizeThenThoseOfAnotherAreKeptAllTheSame) {
+  constexpr std::size_t kMany = 400;
+  constexpr std::size_t kSmall = 512U << 10U;
+  std::deque<std::unique_ptr<std::byte[]>> made;
+  std::size_t destroyed = 0;
+  Staging staging{{[&made](std::size_t size) {
+                     return made.emplace_back(std::make_unique_for_overwrite<std::byte[]>(size)).get();
+                   },
+                   [&destroyed](std::byte* /*block*/) { ++destroyed; }}};
+  const auto use = [&staging](std::size_t count, std::size_t size) {
+    std::vector<std::shared_ptr<std::byte>> blocks;
+    for (std::size_t i = 0; i < count; ++i) blocks.push_back(staging.take(size));
+  };
+  use(kMany, kSmall);
+  EXPECT_EQ(made.size(), kMany);
+  EXPECT_GT(destroyed, 0U) << "what is kept has a bound";
+  for (int i = 0; i < 100; ++i) use(4, 2 * kSmall);
+  EXPECT_EQ(made.size(), kMany + 4);
+  // The first ones have made way, as far as they had to.
+  use(kMany - destroyed, kSmall);
+  EXPECT_EQ(made.size(), kMany + 4);
+  use(kMany, kSmall);
+  EXPECT_LE((made.size() - destroyed) * kSmall, std::size_t{130} << 20U);
+}
+
 TEST(Staging, GivenUncountedBlocksThenTheyNeitherWaitNorKeepOthersWaiting) {
   Under under;
   std::deque<std::shared_ptr<std::byte>> chunks;
