@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ class Reporter {
   std::shared_ptr<std::byte> take(std::size_t size);
   /// The same without waiting.
   std::shared_ptr<std::byte> try_take(std::size_t size) { return shared_ ? shared_->take(size) : nullptr; }
+  /// The memory that the client sends payloads from; none where it is on another host. After open().
+  std::span<std::byte> arena_of_client() const {
+    return shared_ ? shared_->incoming() : std::span<std::byte>();
+  }
 
   /// Reports one message. What kernels printed goes before the end of a command. Any thread.
   template <typename M>

@@ -486,13 +486,20 @@ struct RunKernel {
 };
 
 /// The data comes as Data with this command's id and `part`, before the command's EventState.
+///
+/// Besides, who waits for a few bytes of a worker on its own host may watch for them in the memory that the
+/// two share: `mark` says where, in what the client sends payloads from, a word of 4 bytes lies that is 0,
+/// behind room for the data; 0: nowhere. A device that can do it leaves the data there, and then makes the
+/// word 1, which the client sees before the worker has noticed the end. Size and place are multiples of 4
+/// then.
 struct ReadBuffer {
   Command command;
   std::uint32_t part = 0;
   ObjectId buffer = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  CLIQUE_MESSAGE(ReadBuffer, command, part, buffer, offset, size)
+  std::uint64_t mark = 0;
+  CLIQUE_MESSAGE(ReadBuffer, command, part, buffer, offset, size, mark)
 };
 
 struct WriteBuffer {

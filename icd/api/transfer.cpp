@@ -142,10 +142,14 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
   touch_destination(ptr, size);
-  const bool report = event != nullptr || blocking_read != CL_FALSE;
-  conclude(size == 0 ? queue->nothing(waits, report, CL_COMMAND_READ_BUFFER)
-                     : queue->read(*memory, offset, size, ptr, waits, report),
-           blocking_read != CL_FALSE, waits, event);
+  const bool blocking = blocking_read != CL_FALSE;
+  const bool report = event != nullptr || blocking;
+  const auto early = blocking && event == nullptr ? queue->early_read(size, ptr, waits) : nullptr;
+  const Ref<Event> read =
+      size == 0 ? queue->nothing(waits, report, CL_COMMAND_READ_BUFFER)
+                : queue->read(*memory, offset, size, ptr, waits, report, CL_COMMAND_READ_BUFFER, early);
+  if (early && early->wait(*read, ptr)) return CL_SUCCESS;
+  conclude(read, blocking, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

@@ -414,8 +414,23 @@ bool Queue::is_bulk(std::size_t size) const {
   return in_order() && size > (worker().link().is_long_way() ? kLargeOverLongWay : kLargeTransfer);
 }
 
+std::shared_ptr<EarlyRead> Queue::early_read(std::size_t size, const void* to,
+                                             std::span<const Ref<Event>> waits) {
+  Worker& here = worker();
+  if (!EarlyRead::fits(size) || !here.link().shares_memory() || !here.nothing_to_come()) return nullptr;
+  const auto ended = [](const Ref<Event>& event) { return event->ended(); };
+  if (!std::all_of(waits.begin(), waits.end(), ended)) return nullptr;
+  {
+    const std::lock_guard lock(foreign_mutex_);
+    if (!std::all_of(foreign_.begin(), foreign_.end(), ended)) return nullptr;
+  }
+  if (HostSegment::find({static_cast<const std::byte*>(to), size}, here)) return nullptr;
+  return EarlyRead::make(here.link(), size);
+}
+
 Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
-                       std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type) {
+                       std::span<const Ref<Event>> waits, bool /*report*/, cl_command_type type,
+                       const std::shared_ptr<EarlyRead>& early) {
   const std::span range(static_cast<std::byte*>(to), size);
   const auto place = HostSegment::find(range, worker());
   const Access access{&buffer, offset, size, Access::Read};
@@ -436,20 +451,24 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
           protocol::ReadToSegment{std::move(header), buffer.id(), offset, size, place->segment, place->at});
     });
   }
-  const Ref<Memory> keep(&buffer);
-  DataSink sink = [to, size, keep](std::uint32_t part, std::span<const std::byte> data) {
+  // After an early end the memory is the application's, and the buffer may go, although the event is still to
+  // come.
+  const auto fills = early ? std::span<const std::byte>() : range;
+  const Ref<Memory> keep(early ? nullptr : &buffer);
+  DataSink sink = [to, size, keep, early](std::uint32_t part, std::span<const std::byte> data) {
     const std::size_t begin = part * kPartSize;
-    if (begin <= size && data.size() <= size - begin)
+    if (begin <= size && data.size() <= size - begin && (!early || early->claim()))
       icd::copy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
   };
   return submit_parts(
-      {type, waits, {&access, 1}, true, false, std::move(sink), range},
+      {type, waits, {&access, 1}, true, false, std::move(sink), fills},
       [&](Link& link, protocol::Command& header) {
         const std::size_t count = (size + kPartSize - 1) / kPartSize;
         post_parts(link, header, in_order(), count, [&](protocol::Command own, std::size_t i) {
           const std::size_t begin = i * kPartSize;
-          return protocol::ReadBuffer{std::move(own), static_cast<std::uint32_t>(i), buffer.id(),
-                                      offset + begin, std::min(kPartSize, size - begin)};
+          return protocol::ReadBuffer{
+              std::move(own), static_cast<std::uint32_t>(i),     buffer.id(),
+              offset + begin, std::min(kPartSize, size - begin), early ? early->mark() : 0};
         });
       });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "icd/core/context.hpp"
+#include "icd/core/early_read.hpp"
 #include "icd/core/event.hpp"
 #include "icd/core/memory.hpp"
 #include "icd/core/object.hpp"
@@ -75,9 +76,14 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   // The commands of section 5 of the specification, arguments checked. All return the event where `report` is
   // true. `waits` are the wait list's events. Reads with `blocking` return when the data is there.
 
+  /// @param early of early_read() for this read; may be null.
   Ref<Event> read(Memory& buffer, std::size_t offset, std::size_t size, void* to,
                   std::span<const Ref<Event>> waits, bool report,
-                  cl_command_type type = CL_COMMAND_READ_BUFFER);
+                  cl_command_type type = CL_COMMAND_READ_BUFFER,
+                  const std::shared_ptr<EarlyRead>& early = nullptr);
+  /// For a read that the caller waits for and whose event nobody gets. @returns null where its end could tell
+  /// more than that its data is there, or the worker is on another host.
+  std::shared_ptr<EarlyRead> early_read(std::size_t size, const void* to, std::span<const Ref<Event>> waits);
   Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                    std::span<const Ref<Event>> waits, bool report,
                    cl_command_type type = CL_COMMAND_WRITE_BUFFER);

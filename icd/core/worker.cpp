@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include <algorithm>
+#include <utility>
 
 #include "icd/core/context.hpp"
 #include "icd/core/event.hpp"
@@ -52,6 +53,18 @@ void Worker::expect_data(protocol::CommandId command, DataSink sink) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(command);
   if (found != pending_.end()) found->second.sink = std::move(sink);
+}
+
+void Worker::outrun(protocol::CommandId command) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(command);
+  if (found == pending_.end() || std::exchange(found->second.outrun, true)) return;
+  ++outrun_;
+}
+
+bool Worker::nothing_to_come() const {
+  const std::lock_guard lock(mutex_);
+  return pending_.size() == outrun_;
 }
 
 void Worker::expect_bulk(protocol::CommandId command, Bulk bulk) {
@@ -144,6 +157,7 @@ void Worker::event_state(protocol::EventState&& state) {
     } else {
       pending = std::move(found->second);
       pending_.erase(found);
+      if (pending.outrun) --outrun_;
     }
   }
   if (state.status > CL_COMPLETE) {
@@ -302,6 +316,7 @@ void Worker::lost(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     lost_ = true;
     pending.swap(pending_);
+    outrun_ = 0;
     pushes.swap(pushes_);
   }
   for (auto& [id, entry] : pending) {

@@ -74,6 +74,10 @@ class Worker final : public Reports {
   void expect_event(const Ref<Event>& event);
   /// Data of `command` goes to `sink` until its event has ended. To be called after expect_event.
   void expect_data(protocol::CommandId command, DataSink sink);
+  /// Who waited for the event has got what it was waiting for, and nobody else has the event.
+  void outrun(protocol::CommandId command);
+  /// Whether no event is still to come but such that were outrun.
+  bool nothing_to_come() const;
   /// The command is a large transfer. To be called after expect_event.
   void expect_bulk(protocol::CommandId command, Bulk bulk);
   /// Posts a large transfer from host memory as a command of its own. To be called after expect_event.
@@ -106,6 +110,7 @@ class Worker final : public Reports {
     Bulk bulk = {};
     std::size_t missing = 0;  // bytes of bulk.fills that have not come
     unsigned copying = 0;     // parts that have come, and are being put there
+    bool outrun = false;
     /// What was told before all was there.
     std::optional<protocol::EventState> told = {};
   };
@@ -133,6 +138,7 @@ class Worker final : public Reports {
   std::atomic<bool> opened_ = false;  // link_ has been started
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
+  std::size_t outrun_ = 0;  // of these
   std::vector<Context*> contexts_;
   std::unordered_map<protocol::CommandId, Event*> awaited_;
   std::vector<bool> peers_;

@@ -106,6 +106,11 @@ class Link::Session final : public Reactor::Client,
   /// @param more where there are lines for them already, not else
   void expect_pushes(bool more = false);
   bool shares_memory() const { return shared_ != nullptr; }
+  SharedBlock take_shared(std::size_t size) const {
+    auto block = shared_ ? shared_->take(size) : nullptr;
+    const auto offset = block ? static_cast<std::uint64_t>(block.get() - shared_->outgoing().data()) : 0;
+    return {std::move(block), offset};
+  }
 
  private:
   std::shared_ptr<protocol::SharedMemory> take_offer(std::chrono::milliseconds timeout) const;
@@ -524,6 +529,10 @@ void Link::flush() {
 
 bool Link::shares_memory() const {
   return !birthplace_.foreign() && session_->shares_memory();
+}
+
+Link::SharedBlock Link::take_shared(std::size_t size) const {
+  return birthplace_.foreign() ? SharedBlock{} : session_->take_shared(size);
 }
 
 bool Link::give(protocol::ObjectId id, const protocol::SharedSegment& segment) const {

@@ -105,6 +105,13 @@ class Link {
   bool shares_memory() const;
   /// Whether the way is so long that one connection, which holds only so much, does not fill it.
   bool is_long_way() const { return long_way_; }
+  /// A block of the memory in which payloads go to the worker, and how far into that it begins; no block
+  /// where none is shared, or where there is no room.
+  struct SharedBlock {
+    std::shared_ptr<std::byte> bytes;
+    std::uint64_t offset = 0;
+  };
+  SharedBlock take_shared(std::size_t size) const;
   /// Shares more memory with it. Waits for the worker, but not for long. @returns whether it has it.
   bool give(protocol::ObjectId id, const protocol::SharedSegment& segment) const;
 

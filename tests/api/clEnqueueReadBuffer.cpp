@@ -1,7 +1,9 @@
 // clEnqueueReadBuffer: OpenCL 3.0, section 5.2.2.
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "checks.hpp"
 
@@ -79,6 +81,71 @@ TEST_F(clEnqueueReadBuffer, GivenManyNonBlockingReadsThenAllArrive) {
   }
   ASSERT_CL(clFinish(queue));
   EXPECT_EQ(data, out);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenBlockingReadsOfFewBytesThenEachHasWhatWasWrittenBefore) {
+  for (cl_int i = 0; i < 2000; ++i) {
+    const size_t count = 1U << static_cast<unsigned>(i % 8);
+    const std::vector<cl_int> values(count, i);
+    ASSERT_CL(::clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, count * sizeof(cl_int), values.data(), 0,
+                                     nullptr, nullptr));
+    ASSERT_CL(read_at(mem, 0, count * sizeof(cl_int), out.data()));
+    ASSERT_TRUE(std::equal(values.begin(), values.end(), out.begin())) << i;
+  }
+}
+
+TEST_F(clEnqueueReadBuffer, GivenBlockingReadsOfFewBytesThenTheirMemoryIsTheApplicationsAgain) {
+  for (cl_int i = 0; i < 1000; ++i) {
+    ASSERT_CL(read_at(mem, 0, sizeof(cl_int), &out[static_cast<size_t>(i)]));
+    ASSERT_EQ(data[0], out[static_cast<size_t>(i)]);
+    out[static_cast<size_t>(i)] = i;
+  }
+  EXPECT_CL(clFinish(queue));
+  for (cl_int i = 0; i < 1000; ++i) ASSERT_EQ(i, out[static_cast<size_t>(i)]);
+}
+
+TEST_F(clEnqueueReadBuffer, GivenCommandsBeforeABlockingReadOfFewBytesThenTheyHaveEnded) {
+  const cl_int pattern = 3;
+  for (int i = 0; i < 200; ++i) {
+    cl_int value = 0;
+    Event fill;
+    Event earlier;
+    std::vector<cl_int> elsewhere(100, -1);
+    ASSERT_CL(clEnqueueFillBuffer(queue, mem, &pattern, sizeof pattern, sizeof(cl_int), sizeof pattern, 0,
+                                  nullptr, fill.out()));
+    ASSERT_CL(::clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, elsewhere.size() * sizeof(cl_int),
+                                    elsewhere.data(), 0, nullptr, i % 2 == 0 ? earlier.out() : nullptr));
+    ASSERT_CL(read_at(mem, sizeof(cl_int), sizeof value, &value));
+    EXPECT_EQ(pattern, value);
+    EXPECT_EQ(CL_COMPLETE, execution_status(fill));
+    if (earlier.get() != nullptr) {
+      EXPECT_EQ(CL_COMPLETE, execution_status(earlier));
+    }
+    EXPECT_EQ(data.front(), elsewhere.front());
+    EXPECT_EQ(data[99], elsewhere.back());
+    // With nothing before it.
+    ASSERT_CL(read_at(mem, 0, sizeof value, &value));
+    EXPECT_EQ(data.front(), value);
+  }
+}
+
+TEST_F(clEnqueueReadBuffer, GivenSeveralThreadsThenEachReadsItsOwnFewBytes) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (size_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      const Queue own = thread % 2 == 0 ? make_queue() : Queue();
+      for (size_t i = 0; i < 500; ++i) {
+        const size_t at = (thread * 250 + i) % data.size();
+        cl_int value = 0;
+        const cl_int status =
+            ::clEnqueueReadBuffer(thread % 2 == 0 ? own.get() : queue.get(), mem, CL_TRUE,
+                                  at * sizeof(cl_int), sizeof value, &value, 0, nullptr, nullptr);
+        if (status != CL_SUCCESS || value != data[at]) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(0, wrong);
 }
 
 TEST_F(clEnqueueReadBuffer, GivenAnotherReadToTheSameMemoryThatWaitsThenABlockingReadDoesNot) {

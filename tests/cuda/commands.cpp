@@ -109,6 +109,17 @@ TEST_F(CudaCommands, GivenReadsOfFewBytesThenEachHasWhatIsThereInItsTurn) {
   }
 }
 
+TEST_F(CudaCommands, GivenMarkOutsideOfSharedMemoryThenTheSessionEnds) {
+  // This client shares none.
+  for (const std::uint64_t mark :
+       {std::uint64_t{4}, std::uint64_t{64}, ~std::uint64_t{3}, ~std::uint64_t{0}}) {
+    FakeGpuClient client(node_);
+    client.make_zeros(5);
+    client.send(ReadBuffer{command(100), 0, 5, 0, 4, mark});
+    EXPECT_NE(client.next<SessionEnded>().reason.find("mark"), std::string::npos) << mark;
+  }
+}
+
 TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenOneThatCannotBeFailsAlone) {
   client_.make_zeros(5);
   for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), 5));

@@ -66,8 +66,12 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
     // The same: see small_reads.cpp.
     {"clique_small_read",
      [](const Launch& launch) {
-       std::memcpy(launch.parameter<void*>(0), launch.parameter<const void*>(8),
-                   std::size_t{4} * launch.parameter<std::uint32_t>(24));
+       const std::size_t size = std::size_t{4} * launch.parameter<std::uint32_t>(24);
+       std::memcpy(launch.parameter<void*>(0), launch.parameter<const void*>(8), size);
+       if (auto* const mark = launch.parameter<std::byte*>(32); mark != nullptr) {
+         std::memcpy(mark - size, launch.parameter<const void*>(8), size);
+         std::atomic_ref(*reinterpret_cast<std::uint32_t*>(mark)).store(1, std::memory_order_release);
+       }
        std::atomic_ref(*launch.parameter<std::uint32_t*>(16))
            .store(launch.parameter<std::uint32_t>(28), std::memory_order_release);
      }},

@@ -22,8 +22,9 @@ class SmallReads {
   }
   /// Puts into the stream that `size` bytes are copied to pinned memory, and then that the word becomes
   /// `number`. What fits() only. Main thread. Throws ClError.
+  /// @param mark null, or a word of pinned memory that becomes 1 before that, behind room for the same bytes
   void read(std::byte* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
-            CUstream stream);
+            CUstream stream, std::byte* mark = nullptr);
 
  private:
   /// Up to here it is faster on an H200.

@@ -29,11 +29,11 @@ Place dense_host(std::byte* block, const protocol::Triple& region) {
 }  // namespace
 
 void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
-                       std::function<std::byte*()> destination) {
+                       std::function<std::byte*()> destination, std::byte* mark) {
   if (small_reads_.fits(from, size))
-    work.run_and_mark = [this, from, size, destination](CUstream stream, CUdeviceptr word,
-                                                        std::uint32_t number) {
-      small_reads_.read(destination(), from, size, word, number, stream);
+    work.run_and_mark = [this, from, size, destination, mark](CUstream stream, CUdeviceptr word,
+                                                              std::uint32_t number) {
+      small_reads_.read(destination(), from, size, word, number, stream, mark);
     };
   work.run = [from, size, destination = std::move(destination)](CUstream stream) {
     std::byte* const to = destination();
@@ -41,8 +41,20 @@ void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
   };
 }
 
+std::byte* CudaBackend::mark_of(const protocol::ReadBuffer& message) const {
+  if (message.mark == 0) return nullptr;
+  constexpr std::uint64_t kWord = 4;
+  const auto arena = surroundings_.reporter.arena_of_client();
+  if (message.mark % kWord != 0 || message.size % kWord != 0 || message.mark < message.size ||
+      arena.size() < kWord || message.mark > arena.size() - kWord)
+    throw RuleBroken("a read with a mark outside of the memory that is shared");
+  // What kernels have printed comes with the reports.
+  return is_pinned(arena) && !printf_buffers_.used() ? arena.data() + message.mark : nullptr;
+}
+
 void CudaBackend::handle(protocol::ReadBuffer&& message) {
   check_part(message.size);
+  std::byte* const mark = mark_of(message);
   submit(message.command, [&] {
     const auto memory = buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a read");
@@ -52,10 +64,13 @@ void CudaBackend::handle(protocol::ReadBuffer&& message) {
     work.part = message.part;
     work.keep = {memory, work.data};
     // Staging memory is taken when it is needed, not while the command is held.
-    read(work, memory->address + message.offset, message.size, [this, data = work.data, size = message.size] {
-      *data = outgoing(size);
-      return data->get();
-    });
+    read(
+        work, memory->address + message.offset, message.size,
+        [this, data = work.data, size = message.size] {
+          *data = outgoing(size);
+          return data->get();
+        },
+        mark);
     return work;
   });
 }

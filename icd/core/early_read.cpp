@@ -1,0 +1,25 @@
+#include "icd/core/early_read.hpp"
+
+#include <cstring>
+
+#include "icd/core/worker.hpp"
+
+namespace clique::icd {
+
+std::shared_ptr<EarlyRead> EarlyRead::make(const Link& link, std::size_t size) {
+  auto block = link.take_shared(size + kUnit);
+  if (!block.bytes) return nullptr;
+  const std::shared_ptr<EarlyRead> read(new EarlyRead(std::move(block), size));
+  __atomic_store_n(&read->word(), 0, __ATOMIC_RELAXED);
+  return read;
+}
+
+bool EarlyRead::wait(Event& event, void* to) {
+  event.wait_or([this] { return __atomic_load_n(&word(), __ATOMIC_ACQUIRE) != 0; });
+  if (event.ended() || !claim()) return false;
+  std::memcpy(to, block_.bytes.get(), size_);
+  event.worker()->outrun(event.id());
+  return true;
+}
+
+}  // namespace clique::icd
