@@ -71,6 +71,20 @@ TEST_F(Printf, GivenManyWorkItemsThenEveryLineArrivesOnce) {
   EXPECT_EQ(expected, sorted_lines(text));
 }
 
+TEST_F(Printf, GivenBlockingReadAfterAKernelThenItsTextHasArrived) {
+  const Program program =
+      build(R"(kernel void k(global int* out) { *out = 7; printf("before the read\n"); })");
+  const Kernel k = kernel(program, "k");
+  const Mem mem = buffer<cl_int>(1);
+  set_args(k, mem.get());
+  cl_int value = 0;
+  const Capture capture;
+  ASSERT_CL(launch(queue, k, 1));
+  ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr));
+  EXPECT_EQ(7, value);
+  EXPECT_EQ("before the read\n", capture.text());
+}
+
 TEST_F(Printf, GivenSeveralKernelsThenTheirTextArrivesInOrder) {
   const Program program = build(R"(
     kernel void first(int n) { printf("first %d\n", n); }

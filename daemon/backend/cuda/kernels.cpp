@@ -189,6 +189,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
   Work work;
   work.keep.push_back(kernel.module);
   work.kernel = description.name;
+  printed_ = printed_ || description.driver_prints || has_hidden(description, Hidden::PrintfBuffer);
   if (description.driver_prints) work.before_report = have_driver_print;
   std::vector<std::uint64_t> local_sizes;
   for (std::size_t i = 0; i < kernel.args.size(); ++i) {

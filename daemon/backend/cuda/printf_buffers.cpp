@@ -55,7 +55,6 @@ void PrintfBuffers::Buffer::print(const compiler::ProgramBinary& program) const 
 
 std::shared_ptr<const PrintfBuffers::Buffer> PrintfBuffers::take() {
   std::unique_ptr<Buffer> buffer;
-  used_ = true;
   {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {

@@ -36,12 +36,9 @@ class PrintfBuffers {
 
   /// An empty buffer, for as long as somebody owns it. Main thread. Throws ClError.
   std::shared_ptr<const Buffer> take();
-  /// Whether anything may ever have been printed. Main thread.
-  bool used() const { return used_; }
 
  private:
   DeviceMemory& memory_;
-  bool used_ = false;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Buffer>> free_;
 };

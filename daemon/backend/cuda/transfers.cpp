@@ -49,7 +49,7 @@ std::byte* CudaBackend::mark_of(const protocol::ReadBuffer& message) const {
       arena.size() < kWord || message.mark > arena.size() - kWord)
     throw RuleBroken("a read with a mark outside of the memory that is shared");
   // What kernels have printed comes with the reports.
-  return is_pinned(arena) && !printf_buffers_.used() ? arena.data() + message.mark : nullptr;
+  return is_pinned(arena) && !printed_ ? arena.data() + message.mark : nullptr;
 }
 
 void CudaBackend::handle(protocol::ReadBuffer&& message) {
