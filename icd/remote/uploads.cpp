@@ -25,8 +25,7 @@ bool Uploads::taken(const protocol::Taken& taken) {
     std::unique_lock lock(mutex_);
     const auto upload = find(taken.transfer);
     if (upload == uploads_.end() || taken.bytes > upload->under_way) return false;
-    upload->under_way -= taken.bytes;
-    under_way_ -= taken.bytes;
+    set_under_way(*upload, upload->under_way - taken.bytes);
     if (upload->under_way == 0 && upload->all_sent()) {
       cancelled = std::move(upload->cancelled);
       uploads_.erase(upload);
@@ -77,8 +76,7 @@ void Uploads::send(std::unique_lock<std::mutex>& lock) {
                             0,
                             {upload->content.bytes.subspan(upload->sent, size), upload->content.owner}};
     upload->sent += size;
-    upload->under_way += size;
-    under_way_ += size;
+    set_under_way(*upload, upload->under_way + size);
     lock.unlock();
     way_.send(std::move(part));
     lock.lock();
@@ -89,9 +87,15 @@ void Uploads::send(std::unique_lock<std::mutex>& lock) {
 Uploads::Upload* Uploads::sendable() {
   for (Upload& upload : uploads_) {
     if (upload.all_sent()) continue;
-    if (under_way_ < window_ || upload.under_way == 0) return &upload;
+    if (upload.under_way == 0 || beyond_ + std::min(upload.under_way, kPart) < window_) return &upload;
   }
   return nullptr;
+}
+
+void Uploads::set_under_way(Upload& upload, std::size_t bytes) {
+  beyond_ -= upload.beyond();
+  upload.under_way = bytes;
+  beyond_ += upload.beyond();
 }
 
 std::list<Uploads::Upload>::iterator Uploads::find(protocol::CommandId transfer) {

@@ -1,6 +1,7 @@
 // Large contents on their way to a worker.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -14,7 +15,7 @@ namespace clique::icd {
 /// Sends contents in parts, of which only so many are under way at a time: the worker tells when it has put
 /// one where it belongs. So what a worker holds of a transfer is bounded, however large that is and however
 /// long it has to wait, and what waits does not stand in the way of others: each transfer may have at least
-/// one part under way. Any thread.
+/// one part under way, which leaves the others their room. Any thread.
 class Uploads {
  public:
   /// Bytes of a part.
@@ -29,7 +30,8 @@ class Uploads {
 
   explicit Uploads(Way& way) : way_(way) {}
 
-  /// Bytes that may be under way from now on; a part, until this is called.
+  /// Bytes that may be under way from now on, the first part of each transfer but one aside; a part, until
+  /// this is called.
   void set_window(std::size_t bytes);
   /// Sends all of `content` as the transfer that the worker has been told to expect.
   void add(protocol::CommandId transfer, protocol::Payload content);
@@ -51,17 +53,20 @@ class Uploads {
     std::size_t under_way = 0;
     std::function<void()> cancelled = {};
 
+    /// Of what is under way, what there is not always room for.
+    std::size_t beyond() const { return under_way - std::min(under_way, kPart); }
     bool all_sent() const { return sent == content.bytes.size() || cancelled; }
   };
 
   void send(std::unique_lock<std::mutex>& lock);
   Upload* sendable();
+  void set_under_way(Upload& upload, std::size_t bytes);
   std::list<Upload>::iterator find(protocol::CommandId transfer);
 
   Way& way_;
   std::mutex mutex_;  // guards what follows
   std::list<Upload> uploads_;
-  std::size_t under_way_ = 0;
+  std::size_t beyond_ = 0;  // of all of them
   std::size_t window_ = kPart;
   bool sending_ = false;  // somebody is, and will look for more
   bool closed_ = false;

@@ -71,6 +71,20 @@ TEST_F(UploadsTest, GivenOneThatIsNotTakenThenOthersGoOnPartByPart) {
   EXPECT_EQ(4U, sent.of(7)) << "until something of it is taken";
 }
 
+TEST_F(UploadsTest, GivenManyThatComeAfterOneThenTheyLeaveItItsRoom) {
+  uploads.add(7, content(20 * kPart));
+  for (protocol::CommandId later = 8; later < 16; ++later) uploads.add(later, content(2 * kPart));
+  EXPECT_EQ(4U, sent.of(7));
+  for (std::size_t i = 1; i <= 16; ++i) {
+    take(7);
+    EXPECT_EQ(4 + i, sent.of(7));
+  }
+  EXPECT_EQ(8U + 20U, sent.parts.size());
+  // Now it is the next one's turn.
+  for (int i = 0; i < 4; ++i) take(7);
+  EXPECT_EQ(2U, sent.of(8));
+}
+
 TEST_F(UploadsTest, GivenMoreTakenThanWasSentThenItDoesNotCount) {
   uploads.add(7, content(8 * kPart));
   take(7, 5 * kPart);
