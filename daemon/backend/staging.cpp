@@ -41,11 +41,13 @@ std::shared_ptr<std::byte> Staging::make(std::size_t size, bool counted) {
       if (source_.limit != 0) wait_for_room(lock, bytes);
       out_ += bytes;
     }
-    if (power <= kLargest) asked_[power] = ++askings_;
-    if (power <= kLargest && !free_[power].empty()) {
-      block = free_[power].back();
-      free_[power].pop_back();
-      kept_ -= bytes;
+    if (power <= kLargest) {
+      asked_[power] = ++askings_;
+      if (!free_[power].empty()) {
+        block = free_[power].back();
+        free_[power].pop_back();
+        kept_ -= bytes;
+      }
     }
   }
   try {
@@ -73,17 +75,18 @@ void Staging::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t byte
   }
 }
 
-void Staging::make_way(unsigned power, std::vector<std::byte*>& surplus) {
+bool Staging::make_way(unsigned power, std::vector<std::byte*>& surplus) {
   const std::size_t bytes = std::size_t{1} << power;
   while (kept_ + bytes > kKept) {
     unsigned oldest = power;
     for (unsigned other = kSmallest; other <= kLargest; ++other)
       if (!free_[other].empty() && asked_[other] < asked_[oldest]) oldest = other;
-    if (oldest == power) return;
+    if (oldest == power) return false;
     surplus.push_back(free_[oldest].back());
     free_[oldest].pop_back();
     kept_ -= std::size_t{1} << oldest;
   }
+  return true;
 }
 
 void Staging::give_back(std::byte* block, unsigned power, bool counted) {
@@ -92,8 +95,7 @@ void Staging::give_back(std::byte* block, unsigned power, bool counted) {
   {
     const std::lock_guard lock(mutex_);
     if (counted) out_ -= bytes;
-    if (power <= kLargest) make_way(power, surplus);
-    if (power <= kLargest && kept_ + bytes <= kKept) {
+    if (power <= kLargest && make_way(power, surplus)) {
       kept_ += bytes;
       free_[power].push_back(block);
     } else {

@@ -45,8 +45,8 @@ class Staging {
   void wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes);
   void give_back(std::byte* block, unsigned power, bool counted);
   /// So that another block can be kept, moves blocks of sizes that were asked for before its own, the first
-  /// of all first, from those that are kept to `surplus`. Under mutex_.
-  void make_way(unsigned power, std::vector<std::byte*>& surplus);
+  /// of all first, from those that are kept to `surplus`. Under mutex_. @returns whether there is room now
+  bool make_way(unsigned power, std::vector<std::byte*>& surplus);
 
   Source source_;
   std::mutex mutex_;

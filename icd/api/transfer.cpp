@@ -144,7 +144,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   touch_destination(ptr, size);
   const bool blocking = blocking_read != CL_FALSE;
   const bool report = event != nullptr || blocking;
-  const auto early = blocking && event == nullptr ? queue->early_read(size, ptr, waits) : nullptr;
+  const auto early = blocking && event == nullptr ? queue->early_read(size, waits) : nullptr;
   const Ref<Event> read =
       size == 0 ? queue->nothing(waits, report, CL_COMMAND_READ_BUFFER)
                 : queue->read(*memory, offset, size, ptr, waits, report, CL_COMMAND_READ_BUFFER, early);

@@ -108,15 +108,6 @@ void Event::wait() {
   changed_.wait(lock, [this] { return ended(); });
 }
 
-void Event::wait_or(const std::function<bool()>& enough) {
-  if (worker_ == nullptr || !earlier().empty()) {
-    wait();
-    return;
-  }
-  context_->flush();
-  worker_->link().wait([&] { return ended() || enough(); });
-}
-
 void Event::wait_for(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   if (worker_ != nullptr)

@@ -55,9 +55,6 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void set_user_status(cl_int status);
   /// Waits until the event has ended. The workers of its context are flushed first.
   void wait();
-  /// The same, but no longer than until enough(), which is called often, on this thread. A command that
-  /// follows others is waited for to its end.
-  void wait_or(const std::function<bool()>& enough);
   /// The same for at most `limit`.
   void wait_for(std::chrono::milliseconds limit);
   /// clSetEventCallback. The handle stays alive until the callback has run.

@@ -414,8 +414,7 @@ bool Queue::is_bulk(std::size_t size) const {
   return in_order() && size > (worker().link().is_long_way() ? kLargeOverLongWay : kLargeTransfer);
 }
 
-std::shared_ptr<EarlyRead> Queue::early_read(std::size_t size, const void* to,
-                                             std::span<const Ref<Event>> waits) {
+std::shared_ptr<EarlyRead> Queue::early_read(std::size_t size, std::span<const Ref<Event>> waits) {
   Worker& here = worker();
   if (!EarlyRead::fits(size) || !here.link().shares_memory() || !here.nothing_to_come()) return nullptr;
   const auto ended = [](const Ref<Event>& event) { return event->ended(); };
@@ -424,7 +423,6 @@ std::shared_ptr<EarlyRead> Queue::early_read(std::size_t size, const void* to,
     const std::lock_guard lock(foreign_mutex_);
     if (!std::all_of(foreign_.begin(), foreign_.end(), ended)) return nullptr;
   }
-  if (HostSegment::find({static_cast<const std::byte*>(to), size}, here)) return nullptr;
   return EarlyRead::make(here.link(), size);
 }
 

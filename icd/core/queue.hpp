@@ -83,7 +83,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
                   const std::shared_ptr<EarlyRead>& early = nullptr);
   /// For a read that the caller waits for and whose event nobody gets. @returns null where its end could tell
   /// more than that its data is there, or the worker is on another host.
-  std::shared_ptr<EarlyRead> early_read(std::size_t size, const void* to, std::span<const Ref<Event>> waits);
+  std::shared_ptr<EarlyRead> early_read(std::size_t size, std::span<const Ref<Event>> waits);
   Ref<Event> write(Memory& buffer, std::size_t offset, std::size_t size, const HostContent& from,
                    std::span<const Ref<Event>> waits, bool report,
                    cl_command_type type = CL_COMMAND_WRITE_BUFFER);

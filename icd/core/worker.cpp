@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include <algorithm>
-#include <utility>
 
 #include "icd/core/context.hpp"
 #include "icd/core/event.hpp"
@@ -58,7 +57,8 @@ void Worker::expect_data(protocol::CommandId command, DataSink sink) {
 void Worker::outrun(protocol::CommandId command) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(command);
-  if (found == pending_.end() || std::exchange(found->second.outrun, true)) return;
+  if (found == pending_.end()) return;
+  found->second.outrun = true;
   ++outrun_;
 }
 

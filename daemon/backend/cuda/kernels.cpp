@@ -189,8 +189,10 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
   Work work;
   work.keep.push_back(kernel.module);
   work.kernel = description.name;
-  printed_ = printed_ || description.driver_prints || has_hidden(description, Hidden::PrintfBuffer);
-  if (description.driver_prints) work.before_report = have_driver_print;
+  if (description.driver_prints) {
+    printed_ = true;
+    work.before_report = have_driver_print;
+  }
   std::vector<std::uint64_t> local_sizes;
   for (std::size_t i = 0; i < kernel.args.size(); ++i) {
     const Kernel::Arg& arg = kernel.args[i];
@@ -242,6 +244,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
   }
   std::shared_ptr<const PrintfBuffers::Buffer> prints;
   if (has_hidden(description, Hidden::PrintfBuffer)) {
+    printed_ = true;
     prints = printf_buffers_.take();
     work.keep.push_back(prints);
     work.before_report = [prints, module = kernel.module] { prints->print(module->binary()); };

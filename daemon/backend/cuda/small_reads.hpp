@@ -24,7 +24,7 @@ class SmallReads {
   /// `number`. What fits() only. Main thread. Throws ClError.
   /// @param mark null, or a word of pinned memory that becomes 1 before that, behind room for the same bytes
   void read(std::byte* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
-            CUstream stream, std::byte* mark = nullptr);
+            CUstream stream, std::byte* mark);
 
  private:
   /// Up to here it is faster on an H200.

@@ -45,9 +45,9 @@ std::byte* CudaBackend::mark_of(const protocol::ReadBuffer& message) const {
   if (message.mark == 0) return nullptr;
   constexpr std::uint64_t kWord = 4;
   const auto arena = surroundings_.reporter.arena_of_client();
-  if (message.mark % kWord != 0 || message.size % kWord != 0 || message.mark < message.size ||
-      arena.size() < kWord || message.mark > arena.size() - kWord)
-    throw RuleBroken("a read with a mark outside of the memory that is shared");
+  if (message.mark % kWord != 0 || message.size % kWord != 0 || message.mark < message.size)
+    throw RuleBroken("a read's mark where none can be");
+  check_range(message.mark - message.size, message.size + kWord, arena.size(), "a read's data and mark");
   // What kernels have printed comes with the reports.
   return is_pinned(arena) && !printed_ ? arena.data() + message.mark : nullptr;
 }
