@@ -485,21 +485,27 @@ struct RunKernel {
   CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached)
 };
 
+/// Of data that is watched for: 4 bytes of it, and that they are there. A device writes both at once, so
+/// that nothing need come before anything else.
+struct alignas(8) EarlyUnit {
+  std::uint32_t data;
+  std::uint32_t there;  ///< 0, and then 1
+};
+
 /// The data comes as Data with this command's id and `part`, before the command's EventState.
 ///
-/// Besides, who waits for a few bytes of a worker on its own host may watch for them in the memory that the
-/// two share: `mark` says where, in what the client sends payloads from, a word of 4 bytes lies that is 0,
-/// behind room for the data; 0: nowhere. A device that can do it leaves the data there, and then makes the
-/// word 1, which the client sees before the worker has noticed the end. Size and place are multiples of 4
-/// then.
+/// Who waits for a few bytes of a worker on its own host may watch for them in the memory that the two share:
+/// there, in what the client sends payloads from, lie EarlyUnits for them, all 0, that end at `early`; 0:
+/// nowhere. A device that can do it leaves the data in these, which the client sees before the worker has
+/// noticed the end, and then no Data comes.
 struct ReadBuffer {
   Command command;
   std::uint32_t part = 0;
   ObjectId buffer = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  std::uint64_t mark = 0;
-  CLIQUE_MESSAGE(ReadBuffer, command, part, buffer, offset, size, mark)
+  std::uint64_t early = 0;
+  CLIQUE_MESSAGE(ReadBuffer, command, part, buffer, offset, size, early)
 };
 
 struct WriteBuffer {

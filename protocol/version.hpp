@@ -6,7 +6,7 @@ namespace clique::protocol {
 
 /// Raised whenever a message is added, or changes its meaning or its fields. Peers with different versions
 /// refuse each other in the handshake.
-inline constexpr std::uint32_t kVersion = 11;
+inline constexpr std::uint32_t kVersion = 12;
 
 /// The port of `cliqued` where none is given.
 inline constexpr std::uint16_t kDefaultPort = 7890;

@@ -7,11 +7,12 @@
 
 #include "icd/core/event.hpp"
 #include "icd/remote/link.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 
 /// A read of a few bytes that is over as soon as they are there: the device itself leaves them in memory that
-/// the worker shares with this process (ReadBuffer::mark), and whoever waits for them need not wait for the
+/// the worker shares with this process (ReadBuffer::early), and whoever waits for them need not wait for the
 /// worker to notice, and to report it. The report comes later, and ends the event.
 class EarlyRead {
  public:
@@ -20,24 +21,26 @@ class EarlyRead {
   static std::shared_ptr<EarlyRead> make(const Link& link, std::size_t size);
 
   /// For ReadBuffer.
-  std::uint64_t mark() const { return block_.offset + size_; }
+  std::uint64_t end() const { return block_.offset + count_ * sizeof(protocol::EarlyUnit); }
   /// Waits for the data, or for the event's end. @returns whether it was the data, which then is at `to`; the
-  /// event ends later. One thread.
+  /// event may end later. One thread, once.
   bool wait(Event& event, void* to);
-  /// For who has the data of the worker's report: whether it is still to be put into the application's
-  /// memory. Any thread.
+  /// For who has the data in another way: whether it is still to be put into the application's memory. Any
+  /// thread.
   bool claim() { return !claimed_.exchange(true); }
 
  private:
-  /// What the device writes twice in less time than waiting takes.
+  /// What comes no later in units than without them, and is read from them in no time.
   static constexpr std::size_t kMost = 256;
-  static constexpr std::size_t kUnit = sizeof(std::uint32_t);
+  static constexpr std::size_t kUnit = sizeof(protocol::EarlyUnit::data);
 
-  EarlyRead(Link::SharedBlock block, std::size_t size) : block_(std::move(block)), size_(size) {}
-  std::uint32_t& word() const { return *reinterpret_cast<std::uint32_t*>(block_.bytes.get() + size_); }
+  EarlyRead(Link::SharedBlock block, std::size_t count);
+  /// The number of units, from the first one on, that are there.
+  std::size_t count_there(std::size_t from) const;
 
   const Link::SharedBlock block_;
-  const std::size_t size_;
+  protocol::EarlyUnit* const units_;  // in the block
+  const std::size_t count_;
   std::atomic<bool> claimed_ = false;
 };
 

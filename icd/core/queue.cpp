@@ -466,7 +466,7 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
           const std::size_t begin = i * kPartSize;
           return protocol::ReadBuffer{
               std::move(own), static_cast<std::uint32_t>(i),     buffer.id(),
-              offset + begin, std::min(kPartSize, size - begin), early ? early->mark() : 0};
+              offset + begin, std::min(kPartSize, size - begin), early ? early->end() : 0};
         });
       });
 }

@@ -109,14 +109,14 @@ TEST_F(CudaCommands, GivenReadsOfFewBytesThenEachHasWhatIsThereInItsTurn) {
   }
 }
 
-TEST_F(CudaCommands, GivenMarkOutsideOfSharedMemoryThenTheSessionEnds) {
+TEST_F(CudaCommands, GivenUnitsOutsideOfSharedMemoryThenTheSessionEnds) {
   // This client shares none.
-  for (const std::uint64_t mark :
-       {std::uint64_t{4}, std::uint64_t{64}, ~std::uint64_t{3}, ~std::uint64_t{0}}) {
+  for (const std::uint64_t end :
+       {std::uint64_t{4}, std::uint64_t{64}, ~std::uint64_t{7}, ~std::uint64_t{0}}) {
     FakeGpuClient client(node_);
     client.make_zeros(5);
-    client.send(ReadBuffer{command(100), 0, 5, 0, 4, mark});
-    EXPECT_NE(client.next<SessionEnded>().reason.find("mark"), std::string::npos) << mark;
+    client.send(ReadBuffer{command(100), 0, 5, 0, 4, end});
+    EXPECT_NE(client.next<SessionEnded>().reason.find("units"), std::string::npos) << end;
   }
 }
 

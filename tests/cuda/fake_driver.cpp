@@ -66,11 +66,14 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
     // The same: see small_reads.cpp.
     {"clique_small_read",
      [](const Launch& launch) {
-       const std::size_t size = std::size_t{4} * launch.parameter<std::uint32_t>(24);
-       std::memcpy(launch.parameter<void*>(0), launch.parameter<const void*>(8), size);
-       if (auto* const mark = launch.parameter<std::byte*>(32); mark != nullptr) {
-         std::memcpy(mark - size, launch.parameter<const void*>(8), size);
-         std::atomic_ref(*reinterpret_cast<std::uint32_t*>(mark)).store(1, std::memory_order_release);
+       const auto* const from = launch.parameter<const std::uint32_t*>(8);
+       const auto count = launch.parameter<std::uint32_t>(24);
+       if (launch.parameter<std::uint64_t>(32) != 0) {
+         auto* const to = launch.parameter<std::uint64_t*>(0);
+         for (std::size_t i = 0; i < count; ++i)
+           std::atomic_ref(to[i]).store(std::uint64_t{1} << 32U | from[i], std::memory_order_release);
+       } else {
+         std::memcpy(launch.parameter<void*>(0), from, std::size_t{4} * count);
        }
        std::atomic_ref(*launch.parameter<std::uint32_t*>(16))
            .store(launch.parameter<std::uint32_t>(28), std::memory_order_release);

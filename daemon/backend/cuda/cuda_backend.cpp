@@ -238,7 +238,7 @@ TaskRef CudaBackend::make_task(const Command& command, const std::shared_ptr<Que
     if (report && ended.timed && status == CL_COMPLETE)
       state.times = clamped(ended.queued, ended.submitted(), ended.times());
     surroundings_.order.due(entry, [this, state, report, data, size, part] {
-      if (data && state.status == CL_COMPLETE)
+      if (data && *data && state.status == CL_COMPLETE)
         surroundings_.reporter.add(protocol::Data{state.command, part, {{data->get(), size}, *data}});
       if (report) surroundings_.reporter.add(state);
     });

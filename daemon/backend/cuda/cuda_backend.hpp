@@ -182,11 +182,11 @@ class CudaBackend : public Backend {
   /// @param has_local whether `range` has the size of work-groups
   Work launch(const Kernel& kernel, NdRange range, bool has_local);
   /// Makes the work a read. @param destination called when the work is done, for pinned memory
-  /// @param mark ReadBuffer's, for SmallReads::read(), where it is one of these
+  /// @param early early_units(), instead of the destination where SmallReads does it
   void read(Work& work, CUdeviceptr from, std::size_t size, std::function<std::byte*()> destination,
-            std::byte* mark = nullptr);
-  /// ReadBuffer::mark, or null. Throws RuleBroken.
-  std::byte* mark_of(const protocol::ReadBuffer& message) const;
+            protocol::EarlyUnit* early = nullptr);
+  /// Where the client watches for the data, or null. Throws RuleBroken.
+  protocol::EarlyUnit* early_units(const protocol::ReadBuffer& message) const;
   Work write(ObjectId buffer, std::uint64_t offset, const protocol::Payload& data);
   /// Puts one grid into the stream. Throws ClError.
   void launch_grid(const Function& function, const Grid& grid, std::uint32_t local_memory,

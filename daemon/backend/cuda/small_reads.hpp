@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "daemon/backend/cuda/launches.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -22,14 +23,23 @@ class SmallReads {
   }
   /// Puts into the stream that `size` bytes are copied to pinned memory, and then that the word becomes
   /// `number`. What fits() only. Main thread. Throws ClError.
-  /// @param mark null, or a word of pinned memory that becomes 1 before that, behind room for the same bytes
   void read(std::byte* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
-            CUstream stream, std::byte* mark);
+            CUstream stream) {
+    launch(to, from, size, word, number, stream, false);
+  }
+  /// The same to as many units as the size has.
+  void read(protocol::EarlyUnit* to, CUdeviceptr from, std::size_t size, CUdeviceptr word,
+            std::uint32_t number, CUstream stream) {
+    launch(to, from, size, word, number, stream, true);
+  }
 
  private:
+  void launch(void* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
+              CUstream stream, bool units);
+
   /// Up to here it is faster on an H200.
   static constexpr std::size_t kMost = 4096;
-  static constexpr std::size_t kUnit = 4;
+  static constexpr std::size_t kUnit = sizeof(protocol::EarlyUnit::data);
 
   std::atomic<CUfunction> kernel_ = nullptr;
   Launches launches_;

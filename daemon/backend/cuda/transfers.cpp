@@ -29,11 +29,14 @@ Place dense_host(std::byte* block, const protocol::Triple& region) {
 }  // namespace
 
 void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
-                       std::function<std::byte*()> destination, std::byte* mark) {
+                       std::function<std::byte*()> destination, protocol::EarlyUnit* early) {
   if (small_reads_.fits(from, size))
-    work.run_and_mark = [this, from, size, destination, mark](CUstream stream, CUdeviceptr word,
-                                                              std::uint32_t number) {
-      small_reads_.read(destination(), from, size, word, number, stream, mark);
+    work.run_and_mark = [this, from, size, destination, early](CUstream stream, CUdeviceptr word,
+                                                               std::uint32_t number) {
+      if (early != nullptr)
+        small_reads_.read(early, from, size, word, number, stream);
+      else
+        small_reads_.read(destination(), from, size, word, number, stream);
     };
   work.run = [from, size, destination = std::move(destination)](CUstream stream) {
     std::byte* const to = destination();
@@ -41,20 +44,22 @@ void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
   };
 }
 
-std::byte* CudaBackend::mark_of(const protocol::ReadBuffer& message) const {
-  if (message.mark == 0) return nullptr;
-  constexpr std::uint64_t kWord = 4;
+protocol::EarlyUnit* CudaBackend::early_units(const protocol::ReadBuffer& message) const {
+  using Unit = protocol::EarlyUnit;
+  if (message.early == 0) return nullptr;
   const auto arena = surroundings_.reporter.arena_of_client();
-  if (message.mark % kWord != 0 || message.size % kWord != 0 || message.mark < message.size)
-    throw RuleBroken("a read's mark where none can be");
-  check_range(message.mark - message.size, message.size + kWord, arena.size(), "a read's data and mark");
+  const std::uint64_t size = message.size / sizeof(Unit::data) * sizeof(Unit);
+  if (message.size % sizeof(Unit::data) != 0 || message.early % sizeof(Unit) != 0 || message.early < size)
+    throw RuleBroken("a read to units where none can be");
+  check_range(message.early - size, size, arena.size(), "the units of a read");
   // What kernels have printed comes with the reports.
-  return is_pinned(arena) && !printed_ ? arena.data() + message.mark : nullptr;
+  if (!is_pinned(arena) || printed_) return nullptr;
+  return reinterpret_cast<Unit*>(arena.data() + message.early - size);
 }
 
 void CudaBackend::handle(protocol::ReadBuffer&& message) {
   check_part(message.size);
-  std::byte* const mark = mark_of(message);
+  protocol::EarlyUnit* const early = early_units(message);
   submit(message.command, [&] {
     const auto memory = buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a read");
@@ -63,14 +68,15 @@ void CudaBackend::handle(protocol::ReadBuffer&& message) {
     work.size = message.size;
     work.part = message.part;
     work.keep = {memory, work.data};
-    // Staging memory is taken when it is needed, not while the command is held.
+    // Staging memory is taken when it is needed, not while the command is held, nor where the data goes to
+    // the units.
     read(
         work, memory->address + message.offset, message.size,
         [this, data = work.data, size = message.size] {
           *data = outgoing(size);
           return data->get();
         },
-        mark);
+        early);
     return work;
   });
 }
