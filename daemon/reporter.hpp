@@ -66,7 +66,10 @@ class Reporter {
   template <typename M>
   void add(const M& message) {
     const std::lock_guard lock(mutex_);
-    if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) add_prints();
+    if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) {
+      // To look takes a system call.
+      if (prints_expected()) add_prints();
+    }
     pending_.add(message);
   }
   void flush();
@@ -75,6 +78,11 @@ class Reporter {
   /// Whether all that was reported before this call is with the client. What is not may be in the hands of
   /// another thread. Any thread.
   bool settled();
+
+  /// Whether kernels may print; where they do not, nobody looks for text. Until it is said, they may. Any
+  /// thread.
+  void expect_prints(bool may) { prints_expected_.store(may, std::memory_order_relaxed); }
+  bool prints_expected() const { return prints_expected_.load(std::memory_order_relaxed); }
 
   /// A command of another worker has ended; what is printed from now on may depend on it. Any thread.
   void ended_elsewhere(protocol::CommandId command);
@@ -94,6 +102,7 @@ class Reporter {
   int descriptor_ = -1;
   bool resumable_ = false;
   std::atomic<bool> news_{false};
+  std::atomic<bool> prints_expected_{true};
   std::shared_ptr<protocol::SharedMemory> shared_;
   std::string client_;
   std::mutex mutex_;  // guards what follows

@@ -41,6 +41,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       compiler_(compiler::find_compiler()),
       builds_([context = device.context] { driver().CtxSetCurrent(context); }) {
   for (protocol::DeviceDescription& one : description_.devices) surroundings_.memory.restrict(one);
+  surroundings_.reporter.expect_prints(false);  // until a kernel that does is launched
   // What takes the driver long for the first time is not to keep a client waiting.
   staging_.take(1);
   device_memory_.warm();

@@ -242,7 +242,6 @@ class CudaBackend : public Backend {
   Window window_;
   PeerWindows peer_windows_;
   PrintfBuffers printf_buffers_;
-  bool printed_ = false;  // a kernel that prints has been launched
   Filler filler_;
   SmallReads small_reads_;
   std::atomic<bool> faulty_ = false;

@@ -190,7 +190,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
   work.keep.push_back(kernel.module);
   work.kernel = description.name;
   if (description.driver_prints) {
-    printed_ = true;
+    surroundings_.reporter.expect_prints(true);
     work.before_report = have_driver_print;
   }
   std::vector<std::uint64_t> local_sizes;
@@ -244,7 +244,7 @@ CudaBackend::Work CudaBackend::launch(const Kernel& kernel, NdRange range, bool 
   }
   std::shared_ptr<const PrintfBuffers::Buffer> prints;
   if (has_hidden(description, Hidden::PrintfBuffer)) {
-    printed_ = true;
+    surroundings_.reporter.expect_prints(true);
     prints = printf_buffers_.take();
     work.keep.push_back(prints);
     work.before_report = [prints, module = kernel.module] { prints->print(module->binary()); };

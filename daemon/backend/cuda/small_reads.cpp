@@ -9,8 +9,8 @@ namespace clique::daemon::cuda {
 namespace {
 
 /// One group: for (i = thread; i < count; i += threads) to[i] = from[i], which is 4 bytes or, if `units`, an
-/// EarlyUnit; then, when all have, *word = number. The fence is the whole group's, since the barrier is before
-/// it.
+/// EarlyUnit; then, when all have, *word = number. The fence is the whole group's, since the barrier is
+/// before it.
 constexpr const char* kPtx = R"(
 .version 6.0
 .target sm_50

@@ -20,8 +20,9 @@ constexpr int kCoresToSpare = 4;
 constexpr auto kShortestPause = 5us;
 constexpr auto kLongestPause = 500us;
 constexpr int kPauseFraction = 128;
-/// For how long the main thread looks instead, once it has.
-constexpr auto kAttended = 2us;
+/// For how long the main thread looks instead, once it has: a little longer than it takes to give a command
+/// to the GPU, since a thread that looked meanwhile would have what the main thread needs next.
+constexpr auto kAttended = 10us;
 /// How often to ask the driver whether the GPU still works, while nothing happens.
 constexpr auto kFaultInterval = 2ms;
 

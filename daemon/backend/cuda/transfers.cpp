@@ -53,7 +53,7 @@ protocol::EarlyUnit* CudaBackend::early_units(const protocol::ReadBuffer& messag
     throw RuleBroken("a read to units where none can be");
   check_range(message.early - size, size, arena.size(), "the units of a read");
   // What kernels have printed comes with the reports.
-  if (!is_pinned(arena) || printed_) return nullptr;
+  if (!is_pinned(arena) || surroundings_.reporter.prints_expected()) return nullptr;
   return reinterpret_cast<Unit*>(arena.data() + message.early - size);
 }
 
