@@ -24,9 +24,9 @@ using protocol::Incoming;
 constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// Messages of one socket before the others get their turn.
 constexpr int kTurn = 64;
-/// Sockets by which little or nothing comes are looked at every so many turns, and after sleep: that of
-/// commands which come through shared memory, and that of peers where there are none.
-constexpr unsigned kSocketTurns = 16;
+/// Sockets by which little or nothing comes are looked at this often, and after sleep: that of commands which
+/// come through shared memory, and that of peers where there are none.
+constexpr std::chrono::microseconds kSocketInterval{50};
 /// How often is looked for what nobody is woken for: strangers at the reports socket, peers while there is
 /// much to do.
 constexpr std::chrono::seconds kLookInterval{1};
@@ -257,15 +257,18 @@ void Session::run() {
 }
 
 void Session::loop() {
-  auto last_look = std::chrono::steady_clock::now();
+  auto now = std::chrono::steady_clock::now();
+  auto last_look = now;
+  auto next_of_sockets = now;
   protocol::Spinning in_memory(true);
   protocol::Spinning elsewhere(false);
-  for (unsigned turn = 0;; ++turn) {
+  for (;;) {
     bool busy = surroundings_.tasks.run();
     if (!open_) busy = take_reports() || busy;
     if (shared_ && open_) busy = take_shared_commands() || busy;
-    // Looking at a socket takes longer than looking at memory.
-    const bool sockets = turn % kSocketTurns == 0;
+    // Looking at a socket takes a system call.
+    const bool sockets = now >= next_of_sockets;
+    if (sockets) next_of_sockets = now + kSocketInterval;
     if (sockets || !shared_ || !open_ || due_from_socket_ > 0) busy = take_commands() || busy;
     if (sockets || !peer_lines_.empty()) busy = take_peers() || busy;
     busy = take_shared_peers() || busy;
@@ -277,7 +280,7 @@ void Session::loop() {
       if (shared_->collect() || !settled) pushing_ = true;
     }
     protocol::Spinning& spinning = shared_ ? in_memory : elsewhere;
-    const auto now = std::chrono::steady_clock::now();
+    now = std::chrono::steady_clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
     if (busy) {
       backend_.flush();
@@ -286,7 +289,7 @@ void Session::loop() {
       spinning.restart();
     } else if (!spinning.go_on(now) && vigil_.over(now)) {
       sleep();
-      turn = kSocketTurns - 1;
+      next_of_sockets = now;
     }
     const bool look = now - last_look > kLookInterval;
     if (open_ && (look || surroundings_.reporter.news()))
