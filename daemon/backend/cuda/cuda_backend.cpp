@@ -98,16 +98,15 @@ std::shared_ptr<std::byte> CudaBackend::pinned(const protocol::Payload& data) {
 void CudaBackend::enter(const Command& command, const std::shared_ptr<Queue>& queue, Work work) {
   const bool more = (command.flags & Command::kMore) != 0;
   Parts* parts = nullptr;
-  bool first = true;
   if (more || !parts_.empty()) {
     auto known = parts_.find(command.id);
-    first = known == parts_.end();
-    if (first && more) {
+    if (known == parts_.end() && more) {
       known = parts_.emplace(command.id, Parts{}).first;
       known->second.waits = command.waits;
     }
     if (known != parts_.end()) parts = &known->second;
   }
+  const bool first = parts == nullptr || parts->tasks.empty();
   if (parts != nullptr && parts->status != CL_SUCCESS)
     throw ClError(parts->status, "an earlier part of the command failed");
   std::vector<TaskRef> waits;
