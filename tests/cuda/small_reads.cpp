@@ -1,8 +1,8 @@
 // Reads of a few bytes for which a client watches in the memory that it shares with the worker.
-#include <cstring>
+#include <array>
 #include <deque>
 #include <numeric>
-#include <thread>
+#include <optional>
 
 #include "protocol/transport/shared_offer.hpp"
 #include "session.hpp"
