@@ -66,10 +66,7 @@ class Reporter {
   template <typename M>
   void add(const M& message) {
     const std::lock_guard lock(mutex_);
-    if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) {
-      // To look takes a system call.
-      if (prints_expected()) add_prints();
-    }
+    if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) add_prints();
     pending_.add(message);
   }
   void flush();

@@ -48,7 +48,10 @@ inline daemon::compiler::ProgramBinary fake_program() {
 /// (increment), 11 (wait), 12 (fault).
 class FakeGpuClient : public Client {
  public:
-  explicit FakeGpuClient(const Node& node, const std::string& name = "a test") : Client(node, name) {
+  explicit FakeGpuClient(const Node& node, const std::string& name = "a test")
+      : FakeGpuClient(hello(node.endpoint(), name).workers.at(0)) {}
+  explicit FakeGpuClient(const WorkerAddress& worker, std::shared_ptr<SharedMemory> shared = nullptr)
+      : Client(worker, std::move(shared)) {
     send(CreateContext{1, {0}}, CreateQueue{2, 1, 0, CL_QUEUE_PROFILING_ENABLE},
          CreateQueue{3, 1, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
     send(CreateProgram{1, 4, 1, ProgramKind::Binary, {0}, {daemon::compiler::serialize(fake_program())}});

@@ -181,8 +181,9 @@ Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_
 Client::Client(const Node& node, const std::string& name)
     : Client(hello(node.endpoint(), name).workers.at(0)) {}
 
-Client::Client(const WorkerAddress& worker)
+Client::Client(const WorkerAddress& worker, std::shared_ptr<SharedMemory> shared)
     : address(worker),
+      memory(std::move(shared)),
       commands(dealer("tcp://127.0.0.1:" + std::to_string(worker.commands))),
       reports_socket(dealer("tcp://127.0.0.1:" + std::to_string(worker.reports))) {
   test::send(commands, Attach{worker.token});

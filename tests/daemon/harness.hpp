@@ -9,11 +9,15 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
+#include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"
 
@@ -68,11 +72,12 @@ struct VariantOf<MessageList<M...>> {
   using type = std::variant<M...>;
 };
 
-/// Decodes what comes on a DEALER, one message at a time.
+/// Decodes what comes on a DEALER, or through memory where there is some, one message at a time.
 template <typename List>
 class Receiver {
  public:
-  explicit Receiver(zmq::socket_t& socket) : socket_(socket) {}
+  explicit Receiver(zmq::socket_t& socket, std::shared_ptr<SharedMemory> memory = nullptr)
+      : socket_(socket), memory_(std::move(memory)) {}
 
   /// The next message of type M, of those that `wanted` likes; others wait. Throws std::runtime_error after
   /// kPatience.
@@ -108,10 +113,8 @@ class Receiver {
  private:
   bool receive(std::chrono::steady_clock::time_point deadline) {
     while (std::chrono::steady_clock::now() < deadline) {
-      zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
-      zmq::poll(&item, 1, std::chrono::milliseconds(50));
       Incoming incoming;
-      if (!protocol::receive(socket_, incoming)) continue;
+      if (!fetch(incoming)) continue;
       ++batches_;
       reader_.read(List{}, incoming.records, incoming.frames, incoming.owner, [this](auto&& message) {
         messages_.emplace_back(std::forward<decltype(message)>(message));
@@ -120,8 +123,20 @@ class Receiver {
     }
     return false;
   }
+  /// Waits for a moment.
+  bool fetch(Incoming& incoming) {
+    if (memory_) {
+      if (memory_->receive(incoming) == SharedMemory::Received::Batch) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return false;
+    }
+    zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
+    zmq::poll(&item, 1, std::chrono::milliseconds(50));
+    return protocol::receive(socket_, incoming);
+  }
 
   zmq::socket_t& socket_;
+  const std::shared_ptr<SharedMemory> memory_;
   BatchReader reader_;
   std::uint64_t batches_ = 0;
   std::deque<typename VariantOf<List>::type> messages_;
@@ -149,11 +164,19 @@ Welcome hello(const std::string& endpoint, const std::string& name = "a test",
 class Client {
  public:
   explicit Client(const Node& node, const std::string& name = "a test");
-  explicit Client(const WorkerAddress& address);
+  /// @param memory that the client shares with the worker; null: it goes through sockets alone
+  explicit Client(const WorkerAddress& address, std::shared_ptr<SharedMemory> memory = nullptr);
 
   template <typename... M>
   void send(const M&... messages) {
-    test::send(commands, messages...);
+    if (!memory) {
+      test::send(commands, messages...);
+      return;
+    }
+    Batch batch;
+    (batch.add(messages), ...);
+    if (memory->try_send(batch) != SharedMemory::Sent::Yes)
+      throw std::runtime_error("no room in the shared memory");
   }
   template <typename M>
   M next(const std::function<bool(const M&)>& wanted = [](const M&) { return true; }) {
@@ -173,9 +196,10 @@ class Client {
   std::string peers_endpoint() const { return "tcp://127.0.0.1:" + std::to_string(address.peers); }
 
   WorkerAddress address;
+  std::shared_ptr<SharedMemory> memory;
   zmq::socket_t commands;
   zmq::socket_t reports_socket;
-  Receiver<WorkerMessages> reports{reports_socket};
+  Receiver<WorkerMessages> reports{reports_socket, memory};
   Attached attached;
 
  private:
