@@ -13,11 +13,11 @@
 #include <optional>
 #include <string_view>
 
-#include "daemon/config.hpp"
-#include "daemon/device_filter.hpp"
-#include "daemon/log.hpp"
-#include "daemon/server.hpp"
-#include "daemon/worker.hpp"
+#include "daemon/common/log.hpp"
+#include "daemon/server/config.hpp"
+#include "daemon/server/device_filter.hpp"
+#include "daemon/server/server.hpp"
+#include "daemon/worker/worker.hpp"
 #include "protocol/spin.hpp"
 
 namespace {

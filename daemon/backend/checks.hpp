@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "daemon/backend.hpp"
+#include "daemon/worker/backend.hpp"
 
 namespace clique::daemon {
 

@@ -4,9 +4,9 @@
 #include <CL/cl.h>
 
 #include "icd/api/boundary.hpp"
-#include "icd/core/event.hpp"
-#include "icd/core/memory.hpp"
-#include "icd/core/queue.hpp"
+#include "icd/core/commands/event.hpp"
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/objects/memory.hpp"
 
 namespace clique::icd::api {
 

@@ -1,5 +1,5 @@
 // Section 4.4: contexts.
-#include "icd/core/context.hpp"
+#include "icd/core/objects/context.hpp"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 #include "icd/api/device_types.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"
-#include "icd/core/platform.hpp"
-#include "icd/core/worker.hpp"
+#include "icd/core/objects/platform.hpp"
+#include "icd/core/workers/worker.hpp"
 
 namespace clique::icd::api {
 

@@ -1,5 +1,5 @@
 // Sections 4.2 and 4.3: devices, their timers, and their parts.
-#include "icd/core/device.hpp"
+#include "icd/core/objects/device.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include "icd/api/boundary.hpp"
 #include "icd/api/device_types.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/platform.hpp"
+#include "icd/core/objects/platform.hpp"
 
 namespace clique::icd::api {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "icd/core/device.hpp"
+#include "icd/core/objects/device.hpp"
 
 namespace clique::icd::api {
 

@@ -1,9 +1,9 @@
 // Sections 5.11, 5.12 and 5.14: events, waiting for them, and their times.
-#include "icd/core/event.hpp"
+#include "icd/core/commands/event.hpp"
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/queue.hpp"
+#include "icd/core/commands/queue.hpp"
 
 namespace clique::icd::api {
 

@@ -5,7 +5,7 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/platform.hpp"
+#include "icd/core/objects/platform.hpp"
 
 namespace clique::icd::api {
 

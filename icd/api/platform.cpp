@@ -1,11 +1,11 @@
 // Section 4.1: the platform.
-#include "icd/core/platform.hpp"
+#include "icd/core/objects/platform.hpp"
 
 #include <ctime>
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/extensions.hpp"
+#include "icd/core/objects/extensions.hpp"
 
 namespace clique::icd::api {
 

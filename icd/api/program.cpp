@@ -1,5 +1,5 @@
 // Sections 5.8.1 to 5.8.7: making and building programs.
-#include "icd/core/program.hpp"
+#include "icd/core/objects/program.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/platform.hpp"
+#include "icd/core/objects/platform.hpp"
 
 namespace clique::icd::api {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "icd/core/error.hpp"
+#include "icd/common/error.hpp"
 
 namespace clique::icd::api {
 

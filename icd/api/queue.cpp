@@ -1,5 +1,5 @@
 // Sections 5.1, 5.13 and 5.15: command queues, markers and barriers, flush and finish.
-#include "icd/core/queue.hpp"
+#include "icd/core/commands/queue.hpp"
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"

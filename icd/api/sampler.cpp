@@ -1,5 +1,5 @@
 // Section 5.7: samplers.
-#include "icd/core/sampler.hpp"
+#include "icd/core/objects/sampler.hpp"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/works.hpp"
-#include "icd/core/svm_allocation.hpp"
+#include "icd/core/objects/svm_allocation.hpp"
 
 namespace clique::icd::api {
 

@@ -2,8 +2,8 @@
 // the client's host, which no node can see. Each answers as the specification says for devices without it.
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/memory.hpp"
-#include "icd/core/queue.hpp"
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/objects/memory.hpp"
 
 namespace clique::icd::api {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "icd/api/arguments.hpp"
-#include "icd/core/kernel.hpp"
-#include "icd/core/work.hpp"
+#include "icd/core/commands/work.hpp"
+#include "icd/core/objects/kernel.hpp"
 
 namespace clique::icd::api {
 

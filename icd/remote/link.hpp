@@ -12,7 +12,7 @@
 #include <utility>
 #include <zmq.hpp>
 
-#include "icd/core/error.hpp"
+#include "icd/common/error.hpp"
 #include "icd/remote/inbox.hpp"
 #include "icd/remote/outbox.hpp"
 #include "icd/remote/process.hpp"

@@ -1,5 +1,5 @@
 // clCommandCopyBufferKHR: cl_khr_command_buffer 0.9.1.
-#include "commandBuffers.hpp"
+#include "command_buffers.hpp"
 
 namespace clique::test {
 

@@ -1,5 +1,5 @@
 // clCommandNDRangeKernelKHR: cl_khr_command_buffer 0.9.1.
-#include "commandBuffers.hpp"
+#include "command_buffers.hpp"
 #include "svm.hpp"
 
 namespace clique::test {

@@ -1,6 +1,6 @@
 // clEnqueueCommandBufferKHR: cl_khr_command_buffer 0.9.1.
 #include "capture.hpp"
-#include "commandBuffers.hpp"
+#include "command_buffers.hpp"
 
 namespace clique::test {
 

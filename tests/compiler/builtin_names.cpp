@@ -1,5 +1,5 @@
 // Names of builtin functions, as the translator of SPIR-V gives them and as the device library has them.
-#include "daemon/compiler/tool/builtin_names.hpp"
+#include "daemon/compiler/tool/spirv/builtin_names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/compiler/cache.hpp"
+#include "daemon/compiler/client/cache.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

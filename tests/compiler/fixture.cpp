@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "daemon/compiler/language_features.hpp"
+#include "daemon/compiler/contract/language_features.hpp"
 
 namespace clique::daemon::compiler {
 

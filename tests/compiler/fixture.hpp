@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/compiler/compiler_process.hpp"
-#include "daemon/compiler/program_binary.hpp"
+#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/compiler/contract/program_binary.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -3,7 +3,7 @@
 #include <CL/cl.h>
 #include <gtest/gtest.h>
 
-#include "daemon/compiler/build_options.hpp"
+#include "daemon/compiler/contract/build_options.hpp"
 
 namespace clique::daemon::compiler {
 namespace {

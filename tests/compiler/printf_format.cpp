@@ -1,4 +1,4 @@
-#include "daemon/compiler/printf_format.hpp"
+#include "daemon/compiler/contract/printf_format.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/compiler/program_binary.hpp"
+#include "daemon/compiler/contract/program_binary.hpp"
 
 #include <CL/cl.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <array>
 #include <thread>
 
-#include "daemon/compiler/spirv.hpp"
+#include "daemon/compiler/contract/spirv.hpp"
 #include "fixture.hpp"
 #include "spirv/modules.hpp"
 

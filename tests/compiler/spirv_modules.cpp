@@ -1,5 +1,5 @@
 // What a worker knows of SPIR-V, and of the program that translates it.
-#include "daemon/compiler/spirv.hpp"
+#include "daemon/compiler/contract/spirv.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

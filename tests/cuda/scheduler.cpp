@@ -1,6 +1,6 @@
 // The order of tasks, tried with random dependencies: every task notes whether what it waits for has been
 // done.
-#include "daemon/backend/cuda/scheduler.hpp"
+#include "daemon/backend/cuda/execution/scheduler.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <CL/cl.h>
 
-#include "daemon/compiler/program_binary.hpp"
+#include "daemon/compiler/contract/program_binary.hpp"
 #include "harness.hpp"
 
 namespace clique::test {

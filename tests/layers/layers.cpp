@@ -10,8 +10,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "api/helpers.hpp"
 #include "between.hpp"
-#include "helpers.hpp"
 
 namespace clique::test {
 namespace {

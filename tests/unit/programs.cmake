@@ -1,9 +1,9 @@
 # Programs and kernels as far as the client knows them by itself.
 find_package(GTest REQUIRED)
 add_executable(program_tests
-  ${CMAKE_CURRENT_LIST_DIR}/program_functions.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/program_nodes.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/program_spirv.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/remote_fakes.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/icd/core/program_functions.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/core/program_nodes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/core/program_spirv.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/icd/remote/fakes.cpp)
 target_link_libraries(program_tests PRIVATE clique_icd_objects GTest::gtest_main)
 add_test(NAME unit.programs COMMAND program_tests)

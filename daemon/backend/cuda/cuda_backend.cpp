@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "daemon/log.hpp"
-#include "daemon/watchdog.hpp"
+#include "daemon/common/log.hpp"
+#include "daemon/worker/watchdog.hpp"
 
 namespace clique::daemon::cuda {
 

@@ -4,16 +4,16 @@
 #include <optional>
 #include <unordered_map>
 
-#include "daemon/backend.hpp"
-#include "daemon/backend/cuda/device.hpp"
-#include "daemon/backend/cuda/fill.hpp"
+#include "daemon/backend/cuda/execution/fill.hpp"
+#include "daemon/backend/cuda/execution/printf_buffers.hpp"
+#include "daemon/backend/cuda/execution/small_reads.hpp"
+#include "daemon/backend/cuda/gpu/device.hpp"
+#include "daemon/backend/cuda/gpu/window.hpp"
 #include "daemon/backend/cuda/objects.hpp"
-#include "daemon/backend/cuda/printf_buffers.hpp"
-#include "daemon/backend/cuda/small_reads.hpp"
-#include "daemon/backend/cuda/window.hpp"
 #include "daemon/backend/staging.hpp"
-#include "daemon/compiler/cache.hpp"
-#include "daemon/compiler/compiler_process.hpp"
+#include "daemon/compiler/client/cache.hpp"
+#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/worker/backend.hpp"
 
 namespace clique::daemon::cuda {
 

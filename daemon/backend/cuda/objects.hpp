@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "daemon/backend/build_thread.hpp"
-#include "daemon/backend/cuda/memory.hpp"
-#include "daemon/backend/cuda/module.hpp"
-#include "daemon/backend/cuda/scheduler.hpp"
+#include "daemon/backend/cuda/execution/module.hpp"
+#include "daemon/backend/cuda/execution/scheduler.hpp"
+#include "daemon/backend/cuda/gpu/memory.hpp"
 #include "daemon/backend/table.hpp"
 
 namespace clique::daemon::cuda {

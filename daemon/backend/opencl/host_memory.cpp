@@ -8,7 +8,7 @@
 #include <limits>
 #include <thread>
 
-#include "daemon/backend.hpp"
+#include "daemon/worker/backend.hpp"
 
 namespace clique::daemon::opencl {
 

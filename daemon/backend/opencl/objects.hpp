@@ -11,7 +11,7 @@
 #include "daemon/backend/image_shape.hpp"
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/backend/table.hpp"
-#include "daemon/memory_budget.hpp"
+#include "daemon/worker/memory_budget.hpp"
 #include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::opencl {

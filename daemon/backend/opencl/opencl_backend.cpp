@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "daemon/backend/opencl/describe.hpp"
-#include "daemon/log.hpp"
-#include "daemon/watchdog.hpp"
+#include "daemon/common/log.hpp"
+#include "daemon/worker/watchdog.hpp"
 
 namespace clique::daemon::opencl {
 

@@ -3,7 +3,7 @@
 
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
-#include "daemon/compiler/build_options.hpp"
+#include "daemon/compiler/contract/build_options.hpp"
 
 namespace clique::daemon::opencl {
 

@@ -7,11 +7,11 @@
 #include <new>
 #include <stdexcept>
 
-#include "daemon/compiler/build_options.hpp"
+#include "daemon/compiler/contract/build_options.hpp"
+#include "daemon/compiler/contract/program_binary.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
 #include "daemon/compiler/nvrtc/options.hpp"
 #include "daemon/compiler/nvrtc/ptx_kernels.hpp"
-#include "daemon/compiler/program_binary.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "daemon/compiler/build_options.hpp"
+#include "daemon/compiler/contract/build_options.hpp"
 
 namespace clique::daemon::compiler {
 

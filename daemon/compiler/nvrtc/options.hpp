@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/compiler/compiler_process.hpp"
+#include "daemon/compiler/client/compiler_process.hpp"
 
 namespace clique::daemon::compiler {
 

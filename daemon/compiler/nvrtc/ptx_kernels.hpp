@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/compiler/program_binary.hpp"
+#include "daemon/compiler/contract/program_binary.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -11,22 +11,22 @@
 
 #include <new>
 
+#include "daemon/compiler/contract/program_binary.hpp"
 #include "daemon/compiler/nvrtc/compile.hpp"
-#include "daemon/compiler/program_binary.hpp"
-#include "daemon/compiler/tool/bitcode.hpp"
-#include "daemon/compiler/tool/check_program.hpp"
-#include "daemon/compiler/tool/codegen.hpp"
-#include "daemon/compiler/tool/describe_kernels.hpp"
-#include "daemon/compiler/tool/frontend.hpp"
-#include "daemon/compiler/tool/kernel_calls.hpp"
-#include "daemon/compiler/tool/link.hpp"
-#include "daemon/compiler/tool/optimise.hpp"
-#include "daemon/compiler/tool/options.hpp"
-#include "daemon/compiler/tool/printf_lowering.hpp"
-#include "daemon/compiler/tool/relaxed_math.hpp"
-#include "daemon/compiler/tool/spirv_module.hpp"
-#include "daemon/compiler/tool/target.hpp"
-#include "daemon/compiler/tool/translate_spirv.hpp"
+#include "daemon/compiler/tool/frontend/check_program.hpp"
+#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
+#include "daemon/compiler/tool/frontend/frontend.hpp"
+#include "daemon/compiler/tool/frontend/kernel_calls.hpp"
+#include "daemon/compiler/tool/frontend/options.hpp"
+#include "daemon/compiler/tool/linking/bitcode.hpp"
+#include "daemon/compiler/tool/linking/link.hpp"
+#include "daemon/compiler/tool/passes/codegen.hpp"
+#include "daemon/compiler/tool/passes/optimise.hpp"
+#include "daemon/compiler/tool/passes/printf_lowering.hpp"
+#include "daemon/compiler/tool/passes/relaxed_math.hpp"
+#include "daemon/compiler/tool/passes/target.hpp"
+#include "daemon/compiler/tool/spirv/spirv_module.hpp"
+#include "daemon/compiler/tool/spirv/translate_spirv.hpp"
 
 namespace clique::daemon::compiler {
 

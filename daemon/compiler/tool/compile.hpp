@@ -4,8 +4,8 @@
 #include <chrono>
 #include <string>
 
-#include "daemon/compiler/compiler_process.hpp"
-#include "daemon/compiler/tool/device_library.hpp"
+#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/compiler/tool/linking/device_library.hpp"
 
 namespace clique::daemon::compiler {
 

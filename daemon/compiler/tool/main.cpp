@@ -5,13 +5,13 @@
 #include <fstream>
 #include <iostream>
 
-#include "daemon/compiler/language_features.hpp"
-#include "daemon/compiler/spirv.hpp"
+#include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/tool/compile.hpp"
-#include "daemon/compiler/tool/device_library.hpp"
+#include "daemon/compiler/tool/linking/device_library.hpp"
 #include "daemon/compiler/tool/metadata_json.hpp"
+#include "daemon/compiler/tool/passes/target.hpp"
 #include "daemon/compiler/tool/serve.hpp"
-#include "daemon/compiler/tool/target.hpp"
 
 namespace {
 

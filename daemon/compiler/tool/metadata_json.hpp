@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "daemon/compiler/program_binary.hpp"
+#include "daemon/compiler/contract/program_binary.hpp"
 
 namespace clique::daemon::compiler {
 

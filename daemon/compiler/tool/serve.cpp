@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "daemon/compiler/language_features.hpp"
-#include "daemon/compiler/message_io.hpp"
+#include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/tool/compile.hpp"
 
 namespace clique::daemon::compiler {

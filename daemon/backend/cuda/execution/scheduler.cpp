@@ -1,0 +1,236 @@
+#include "daemon/backend/cuda/execution/scheduler.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/common/log.hpp"
+
+namespace clique::daemon::cuda {
+
+namespace {
+/// Streams of a queue that keeps no order.
+constexpr std::size_t kStreamsOfLane = 4;
+/// Words of different streams are written by the GPU and read by the host all the time: not in one line.
+constexpr std::size_t kWordDistance = 64 / sizeof(std::uint32_t);
+constexpr std::size_t kWordBlock = 64U << 10U;
+/// Tasks after which a stream tells how far it is even without a flush.
+constexpr std::size_t kManyUnmarked = 32;
+/// Of more streams than these it takes too long to see whether kernels run there.
+constexpr std::size_t kStreamsLookedAt = 16;
+}  // namespace
+
+Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit)
+    : fault_(std::move(fault)),
+      limited_(limit.time.count() != 0),
+      completions_([context] { driver().CtxSetCurrent(context); }, fault_, std::move(limit)) {}
+
+std::shared_ptr<Lane> Scheduler::make_lane(bool in_order) {
+  auto lane = std::make_shared<Lane>();
+  lane->in_order = in_order;
+  for (std::size_t i = 0; i < (in_order ? 1 : kStreamsOfLane); ++i) lane->streams.push_back(&take_stream());
+  return lane;
+}
+
+void Scheduler::give_back(const Lane& lane) {
+  free_.insert(free_.end(), lane.streams.begin(), lane.streams.end());
+}
+
+Stream& Scheduler::take_stream() {
+  if (!free_.empty()) {
+    Stream* stream = free_.back();
+    free_.pop_back();
+    return *stream;
+  }
+  if (words_left_ == 0) {
+    void* block = nullptr;
+    CLIQUE_CUDA(MemHostAlloc(&block, kWordBlock, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+    std::memset(block, 0, kWordBlock);
+    words_ = static_cast<std::uint32_t*>(block);
+    CLIQUE_CUDA(MemHostGetDevicePointer(&words_address_, block, 0));
+    words_left_ = kWordBlock / sizeof(std::uint32_t) / kWordDistance;
+  }
+  streams_.push_back(
+      std::make_unique<Stream>(static_cast<unsigned>(streams_.size()), words_, words_address_));
+  words_ += kWordDistance;
+  words_address_ += kWordDistance * sizeof(std::uint32_t);
+  --words_left_;
+  return *streams_.back();
+}
+
+void Scheduler::enter(const TaskRef& task, const std::shared_ptr<Lane>& lane, std::span<const TaskRef> waits,
+                      std::span<const TaskRef> order) {
+  for (const TaskRef& other : waits) add_dependency(task, other, false);
+  for (const TaskRef& other : order) add_dependency(task, other, true);
+  task->lane_ = lane;
+  if (task->unmet_ == 0) proceed(task);
+}
+
+void Scheduler::hold(const TaskRef& task) {
+  ++task->unmet_;
+}
+
+void Scheduler::come_after(const TaskRef& task, const TaskRef& other) {
+  add_dependency(task, other, false);
+}
+
+void Scheduler::release(const TaskRef& task, std::shared_ptr<Lane> lane) {
+  task->lane_ = std::move(lane);
+  if (--task->unmet_ == 0) proceed(task);
+}
+
+void Scheduler::end(const TaskRef& task, cl_int status) {
+  if (!task->held_) return;
+  task->failure_ = std::min(status, 0);
+  task->held_ = false;
+  task->conclude(status);
+  for (TaskRef& ready : resolve(task)) proceed(std::move(ready));
+}
+
+void Scheduler::add_dependency(const TaskRef& task, const TaskRef& other, bool only_order) {
+  // What has failed, or is going to, is known here first: only the end of what is submitted is the GPU's.
+  const cl_int failure = other->failure_;
+  if (failure != CL_SUCCESS && !other->held_) {
+    if (!only_order)
+      task->failure_ = task->stands_for_waits ? failure : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  }
+  if (other->ended()) return;
+  if (other->held_) {
+    other->dependants_.push_back({task, only_order});
+    ++task->unmet_;
+  }
+  task->after_.push_back(other);
+}
+
+std::vector<TaskRef> Scheduler::resolve(const TaskRef& task) {
+  std::vector<TaskRef> ready;
+  for (auto& [dependant, only_order] : task->dependants_) {
+    if (task->failure_ != CL_SUCCESS && !only_order)
+      dependant->failure_ =
+          dependant->stands_for_waits ? task->failure_ : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (--dependant->unmet_ == 0) ready.push_back(std::move(dependant));
+  }
+  task->dependants_.clear();
+  return ready;
+}
+
+void Scheduler::proceed(TaskRef task) {
+  // Not by recursion: thousands may wait for each other.
+  std::deque<TaskRef> ready{std::move(task)};
+  while (!ready.empty()) {
+    const TaskRef next = std::move(ready.front());
+    ready.pop_front();
+    next->held_ = false;
+    if (next->failure_ != CL_SUCCESS) {
+      next->after_.clear();
+      next->conclude(next->failure_);
+    } else {
+      submit(next);
+    }
+    next->lane_.reset();
+    for (TaskRef& held : resolve(next)) ready.push_back(std::move(held));
+  }
+}
+
+void Scheduler::submit(const TaskRef& task) {
+  Stream& stream = choose(*task, *task->lane_);
+  task->stream_ = &stream;
+  const bool alone = limited_ && !task->kernel.empty();
+  if (!stream.unmarked_.empty() && (alone || stream.unmarked_.back()->awaited)) mark(stream);
+  task->submitted_ = task->timed ? host_clock() : 0;
+  bool leaves_number = false;
+  try {
+    leaves_number = enqueue(*task, stream);
+  } catch (const ClError& error) {
+    spdlog::warn("a command failed when it was given to the GPU: {}", error.what());
+    // It may be in the stream in part, so it ends when the stream has come there.
+    task->failure_ = error.status();
+  }
+  task->after_.clear();
+  const bool nothing = !task->run && !task->timed && task->blockers_.empty();
+  task->run = nullptr;
+  task->run_and_mark = nullptr;
+  task->status_.store(CL_SUBMITTED, std::memory_order_release);
+  if (task->watched_) task->tell(CL_SUBMITTED);
+  stream.last_ = task.get();
+  if (nothing && stream.unmarked_.empty()) {
+    task->sequence_ = stream.issued_;
+    std::vector<TaskRef> one{task};
+    completions_.add(stream, one);
+    return;
+  }
+  task->sequence_ = stream.issued_ + 1;
+  if (!task->kernel.empty()) stream.last_kernel_ = task->sequence_;
+  if (stream.unmarked_.empty()) dirty_.push_back(&stream);
+  stream.unmarked_.push_back(task);
+  if (leaves_number)
+    marked(stream);
+  else if (task->prompt || alone || stream.unmarked_.size() >= kManyUnmarked)
+    mark(stream);
+}
+
+bool Scheduler::enqueue(Task& task, Stream& stream) {
+  for (const TaskRef& other : task.after_) wait_in(stream, *other, task);
+  if (task.run_and_mark && !task.timed && !kernels_beside(stream)) {
+    task.run_and_mark(stream.native(), stream.address_, stream.issued_ + 1);
+    return true;
+  }
+  if (task.timed) task.stopwatch_ = clock_.start(stream.native());
+  if (task.run) task.run(stream.native());
+  if (task.timed) task.stopwatch_.stop(stream.native());
+  return false;
+}
+
+bool Scheduler::kernels_beside(const Stream& stream) const {
+  return streams_.size() > kStreamsLookedAt ||
+         std::any_of(streams_.begin(), streams_.end(), [&stream](const std::unique_ptr<Stream>& other) {
+           return other.get() != &stream && !other->reached(other->last_kernel_);
+         });
+}
+
+Stream& Scheduler::choose(const Task& task, Lane& lane) {
+  // Right behind what it comes after, it need not wait for another stream.
+  for (const TaskRef& other : task.after_)
+    if (other->stream_ != nullptr && other->stream_->last_ == other.get() &&
+        std::find(lane.streams.begin(), lane.streams.end(), other->stream_) != lane.streams.end())
+      return *other->stream_;
+  lane.next = (lane.next + 1) % lane.streams.size();
+  return *lane.streams[lane.next];
+}
+
+void Scheduler::wait_in(Stream& stream, const Task& other, Task& task) {
+  if (other.stream_ == nullptr || other.stream_ == &stream) return;
+  Stream& from = *other.stream_;
+  if (from.reached(other.sequence_)) return;
+  if (static_cast<std::int32_t>(from.issued_ - other.sequence_) < 0) mark(from);
+  task.blockers_.push_back({&from, other.sequence_});
+  if (stream.seen_.size() <= from.index_) stream.seen_.resize(from.index_ + 1);
+  std::uint32_t& seen = stream.seen_[from.index_];
+  if (static_cast<std::int32_t>(seen - other.sequence_) >= 0) return;
+  CLIQUE_CUDA(StreamWaitValue32(stream.native(), from.address_, other.sequence_, CU_STREAM_WAIT_VALUE_GEQ));
+  seen = other.sequence_;
+}
+
+void Scheduler::mark(Stream& stream) {
+  const CUresult result =
+      driver().StreamWriteValue32(stream.native(), stream.address_, stream.issued_ + 1, 0);
+  marked(stream);
+  // Nobody would ever learn of the end of what is in the stream.
+  if (result != CUDA_SUCCESS) fault_(result);
+}
+
+void Scheduler::marked(Stream& stream) {
+  ++stream.issued_;
+  std::erase(dirty_, &stream);
+  completions_.add(stream, stream.unmarked_);
+}
+
+void Scheduler::flush() {
+  while (!dirty_.empty()) mark(*dirty_.back());
+}
+
+void Scheduler::watch(const TaskRef& task, std::function<void(cl_int)> tell) {
+  task->watch(std::move(tell));
+  completions_.look();
+}
+
+}  // namespace clique::daemon::cuda

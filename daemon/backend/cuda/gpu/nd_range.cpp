@@ -1,0 +1,98 @@
+#include "daemon/backend/cuda/gpu/nd_range.hpp"
+
+#include <algorithm>
+
+namespace clique::daemon::cuda {
+
+namespace {
+
+/// Work-items that keep a multiprocessor busy without binding its registers and memory to few groups.
+constexpr std::uint64_t kGoodGroup = 256;
+constexpr std::uint64_t kWarp = 32;
+
+/// Consecutive groups of one dimension that fit into a grid.
+struct Stretch {
+  std::uint64_t first_group;
+  std::uint32_t groups;
+  std::uint32_t items;
+};
+
+std::vector<Stretch> stretches(std::uint64_t global, std::uint64_t local, std::uint32_t most) {
+  std::vector<Stretch> result;
+  const std::uint64_t whole = global / local;
+  for (std::uint64_t first = 0; first < whole; first += most)
+    result.push_back({first, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, whole - first)),
+                      static_cast<std::uint32_t>(local)});
+  if (global % local != 0) result.push_back({whole, 1, static_cast<std::uint32_t>(global % local)});
+  return result;
+}
+
+/// The largest divisor of `size` that is not above `most`.
+std::uint64_t divisor(std::uint64_t size, std::uint64_t most) {
+  for (std::uint64_t candidate = std::min(size, most); candidate > 1; --candidate)
+    if (size % candidate == 0) return candidate;
+  return 1;
+}
+
+std::uint64_t power_below(std::uint64_t size) {
+  std::uint64_t power = 1;
+  while (power * 2 <= size) power *= 2;
+  return power;
+}
+
+/// The size of a group in one dimension, at most `most`.
+std::uint64_t choose(std::uint64_t global, std::uint64_t most, bool uniform) {
+  const std::uint64_t exact = divisor(global, most);
+  // A partial group at the end costs less than small groups everywhere.
+  if (uniform || exact * 2 > std::min(global, most)) return exact;
+  return std::min(power_below(most), global);
+}
+
+}  // namespace
+
+bool NdRange::uniform() const {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (global[i] % local[i] != 0) return false;
+  return true;
+}
+
+std::vector<Grid> split(const NdRange& range, const GridLimits& limits) {
+  std::vector<Grid> grids;
+  std::array<std::vector<Stretch>, 3> parts;
+  for (std::size_t i = 0; i < 3; ++i) parts[i] = stretches(range.global[i], range.local[i], limits.groups[i]);
+  for (const Stretch& z : parts[2])
+    for (const Stretch& y : parts[1])
+      for (const Stretch& x : parts[0]) {
+        Grid grid;
+        const std::array<const Stretch*, 3> along{&x, &y, &z};
+        for (std::size_t i = 0; i < 3; ++i) {
+          grid.groups[i] = along[i]->groups;
+          grid.items[i] = along[i]->items;
+          grid.first_item[i] = range.offset[i] + along[i]->first_group * range.local[i];
+          grid.first_group[i] = static_cast<std::uint32_t>(along[i]->first_group);
+        }
+        grids.push_back(grid);
+      }
+  return grids;
+}
+
+std::array<std::uint64_t, 3> choose_local_size(const NdRange& range, std::uint32_t most, bool uniform,
+                                               const GridLimits& limits) {
+  const std::uint64_t target = std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, kGoodGroup));
+  std::array<std::uint64_t, 3> local{1, 1, 1};
+  const auto& global = range.global;
+  // Neighbours in the first dimension read neighbouring memory: a warp's worth of it, then squares.
+  const bool flat = global[1] == 1 && global[2] == 1;
+  local[0] = choose(
+      global[0], std::min<std::uint64_t>(flat ? target : std::min(target, kWarp), limits.items[0]), uniform);
+  local[1] = choose(global[1], std::min<std::uint64_t>(target / local[0], limits.items[1]), uniform);
+  local[2] =
+      choose(global[2], std::min<std::uint64_t>(target / local[0] / local[1], limits.items[2]), uniform);
+  const std::uint64_t rest = local[1] * local[2];
+  if (local[0] * rest < target)
+    local[0] = std::max(local[0],
+                        choose(global[0], std::min<std::uint64_t>(target / rest, limits.items[0]), uniform));
+  return local;
+}
+
+}  // namespace clique::daemon::cuda

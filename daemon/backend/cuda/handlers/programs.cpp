@@ -1,0 +1,268 @@
+// Programs. All that may take long is done on the build thread.
+#include <algorithm>
+
+#include "daemon/backend/cuda/cuda_backend.hpp"
+#include "daemon/compiler/contract/spirv.hpp"
+
+namespace clique::daemon::cuda {
+
+namespace {
+
+/// After which a build is given up.
+constexpr std::chrono::seconds kBuildLimit{600};
+
+/// The number in "sm_90".
+unsigned long capability(const std::string& architecture) {
+  return architecture.starts_with("sm_") ? std::strtoul(architecture.c_str() + 3, nullptr, 10) : 0;
+}
+
+/// Throws InvalidBinary where a launch by this description could not be right.
+void check_kernels(const compiler::ProgramBinary& binary) {
+  constexpr std::uint32_t kMostParameters = 32U << 10U;
+  for (const compiler::Kernel& kernel : binary.kernels) {
+    const auto inside = [&kernel](std::uint32_t offset, std::uint32_t size) {
+      return size <= kernel.params_size && offset <= kernel.params_size - size;
+    };
+    const bool args = std::all_of(kernel.args.begin(), kernel.args.end(), [&](const compiler::Arg& arg) {
+      const std::uint32_t size = arg.kind == compiler::ArgKind::Value     ? arg.size
+                                 : arg.kind == compiler::ArgKind::Local   ? sizeof(std::uint32_t)
+                                 : arg.kind == compiler::ArgKind::Sampler ? sizeof(std::uint32_t)
+                                 : arg.kind == compiler::ArgKind::Dynamic ? 0
+                                                                          : sizeof(CUdeviceptr);
+      return arg.size == size && inside(arg.offset, size);
+    });
+    const bool hidden = std::all_of(
+        kernel.hidden.begin(), kernel.hidden.end(),
+        [&](const compiler::HiddenArg& arg) { return inside(arg.offset, sizeof(std::uint32_t)); });
+    if (kernel.params_size > kMostParameters || !args || !hidden)
+      throw compiler::InvalidBinary("kernel '" + kernel.name + "' is described wrongly");
+  }
+}
+
+}  // namespace
+
+std::vector<protocol::KernelDescription> CudaBackend::describe_kernels(const Program& program) {
+  std::vector<protocol::KernelDescription> result;
+  if (!program.module) return result;
+  for (const Function& function : program.module->functions()) {
+    const compiler::Kernel& kernel = function.kernel;
+    protocol::KernelDescription description;
+    description.name = kernel.name;
+    description.entry = kernel.entry;
+    description.attributes = kernel.attributes;
+    description.arg_count = static_cast<std::uint32_t>(kernel.args.size());
+    for (const compiler::Arg& arg : kernel.args) {
+      description.args.push_back(arg.description);
+      if (arg.kind == compiler::ArgKind::Value) description.args.back().size = arg.size;
+    }
+    description.devices.push_back({0, work_group_properties(function)});
+    result.push_back(std::move(description));
+  }
+  return result;
+}
+
+void CudaBackend::report_program(protocol::RequestId request, const Program& program, cl_int status,
+                                 const std::vector<DeviceId>& devices) {
+  protocol::ProgramBuilt answer{request, status, {}, describe_kernels(program)};
+  for (const DeviceId device : devices) {
+    protocol::BuildResult result;
+    result.device = device;
+    result.build_status = program.build_status;
+    result.binary_status = program.binary_status;
+    result.log = program.log;
+    if (program.binary) {
+      result.binary_type = program.binary->type;
+      result.global_variables = program.binary->global_variables;
+    }
+    answer.devices.push_back(std::move(result));
+  }
+  surroundings_.reporter.report(answer);
+}
+
+void CudaBackend::load(Program& program) {
+  if (program.binary->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) return;
+  check_kernels(*program.binary);
+  // The driver's own cache is slower, and bounded to less.
+  const auto key = compiler::CacheKeyBuilder()
+                       .add("machine code")
+                       .add(device_.architecture())
+                       .add(std::to_string(driver_version()))
+                       .add(program.binary->code)
+                       .key();
+  auto code = cache_.get(key);
+  if (!code) {
+    code = assemble(program.binary->code, program.log);
+    cache_.put(key, *code);
+  }
+  program.module = std::make_shared<const Module>(program.binary, *code, device_.most_local);
+}
+
+cl_int CudaBackend::take_result(Program& program, compiler::Result result, cl_int failure) {
+  program.log = std::move(result.log);
+  program.binary.reset();
+  program.module.reset();
+  program.bytes.clear();
+  cl_int status = result.status;
+  if (status == CL_SUCCESS) {
+    try {
+      program.binary =
+          std::make_shared<const compiler::ProgramBinary>(compiler::parse_program_binary(result.binary));
+      program.bytes = std::move(result.binary);
+      load(program);
+    } catch (const std::exception& error) {
+      program.log += std::string(program.log.empty() || program.log.ends_with('\n') ? "" : "\n") +
+                     "the program cannot be loaded: " + error.what() + "\n";
+      program.binary.reset();
+      program.bytes.clear();
+      status = failure;
+    }
+  }
+  program.build_status = status == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+  return status;
+}
+
+compiler::Request CudaBackend::request(compiler::Request::Kind kind, const std::string& options) const {
+  compiler::Request request;
+  request.kind = kind;
+  request.architecture = device_.architecture();
+  request.options = options;
+  request.extensions = extensions_;
+  return request;
+}
+
+void CudaBackend::handle(protocol::CreateProgram&& message) {
+  for (const DeviceId device : message.devices) check_device(device);
+  const std::size_t codes =
+      message.kind == protocol::ProgramKind::Binary ? message.devices.size() : std::size_t{1};
+  if (message.code.size() != codes || codes == 0) throw RuleBroken("a program with a wrong number of codes");
+  if (message.kind > protocol::ProgramKind::BuiltInKernels) throw RuleBroken("a program of an unknown kind");
+  auto program = std::make_shared<Program>();
+  program->kind = message.kind;
+  try {
+    contexts_.get(message.context);
+  } catch (const ClError& error) {
+    program->status = error.status();
+  }
+  programs_.add(message.id, program);
+  builds_.post(program, [this, message = std::move(message), program = program.get()] {
+    switch (message.kind) {
+      case protocol::ProgramKind::Source:
+        program->source.assign(message.code[0].begin(), message.code[0].end());
+        return;
+      case protocol::ProgramKind::Binary:
+        try {
+          program->binary = std::make_shared<const compiler::ProgramBinary>(
+              compiler::parse_program_binary(message.code[0]));
+          check_kernels(*program->binary);
+          if (capability(program->binary->architecture) > capability(device_.architecture()))
+            throw compiler::InvalidBinary("a binary for a later GPU");
+          program->bytes = message.code[0];
+        } catch (const compiler::InvalidBinary&) {
+          program->binary.reset();
+          program->binary_status = program->status = CL_INVALID_BINARY;
+        }
+        break;
+      case protocol::ProgramKind::Il:
+        if (!compiler::find_spirv_translator()) {
+          program->status = CL_INVALID_OPERATION;
+        } else if (!compiler::is_spirv(message.code[0])) {
+          program->status = CL_INVALID_VALUE;
+        } else {
+          program->il = message.code[0];
+        }
+        break;
+      case protocol::ProgramKind::BuiltInKernels:
+        program->status = CL_INVALID_VALUE;
+        break;
+    }
+    report_program(message.request, *program, program->status, message.devices);
+  });
+}
+
+void CudaBackend::handle(protocol::BuildProgram&& message) {
+  for (const DeviceId device : message.devices) check_device(device);
+  const auto program = programs_.get(message.program);
+  builds_.post(program, [this, message = std::move(message), program = program.get()] {
+    cl_int status = program->status;
+    if (status != CL_SUCCESS) {
+      program->build_status = CL_BUILD_ERROR;
+    } else if (program->kind == protocol::ProgramKind::Source || program->kind == protocol::ProgramKind::Il) {
+      auto build = request(compiler::Request::Kind::Build, message.options);
+      build.source = program->source;
+      build.il = program->il;
+      status = take_result(*program, compiler_.run(build, kBuildLimit), CL_BUILD_PROGRAM_FAILURE);
+    } else if (program->binary && program->binary->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+      compiler::Result ready;
+      ready.binary = program->bytes;
+      status = take_result(*program, std::move(ready), CL_BUILD_PROGRAM_FAILURE);
+    } else {
+      auto build = request(compiler::Request::Kind::Build, message.options);
+      build.inputs = {program->bytes};
+      status = take_result(*program, compiler_.run(build, kBuildLimit), CL_BUILD_PROGRAM_FAILURE);
+    }
+    report_program(message.request, *program, status, message.devices);
+  });
+}
+
+void CudaBackend::handle(protocol::CompileProgram&& message) {
+  for (const DeviceId device : message.devices) check_device(device);
+  if (message.headers.size() != message.header_names.size()) throw RuleBroken("headers without names");
+  std::vector<std::shared_ptr<Program>> headers;
+  for (const ObjectId id : message.headers) headers.push_back(programs_.get(id));
+  const auto program = programs_.get(message.program);
+  builds_.post(
+      program, [this, message = std::move(message), headers = std::move(headers), program = program.get()] {
+        cl_int status = program->status;
+        for (const auto& header : headers)
+          if (status == CL_SUCCESS) status = header->status;
+        if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source &&
+            program->kind != protocol::ProgramKind::Il)
+          status = CL_INVALID_OPERATION;
+        if (status == CL_SUCCESS) {
+          auto build = request(compiler::Request::Kind::Compile, message.options);
+          build.source = program->source;
+          build.il = program->il;
+          build.header_names = message.header_names;
+          for (const auto& header : headers) build.headers.push_back(header->source);
+          status = take_result(*program, compiler_.run(build, kBuildLimit), CL_COMPILE_PROGRAM_FAILURE);
+        } else {
+          program->build_status = CL_BUILD_ERROR;
+        }
+        report_program(message.request, *program, status, message.devices);
+      });
+}
+
+void CudaBackend::handle(protocol::LinkProgram&& message) {
+  for (const DeviceId device : message.devices) check_device(device);
+  auto program = std::make_shared<Program>();
+  program->kind = protocol::ProgramKind::Binary;
+  std::vector<std::shared_ptr<Program>> inputs;
+  for (const ObjectId id : message.inputs) inputs.push_back(programs_.get(id));
+  programs_.add(message.id, program);
+  builds_.post(program,
+               [this, message = std::move(message), inputs = std::move(inputs), program = program.get()] {
+                 auto link = request(compiler::Request::Kind::Link, message.options);
+                 for (const auto& input : inputs) {
+                   if (!input->binary && program->status == CL_SUCCESS)
+                     program->status = input->status != CL_SUCCESS ? input->status : CL_INVALID_OPERATION;
+                   link.inputs.push_back(input->bytes);
+                 }
+                 cl_int status = program->status;
+                 if (status == CL_SUCCESS) {
+                   status = take_result(*program, compiler_.run(link, kBuildLimit), CL_LINK_PROGRAM_FAILURE);
+                 } else {
+                   program->build_status = CL_BUILD_ERROR;
+                 }
+                 report_program(message.request, *program, status, message.devices);
+               });
+}
+
+void CudaBackend::handle(protocol::GetProgramBinary&& message) {
+  check_device(message.device);
+  const auto program = programs_.get(message.program);
+  builds_.post(program, [this, request = message.request, program = program.get()] {
+    surroundings_.reporter.report(protocol::ProgramBinary{request, CL_SUCCESS, program->bytes});
+  });
+}
+
+}  // namespace clique::daemon::cuda

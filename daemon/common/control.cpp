@@ -1,0 +1,118 @@
+#include "daemon/common/control.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace clique::daemon {
+
+namespace {
+
+using protocol::detail::Decoder;
+using protocol::detail::Encoder;
+using protocol::detail::Packer;
+
+/// More than any packet: a hundred devices' names, or all that one has to say of itself.
+constexpr std::size_t kMaxPacket = 128U << 10U;
+
+template <typename T>
+msgpack::sbuffer pack(const T& value) {
+  msgpack::sbuffer buffer;
+  Packer packer(buffer);
+  std::vector<protocol::Payload> payloads;
+  Encoder{packer, payloads}(value);
+  return buffer;
+}
+
+/// Throws the reason that the process gave instead of something better.
+msgpack::object_handle unpack(std::span<const std::byte> packet) {
+  try {
+    msgpack::object_handle handle =
+        msgpack::unpack(reinterpret_cast<const char*>(packet.data()), packet.size(), nullptr, nullptr,
+                        msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 6));
+    const auto elements = Decoder::array(handle.get());
+    if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
+      throw std::runtime_error(elements[0].as<std::string>());
+    return handle;
+  } catch (const msgpack::unpack_error& error) {
+    throw protocol::DecodeError(std::string("not msgpack: ") + error.what());
+  }
+}
+
+template <typename T>
+T decode(const msgpack::object_handle& handle) {
+  std::span<const protocol::Payload> no_frames;
+  const std::shared_ptr<const void> no_owner;
+  T value;
+  Decoder{no_frames, no_owner}(handle.get(), value);
+  return value;
+}
+
+template <typename T>
+T parse(std::span<const std::byte> packet) {
+  return decode<T>(unpack(packet));
+}
+
+}  // namespace
+
+void ControlChannel::send(const protocol::DeviceDescription& device) const {
+  send_packet(pack(device));
+}
+
+void ControlChannel::send(const WorkerReady& ready) const {
+  send_packet(pack(ready));
+}
+
+void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
+  send_packet(pack(workers));
+}
+
+void ControlChannel::send(const std::vector<ListedPlatform>& platforms) const {
+  send_packet(pack(platforms));
+}
+
+void ControlChannel::send(const Notice& notice) const {
+  send_packet(pack(notice));
+}
+
+void ControlChannel::send(const std::string& reason) const {
+  send_packet(pack(std::vector<std::string>{reason}));
+}
+
+void ControlChannel::send_packet(const msgpack::sbuffer& packet) const {
+  // A starter that has gone is noticed by its end of file.
+  static_cast<void>(::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL));
+}
+
+std::optional<std::vector<std::byte>> ControlChannel::receive() const {
+  std::vector<std::byte> packet(kMaxPacket);
+  ssize_t size = 0;
+  do {
+    size = ::recv(fd_.get(), packet.data(), packet.size(), 0);
+  } while (size < 0 && errno == EINTR);
+  if (size < 0 && errno != ECONNRESET)
+    throw std::system_error(errno, std::generic_category(), "control channel");
+  if (size <= 0) return std::nullopt;
+  packet.resize(static_cast<std::size_t>(size));
+  return packet;
+}
+
+std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet) {
+  const msgpack::object_handle handle = unpack(packet);
+  const auto elements = Decoder::array(handle.get());
+  // A device begins with a list, and the last word with the platform's name.
+  if (!elements.empty() && elements[0].type == msgpack::type::ARRAY)
+    return decode<protocol::DeviceDescription>(handle);
+  return decode<WorkerReady>(handle);
+}
+
+std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {
+  return parse<std::vector<ListedPlatform>>(packet);
+}
+
+Notice parse_notice(std::span<const std::byte> packet) {
+  return parse<Notice>(packet);
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,44 @@
+#include "daemon/common/log.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <cstdlib>
+
+namespace clique::daemon {
+
+void init_log(const std::string& role, const std::string& level) {
+  auto logger = spdlog::stderr_logger_mt(role);
+  spdlog::set_default_logger(logger);
+  // The journal has its own time stamps.
+  const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  spdlog::set_pattern(journal ? "%n[%P] %l: %v" : "%Y-%m-%d %H:%M:%S.%e %n[%P] %l: %v");
+  spdlog::set_level(spdlog::level::from_str(level));
+  spdlog::flush_on(spdlog::level::trace);
+}
+
+bool LogLimit::admit(std::uint64_t* skipped) {
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - second_ > std::chrono::seconds(1)) {
+    second_ = now;
+    lines_ = 0;
+  }
+  if (++lines_ > kLinesPerSecond) {
+    ++skipped_;
+    return false;
+  }
+  *skipped = std::exchange(skipped_, 0);
+  return true;
+}
+
+void warn_limited(LogLimit& limit, const std::string& line) {
+  std::uint64_t skipped = 0;
+  if (!limit.admit(&skipped)) return;
+  if (skipped > 0) {
+    spdlog::warn("{} ({} such lines held back before)", line, skipped);
+  } else {
+    spdlog::warn("{}", line);
+  }
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,206 @@
+#include "daemon/compiler/client/cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "protocol/fd.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// In front of an entry's content.
+struct Header {
+  std::array<char, 8> magic{'C', 'L', 'Q', 'C', 'A', 'C', 'H', 'E'};
+  std::uint64_t high = 0, low = 0;  ///< the key
+  std::uint64_t size = 0;
+  std::uint64_t checksum = 0;
+};
+
+Header header_of(const CacheKey& key, std::span<const std::uint8_t> bytes) {
+  Header header;
+  header.high = key.high;
+  header.low = key.low;
+  header.size = bytes.size();
+  header.checksum = XXH3_64bits(bytes.data(), bytes.size());
+  return header;
+}
+
+/// Entries are spread over 256 folders.
+std::string path_of(const std::string& folder, const CacheKey& key) {
+  const std::string name = key.text();
+  return folder + "/" + name.substr(0, 2) + "/" + name.substr(2);
+}
+
+std::optional<protocol::Bytes> read_all(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return std::nullopt;
+  protocol::Bytes bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(fd, bytes.data() + done, bytes.size() - done);
+    if (got <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+bool write_all(int fd, const void* bytes, std::size_t size) {
+  const char* at = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t put = ::write(fd, at, size);
+    if (put <= 0) return false;
+    at += put;
+    size -= static_cast<std::size_t>(put);
+  }
+  return true;
+}
+
+std::string folder_from_environment() {
+  const char* const on = std::getenv("CLIQUE_CACHE");
+  if (on != nullptr && std::string_view(on) == "0") return {};
+  if (const char* const folder = std::getenv("CLIQUE_CACHE_DIR"); folder != nullptr && *folder != 0)
+    return folder;
+  if (const char* const cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
+    return std::string(cache) + "/clique/programs";
+  if (const char* const home = std::getenv("HOME"); home != nullptr && *home != 0)
+    return std::string(home) + "/.cache/clique/programs";
+  return {};
+}
+
+struct File {
+  fs::path path;
+  fs::file_time_type used;
+  std::uint64_t size = 0;
+};
+
+/// Temporary files of writers that died are entries like others here: they grow old and go.
+std::vector<File> files_in(const std::string& folder) {
+  std::vector<File> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code vanished;
+    if (!at->is_regular_file(vanished)) continue;
+    File file{at->path(), at->last_write_time(vanished), 0};
+    if (vanished) continue;
+    file.size = at->file_size(vanished);
+    if (!vanished) files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace
+
+std::string CacheKey::text() const {
+  std::array<char, 33> text{};
+  std::snprintf(text.data(), text.size(), "%016llx%016llx", static_cast<unsigned long long>(high),
+                static_cast<unsigned long long>(low));
+  return text.data();
+}
+
+CacheKeyBuilder::CacheKeyBuilder() : state_(XXH3_createState()) {
+  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_));
+}
+
+CacheKeyBuilder::~CacheKeyBuilder() {
+  XXH3_freeState(static_cast<XXH3_state_t*>(state_));
+}
+
+CacheKeyBuilder& CacheKeyBuilder::add(std::string_view part) {
+  return add(std::span(reinterpret_cast<const std::uint8_t*>(part.data()), part.size()));
+}
+
+CacheKeyBuilder& CacheKeyBuilder::add(std::span<const std::uint8_t> part) {
+  auto* const state = static_cast<XXH3_state_t*>(state_);
+  const std::uint64_t size = part.size();
+  XXH3_128bits_update(state, &size, sizeof size);
+  XXH3_128bits_update(state, part.data(), part.size());
+  return *this;
+}
+
+CacheKey CacheKeyBuilder::key() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(static_cast<const XXH3_state_t*>(state_));
+  return {hash.high64, hash.low64};
+}
+
+Cache::Cache(std::string folder, std::uint64_t limit) : folder_(std::move(folder)), limit_(limit) {}
+
+Cache Cache::from_environment() {
+  std::uint64_t limit = kDefaultLimit;
+  if (const char* const mib = std::getenv("CLIQUE_CACHE_MIB"))
+    limit = static_cast<std::uint64_t>(std::strtoull(mib, nullptr, 10)) << 20U;
+  return Cache(folder_from_environment(), limit);
+}
+
+std::optional<protocol::Bytes> Cache::get(const CacheKey& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const std::string path = path_of(folder_, key);
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  auto bytes = read_all(file.get());
+  if (!bytes) return std::nullopt;
+  Header header;
+  if (bytes->size() >= sizeof header) {
+    const Header wanted = header_of(key, std::span(*bytes).subspan(sizeof header));
+    if (std::memcmp(bytes->data(), &wanted, sizeof wanted) == 0) {
+      // The time of its last use.
+      ::futimens(file.get(), nullptr);
+      bytes->erase(bytes->begin(), bytes->begin() + sizeof header);
+      return bytes;
+    }
+  }
+  ::unlink(path.c_str());
+  return std::nullopt;
+}
+
+void Cache::put(const CacheKey& key, std::span<const std::uint8_t> bytes) {
+  if (folder_.empty() || bytes.size() > limit_ / 4) return;
+  const std::string path = path_of(folder_, key);
+  const fs::path parent = fs::path(path).parent_path();
+  std::error_code error;
+  if (fs::create_directories(parent, error) && !error)
+    fs::permissions(folder_, fs::perms::owner_all, error);  // Programs are their owner's.
+  std::string temporary = parent / "new-XXXXXX";
+  const Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return;
+  const Header header = header_of(key, bytes);
+  const bool written =
+      write_all(file.get(), &header, sizeof header) && write_all(file.get(), bytes.data(), bytes.size());
+  // Readers see all of it or none.
+  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    ::unlink(temporary.c_str());
+    return;
+  }
+  used_ += sizeof header + bytes.size();
+  if (!counted_ || used_ > limit_) make_room();
+}
+
+void Cache::make_room() {
+  std::vector<File> files = files_in(folder_);
+  used_ = 0;
+  counted_ = true;
+  for (const File& file : files) used_ += file.size;
+  if (used_ <= limit_) return;
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
+  // Some more than needed, so that this is not done for every entry.
+  for (const File& file : files) {
+    if (used_ <= limit_ - limit_ / 8) break;
+    std::error_code error;
+    fs::remove(file.path, error);
+    used_ -= file.size;
+  }
+}
+
+}  // namespace clique::daemon::compiler

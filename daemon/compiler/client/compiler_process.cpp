@@ -1,0 +1,288 @@
+#include "daemon/compiler/client/compiler_process.hpp"
+
+#include <CL/cl.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "daemon/compiler/contract/build_options.hpp"
+#include "daemon/compiler/contract/libdevice.hpp"
+#include "daemon/compiler/contract/message_io.hpp"
+#include "daemon/compiler/contract/spirv.hpp"
+#include "daemon/compiler/nvrtc/library.hpp"
+#include "protocol/fd.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// Where the child finds its end of the connection.
+constexpr int kChildFd = 3;
+
+void check(int error, const char* what) {
+  if (error != 0) throw std::system_error(error, std::generic_category(), what);
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return std::nullopt;
+  std::string text(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+  file.seekg(0);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file) return std::nullopt;
+  return text;
+}
+
+/// What the cache keeps.
+struct Entry {
+  Result result;
+  std::vector<std::uint64_t> file_hashes;
+  CLIQUE_FIELDS(Entry, result, file_hashes)
+};
+
+/// 0 where it cannot be read.
+std::uint64_t hash_of_file(const std::string& path) {
+  const auto text = read_file(path);
+  return text ? XXH3_64bits(text->data(), text->size()) : 0;
+}
+
+std::vector<std::uint64_t> hashes_of(const std::vector<std::string>& files) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(files.size());
+  for (const std::string& file : files) hashes.push_back(hash_of_file(file));
+  return hashes;
+}
+
+Result failed(const Request& request, const std::string& why) {
+  Result result;
+  result.status = failure_status(request.kind);
+  result.log = "error: " + why + "\n";
+  return result;
+}
+
+}  // namespace
+
+std::int32_t failure_status(Request::Kind kind) {
+  switch (kind) {
+    case Request::Kind::Compile:
+      return CL_COMPILE_PROGRAM_FAILURE;
+    case Request::Kind::Link:
+      return CL_LINK_PROGRAM_FAILURE;
+    case Request::Kind::Build:
+      break;
+  }
+  return CL_BUILD_PROGRAM_FAILURE;
+}
+
+std::int32_t options_status(Request::Kind kind) {
+  switch (kind) {
+    case Request::Kind::Compile:
+      return CL_INVALID_COMPILER_OPTIONS;
+    case Request::Kind::Link:
+      return CL_INVALID_LINKER_OPTIONS;
+    case Request::Kind::Build:
+      break;
+  }
+  return CL_INVALID_BUILD_OPTIONS;
+}
+
+std::string find_compiler() {
+  if (const char* const path = std::getenv("CLIQUE_COMPILER")) return path;
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const auto folder = program.parent_path();
+  // As built, as installed, and beside.
+  for (const char* place :
+       {"compiler/clique-compiler", "../" CLIQUE_LIBEXECDIR "/clique/clique-compiler", "clique-compiler"}) {
+    const auto path = folder / place;
+    if (::access(path.c_str(), X_OK) == 0) return path.lexically_normal();
+  }
+  return {};
+}
+
+/// One run of the program. Ends with its connection.
+class CompilerProcess::Process {
+ public:
+  explicit Process(const std::string& program) {
+    int ends[2];
+    check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno, "socketpair");
+    socket_ = Fd(ends[0]);
+    // dup2 onto the same number would leave it close-on-exec, so the child's end must be another.
+    const Fd theirs(::fcntl(ends[1], F_DUPFD_CLOEXEC, kChildFd + 1));
+    ::close(ends[1]);
+    check(theirs ? 0 : errno, "connection");
+    start(program, theirs.get());
+  }
+
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() { stop(); }
+
+  int socket() const { return socket_.get(); }
+
+  /// False once it has ended, with nobody having asked it to.
+  bool is_alive() const {
+    pollfd closed{socket_.get(), POLLIN, 0};
+    return ::poll(&closed, 1, 0) == 0;
+  }
+
+  /// @returns how it ended, for logs
+  std::string stop() {
+    if (pid_ < 0) return {};
+    int status = 0;
+    // One that ends by itself has a status worth knowing, and closes its connection just before.
+    pid_t ended = 0;
+    for (int attempt = 0; attempt < 50 && ended == 0; ++attempt) {
+      ended = ::waitpid(pid_, &status, WNOHANG);
+      if (ended == 0 && is_alive()) break;
+      if (ended == 0) ::usleep(1000);
+    }
+    if (ended == 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, &status, 0);
+    }
+    pid_ = -1;
+    if (WIFSIGNALED(status)) return std::string("killed by signal ") + ::strsignal(WTERMSIG(status));
+    return "exit status " + std::to_string(WEXITSTATUS(status));
+  }
+
+ private:
+  void start(const std::string& program, int end) {
+    std::array<std::string, 4> words{program, "--serve", "--control-fd", std::to_string(kChildFd)};
+    std::array<char*, 5> arguments{words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                                   nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    // The worker's standard output is where it catches what drivers print.
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, end, kChildFd);
+    posix_spawn_file_actions_addclosefrom_np(&actions, kChildFd + 1);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    sigset_t all;
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    const int error = ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, arguments.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) pid_ = -1;
+    check(error, program.c_str());
+  }
+
+  Fd socket_;
+  pid_t pid_ = -1;
+};
+
+CompilerProcess::CompilerProcess(std::string program, Cache cache)
+    : program_(std::move(program)), cache_(std::move(cache)) {}
+
+CompilerProcess::~CompilerProcess() = default;
+
+void CompilerProcess::warm() {
+  identity();
+  try {
+    running();
+  } catch (const std::system_error&) {
+    // The first request tells.
+  }
+}
+
+CompilerProcess::Process& CompilerProcess::running() {
+  if (process_ != nullptr && !process_->is_alive()) process_.reset();
+  if (process_ == nullptr) process_ = std::make_unique<Process>(program_);
+  return *process_;
+}
+
+const CacheKey& CompilerProcess::identity() {
+  if (!compiler_) {
+    CacheKeyBuilder parts;
+    const auto library = std::filesystem::path(program_).parent_path() / "device-library.pack";
+    for (const std::string& path : {program_, library.string(), find_libdevice()})
+      parts.add(read_file(path).value_or(""));
+    compiler_ = parts.key();
+  }
+  return *compiler_;
+}
+
+CacheKey CompilerProcess::key_of(const Request& request) {
+  CacheKeyBuilder parts;
+  const auto record = encode(request);
+  parts.add(identity().text()).add(std::string_view(record.data(), record.size()));
+  if (is_cuda_source(request.options) && has_nvrtc()) parts.add(open_nvrtc().identity);
+  if (!request.il.empty())
+    if (const auto translator = find_spirv_translator()) parts.add(translator->identity);
+  return parts.key();
+}
+
+Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) {
+  if (program_.empty()) return failed(request, "this node has no clique-compiler");
+  if (request.source.size() > protocol::Limits::kString)
+    return failed(request, "the source is too large: it may have 64 MiB");
+  const CacheKey key = key_of(request);
+  if (const auto kept = cache_.get(key)) {
+    try {
+      auto entry = decode<Entry>(*kept);
+      if (entry.file_hashes == hashes_of(entry.result.files)) return std::move(entry.result);
+    } catch (const protocol::DecodeError&) {
+      // Of another version: replaced below.
+    }
+  }
+  Result result = compile(request, limit);
+  if (result.status == CL_SUCCESS) {
+    const auto record = encode(Entry{result, hashes_of(result.files)});
+    cache_.put(key, {reinterpret_cast<const std::uint8_t*>(record.data()), record.size()});
+  }
+  return result;
+}
+
+Result CompilerProcess::compile(const Request& request, std::chrono::seconds limit) {
+  try {
+    const auto record = encode(request);
+    const Deadline deadline = std::chrono::steady_clock::now() + limit;
+    bool is_new = process_ == nullptr;
+    for (;;) {
+      const Process& process = running();
+      try {
+        send_record(process.socket(), {record.data(), record.size()}, deadline);
+        return decode<Result>(receive_record(process.socket(), deadline));
+      } catch (const ConnectionLost&) {
+        const std::string how = process_->stop();
+        process_.reset();
+        // It may have died before, for reasons of its own.
+        if (std::exchange(is_new, true)) return failed(request, "the compiler crashed (" + how + ")");
+      }
+    }
+  } catch (const TimedOut&) {
+    process_.reset();
+    return failed(request,
+                  "compiling took more than " + std::to_string(limit.count()) + " seconds and was stopped");
+  } catch (const protocol::DecodeError& error) {
+    process_.reset();
+    return failed(request, std::string("the compiler's answer is invalid: ") + error.what());
+  } catch (const std::system_error& error) {
+    process_.reset();
+    return failed(request, std::string("the compiler cannot be started: ") + error.what());
+  }
+}
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,208 @@
+#include "daemon/compiler/tool/frontend/frontend.hpp"
+
+#include <clang/Basic/AddressSpaces.h>
+#include <clang/Basic/DiagnosticOptions.h>
+#include <clang/Basic/OpenCLOptions.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Basic/TargetInfo.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/MultiplexConsumer.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/tool/frontend/headers.hpp"
+#include "daemon/compiler/tool/frontend/kernel_attributes.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// Where the compiler's own headers appear to be.
+constexpr const char* kHeaderFolder = "/clique-compiler/include";
+constexpr const char* kBaseHeader = "/clique-compiler/include/opencl-c-base.h";
+
+/// As Clang's for NVPTX, but for __constant, which is not memory of its own: a __constant argument is a
+/// buffer like any other, and what `ld.const` reads has to be known when the program is linked. Tables in
+/// programs become
+/// `.const` later, where all of their uses are known (constants.hpp).
+const clang::LangASMap kAddressSpaces = {
+    0,        // Default
+    1,        // opencl_global
+    3,        // opencl_local
+    1,        // opencl_constant
+    0,        // opencl_private
+    0,        // opencl_generic
+    1,        // opencl_global_device
+    1,        // opencl_global_host
+    1, 4, 3,  // cuda_device, cuda_constant, cuda_shared
+    1, 1, 1,  // sycl_global, sycl_global_device, sycl_global_host
+    3, 0,     // sycl_local, sycl_private
+    0, 0, 0,  // ptr32_sptr, ptr32_uptr, ptr64
+    0, 0,     // hlsl_groupshared, wasm_funcref
+};
+
+/// The map is a protected member, which only derived classes may name.
+struct AddressSpaces : clang::TargetInfo {
+  static void set(clang::TargetInfo& target) { target.*(&AddressSpaces::AddrSpaceMap) = &kAddressSpaces; }
+};
+
+class Action : public clang::EmitLLVMOnlyAction {
+ public:
+  Action(llvm::LLVMContext* context, KernelAttributes& attributes)
+      : EmitLLVMOnlyAction(context), attributes_(attributes) {}
+
+ protected:
+  bool BeginSourceFileAction(clang::CompilerInstance& instance) override {
+    AddressSpaces::set(instance.getTarget());
+    return EmitLLVMOnlyAction::BeginSourceFileAction(instance);
+  }
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
+                                                        llvm::StringRef file) override {
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(make_attribute_collector(attributes_));
+    consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(instance, file));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
+  }
+
+ private:
+  KernelAttributes& attributes_;
+};
+
+std::string language_option(unsigned language) {
+  std::string option = "-cl-std=CL";
+  option += static_cast<char>('0' + language / 100);
+  option += '.';
+  option += static_cast<char>('0' + language / 10 % 10);
+  return option;
+}
+
+/// Extensions and features that Clang knows are switched; others are only macros.
+void add_extensions(const Source& source, const Options& options, std::vector<std::string>& arguments) {
+  const clang::OpenCLOptions known;
+  std::string switched = "-cl-ext=-all,+cl_clang_storage_class_specifiers";
+  const auto add = [&](const std::string& name) {
+    if (known.isKnown(name)) {
+      switched += ",+" + name;
+    } else {
+      arguments.emplace_back("-D").append(name).append("=1");
+    }
+  };
+  for (const std::string& extension : source.extensions) add(extension);
+  const auto features = language_features(source.extensions);
+  if (options.language >= 300)
+    for (const std::string& feature : features) add(feature);
+  arguments.push_back(switched);
+}
+
+void add_mathematics(const Options& options, std::vector<std::string>& arguments) {
+  const bool contract = options.mad_enable || options.unsafe_math || options.fast_relaxed_math;
+  arguments.emplace_back(contract ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=on");
+  if (options.single_precision_constant) arguments.emplace_back("-cl-single-precision-constant");
+  if (options.correctly_rounded_divide_sqrt) arguments.emplace_back("-cl-fp32-correctly-rounded-divide-sqrt");
+  if (options.mad_enable) arguments.emplace_back("-cl-mad-enable");
+  if (options.no_signed_zeros) arguments.emplace_back("-cl-no-signed-zeros");
+  if (options.unsafe_math) arguments.emplace_back("-cl-unsafe-math-optimizations");
+  if (options.finite_math_only) arguments.emplace_back("-cl-finite-math-only");
+  if (options.fast_relaxed_math) arguments.emplace_back("-cl-fast-relaxed-math");
+  if (options.flush_denorms()) arguments.emplace_back("-fdenormal-fp-math-f32=preserve-sign,preserve-sign");
+}
+
+std::vector<std::string> arguments_for(const Source& source, const Options& options, const Target& target) {
+  std::vector<std::string> arguments{
+      "-triple", kTriple, "-target-cpu", target.processor, "-target-feature", target.features(),
+      // OpenCL C, with everything known that clGetKernelArgInfo asks; the passes are run later.
+      "-x", "cl", "-cl-kernel-arg-info", "-O2", "-disable-llvm-passes", "-emit-llvm-only", "-main-file-name",
+      source.name, "-internal-isystem", kHeaderFolder,
+      // Programs of other drivers use `asm` and `typeof`; #include looks beside the program.
+      "-fgnu-keywords", "-I.", "-Wno-unused-value"};
+  if (source.library) {
+    arguments.insert(arguments.end(), {"-include", "opencl-c-base.h"});
+  } else {
+    arguments.insert(arguments.end(), {"-finclude-default-header", "-fdeclare-opencl-builtins"});
+  }
+  arguments.push_back(language_option(options.language));
+  add_mathematics(options, arguments);
+  if (options.strict_aliasing) arguments.emplace_back("-cl-strict-aliasing");
+  if (options.uniform_work_group_size) arguments.emplace_back("-cl-uniform-work-group-size");
+  if (options.debug) arguments.emplace_back("-debug-info-kind=line-tables-only");
+  add_extensions(source, options, arguments);
+  arguments.insert(arguments.end(),
+                   {"-D__OPENCL_VERSION__=300", "-D__ENDIAN_LITTLE__=1", "-D__IMAGE_SUPPORT__=1"});
+  arguments.insert(arguments.end(), options.preprocessor.begin(), options.preprocessor.end());
+  arguments.insert(arguments.end(), options.warnings.begin(), options.warnings.end());
+  arguments.push_back(source.name);
+  return arguments;
+}
+
+/// The program and its headers, in front of the disk.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const Source& source) {
+  const auto disk = llvm::vfs::getRealFileSystem();
+  llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
+  if (auto folder = disk->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
+  const auto add = [&](const std::string& name, llvm::StringRef text) {
+    memory->addFile(name, 0, llvm::MemoryBuffer::getMemBuffer(text, name));
+  };
+  add(source.name, source.text);
+  for (const auto& [name, text] : source.headers) add(name, text);
+  add(kBaseHeader, opencl_c_base_header());
+  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> both(new llvm::vfs::OverlayFileSystem(disk));
+  both->pushOverlay(memory);
+  return both;
+}
+
+bool in_memory(const Source& source, const std::string& path) {
+  if (path == source.name || path == kBaseHeader) return true;
+  // A header that is given may be found through any folder of -I.
+  const auto given = [&](const auto& header) {
+    return llvm::sys::path::remove_leading_dotslash(path) == header.first;
+  };
+  return std::any_of(source.headers.begin(), source.headers.end(), given);
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const Source& source,
+                                             const Options& options, const Target& target, std::string& log,
+                                             std::vector<std::string>* files) {
+  const std::vector<std::string> arguments = arguments_for(source, options, target);
+  std::vector<const char*> words;
+  words.reserve(arguments.size());
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+
+  llvm::raw_string_ostream messages(log);
+  const llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> format(new clang::DiagnosticOptions);
+  clang::TextDiagnosticPrinter printer(messages, format.get());
+  clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, format.get(), &printer, false);
+
+  clang::CompilerInstance instance;
+  if (!clang::CompilerInvocation::CreateFromArgs(instance.getInvocation(), words, diagnostics))
+    return nullptr;
+  instance.createDiagnostics(&printer, false);
+  instance.createFileManager(file_system(source));
+  // It gets only a count of the errors, which says nothing in a log.
+  instance.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
+  KernelAttributes attributes;
+  Action action(&context, attributes);
+  if (!instance.ExecuteAction(action)) return nullptr;
+  if (files != nullptr && instance.hasSourceManager()) {
+    const auto& sources = instance.getSourceManager();
+    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
+      if (const std::string path = file->first.getName().str(); !in_memory(source, path))
+        files->push_back(path);
+  }
+  auto module = action.takeModule();
+  if (module != nullptr) attach_attributes(*module, attributes);
+  return module;
+}
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,48 @@
+#include "daemon/compiler/tool/frontend/kernel_calls.hpp"
+
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <vector>
+
+#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+std::vector<llvm::CallBase*> calls_of(llvm::Function& function) {
+  std::vector<llvm::CallBase*> calls;
+  for (llvm::User* const user : function.users())
+    if (auto* const call = llvm::dyn_cast<llvm::CallBase>(user);
+        call && call->getCalledOperand() == &function)
+      calls.push_back(call);
+  return calls;
+}
+
+void separate(llvm::Function& kernel) {
+  // Cloning may add calls, of a kernel that calls itself; those are refused later, as recursion.
+  llvm::ValueToValueMapTy map;
+  llvm::Function* const body = llvm::CloneFunction(&kernel, map);
+  body->setName(kernel.getName() + ".body");
+  body->setLinkage(llvm::GlobalValue::InternalLinkage);
+  body->setCallingConv(llvm::CallingConv::C);
+  body->removeFnAttr(llvm::Attribute::NoInline);
+  for (llvm::CallBase* const call : calls_of(kernel)) {
+    call->setCalledFunction(body);
+    call->setCallingConv(llvm::CallingConv::C);
+  }
+}
+
+}  // namespace
+
+void separate_called_kernels(llvm::Module& module) {
+  std::vector<llvm::Function*> called;
+  for (llvm::Function& function : module)
+    if (is_kernel(function) && !function.isDeclaration() && !calls_of(function).empty())
+      called.push_back(&function);
+  for (llvm::Function* const kernel : called) separate(*kernel);
+}
+
+}  // namespace clique::daemon::compiler

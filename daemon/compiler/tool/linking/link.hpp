@@ -1,0 +1,22 @@
+// Compiled objects and libraries become one module.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/compiler/contract/program_binary.hpp"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
+namespace clique::daemon::compiler {
+
+/// @param name of the result, for messages
+/// @returns null where they do not fit together; `log` says why
+std::unique_ptr<llvm::Module> link_objects(llvm::LLVMContext& context,
+                                           const std::vector<ProgramBinary>& objects, std::string& log);
+
+}  // namespace clique::daemon::compiler

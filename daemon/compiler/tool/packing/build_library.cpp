@@ -1,0 +1,96 @@
+// How the device library is made when Clique is built.
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/tool/frontend/frontend.hpp"
+#include "daemon/compiler/tool/linking/bitcode.hpp"
+#include "daemon/compiler/tool/linking/device_library.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// The library may use whatever the newest processor has, where __nvvm_reflect("__CUDA_ARCH") says so.
+constexpr const char* kLibraryArchitecture = "sm_90";
+
+std::unique_ptr<llvm::MemoryBuffer> read_file(const std::string& path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file) throw std::runtime_error(path + ": " + file.getError().message());
+  return std::move(*file);
+}
+
+/// Makes the functions small, without a target, whose passes would answer __nvvm_reflect already.
+void simplify(llvm::Module& module) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
+}
+
+/// The program that is linked decides these.
+void forget_target(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (const char* attribute : {"target-cpu", "target-features", "no-trapping-math", "unsafe-fp-math",
+                                  "stack-protector-buffer-size"})
+      function.removeFnAttr(attribute);
+}
+
+}  // namespace
+
+protocol::Bytes compile_library_source(const std::string& path, const std::string& options_text) {
+  Source source;
+  source.name = std::filesystem::path(path).filename();
+  source.text = read_file(path)->getBuffer().str();
+  source.extensions = language_extensions();
+  source.library = true;
+  Options options = parse_options(Request::Kind::Build, "-cl-std=CL3.0 " + options_text);
+  options.preprocessor.push_back("-I" + std::filesystem::absolute(path).parent_path().string());
+
+  llvm::LLVMContext context;
+  std::string log;
+  const auto module = compile_source(context, source, options, target_for(kLibraryArchitecture), log);
+  if (!log.empty()) llvm::errs() << log;
+  if (module == nullptr) throw std::runtime_error(path + ": not compiled");
+  simplify(*module);
+  forget_target(*module);
+  return write_bitcode(*module);
+}
+
+protocol::Bytes pack_library(const std::vector<std::string>& modules, const std::string& fallback) {
+  const auto layout = make_target_machine(target_for(kLibraryArchitecture), {})->createDataLayout();
+  std::vector<PackMember> members;
+  const auto add = [&](const std::string& path, std::uint32_t rank) {
+    llvm::LLVMContext context;
+    llvm::SMDiagnostic problem;
+    const auto module = llvm::parseIRFile(path, problem, context);
+    if (module == nullptr) throw std::runtime_error(path + ": " + problem.getMessage().str());
+    module->setDataLayout(layout);
+    module->setTargetTriple(kTriple);
+    forget_target(*module);
+    auto parts = split_module(*module, "__clique_" + std::filesystem::path(path).stem().string(), rank);
+    members.insert(members.end(), std::make_move_iterator(parts.begin()),
+                   std::make_move_iterator(parts.end()));
+  };
+  for (const std::string& path : modules) add(path, kOwnRank);
+  if (!fallback.empty()) add(fallback, kLibclcRank);
+  prune(members, kLibdevicePrefix);
+  return make_pack(std::move(members));
+}
+
+}  // namespace clique::daemon::compiler

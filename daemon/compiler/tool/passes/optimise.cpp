@@ -1,0 +1,159 @@
+#include "daemon/compiler/tool/passes/optimise.hpp"
+
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassInstrumentation.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/IPO/Internalize.h>
+#include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
+#include "daemon/compiler/tool/passes/byte_pairs.hpp"
+#include "daemon/compiler/tool/passes/byte_vectors.hpp"
+#include "daemon/compiler/tool/passes/constants.hpp"
+#include "daemon/compiler/tool/passes/division.hpp"
+#include "daemon/compiler/tool/passes/group_limits.hpp"
+#include "daemon/compiler/tool/passes/hidden_values.hpp"
+#include "daemon/compiler/tool/passes/index_offsets.hpp"
+#include "daemon/compiler/tool/passes/local_memory.hpp"
+#include "daemon/compiler/tool/passes/parameters.hpp"
+#include "daemon/compiler/tool/passes/private_volatile.hpp"
+#include "daemon/compiler/tool/passes/vector_comparisons.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+/// Runs LLVM's passes with the analyses that they need.
+class PassRunner {
+ public:
+  PassRunner(llvm::TargetMachine* machine, llvm::PassInstrumentationCallbacks* callbacks)
+      : builder_(machine, llvm::PipelineTuningOptions(), std::nullopt, callbacks) {
+    if (callbacks != nullptr)
+      modules_.registerPass([=] { return llvm::PassInstrumentationAnalysis(callbacks); });
+    builder_.registerModuleAnalyses(modules_);
+    builder_.registerCGSCCAnalyses(components_);
+    builder_.registerFunctionAnalyses(functions_);
+    builder_.registerLoopAnalyses(loops_);
+    builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
+  }
+
+  llvm::PassBuilder& builder() { return builder_; }
+  void run(llvm::ModulePassManager passes, llvm::Module& module) { passes.run(module, modules_); }
+  const llvm::UniformityInfo& uniformity(llvm::Function& function) {
+    return functions_.getResult<llvm::UniformityInfoAnalysis>(function);
+  }
+
+ private:
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager components_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::PassBuilder builder_;
+};
+
+/// What all functions of a program have in common; otherwise, inlining one into another would take the less
+/// permissive setting of the two.
+void unify_attributes(llvm::Module& module, const Options& options) {
+  const bool unsafe = options.unsafe_math || options.fast_relaxed_math;
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    for (const char* attribute : {"target-cpu", "target-features", "no-trapping-math", "unsafe-fp-math"})
+      function.removeFnAttr(attribute);
+    if (unsafe) function.addFnAttr("unsafe-fp-math", "true");
+    if (options.flush_denorms())
+      function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+    else
+      function.removeFnAttr("denormal-fp-math-f32");
+  }
+  module.setModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz",
+                       llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+                           llvm::Type::getInt32Ty(module.getContext()), options.flush_denorms() ? 1 : 0)));
+}
+
+/// The device library asks whether all work-groups of the program have the same size.
+void define_uniform_groups(llvm::Module& module, const std::vector<Kernel>& kernels) {
+  llvm::GlobalVariable* const asked = module.getGlobalVariable("__clique_uniform_groups");
+  if (asked == nullptr) return;
+  bool uniform = true;
+  for (const Kernel& kernel : kernels) uniform = uniform && kernel.uniform_groups;
+  asked->setInitializer(llvm::ConstantInt::get(asked->getValueType(), uniform ? 1 : 0));
+  asked->setConstant(true);
+  asked->setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+}  // namespace
+
+void keep_what_kernels_need(llvm::Module& module) {
+  // A function that is `inline` and no more has its definition elsewhere in C; OpenCL's programs mean this
+  // one.
+  for (llvm::Function& function : module)
+    if (function.hasAvailableExternallyLinkage()) function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  llvm::internalizeModule(module, [](const llvm::GlobalValue& value) {
+    const auto* const function = llvm::dyn_cast<llvm::Function>(&value);
+    return function != nullptr && is_kernel(*function);
+  });
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  PassRunner(nullptr, nullptr).run(std::move(passes), module);
+}
+
+bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options,
+              std::vector<Kernel>& kernels, std::chrono::steady_clock::time_point deadline) {
+  define_uniform_groups(module, kernels);
+  keep_what_kernels_need(module);
+  unify_attributes(module, options);
+
+  relax_private_volatile(module);
+  inline_users_of_hidden_values(module);
+  {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::AlwaysInlinerPass());
+    passes.addPass(llvm::GlobalDCEPass());
+    PassRunner(nullptr, nullptr).run(std::move(passes), module);
+  }
+  rewrite_parameters(module, kernels, options.max_registers);
+  bound_group_registers(module, kernels);
+
+  bool in_time = true;
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef /*pass*/, const llvm::Any& /*unit*/) {
+    in_time = in_time && std::chrono::steady_clock::now() < deadline;
+    return in_time;
+  });
+  PassRunner runner(&machine, &callbacks);
+  // Loops over a work-group's items have a bound by the ids' ranges, if not a count.
+  runner.builder().registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel optimisation) {
+        if (optimisation.getSpeedupLevel() < 2) return;
+        passes.addPass(
+            llvm::LoopUnrollPass(llvm::LoopUnrollOptions(static_cast<int>(optimisation.getSpeedupLevel()))
+                                     .setUpperBound(true)
+                                     .setRuntime(false)
+                                     .setPartial(false)));
+        passes.addPass(llvm::CorrelatedValuePropagationPass());
+        passes.addPass(llvm::SimplifyCFGPass());
+      });
+  const auto level = options.opt_disable ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3;
+  runner.run(runner.builder().buildPerModuleDefaultPipeline(level), module);
+
+  promote_constants(module, [&](llvm::Function& function) -> const llvm::UniformityInfo& {
+    return runner.uniformity(function);
+  });
+  separate_index_offsets(module);
+  if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
+  split_vector_comparisons(module);
+  split_unaligned_byte_vectors(module);
+  pass_byte_pairs_as_numbers(module);
+  place_local_variables(module, kernels);
+  llvm::ModulePassManager cleanup;
+  cleanup.addPass(llvm::GlobalDCEPass());
+  PassRunner(nullptr, nullptr).run(std::move(cleanup), module);
+  return in_time;
+}
+
+}  // namespace clique::daemon::compiler

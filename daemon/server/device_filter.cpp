@@ -1,0 +1,88 @@
+#include "daemon/server/device_filter.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "daemon/server/config.hpp"
+
+namespace clique::daemon {
+
+namespace {
+
+// Values of cl_device_type.
+constexpr std::uint64_t kCpu = 2;
+constexpr std::uint64_t kGpu = 4;
+constexpr std::uint64_t kAccelerator = 8;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string trimmed(std::string text) {
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.erase(text.find_last_not_of(" \t") + 1);
+  return text;
+}
+
+const char* type_name(std::uint64_t type) {
+  if ((type & kGpu) != 0) return "gpu";
+  if ((type & kCpu) != 0) return "cpu";
+  return (type & kAccelerator) != 0 ? "accelerator" : "other";
+}
+
+bool matches(const std::string& wish, std::size_t index, const ListedDevice& device) {
+  if (std::all_of(wish.begin(), wish.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
+    return wish == std::to_string(index);
+  return wish == type_name(device.type) || lower(device.name).find(wish) != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<SelectedPlatform> select_devices(const std::string& spec,
+                                             const std::vector<ListedPlatform>& platforms) {
+  std::vector<std::string> wishes;
+  for (std::size_t begin = 0; begin <= spec.size() && !spec.empty();) {
+    const auto end = std::min(spec.find(',', begin), spec.size());
+    const auto wish = lower(trimmed(spec.substr(begin, end - begin)));
+    if (wish.empty()) throw ConfigError("--devices '" + spec + "' has an empty element; take one comma away");
+    wishes.push_back(wish);
+    begin = end + 1;
+  }
+
+  std::set<std::string> idle(wishes.begin(), wishes.end());
+  std::vector<SelectedPlatform> result;
+  std::size_t index = 0;
+  for (const ListedPlatform& platform : platforms) {
+    SelectedPlatform selected{platform.kind, platform.index, platform.name, {}};
+    for (std::uint32_t i = 0; i < platform.devices.size(); ++i, ++index) {
+      bool wanted = wishes.empty();
+      for (const std::string& wish : wishes) {
+        if (!matches(wish, index, platform.devices[i])) continue;
+        wanted = true;
+        idle.erase(wish);
+      }
+      if (wanted) selected.devices.push_back(i);
+    }
+    if (!selected.devices.empty()) result.push_back(std::move(selected));
+  }
+  if (!idle.empty())
+    throw ConfigError("--devices: '" + *idle.begin() + "' is no device of this node; it has\n" +
+                      device_table(platforms));
+  return result;
+}
+
+std::string device_table(const std::vector<ListedPlatform>& platforms) {
+  std::string table;
+  std::size_t index = 0;
+  for (const ListedPlatform& platform : platforms)
+    for (const ListedDevice& device : platform.devices) {
+      table += (index == 0 ? "  " : "\n  ") + std::to_string(index) + "  " + type_name(device.type) + "  " +
+               device.name + " (" + platform.name + ")";
+      ++index;
+    }
+  return table.empty() ? "  no OpenCL devices at all: install a driver, like pocl-opencl-icd" : table;
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,44 @@
+#include "daemon/worker/memory_budget.hpp"
+
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/backend/checks.hpp"
+#include "daemon/common/log.hpp"
+
+namespace clique::daemon {
+
+MemoryBudget::MemoryBudget(std::uint64_t limit)
+    : limit_(limit), used_(std::make_shared<std::atomic<std::uint64_t>>(0)) {}
+
+MemoryBudget::Share MemoryBudget::take(std::uint64_t size) {
+  if (limit_ == 0) return nullptr;
+  std::uint64_t used = used_->load();
+  do {
+    if (size > limit_ - used)
+      throw ClError(
+          CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          fmt::format("a memory object of {} bytes is beyond the {} bytes that the node gives each session "
+                      "(session-memory of cliqued), of which {} are in use; release others, or have the "
+                      "node's administrator raise the limit",
+                      size, limit_, used));
+  } while (!used_->compare_exchange_weak(used, used + size));
+  return {used_.get(), [used = used_, size](const void*) { *used -= size; }};
+}
+
+void MemoryBudget::restrict(protocol::DeviceDescription& device) const {
+  if (limit_ == 0) return;
+  for (protocol::Property& property : device.properties) {
+    cl_ulong size = 0;
+    if ((property.name != CL_DEVICE_GLOBAL_MEM_SIZE && property.name != CL_DEVICE_MAX_MEM_ALLOC_SIZE) ||
+        property.value.size() != sizeof size)
+      continue;
+    std::memcpy(&size, property.value.data(), sizeof size);
+    size = std::min<cl_ulong>(size, limit_);
+    std::memcpy(property.value.data(), &size, sizeof size);
+  }
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,186 @@
+#include "daemon/worker/peer_links.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace clique::daemon {
+
+namespace {
+/// Bytes from which on a part may have a connection of its own.
+constexpr std::size_t kLarge = 256U << 10U;
+}  // namespace
+
+std::uint64_t random_id() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32U) | random();
+}
+
+void PeerLinks::connect(const protocol::ConnectPeer& message) {
+  Link link{.endpoint = message.endpoint, .token = message.token};
+  add_line(link);
+  const std::lock_guard lock(mutex_);
+  links_.insert_or_assign(message.peer, std::move(link));
+}
+
+void PeerLinks::add_line(Link& link) {
+  // The receiver tells its peers' lines apart by the id.
+  auto line = std::make_unique<protocol::Line>(context_, link.endpoint, link.token, random_id(),
+                                               protocol::Line::Direction::Outward);
+  line->set_resumable(patience_.count() > 0);
+  link.lines.push_back({std::move(line)});
+}
+
+void PeerLinks::share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory) {
+  const std::lock_guard lock(mutex_);
+  links_.at(peer).shared = std::move(memory);
+}
+
+bool PeerLinks::known(protocol::PeerId peer) {
+  if (peer == protocol::kClientPeer) return client_ != nullptr;
+  const std::lock_guard lock(mutex_);
+  return links_.contains(peer);
+}
+
+bool PeerLinks::shares(protocol::PeerId peer) {
+  const std::lock_guard lock(mutex_);
+  const auto link = links_.find(peer);
+  return link != links_.end() && link->second.shares();
+}
+
+std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t size) {
+  if (peer == protocol::kClientPeer) return client_->take(size);
+  const std::lock_guard lock(mutex_);
+  const auto link = links_.find(peer);
+  return link != links_.end() && link->second.shares() ? link->second.shared->take(size) : nullptr;
+}
+
+std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
+  constexpr std::uint64_t kSmallest = 1U << 20U;
+  constexpr std::uint64_t kLargest = 4U << 20U;
+  // Several threads of the client copy what comes from memory: the larger the chunks, the less they wait for
+  // each other, but of few nothing overlaps.
+  constexpr std::uint64_t kChunks = 64;
+  if (peer != protocol::kClientPeer || !client_->shares()) return kSmallest;
+  return std::clamp(size / kChunks / kSmallest * kSmallest, kSmallest, kLargest);
+}
+
+unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
+  // Enough for the stages to overlap, on each connection; and what a way of this rate holds, where that is
+  // longer than on one host, but not without bound.
+  constexpr std::size_t kLeast = 16U << 20U;
+  constexpr unsigned kFewest = 6;
+  constexpr unsigned kMost = 64;
+  constexpr double kBytesPerNs = 3;
+  std::chrono::nanoseconds round_trip{0};
+  bool shared = false;
+  if (peer == protocol::kClientPeer) {
+    round_trip = client_->round_trip();
+    shared = client_->shares();
+  } else {
+    const std::lock_guard lock(mutex_);
+    const auto link = links_.find(peer);
+    shared = link == links_.end() || link->second.shared;
+    if (!shared) round_trip = link->second.lines.front().line->round_trip();
+  }
+  if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
+  const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
+  const unsigned fewest =
+      round_trip > protocol::kLongWay ? kFewest : kFewest * protocol::bulk_connections(false);
+  return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
+}
+
+bool PeerLinks::try_shared(Link& link) {
+  if (!link.shares()) return false;
+  const bool payloads = !batch_.payloads().empty();
+  if (link.shared->try_send(batch_) != protocol::SharedMemory::Sent::Yes) return false;
+  if (payloads) lending_ = true;
+  return true;
+}
+
+void PeerLinks::send_batch(Link& link) {
+  if (try_shared(link)) return;
+  with_lines(link, [&] {
+    if (batch_.payloads().empty() || batch_.payloads().front().bytes.size() < kLarge) {
+      link.lines.front().line->send(batch_);
+      return;
+    }
+    while (protocol::worth_another_connection(
+        link.lines.size(), link.lines.back().line->round_trip().count() > 0, link.long_way()))
+      add_line(link);
+    link.lines[link.next++ % link.lines.size()].line->send(batch_);
+  });
+  batch_.clear();
+}
+
+template <typename F>
+void PeerLinks::with_lines(Link& link, F&& action) {
+  if (link.gone) return;
+  try {
+    action();
+  } catch (const protocol::Line::Over&) {
+    // The client knows, or will.
+    end(link);
+  }
+}
+
+void PeerLinks::end(Link& link) {
+  link.gone = true;
+  for (const Tended& tended : link.lines) tended.line->close(0);
+  // What it has, nobody gives back.
+  if (link.shared) link.shared->forget_loans();
+}
+
+std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_point now) {
+  using Advice = protocol::Repair::Advice;
+  std::vector<protocol::PeerId> lost;
+  const std::lock_guard lock(mutex_);
+  down_ = false;
+  for (auto& entry : links_) {
+    Link& link = entry.second;
+    for (Tended& tended : link.lines) {
+      if (link.gone) break;
+      const Advice advice = tended.repair.look(*tended.line, now, patience_);
+      if (advice == Advice::GiveUp || (advice != Advice::Fine && patience_.count() == 0)) {
+        end(link);
+        if (patience_.count() > 0) lost.push_back(entry.first);
+        break;
+      }
+      if (advice == Advice::Reconnect) tended.line->reconnect();
+      with_lines(link, [&] { tended.line->listen(); });
+      down_ = down_ || advice != Advice::Fine;
+    }
+  }
+  return lost;
+}
+
+void PeerLinks::collect() {
+  if (!lending_) return;
+  const std::lock_guard lock(mutex_);
+  bool left = false;
+  for (auto& [peer, link] : links_) left = (link.shared && link.shared->collect()) || left;
+  lending_ = left;
+}
+
+bool PeerLinks::rest(std::vector<int>& descriptors) {
+  const std::lock_guard lock(mutex_);
+  bool nothing = true;
+  for (auto& [peer, link] : links_) {
+    if (!link.gone)
+      for (const Tended& tended : link.lines) {
+        descriptors.push_back(tended.line->descriptor());
+        descriptors.push_back(tended.line->news());
+      }
+    if (!link.shared) continue;
+    nothing = link.shared->arm_for_returns() && nothing;
+    descriptors.push_back(link.shared->doorbell());
+  }
+  return nothing;
+}
+
+void PeerLinks::hush() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [peer, link] : links_)
+    if (link.shared) link.shared->hush();
+}
+
+}  // namespace clique::daemon

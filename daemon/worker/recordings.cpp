@@ -1,0 +1,66 @@
+#include "daemon/worker/recordings.hpp"
+
+#include <string>
+#include <utility>
+
+namespace clique::daemon {
+
+using protocol::Command;
+
+void Recordings::define(const protocol::DefineRecording& message) {
+  const std::string name = "recording " + std::to_string(message.id);
+  if (message.id == 0 || recordings_.contains(message.id)) throw RuleBroken(name + " exists already");
+  std::vector<Recorded> commands;
+  const auto take = [&](auto&& recorded) {
+    const Command& header = recorded.command;
+    if (header.id != 0 || header.queue != 0 || header.flags != 0)
+      throw RuleBroken("a command of " + name + " with a header of its own");
+    for (const protocol::CommandId earlier : header.waits)
+      if (earlier >= commands.size())
+        throw RuleBroken("a command of " + name + " that waits for a later one");
+    if (commands.size() == protocol::DefineRecording::kMaxCommands)
+      throw RuleBroken(name + " has too many commands");
+    commands.emplace_back(std::forward<decltype(recorded)>(recorded));
+  };
+  reader_.read(protocol::RecordedMessages{}, std::as_bytes(std::span(message.commands)), {}, nullptr, take);
+  if (commands.empty()) throw RuleBroken(name + " has no commands");
+  recordings_.emplace(message.id, Recording{std::move(commands)});
+}
+
+std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
+                                              Backend& backend) {
+  if (commands.size() < 2 || !backend.begin_graph(queue)) return nullptr;
+  for (const Recorded& recorded : commands)
+    std::visit([&](auto copy) { backend.handle(std::move(copy)); }, recorded);
+  return backend.end_graph();
+}
+
+void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
+  const auto found = recordings_.find(message.recording);
+  if (found == recordings_.end())
+    throw RuleBroken("recording " + std::to_string(message.recording) + " does not exist");
+  if ((message.command.flags & Command::kMore) != 0) throw RuleBroken("a recording as a part of a command");
+  Recording& recording = found->second;
+  if (!std::exchange(recording.has_run, true))
+    recording.graph = make_graph(recording.commands, message.command.queue, backend);
+  if (recording.graph) {
+    recording.graph->run(message.command);
+    return;
+  }
+  for (const Recorded& recorded : recording.commands) {
+    const bool first = &recorded == &recording.commands.front();
+    const bool last = &recorded == &recording.commands.back();
+    std::visit(
+        [&](auto copy) {
+          Command header = message.command;
+          if (!first) header.waits = std::move(copy.command.waits);
+          if (!first && !header.waits.empty()) header.flags |= Command::kAfterParts;
+          if (!last) header.flags |= Command::kMore;
+          copy.command = std::move(header);
+          backend.handle(std::move(copy));
+        },
+        recorded);
+  }
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,183 @@
+#include "daemon/worker/reporter.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace clique::daemon {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long to wait for room in shared memory without any progress.
+constexpr auto kPatience = 100ms;
+constexpr auto kPause = 20us;
+
+}  // namespace
+
+Reporter::Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks)
+    : socket_(std::move(socket)), tasks_(tasks), prints_(prints) {}
+
+void Reporter::open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
+                    const protocol::Attached& first) {
+  client_ = std::move(client);
+  shared_ = std::move(shared);
+  descriptor_ = socket_.get(zmq::sockopt::fd);
+  resumable_ = !shared_ && first.resume_ms > 0;
+  if (!resumable_) line_.keep_nothing();
+  outgoing_.add(first);
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+  }
+  flush();
+}
+
+std::shared_ptr<std::byte> Reporter::take(std::size_t size) {
+  if (!shared_) return nullptr;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  auto block = shared_->take(size);
+  while (!block && !crowded_ && std::chrono::steady_clock::now() < deadline) {
+    // What the client waits for may be waiting here.
+    flush();
+    std::this_thread::sleep_for(kPause);
+    block = shared_->take(size);
+  }
+  crowded_ = !block;
+  return block;
+}
+
+bool Reporter::send() {
+  using Sent = protocol::SharedMemory::Sent;
+  if (shared_) {
+    const Sent sent = shared_->try_send(outgoing_);
+    if (sent == Sent::Yes) return true;
+    if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
+  }
+  // A client that is gone is noticed by the session; until then there is nothing to be done about it here.
+  line_.send(socket_, outgoing_, client_);
+  // Looking makes the descriptor forget that it was readable.
+  if (resumable_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0 && !news_.exchange(true))
+    tasks_.post([] {});
+  return true;
+}
+
+void Reporter::flush() {
+  std::unique_lock lock(mutex_);
+  if (sending_ || !open_) return;
+  sending_ = true;
+  bool sent = true;
+  while (sent && !(pending_.empty() && outgoing_.empty())) {
+    if (outgoing_.empty()) std::swap(pending_, outgoing_);
+    lock.unlock();
+    sent = send();
+    lock.lock();
+  }
+  behind_.store(!sent, std::memory_order_relaxed);
+  sending_ = false;
+}
+
+bool Reporter::settled() {
+  const std::lock_guard lock(mutex_);
+  return !sending_ && pending_.empty() && outgoing_.empty();
+}
+
+/// The socket and the line, where no other thread has them; what others add meanwhile goes out at the end.
+class Reporter::Turn {
+ public:
+  explicit Turn(Reporter& reporter) : reporter_(reporter) {
+    const std::lock_guard lock(reporter.mutex_);
+    has_ = reporter.open_ && !reporter.sending_;
+    if (has_) reporter.sending_ = true;
+  }
+  ~Turn() {
+    if (!has_) return;
+    {
+      const std::lock_guard lock(reporter_.mutex_);
+      reporter_.sending_ = false;
+    }
+    reporter_.flush();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return has_; }
+
+ private:
+  Reporter& reporter_;
+  bool has_;
+};
+
+bool Reporter::hear(const protocol::Incoming& incoming) {
+  if (incoming.routing_id != client_) return false;
+  reader_.read(protocol::MessageList<protocol::Received>{}, incoming.records, incoming.frames, incoming.owner,
+               [this](protocol::Received&& message) { line_.received(message.batches); });
+  return true;
+}
+
+void Reporter::hear() {
+  if (!resumable_) return;
+  const Turn turn(*this);
+  if (!turn) return;
+  protocol::Incoming incoming;
+  while (protocol::receive(socket_, incoming)) {
+    try {
+      if (hear(incoming)) continue;
+    } catch (const protocol::DecodeError&) {
+      // The session ends for it, on the main thread.
+    }
+    strangers_.push_back(std::move(incoming));
+    if (!news_.exchange(true)) tasks_.post([] {});
+  }
+}
+
+void Reporter::receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach) {
+  // Before the turn, so that what comes while another thread has it is not forgotten.
+  news_.store(false);
+  const Turn turn(*this);
+  if (!turn) {
+    news_.store(true);
+    return;
+  }
+  protocol::Incoming incoming;
+  const auto next = [&] {
+    if (strangers_.empty()) return protocol::receive(socket_, incoming);
+    incoming = std::move(strangers_.front());
+    strangers_.pop_front();
+    return true;
+  };
+  while (next()) {
+    if (hear(incoming)) continue;
+    if (const auto received = attach(incoming)) {
+      client_ = incoming.routing_id;
+      protocol::Batch answer;
+      answer.add(protocol::Received{});
+      protocol::send(socket_, answer, client_);
+      line_.resume(socket_, *received, client_);
+    }
+  }
+}
+
+void Reporter::ended_elsewhere(protocol::CommandId command) {
+  // Sessions that never print must not collect these for ever; the client has long heard of older ones.
+  constexpr std::size_t kRemembered = 256;
+  const std::lock_guard lock(mutex_);
+  ended_elsewhere_.push_back(command);
+  if (ended_elsewhere_.size() > kRemembered) ended_elsewhere_.pop_front();
+}
+
+void Reporter::add_prints() {
+  // To look takes a system call.
+  if (!prints_expected()) return;
+  for (auto text = prints_.take(); !text.empty(); text = prints_.take()) {
+    pending_.add(protocol::Print{std::move(text), {ended_elsewhere_.begin(), ended_elsewhere_.end()}});
+    ended_elsewhere_.clear();
+  }
+}
+
+void Reporter::close(const std::string& reason) {
+  report(protocol::SessionEnded{reason});
+  const std::lock_guard lock(mutex_);
+  open_ = false;
+}
+
+}  // namespace clique::daemon

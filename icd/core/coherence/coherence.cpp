@@ -1,0 +1,278 @@
+#include "icd/core/coherence/coherence.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/commands/transfer.hpp"
+#include "icd/core/objects/context.hpp"
+#include "icd/core/objects/memory.hpp"
+#include "icd/core/objects/platform.hpp"
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// A transfer of coherence's own: nobody but us knows of it, so whoever uses what it brings has to wait for
+/// it.
+bool is_arrival(const Event& event) {
+  return !event.queue();
+}
+
+/// The content did not arrive.
+bool broken(const RangeMap<Ref<Event>>::Copy& copy) {
+  return std::any_of(copy.ready.begin(), copy.ready.end(), [](const Ref<Event>& ready) {
+    return ready && is_arrival(*ready) && ready->status() < 0;
+  });
+}
+
+/// Whether the commands that wrote the copies have all failed, or all ended well.
+template <typename Condition>
+bool all_writers(const std::vector<RangeMap<Ref<Event>>::Copy>& copies, Condition&& condition) {
+  for (const auto& copy : copies)
+    for (const Ref<Event>& ready : copy.ready)
+      if (!ready || is_arrival(*ready) || !condition(ready->status())) return false;
+  return true;
+}
+
+/// Takes back what turned out not to have happened, transfers and writes that failed, and forgets what
+/// certainly will not have to be taken back to.
+void revert_failures(RangeMap<Ref<Event>>::Piece& piece) {
+  std::erase_if(piece.copies, broken);
+  while (piece.before && all_writers(piece.copies, [](cl_int status) { return status < 0; })) {
+    piece.copies = piece.before->copies;
+    piece.before = std::shared_ptr(piece.before->before);
+    std::erase_if(piece.copies, broken);
+  }
+  const auto complete = [](cl_int status) { return status == CL_COMPLETE; };
+  if (piece.before && all_writers(piece.copies, complete)) piece.before.reset();
+  for (auto* version = piece.before.get(); version != nullptr; version = version->before.get())
+    if (all_writers(version->copies, complete)) version->before.reset();
+}
+
+bool host_holds(const std::vector<RangeMap<Ref<Event>>::Copy>& copies) {
+  return std::any_of(copies.begin(), copies.end(), [](const auto& copy) { return copy.holder == kHost; });
+}
+
+std::vector<protocol::CommandId> ids_of_pending(std::span<const Ref<Event>> events) {
+  std::vector<protocol::CommandId> ids;
+  for (const Ref<Event>& event : events)
+    if (event && !event->ended()) ids.push_back(event->id());
+  return ids;
+}
+
+}  // namespace
+
+void Coherence::set_host_content(const std::byte* data, std::shared_ptr<const void> owner) {
+  host_data_ = data;
+  host_owner_ = std::move(owner);
+  map_.write(0, object_.size(), kHost, {}, [](const Ref<Event>&) { return true; });
+}
+
+bool Coherence::trivial() const {
+  return host_data_ == nullptr && object_.context()->workers().size() == 1 && arrivals_.all_ended();
+}
+
+void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits) {
+  for (const Ref<Event>& ready : copy.ready)
+    if (ready && is_arrival(*ready) && !ready->ended() &&
+        std::find(waits.begin(), waits.end(), ready) == waits.end())
+      waits.push_back(ready);
+}
+
+void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t end,
+                            std::vector<Ref<Event>>& waits) {
+  if (trivial()) return;
+  std::vector<Fetch> fetches;
+  std::optional<Arrivals<Ref<Event>>::Traffic> traffic;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    if (const auto* own = piece.copy_of(worker.index())) {
+      wait_for_arrivals(*own, waits);
+      return;
+    }
+    if (!traffic) traffic = arrivals_.traffic(begin, end);
+    const auto& copy = source(piece, *traffic);
+    if (!fetches.empty() && fetches.back().end == piece.begin && fetches.back().source == copy.holder &&
+        fetches.back().ready == copy.ready) {
+      fetches.back().end = piece.end;
+    } else {
+      fetches.push_back({piece.begin, piece.end, copy.holder, copy.ready, traffic->round(copy.holder)});
+    }
+  });
+  for (const Fetch& fetch : fetches) {
+    const Ref<Event> arrival =
+        fetch.source == kHost ? upload(worker, fetch.begin, fetch.end) : pull(worker, fetch);
+    arrivals_.add(fetch.source, worker.index(), fetch.begin, fetch.end, arrival, fetch.round);
+    map_.add_copy(fetch.begin, fetch.end, worker.index(), arrival);
+    waits.push_back(arrival);
+    if (fetch.source == kHost) forget_host(fetch.begin, fetch.end);
+  }
+}
+
+const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::Piece& piece,
+                                                    const Arrivals<Ref<Event>>::Traffic& traffic) {
+  const auto& workers = Platform::instance().workers();
+  const auto* found = traffic.soonest(
+      piece.copies, [&](Holder holder) { return holder == kHost || !workers[holder]->link().lost(); });
+  require(found != nullptr, CL_OUT_OF_RESOURCES,
+          "the content of a memory object was lost together with its node");
+  return *found;
+}
+
+std::vector<Coherence::Part> Coherence::parts(Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  std::vector<Part> parts;
+  const auto add = [&](std::uint64_t to, Worker& holder, const std::vector<Ref<Event>>& ready) {
+    if (to <= begin) return;
+    if (parts.empty() || parts.back().holder != &holder) parts.push_back({begin, begin, &holder, {}});
+    Part& last = parts.back();
+    last.end = begin = to;
+    for (const Ref<Event>& event : ready)
+      if (std::find(last.ready.begin(), last.ready.end(), event) == last.ready.end())
+        last.ready.push_back(event);
+  };
+  const auto traffic = arrivals_.traffic(begin, end);
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    add(piece.begin, worker, {});
+    const auto* own = piece.copy_of(worker.index());
+    const auto& copy = own != nullptr ? *own : source(piece, traffic);
+    // What the host has goes there first, as for any other command.
+    add(piece.end, copy.holder == kHost ? worker : *Platform::instance().workers()[copy.holder], copy.ready);
+  });
+  add(end, worker, {});
+  return parts;
+}
+
+void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
+                                 std::vector<Ref<Event>>& waits) {
+  if (trivial()) return;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    if (const auto* own = piece.copy_of(worker.index())) wait_for_arrivals(*own, waits);
+  });
+}
+
+void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
+                        bool may_fail) {
+  if (trivial()) return;
+  const auto superseded = [&](const Ref<Event>& earlier) {
+    if (!earlier || !event) return true;
+    // Whatever writes has waited for the arrivals. An in-order queue ends its commands in order.
+    return is_arrival(*earlier) || (earlier->queue() == event->queue() && event->queue()->in_order());
+  };
+  map_.visit(begin, end, revert_failures);
+  map_.write(begin, end, worker.index(), event, superseded, may_fail);
+  if (host_data_ != nullptr) drop_host_if_unused();
+}
+
+void Coherence::forget_host(std::uint64_t begin, std::uint64_t end) {
+  map_.visit(begin, end, [](RangeMap<Ref<Event>>::Piece& piece) {
+    std::erase_if(piece.copies, [](const auto& copy) { return copy.holder == kHost; });
+  });
+  drop_host_if_unused();
+}
+
+void Coherence::drop_host_if_unused() {
+  for (const auto& [begin, piece] : map_.pieces()) {
+    if (host_holds(piece.copies)) return;
+    for (const auto* before = piece.before.get(); before != nullptr; before = before->before.get())
+      if (host_holds(before->copies)) return;
+  }
+  host_data_ = nullptr;
+  host_owner_.reset();
+}
+
+std::vector<protocol::CommandId> Coherence::earlier_arrivals(const Worker& worker, std::uint64_t begin,
+                                                             std::uint64_t end) const {
+  return ids_of_pending(arrivals_.under_way(worker.index(), begin, end));
+}
+
+bool Coherence::holds(Holder holder, std::uint64_t begin, std::uint64_t end,
+                      const std::vector<Ref<Event>>& after) {
+  std::uint64_t known = begin;
+  bool all = true;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    const auto* copy = piece.copy_of(holder);
+    all = all && piece.begin == known && copy != nullptr &&
+          std::all_of(copy->ready.begin(), copy->ready.end(), [&](const Ref<Event>& ready) {
+            return !ready || ready->ended() || std::find(after.begin(), after.end(), ready) != after.end();
+          });
+    known = piece.end;
+  });
+  return all && known == end;
+}
+
+std::uint64_t Coherence::meant_end(std::uint64_t begin, std::uint64_t end) {
+  const Ref<Memory>& size = object_.content_size();
+  if (!size) return end;
+  const std::uint64_t at = size->coherence_begin();
+  if (!size->coherence().holds(kHost, at, at + kContentSizeBytes, {})) return end;
+  std::uint64_t content = 0;
+  for (std::size_t i = 0; i < kContentSizeBytes; ++i)
+    content |= std::to_integer<std::uint64_t>(size->coherence().host_data_[at + i]) << (8 * i);
+  // A transfer of nothing is none.
+  return std::clamp(content, begin + 1, end);
+}
+
+Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  end = meant_end(begin, end);
+  Context& context = *object_.context();
+  const protocol::ObjectId queue = context.transfer_queue(worker);
+  object_.ensure_on(worker);
+  Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_WRITE_BUFFER, true));
+  worker.expect_event(arrival);
+  using protocol::Command;
+  const Command header{arrival->id(), queue, Command::kEvent | Command::kReport,
+                       earlier_arrivals(worker, begin, end)};
+  if (const auto* image = dynamic_cast<const Image*>(&object_)) {
+    const auto extent = image->extent();
+    const std::size_t row = extent[0] * image->element_size();
+    post_image_write(worker.link(), header, false, object_.id(), image->element_size(), {}, extent,
+                     {host_data_, {row, row * extent[1]}, host_owner_});
+  } else if (end - begin > kLargeTransfer) {
+    worker.upload(header, object_.id(), begin, {{host_data_ + begin, end - begin}, host_owner_});
+  } else {
+    post_buffer_write(worker.link(), header, false, object_.id(), begin, end - begin,
+                      {host_data_ + begin, {}, host_owner_});
+  }
+  return arrival;
+}
+
+Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
+  Context& context = *object_.context();
+  Worker& from = *Platform::instance().workers()[fetch.source];
+  const protocol::ObjectId to_queue = context.transfer_queue(worker);
+  const protocol::ObjectId from_queue = context.transfer_queue(from);
+  object_.ensure_on(worker);
+  Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_MIGRATE_MEM_OBJECTS, true));
+  worker.expect_event(arrival);
+  using protocol::Command;
+  const std::uint64_t size = fetch.end - fetch.begin;
+  worker.link().post(protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport,
+                                       earlier_arrivals(worker, fetch.begin, fetch.end)},
+                                      object_.id(),
+                                      fetch.begin,
+                                      size});
+  protocol::Push push{{next_id(), from_queue, 0, ids_of_pending(fetch.ready)},
+                      object_.id(),
+                      fetch.begin,
+                      size,
+                      worker.index(),
+                      arrival->id()};
+  // Waiting for whoever else writes the content's size might be waiting for something that comes after this.
+  const Ref<Memory>& content_size = object_.content_size();
+  const std::uint64_t at = content_size ? content_size->coherence_begin() : 0;
+  if (content_size &&
+      content_size->coherence().holds(fetch.source, at, at + kContentSizeBytes, fetch.ready)) {
+    content_size->ensure_on(from);
+    push.content_size = content_size->id();
+  }
+  from.connect_peer(worker);
+  from.link().post(push);
+  from.expect_push(arrival);
+  return arrival;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "icd/core/coherence/arrivals.hpp"
+#include "icd/core/coherence/range_map.hpp"
+#include "icd/core/commands/event.hpp"
+
+namespace clique::icd {
+
+class Memory;
+
+/// Where the content of one memory object is, and the transfers that bring it where it is used.
+/// docs/ARCHITECTURE.md, "Memory across nodes", has the invariants. All functions are called under
+/// Context::coherence_mutex().
+class Coherence {
+ public:
+  explicit Coherence(Memory& object) : object_(object) {}
+
+  /// The host has all of the content, at `data`; `owner` keeps it alive, or is empty where the application
+  /// does.
+  void set_host_content(const std::byte* data, std::shared_ptr<const void> owner);
+
+  /// Makes [begin, end) valid on the worker: posts the transfers that are needed, and adds to `waits` what a
+  /// command there has to wait for. Throws Error(CL_OUT_OF_RESOURCES) where content was lost with a node.
+  void before_read(Worker& worker, std::uint64_t begin, std::uint64_t end, std::vector<Ref<Event>>& waits);
+  /// The same for a command that overwrites all of [begin, end): nothing has to come, but nothing may come
+  /// later.
+  void before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
+                        std::vector<Ref<Event>>& waits);
+  /// A part of a range, who has it, and after what.
+  struct Part {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Worker* holder;
+    std::vector<Ref<Event>> ready;
+  };
+  /// Where the host can read [begin, end) from: the worker, as far as it has it or nobody else does, and
+  /// others. Throws Error(CL_OUT_OF_RESOURCES) where content was lost with a node.
+  std::vector<Part> parts(Worker& worker, std::uint64_t begin, std::uint64_t end);
+  /// A command whose end is `event` writes [begin, end) on the worker. `event` may be empty where the context
+  /// has only one worker.
+  /// @param may_fail it may turn out never to run, so that the content before has to be found again.
+  void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
+               bool may_fail);
+
+ private:
+  struct Fetch {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Holder source;
+    std::vector<Ref<Event>> ready;
+    std::uint64_t round;
+  };
+  /// Nothing can be elsewhere or under way: one worker in the context, and no content waiting on the host.
+  bool trivial() const;
+  /// Whether the holder has all of [begin, end), valid after nothing but what has ended or is in `after`.
+  bool holds(Holder holder, std::uint64_t begin, std::uint64_t end, const std::vector<Ref<Event>>& after);
+  /// Of [begin, end) that the host sends the part that means anything (Memory::content_size).
+  std::uint64_t meant_end(std::uint64_t begin, std::uint64_t end);
+  /// The copy to fetch a piece from. A worker that has only been told to expect it can be asked, too: its
+  /// Push waits for that.
+  static const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece,
+                                                  const Arrivals<Ref<Event>>::Traffic& traffic);
+  Ref<Event> upload(Worker& worker, std::uint64_t begin, std::uint64_t end);
+  Ref<Event> pull(Worker& worker, const Fetch& fetch);
+  /// The host's copy of [begin, end) is needed no more.
+  void forget_host(std::uint64_t begin, std::uint64_t end);
+  void drop_host_if_unused();
+  /// What the next transfer of [begin, end) to the worker has to come after.
+  std::vector<protocol::CommandId> earlier_arrivals(const Worker& worker, std::uint64_t begin,
+                                                    std::uint64_t end) const;
+  static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
+
+  Memory& object_;
+  RangeMap<Ref<Event>> map_;
+  Arrivals<Ref<Event>> arrivals_{[](const Ref<Event>& event) { return event->ended(); }};
+  const std::byte* host_data_ = nullptr;
+  std::shared_ptr<const void> host_owner_;
+};
+
+}  // namespace clique::icd

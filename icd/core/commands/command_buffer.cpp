@@ -1,0 +1,173 @@
+#include "icd/core/commands/command_buffer.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace clique::icd {
+
+namespace {
+
+/// Bytes of all commands: half of what a message may have.
+constexpr std::size_t kMaxBytes = protocol::Limits::kBatchBytes / 2;
+
+bool covers(const Access& outer, const Access& inner) {
+  return outer.memory == inner.memory && outer.begin <= inner.begin &&
+         inner.begin + inner.size <= outer.begin + outer.size;
+}
+
+}  // namespace
+
+cl_device_command_buffer_capabilities_khr CommandBuffer::capabilities(cl_command_queue_properties queues) {
+  cl_device_command_buffer_capabilities_khr all =
+      CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
+  if ((queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
+    all |= CL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER_KHR;
+  return all;
+}
+
+CommandBuffer::CommandBuffer(Ref<Queue> queue, bool simultaneous,
+                             std::vector<cl_command_buffer_properties_khr> properties)
+    : queue_(std::move(queue)), simultaneous_(simultaneous), properties_(std::move(properties)) {}
+
+CommandBuffer::~CommandBuffer() {
+  if (defined_) queue_->worker().release_object(id_);
+}
+
+std::vector<Ref<Event>> CommandBuffer::take_ended() const {
+  std::vector<Ref<Event>> ended;
+  while (!runs_.empty() && runs_.front()->ended()) {
+    ended.push_back(std::move(runs_.front()));
+    runs_.pop_front();
+  }
+  return ended;
+}
+
+cl_command_buffer_state_khr CommandBuffer::state() const {
+  std::vector<Ref<Event>> ended;
+  const std::lock_guard lock(mutex_);
+  if (!finalised_) return CL_COMMAND_BUFFER_STATE_RECORDING_KHR;
+  ended = take_ended();
+  return runs_.empty() ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR : CL_COMMAND_BUFFER_STATE_PENDING_KHR;
+}
+
+void CommandBuffer::require_recording() const {
+  const std::lock_guard lock(mutex_);
+  require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised");
+}
+
+void CommandBuffer::require_sync_points(SyncPoints points) const {
+  const std::lock_guard lock(mutex_);
+  for (const cl_sync_point_khr point : points)
+    require(point != 0 && point <= points_.size(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+            "a sync point that the command buffer does not have");
+}
+
+void CommandBuffer::require_room() const {
+  require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised");
+  require(commands_ < protocol::DefineRecording::kMaxCommands && batch_.size() < kMaxBytes,
+          CL_OUT_OF_RESOURCES, "too many commands");
+}
+
+CommandBuffer::Commands CommandBuffer::all_of(SyncPoints waits) const {
+  if (queue_->in_order()) return {};
+  Commands all = barrier_;
+  for (const cl_sync_point_khr point : waits) {
+    const Commands& more = points_[point - 1];
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+protocol::CommandId CommandBuffer::add_command(const Commands& before) {
+  const protocol::CommandId number = commands_++;
+  if (queue_->in_order()) return number;
+  Commands last;
+  std::set_difference(last_.begin(), last_.end(), before.begin(), before.end(), std::back_inserter(last));
+  last.push_back(number);
+  last_ = std::move(last);
+  return number;
+}
+
+cl_sync_point_khr CommandBuffer::add_point(Commands commands) {
+  points_.push_back(std::move(commands));
+  return static_cast<cl_sync_point_khr>(points_.size());
+}
+
+void CommandBuffer::use(std::span<const Access> accesses, std::span<const Ref<Memory>> memory) {
+  for (const Ref<Memory>& object : memory)
+    if (std::find(memory_.begin(), memory_.end(), object) == memory_.end()) memory_.push_back(object);
+  for (const Access& access : accesses) {
+    // What an earlier command reads is there, and so is what it writes. That it writes is noted already, or
+    // else it becomes one that does both.
+    const auto found = std::find_if(accesses_.begin(), accesses_.end(), [&](const Access& earlier) {
+      if (!covers(earlier, access)) return false;
+      return access.mode == Access::Read || earlier.mode != Access::Read || covers(access, earlier);
+    });
+    if (found == accesses_.end())
+      accesses_.push_back(access);
+    else if (found->mode == Access::Read && access.mode != Access::Read)
+      found->mode = Access::ReadWrite;
+  }
+}
+
+Kernel& CommandBuffer::own(Kernel& kernel) {
+  const auto found = std::find_if(kernels_.begin(), kernels_.end(), [&](const Ref<Kernel>& known) {
+    return known->program() == kernel.program() && &known->function() == &kernel.function();
+  });
+  return found != kernels_.end() ? **found : *kernels_.emplace_back(kernel.clone());
+}
+
+cl_sync_point_khr CommandBuffer::record(Kernel& kernel, const NdRange& range, SyncPoints waits) {
+  Kernel::Captured captured = kernel.capture(*queue_->device(), range);
+  const std::lock_guard lock(mutex_);
+  captured.work.message.kernel = own(kernel).id();
+  samplers_.insert(samplers_.end(), captured.samplers.begin(), captured.samplers.end());
+  return add(std::move(captured.work), waits);
+}
+
+cl_sync_point_khr CommandBuffer::record_barrier(SyncPoints waits) {
+  const std::lock_guard lock(mutex_);
+  require_room();
+  barrier_ = waits.empty() ? last_ : all_of(waits);
+  return add_point(barrier_);
+}
+
+void CommandBuffer::finalise() {
+  const std::lock_guard lock(mutex_);
+  require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised already");
+  finalised_ = true;
+}
+
+Ref<Event> CommandBuffer::enqueue(Queue& queue, std::span<const Ref<Event>> waits) {
+  std::vector<Ref<Event>> ended;
+  const std::lock_guard lock(mutex_);
+  require(finalised_, CL_INVALID_OPERATION, "the command buffer is not finalised");
+  ended = take_ended();
+  require(simultaneous_ || runs_.empty(), CL_INVALID_OPERATION, "the command buffer is pending");
+  Ref<Event> event;
+  if (commands_ == 0) {
+    event = queue.nothing(waits, true, CL_COMMAND_COMMAND_BUFFER_KHR);
+  } else {
+    if (!defined_) {
+      for (const Ref<Kernel>& kernel : kernels_) kernel->ensure_on(queue.worker());
+      for (const Ref<Sampler>& sampler : samplers_) sampler->ensure_on(queue.worker());
+    }
+    event = queue.submit(
+        {.type = CL_COMMAND_COMMAND_BUFFER_KHR, .waits = waits, .accesses = accesses_, .report = true},
+        [&](protocol::Batch& outbox, protocol::Command& header) {
+          if (!defined_) {
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch_.records().data());
+            outbox.add(protocol::DefineRecording{id_, {bytes, bytes + batch_.size()}});
+            batch_ = {};
+            defined_ = true;
+          }
+          outbox.add(protocol::RunRecording{std::move(header), id_});
+        });
+  }
+  runs_.push_back(event);
+  return event;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,119 @@
+#include "icd/core/objects/context.hpp"
+
+#include <algorithm>
+
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+std::vector<Ref<Device>> each_once(std::vector<Ref<Device>> devices) {
+  std::vector<Ref<Device>> result;
+  for (Ref<Device>& device : devices)
+    if (std::find(result.begin(), result.end(), device) == result.end()) result.push_back(std::move(device));
+  return result;
+}
+
+}  // namespace
+
+std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices) {
+  std::vector<Worker*> workers;
+  for (const Ref<Device>& device : devices) {
+    Worker* worker = &device->worker();
+    if (std::find(workers.begin(), workers.end(), worker) == workers.end()) workers.push_back(worker);
+  }
+  return workers;
+}
+
+Context::Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
+                 ErrorCallback on_error, void* user_data)
+    : devices_(each_once(std::move(devices))),
+      workers_(workers_of(devices_)),
+      properties_(std::move(properties)),
+      on_error_(on_error),
+      on_error_data_(user_data) {
+  for (const std::string& failure : open_all(workers_))
+    if (!failure.empty()) throw Error(CL_DEVICE_NOT_AVAILABLE, failure);
+  for (Worker* worker : workers_) {
+    worker->add_context(*this);
+    worker->link().post(protocol::CreateContext{id_, devices_on(*worker)});
+  }
+}
+
+Context::~Context() {
+  for (auto it = destructors_.rbegin(); it != destructors_.rend(); ++it) it->first(this, it->second);
+  for (Worker* worker : workers_) worker->remove_context(*this);
+  for (const auto& [worker, queue] : transfer_queues_) worker->release_object(queue);
+  for (Worker* worker : workers_) worker->release_object(id_);
+}
+
+bool Context::has(const Device& device) const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [&](const Ref<Device>& mine) { return mine.get() == &device; });
+}
+
+std::vector<protocol::DeviceId> Context::devices_on(const Worker& worker) const {
+  std::vector<protocol::DeviceId> ids;
+  for (const Ref<Device>& device : devices_)
+    if (&device->worker() == &worker) ids.push_back(device->id());
+  return ids;
+}
+
+protocol::ObjectId Context::transfer_queue(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  const auto made = std::find_if(transfer_queues_.begin(), transfer_queues_.end(),
+                                 [&](const auto& entry) { return entry.first == &worker; });
+  if (made != transfer_queues_.end()) return made->second;
+  const auto device = std::find_if(devices_.begin(), devices_.end(),
+                                   [&](const Ref<Device>& mine) { return &mine->worker() == &worker; });
+  const auto properties = (*device)->value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) &
+                          CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  const protocol::ObjectId id = next_id();
+  worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties});
+  transfer_queues_.emplace_back(&worker, id);
+  return id;
+}
+
+std::optional<protocol::CommandId> Context::add_queue(const Queue& queue) {
+  const std::lock_guard gate(gate_);
+  {
+    const std::lock_guard lock(queues_mutex_);
+    queues_.push_back(&queue);
+  }
+  const auto ahead = ahead_.find(&queue.worker());
+  return ahead != ahead_.end() ? std::optional(*ahead->second) : std::nullopt;
+}
+
+void Context::remove_queue(const Queue& queue) {
+  const std::lock_guard lock(queues_mutex_);
+  std::erase(queues_, &queue);
+}
+
+std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
+  std::unique_lock gate(gate_);
+  const std::lock_guard lock(queues_mutex_);
+  const auto here = std::count_if(queues_.begin(), queues_.end(),
+                                  [&](const Queue* other) { return &other->worker() == &queue.worker(); });
+  return here == 1 && queue.in_order() ? std::move(gate) : std::unique_lock<std::mutex>();
+}
+
+void Context::returned_early(const Queue& queue, Event& write) {
+  ahead_[&queue.worker()] = write.hold_id();
+}
+
+void Context::flush() const {
+  for (Worker* worker : workers_) worker->link().flush();
+}
+
+void Context::notify(const std::string& what) const {
+  if (on_error_ != nullptr) on_error_(what.c_str(), nullptr, 0, on_error_data_);
+}
+
+void Context::add_destructor(DestructorCallback callback, void* user_data) {
+  const std::lock_guard lock(mutex_);
+  destructors_.emplace_back(callback, user_data);
+}
+
+}  // namespace clique::icd

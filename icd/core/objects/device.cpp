@@ -1,0 +1,209 @@
+#include "icd/core/objects/device.hpp"
+
+#include <CL/cl_ext.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+#include "icd/core/commands/command_buffer.hpp"
+#include "icd/core/objects/extensions.hpp"
+#include "icd/core/objects/platform.hpp"
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// Ids for the sub-devices of one partition. Their number is not known before the node answers.
+protocol::DeviceId reserve_sub_device_ids() {
+  constexpr protocol::DeviceId kMost = 1U << 16U;
+  static std::atomic<protocol::DeviceId> next{protocol::kFirstSubDevice};
+  return next.fetch_add(kMost, std::memory_order_relaxed);
+}
+
+/// The version in texts such as "OpenCL 3.0 …" and "OpenCL C 1.2 …".
+cl_version version_in(const std::string& text) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  const auto digit = text.find_first_of("0123456789");
+  if (digit == std::string::npos || std::sscanf(text.c_str() + digit, "%u.%u", &major, &minor) != 2)
+    return CL_MAKE_VERSION(1, 0, 0);
+  return CL_MAKE_VERSION(major, minor, 0);
+}
+
+std::vector<cl_name_version> with_version(std::string_view names, char separator, cl_version version) {
+  std::string text(names);
+  std::replace(text.begin(), text.end(), separator, ' ');
+  std::vector<cl_name_version> list;
+  for (const std::string_view name : words(text)) list.push_back(name_version(name, version));
+  return list;
+}
+
+}  // namespace
+
+Device::Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescription description,
+               Ref<Device> parent, std::vector<cl_device_partition_property> partition)
+    : worker_(worker),
+      id_(id),
+      parent_(std::move(parent)),
+      partition_(std::move(partition)),
+      image_formats_(std::move(description.image_formats)) {
+  for (protocol::Property& property : description.properties)
+    properties_[property.name] = std::move(property.value);
+  correct_properties();
+}
+
+Device::~Device() = default;
+
+std::optional<std::span<const std::byte>> Device::property(cl_device_info name) const {
+  static constexpr cl_bool kFalse = CL_FALSE;
+  if (name == CL_DEVICE_AVAILABLE && !worker_.available()) return std::as_bytes(std::span(&kFalse, 1));
+  const auto found = properties_.find(name);
+  if (found == properties_.end()) return std::nullopt;
+  return std::as_bytes(std::span(found->second));
+}
+
+std::string Device::text(cl_device_info name) const {
+  std::string result;
+  if (const auto bytes = property(name))
+    result.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  return result.substr(0, result.find('\0'));
+}
+
+std::span<const std::array<std::uint32_t, 2>> Device::image_formats(cl_mem_flags access,
+                                                                    cl_mem_object_type type) const {
+  const auto found = std::find_if(
+      image_formats_.begin(), image_formats_.end(),
+      [&](const protocol::ImageFormats& list) { return list.flags == access && list.image_type == type; });
+  if (found == image_formats_.end()) return {};
+  return found->formats;
+}
+
+std::vector<Ref<Device>> Device::partition(std::span<const cl_device_partition_property> properties) {
+  worker_.open();
+  protocol::CreateSubDevices message;
+  message.parent = id_;
+  message.properties.assign(properties.begin(), properties.end());
+  message.first = reserve_sub_device_ids();
+  auto reply = worker_.link().request<protocol::SubDevicesCreated>(message);
+  require(reply.status == CL_SUCCESS, reply.status, "the node's driver does not partition the device so");
+  std::vector<Ref<Device>> parts;
+  parts.reserve(reply.devices.size());
+  for (protocol::DeviceDescription& description : reply.devices)
+    parts.emplace_back(new Device(worker_, message.first + parts.size(), std::move(description),
+                                  Ref<Device>(this), {properties.begin(), properties.end()}));
+  return parts;
+}
+
+void Device::correct_properties() {
+  correct_handles();
+  correct_names();
+  correct_capabilities();
+  correct_extensions();
+  add_versions();
+}
+
+void Device::correct_handles() {
+  set<cl_platform_id>(CL_DEVICE_PLATFORM, Platform::handle());
+  set<cl_device_id>(CL_DEVICE_PARENT_DEVICE, parent_.get());
+  // Of a device that is no part, the terminator, as PoCL says: programs look at the first element
+  // whatever the size.
+  set_list(CL_DEVICE_PARTITION_TYPE,
+           partition_.empty() ? std::vector<cl_device_partition_property>{0} : partition_);
+}
+
+void Device::correct_names() {
+  set_text(CL_DRIVER_VERSION,
+           text(CL_DRIVER_VERSION) + " (Clique " CLIQUE_VERSION ", node " + worker_.node().name() + ")");
+  // The specification wants a space after the version even where nothing follows.
+  std::string version = text(CL_DEVICE_VERSION);
+  if (version.starts_with("OpenCL ") && version.find(' ', sizeof "OpenCL") == std::string::npos)
+    set_text(CL_DEVICE_VERSION, version + ' ');
+  if (!property(CL_DEVICE_IL_VERSION)) set_text(CL_DEVICE_IL_VERSION, "");
+  // What the driver below has passed, it has passed without Clique in between: none, in the form that is due.
+  set_text(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00");
+}
+
+void Device::correct_capabilities() {
+  set(CL_DEVICE_TYPE, value<cl_device_type>(CL_DEVICE_TYPE) & ~cl_device_type{CL_DEVICE_TYPE_DEFAULT});
+  // Memory is the same on host and devices from command to command; the application's other pointers mean
+  // nothing on a node, neither as memory nor as functions.
+  set(CL_DEVICE_SVM_CAPABILITIES, value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) &
+                                      cl_device_svm_capabilities{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER});
+  set(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{CL_FALSE});
+  set(CL_DEVICE_EXECUTION_CAPABILITIES, value<cl_device_exec_capabilities>(CL_DEVICE_EXECUTION_CAPABILITIES) &
+                                            ~cl_device_exec_capabilities{CL_EXEC_NATIVE_KERNEL});
+  set(CL_DEVICE_PIPE_SUPPORT, cl_bool{CL_FALSE});
+  set(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, cl_device_device_enqueue_capabilities{0});
+  set(CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, cl_command_queue_properties{0});
+  for (const cl_device_info absent :
+       {CL_DEVICE_MAX_PIPE_ARGS, CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, CL_DEVICE_PIPE_MAX_PACKET_SIZE,
+        CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE,
+        CL_DEVICE_MAX_ON_DEVICE_QUEUES, CL_DEVICE_MAX_ON_DEVICE_EVENTS})
+    set(absent, cl_uint{0});
+  if (property(CL_DEVICE_OPENCL_C_FEATURES)) {
+    auto features = list<cl_name_version>(CL_DEVICE_OPENCL_C_FEATURES);
+    std::erase_if(features,
+                  [](const cl_name_version& feature) { return is_absent_feature(name_of(feature)); });
+    set_list(CL_DEVICE_OPENCL_C_FEATURES, features);
+  }
+}
+
+void Device::correct_extensions() {
+  std::vector<cl_name_version> native = list<cl_name_version>(CL_DEVICE_EXTENSIONS_WITH_VERSION);
+  // Older drivers have names only. Where both are there, the list's versions come first and stay.
+  for (const cl_name_version& named :
+       with_version(text(CL_DEVICE_EXTENSIONS), ' ', CL_MAKE_VERSION(1, 0, 0))) {
+    const bool known = std::any_of(native.begin(), native.end(), [&](const cl_name_version& entry) {
+      return name_of(entry) == name_of(named);
+    });
+    if (!known) native.push_back(named);
+  }
+  // Of those that Clique has by itself the version is its own.
+  const std::vector<cl_name_version> own = own_extensions();
+  std::vector<cl_name_version> offered = own;
+  for (const cl_name_version& extension : native) {
+    const bool known = std::any_of(own.begin(), own.end(), [&](const cl_name_version& entry) {
+      return name_of(entry) == name_of(extension);
+    });
+    if (!known && carries_extension(name_of(extension))) offered.push_back(extension);
+  }
+  offered = sorted_by_name(std::move(offered));
+  set_text(CL_DEVICE_EXTENSIONS, names_of(offered));
+  set_list(CL_DEVICE_EXTENSIONS_WITH_VERSION, offered);
+  std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
+  // Whatever the driver has of its own: commands are recorded here and on the worker.
+  set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
+      CommandBuffer::capabilities(value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)));
+  set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
+}
+
+void Device::add_versions() {
+  const cl_version version = version_in(text(CL_DEVICE_VERSION));
+  if (!property(CL_DEVICE_NUMERIC_VERSION)) set(CL_DEVICE_NUMERIC_VERSION, version);
+  if (!property(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR))
+    set(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, version_in(text(CL_DEVICE_OPENCL_C_VERSION)));
+  if (!property(CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION))
+    set_list(CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION,
+             with_version(text(CL_DEVICE_BUILT_IN_KERNELS), ';', CL_MAKE_VERSION(1, 0, 0)));
+  if (!property(CL_DEVICE_ILS_WITH_VERSION)) {
+    std::vector<cl_name_version> ils;
+    const std::string names = text(CL_DEVICE_IL_VERSION);
+    // "SPIR-V_1.2" is SPIR-V in version 1.2.
+    for (const std::string_view il : words(names))
+      ils.push_back(name_version(il.substr(0, il.rfind('_')), version_in(std::string(il))));
+    set_list(CL_DEVICE_ILS_WITH_VERSION, ils);
+  }
+}
+
+void Device::set_bytes(cl_device_info name, std::span<const std::byte> value) {
+  const auto* begin = reinterpret_cast<const std::uint8_t*>(value.data());
+  properties_[name].assign(begin, begin + value.size());
+}
+
+void Device::set_text(cl_device_info name, const std::string& value) {
+  set_bytes(name, std::as_bytes(std::span(value.c_str(), value.size() + 1)));
+}
+
+}  // namespace clique::icd

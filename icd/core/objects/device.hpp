@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "icd/core/objects/object.hpp"
+#include "protocol/messages.hpp"
+
+namespace clique::icd {
+
+class Worker;
+
+/// A device of a node, or a part of one. Root devices live as long as the process; their count is always 1.
+class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVICE> {
+ public:
+  Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescription description, Ref<Device> parent,
+         std::vector<cl_device_partition_property> partition);
+  ~Device() override;
+
+  Worker& worker() const { return worker_; }
+  protocol::DeviceId id() const { return id_; }
+  const Ref<Device>& parent() const { return parent_; }
+  const std::vector<cl_device_partition_property>& partition() const { return partition_; }
+
+  /// The node's answer to clGetDeviceInfo(name), changed where the truth of this platform is another; empty
+  /// where the device has no such property.
+  std::optional<std::span<const std::byte>> property(cl_device_info name) const;
+  /// The property as a T; T{} where the device has none.
+  template <typename T>
+  T value(cl_device_info name) const {
+    T result{};
+    const auto bytes = property(name);
+    if (bytes && bytes->size() >= sizeof result) std::memcpy(&result, bytes->data(), sizeof result);
+    return result;
+  }
+  /// The property as the Ts that it is a list of.
+  template <typename T>
+  std::vector<T> list(cl_device_info name) const {
+    std::vector<T> result;
+    const auto bytes = property(name);
+    if (!bytes) return result;
+    result.resize(bytes->size() / sizeof(T));
+    if (!result.empty()) std::memcpy(result.data(), bytes->data(), result.size() * sizeof(T));
+    return result;
+  }
+  /// The property as a string, its closing zero left out.
+  std::string text(cl_device_info name) const;
+  bool has_images() const { return value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE; }
+  /// Whether pointers into shared virtual memory mean the same on the device as on the host.
+  bool has_svm() const { return value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0; }
+  /// Formats for exactly one of the access flags and one image type, as channel order and type.
+  std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access,
+                                                              cl_mem_object_type type) const;
+
+  /// clCreateSubDevices. Waits for the node; throws Error with what its driver answers.
+  std::vector<Ref<Device>> partition(std::span<const cl_device_partition_property> properties);
+
+ private:
+  /// Changes the node's answers where this platform's are others; all such changes are here.
+  void correct_properties();
+  void correct_handles();
+  void correct_names();
+  void correct_capabilities();
+  void correct_extensions();
+  /// Answers that older drivers do not have, and that cl_khr_extended_versioning promises.
+  void add_versions();
+  void set_bytes(cl_device_info name, std::span<const std::byte> value);
+  template <typename T>
+  void set(cl_device_info name, const T& value) {
+    set_bytes(name, std::as_bytes(std::span(&value, 1)));
+  }
+  template <typename T>
+  void set_list(cl_device_info name, const std::vector<T>& list) {
+    set_bytes(name, std::as_bytes(std::span(list)));
+  }
+  void set_text(cl_device_info name, const std::string& value);
+
+  Worker& worker_;
+  protocol::DeviceId id_;
+  Ref<Device> parent_;
+  std::vector<cl_device_partition_property> partition_;
+  std::map<cl_device_info, protocol::Bytes> properties_;
+  std::vector<protocol::ImageFormats> image_formats_;
+};
+
+}  // namespace clique::icd

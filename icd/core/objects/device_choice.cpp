@@ -1,0 +1,63 @@
+#include "icd/core/objects/device_choice.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+namespace clique::icd {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t";
+  const auto begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+bool is_number(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::vector<std::size_t> matches(std::span<const DeviceNames> devices, std::string_view entry) {
+  if (is_number(entry)) {
+    std::size_t position = 0;
+    const auto parsed = std::from_chars(entry.data(), entry.data() + entry.size(), position);
+    if (parsed.ec != std::errc{} || position >= devices.size()) return {};
+    return {position};
+  }
+  std::vector<std::size_t> found;
+  const std::string part = lower(entry);
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (lower(devices[i].device).find(part) != std::string::npos ||
+        lower(devices[i].node).find(part) != std::string::npos)
+      found.push_back(i);
+  return found;
+}
+
+}  // namespace
+
+DeviceChoice choose_devices(std::span<const DeviceNames> devices, std::string_view choice) {
+  DeviceChoice result;
+  while (!choice.empty()) {
+    const auto comma = choice.find(',');
+    const std::string_view entry = trimmed(choice.substr(0, comma));
+    choice = comma == std::string_view::npos ? std::string_view{} : choice.substr(comma + 1);
+    if (entry.empty()) continue;
+    const std::vector<std::size_t> found = matches(devices, entry);
+    if (found.empty()) result.unmatched.emplace_back(entry);
+    for (const std::size_t position : found)
+      if (std::find(result.positions.begin(), result.positions.end(), position) == result.positions.end())
+        result.positions.push_back(position);
+  }
+  return result;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,82 @@
+#include "icd/core/objects/host_segment.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// Each takes a descriptor, of which the application may need most itself: smaller ones only while there are
+/// few.
+constexpr std::size_t kSmall = 2U << 20U;
+constexpr std::size_t kMostSmall = 64;
+
+/// All of the process's, by their begin. Leaked, as all that is process-wide.
+struct Segments {
+  std::mutex mutex;
+  std::map<const std::byte*, std::weak_ptr<HostSegment>> by_begin;
+  std::atomic<std::size_t> count{0};  // mostly 0
+};
+
+Segments& segments() {
+  static auto* const instance = new Segments;
+  return *instance;
+}
+
+}  // namespace
+
+HostSegment::HostSegment(std::shared_ptr<protocol::SharedSegment> memory)
+    : id_(next_id()), memory_(std::move(memory)) {}
+
+std::shared_ptr<HostSegment> HostSegment::make(std::size_t size) {
+  if (size < kSmall && segments().count.load(std::memory_order_relaxed) >= kMostSmall) return nullptr;
+  try {
+    std::shared_ptr<HostSegment> made(new HostSegment(protocol::SharedSegment::create(size)));
+    Segments& all = segments();
+    const std::lock_guard lock(all.mutex);
+    all.by_begin.emplace(made->data(), made);
+    ++all.count;
+    return made;
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+HostSegment::~HostSegment() {
+  {
+    Segments& all = segments();
+    const std::lock_guard lock(all.mutex);
+    all.count -= all.by_begin.erase(data());
+  }
+  for (const auto& [worker, has_it] : workers_)
+    if (has_it) worker->link().post(protocol::FreeSegment{id_});
+}
+
+std::optional<HostSegment::Place> HostSegment::find(std::span<const std::byte> range, Worker& worker) {
+  Segments& all = segments();
+  if (all.count.load(std::memory_order_relaxed) == 0 || !worker.link().shares_memory()) return std::nullopt;
+  std::shared_ptr<HostSegment> segment;
+  {
+    const std::lock_guard lock(all.mutex);
+    auto after = all.by_begin.upper_bound(range.data());
+    if (after == all.by_begin.begin()) return std::nullopt;
+    segment = std::prev(after)->second.lock();
+  }
+  if (!segment || !protocol::SharedMemory::inside(segment->memory_->bytes(), range) || !segment->on(worker))
+    return std::nullopt;
+  return Place{segment->id_, static_cast<std::uint64_t>(range.data() - segment->data())};
+}
+
+bool HostSegment::on(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  const auto asked =
+      std::find_if(workers_.begin(), workers_.end(), [&](const auto& one) { return one.first == &worker; });
+  if (asked != workers_.end()) return asked->second;
+  return workers_.emplace_back(&worker, worker.link().give(id_, *memory_)).second;
+}
+
+}  // namespace clique::icd

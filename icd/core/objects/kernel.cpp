@@ -1,0 +1,440 @@
+#include "icd/core/objects/kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using protocol::KernelArg;
+
+template <typename Handle>
+Handle handle_at(const void* value) {
+  Handle handle{};
+  // Handles are pointers, and it is the pointer that is meant: NOLINTNEXTLINE(bugprone-sizeof-expression)
+  if (value != nullptr) std::memcpy(&handle, value, sizeof handle);
+  return handle;
+}
+
+void assign(std::vector<std::uint64_t>& to, const std::array<std::size_t, 3>& from, cl_uint dimensions) {
+  const bool given =
+      std::any_of(from.begin(), from.begin() + dimensions, [](std::size_t x) { return x != 0; });
+  to.assign(from.begin(), from.begin() + (given ? dimensions : 0));
+}
+
+void require_size_fits(const Image& image, const Device& device) {
+  const cl_image_desc& desc = image.desc();
+  const auto within = [&](std::size_t size, cl_device_info limit) {
+    require(size <= device.value<std::size_t>(limit), CL_INVALID_IMAGE_SIZE,
+            "an image is too large for the device");
+  };
+  switch (desc.image_type) {
+    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
+      return within(desc.image_width, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+      within(desc.image_array_size, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+      return within(desc.image_width, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    case CL_MEM_OBJECT_IMAGE1D:
+      return within(desc.image_width, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+      within(desc.image_array_size, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+      [[fallthrough]];
+    case CL_MEM_OBJECT_IMAGE2D:
+      within(desc.image_width, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+      return within(desc.image_height, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+    default:
+      within(desc.image_width, CL_DEVICE_IMAGE3D_MAX_WIDTH);
+      within(desc.image_height, CL_DEVICE_IMAGE3D_MAX_HEIGHT);
+      return within(desc.image_depth, CL_DEVICE_IMAGE3D_MAX_DEPTH);
+  }
+}
+
+void require_format_fits(const Image& image, const Device& device) {
+  constexpr cl_mem_flags kAccess = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_READ_WRITE;
+  const cl_mem_flags access = (image.flags() & kAccess) != 0 ? image.flags() & kAccess : CL_MEM_READ_WRITE;
+  const auto formats = device.image_formats(access, image.type());
+  const std::array<std::uint32_t, 2> format{image.format().image_channel_order,
+                                            image.format().image_channel_data_type};
+  require(std::find(formats.begin(), formats.end(), format) != formats.end(), CL_IMAGE_FORMAT_NOT_SUPPORTED,
+          "the device does not have an image's format");
+}
+
+}  // namespace
+
+bool NdRange::empty() const {
+  return std::any_of(global.begin(), global.begin() + dimensions, [](std::size_t size) { return size == 0; });
+}
+
+/// The arguments' wire forms, lent to a message for as long as it is encoded.
+class Kernel::Borrowed {
+ public:
+  Borrowed(std::vector<Arg>& args, std::vector<KernelArg>& message, std::uint64_t since)
+      : args_(args), message_(message) {
+    message_.reserve(args_.size());
+    for (Arg& arg : args_)
+      if (arg.version > since) message_.push_back(std::move(arg.wire));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() {
+    for (KernelArg& wire : message_) args_[wire.index].wire = std::move(wire);
+    message_.clear();
+  }
+
+ private:
+  std::vector<Arg>& args_;
+  std::vector<KernelArg>& message_;
+};
+
+Kernel::Kernel(Ref<Program> program, std::shared_ptr<const KernelFunction> function)
+    : program_(std::move(program)),
+      function_(std::move(function)),
+      args_(function_->parameters.size()),
+      unset_(args_.size()) {
+  for (std::size_t i = 0; i < args_.size(); ++i) args_[i].wire.index = static_cast<std::uint32_t>(i);
+  message_.kernel = id_;
+  program_->attach();
+}
+
+Kernel::~Kernel() {
+  for (const OnWorker& on : workers_)
+    if (on.created) on.worker->release_object(id_);
+  detach();
+}
+
+void Kernel::detach() {
+  if (attached_.exchange(false)) program_->detach();
+}
+
+Ref<Kernel> Kernel::clone() const {
+  Ref<Kernel> copy(new Kernel(program_, function_));
+  const std::lock_guard lock(mutex_);
+  copy->args_ = args_;
+  copy->unset_ = unset_;
+  copy->not_kept_ = not_kept_;
+  copy->version_ = version_;
+  copy->reached_ = reached_;
+  return copy;
+}
+
+const KernelFunction::OnDevice& Kernel::on(const Device& device) const {
+  const KernelFunction::OnDevice* found = function_->on(device);
+  require(found != nullptr, CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built for the device");
+  return *found;
+}
+
+Kernel::Value Kernel::checked_memory(const Parameter& parameter, const void* value) const {
+  const auto handle = handle_at<cl_mem>(value);
+  if (parameter.kind == Parameter::Pointer && handle == nullptr) return {.kind = KernelArg::NullObject};
+  Value checked{.kind = KernelArg::Object, .memory = get<Memory>(handle)};
+  const Memory& memory = *checked.memory;
+  require(memory.context() == context(), CL_INVALID_MEM_OBJECT, "the memory object is of another context");
+  require(memory.is_image() == (parameter.kind == Parameter::Image), CL_INVALID_ARG_VALUE,
+          "an image for a pointer, or a buffer for an image");
+  if (parameter.kind == Parameter::Image) {
+    require(parameter.image_type == 0 || parameter.image_type == memory.type(), CL_INVALID_ARG_VALUE,
+            "an image of another type");
+    require(parameter.access != CL_KERNEL_ARG_ACCESS_READ_ONLY || (memory.flags() & CL_MEM_WRITE_ONLY) == 0,
+            CL_INVALID_ARG_VALUE, "a write-only image for a read_only argument");
+    require(parameter.access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY || (memory.flags() & CL_MEM_READ_ONLY) == 0,
+            CL_INVALID_ARG_VALUE, "a read-only image for a write_only argument");
+  }
+  checked.number = memory.id();
+  return checked;
+}
+
+Kernel::Value Kernel::checked_sampler(const void* value) const {
+  Value checked{.kind = KernelArg::Object, .sampler = get<Sampler>(handle_at<cl_sampler>(value))};
+  require(checked.sampler->context() == context(), CL_INVALID_SAMPLER, "the sampler is of another context");
+  checked.number = checked.sampler->id();
+  return checked;
+}
+
+/// For a parameter of which only the driver knows what it takes. That a value looks like a handle of this
+/// process without being one can be ruled out.
+Kernel::Value Kernel::guessed(std::size_t size, const void* value) const {
+  if (value == nullptr) return {.kind = KernelArg::Local, .number = size};
+  if (size == sizeof(cl_mem)) {
+    if (const auto memory = find<Memory>(handle_at<cl_mem>(value)))
+      return {.kind = KernelArg::Object, .number = memory->id(), .memory = memory};
+    if (find<Sampler>(handle_at<cl_sampler>(value))) return checked_sampler(value);
+  }
+  return {.bytes = {static_cast<const std::byte*>(value), size}};
+}
+
+Kernel::Value Kernel::checked(const Parameter& parameter, std::size_t size, const void* value) const {
+  switch (parameter.kind) {
+    case Parameter::Pointer:
+    case Parameter::Image:
+      require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE, "a memory object's handle has another size");
+      return checked_memory(parameter, value);
+    case Parameter::Sampler:
+      require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE, "a sampler's handle has another size");
+      return checked_sampler(value);
+    case Parameter::Any:
+      require(size == parameter.size, CL_INVALID_ARG_SIZE, "the argument has another size");
+      if (value == nullptr) return {.kind = KernelArg::NullObject};
+      if (find<Memory>(handle_at<cl_mem>(value))) return checked_memory(parameter, value);
+      return {.bytes = {static_cast<const std::byte*>(value), size}};
+    case Parameter::Local:
+      require(size != 0, CL_INVALID_ARG_SIZE, "local memory of no size");
+      require(value == nullptr, CL_INVALID_ARG_VALUE, "local memory has no value");
+      return {.kind = KernelArg::Local, .number = size};
+    case Parameter::DeviceQueue:
+      throw Error(CL_INVALID_DEVICE_QUEUE, "there are no queues on devices");
+    case Parameter::Pipe:
+      throw Error(CL_INVALID_MEM_OBJECT, "there are no pipes");
+    case Parameter::Value:
+      require(parameter.size == 0 ? size != 0 : size == parameter.size, CL_INVALID_ARG_SIZE,
+              "the argument's type has another size");
+      require(value != nullptr, CL_INVALID_ARG_VALUE, "no value");
+      if (parameter.size == 0) return guessed(size, value);
+      return {.bytes = {static_cast<const std::byte*>(value), size}};
+    default:
+      require(size != 0, CL_INVALID_ARG_SIZE, "an argument of no size");
+      return guessed(size, value);
+  }
+}
+
+bool Kernel::same(const Arg& arg, const Value& value) {
+  return arg.version != 0 && arg.wire.kind == value.kind && arg.wire.number == value.number &&
+         arg.wire.value.size() == value.bytes.size() &&
+         (value.bytes.empty() ||
+          std::memcmp(arg.wire.value.data(), value.bytes.data(), value.bytes.size()) == 0);
+}
+
+void Kernel::set_arg(cl_uint index, std::size_t size, const void* value) {
+  require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
+  set(index, checked(function_->parameters[index], size, value));
+}
+
+void Kernel::set_arg_svm(cl_uint index, const void* pointer) {
+  require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
+  const Parameter::Class kind = function_->parameters[index].kind;
+  require(kind == Parameter::Pointer || kind == Parameter::Any || kind == Parameter::Unknown,
+          CL_INVALID_ARG_VALUE, "a pointer for what is none");
+  if (pointer == nullptr) return set(index, {.kind = KernelArg::NullObject});
+  const SvmPointer svm = context()->svm().find(pointer);
+  require(static_cast<bool>(svm), CL_INVALID_ARG_VALUE, "no pointer into shared virtual memory");
+  const std::uint64_t offset = svm.offset;
+  set(index, {.kind = KernelArg::Pointer,
+              .number = svm.allocation->id(),
+              .bytes = std::as_bytes(std::span(&offset, 1)),
+              .memory = svm.allocation});
+}
+
+void Kernel::set_reached(std::span<const Ref<Memory>> allocations) {
+  const std::lock_guard lock(mutex_);
+  reached_.clear();
+  for (const Ref<Memory>& allocation : allocations) reached_.push_back({allocation.get(), allocation->id()});
+  ++version_;
+}
+
+void Kernel::set(cl_uint index, Value next) {
+  Ref<Memory> previous;  // outlives the lock: letting an object go may call back into the application
+  const std::lock_guard lock(mutex_);
+  Arg& arg = args_[index];
+  if (same(arg, next)) return;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(next.bytes.data());
+  arg.wire.value.assign(bytes, bytes + next.bytes.size());
+  arg.wire.kind = next.kind;
+  arg.wire.number = next.number;
+  if (arg.memory != nullptr && !arg.kept_memory) --not_kept_;
+  arg.memory = next.memory.get();
+  if (next.memory && next.memory->outlives_commands()) {
+    previous = std::exchange(arg.kept_memory, nullptr);
+    ++not_kept_;
+  } else {
+    std::swap(arg.kept_memory, next.memory);
+  }
+  std::swap(arg.sampler, next.sampler);
+  if (arg.version == 0) --unset_;
+  arg.version = ++version_;
+}
+
+void Kernel::require_args() const {
+  const std::lock_guard lock(mutex_);
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+}
+
+cl_ulong Kernel::local_args_size() const {
+  const std::lock_guard lock(mutex_);
+  cl_ulong size = 0;
+  for (const Arg& arg : args_)
+    if (arg.version != 0 && arg.wire.kind == KernelArg::Local) size += arg.wire.number;
+  return size;
+}
+
+Kernel::OnWorker& Kernel::on(Worker& worker) {
+  const auto found = std::find_if(workers_.begin(), workers_.end(),
+                                  [&](const OnWorker& on) { return on.worker == &worker; });
+  if (found != workers_.end()) return *found;
+  return workers_.emplace_back(OnWorker{&worker});
+}
+
+void Kernel::hold_memory(std::vector<Ref<Memory>>& held) {
+  const auto gone = std::erase_if(reached_, [&](const Reached& named) {
+    Ref<Memory> memory = find<Memory>(named.memory);
+    const bool there = memory && memory->id() == named.id;
+    if (there) held.push_back(std::move(memory));
+    return !there;
+  });
+  if (gone != 0) ++version_;
+  if (not_kept_ == 0) return;
+  for (const Arg& arg : args_) {
+    if (arg.memory == nullptr || arg.kept_memory) continue;
+    // Its handle may have become another object's.
+    held.push_back(find<Memory>(arg.memory));
+    require(held.back() && held.back()->id() == arg.wire.number, CL_INVALID_KERNEL_ARGS,
+            "an argument's memory object is gone");
+  }
+}
+
+void Kernel::let_go(std::vector<Ref<Memory>>& released) {
+  for (Arg& arg : args_) {
+    if (!arg.kept_memory || !arg.kept_memory->outlives_commands()) continue;
+    released.push_back(std::exchange(arg.kept_memory, nullptr));
+    ++not_kept_;
+  }
+}
+
+Access::Mode Kernel::access_mode(std::size_t index) const {
+  const Memory& memory = *static_cast<Memory*>(args_[index].memory);
+  const bool read_only = function_->parameters[index].read_only || (memory.flags() & CL_MEM_READ_ONLY) != 0;
+  return read_only ? Access::Read : Access::ReadWrite;
+}
+
+void Kernel::list_uses(std::vector<Access>& accesses, std::vector<protocol::ObjectId>& reached) const {
+  accesses.clear();
+  for (std::size_t i = 0; i < args_.size(); ++i)
+    if (args_[i].memory != nullptr)
+      accesses.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
+  reached.clear();
+  for (const Reached& named : reached_) {
+    auto& memory = *static_cast<Memory*>(named.memory);
+    const bool read_only = (memory.flags() & CL_MEM_READ_ONLY) != 0;
+    accesses.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
+    reached.push_back(named.id);
+  }
+}
+
+bool Kernel::uses_svm() const {
+  return !reached_.empty() || std::any_of(args_.begin(), args_.end(), [](const Arg& arg) {
+    return arg.version != 0 && arg.wire.kind == KernelArg::Pointer;
+  });
+}
+
+void Kernel::require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const {
+  require(on.device->has_svm() || !uses_svm(), CL_INVALID_OPERATION,
+          "the device has no shared virtual memory");
+  for (const Access& access : accesses) {
+    const Memory& memory = *access.memory;
+    if (!memory.is_image()) {
+      require(memory.origin() % on.limits.alignment == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+              "a sub-buffer begins where the device cannot use it");
+    } else if (context()->devices().size() > 1) {
+      const auto& image = static_cast<const Image&>(memory);
+      require_size_fits(image, *on.device);
+      require_format_fits(image, *on.device);
+    }
+  }
+}
+
+void Kernel::post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
+                  protocol::ObjectId program, const NdRange& range) {
+  if (!there.created) outbox.add(protocol::CreateKernel{id_, program, function_->name});
+  there.created = true;
+  message_.command = header;
+  assign(message_.offset, range.offset, range.dimensions);
+  assign(message_.global, range.global, range.dimensions);
+  assign(message_.local, range.local, range.dimensions);
+  const Borrowed changed(args_, message_.args, there.version);
+  outbox.add(message_);
+  there.version = version_;
+}
+
+Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Ref<Event>> waits,
+                          bool report) {
+  const cl_command_type type = range.dimensions == 0 ? CL_COMMAND_TASK : CL_COMMAND_NDRANGE_KERNEL;
+  const KernelFunction::OnDevice& on_device = on(*queue.device());
+  Worker& worker = queue.worker();
+  // Let go of after the lock, since that may call back into the application.
+  std::vector<Ref<Memory>> held;
+  // Locked until the command is in the outbox: what it brings has to be what the worker lacks at that moment.
+  const std::lock_guard lock(mutex_);
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  hold_memory(held);
+  if (accesses_version_ != version_) {
+    list_uses(accesses_, message_.reached);
+    accesses_version_ = version_;
+  }
+  if (checked_.device != on_device.device.get() || checked_.version != version_) {
+    require_args_fit(on_device, accesses_);
+    checked_ = {on_device.device.get(), version_};
+  }
+  if (range.empty()) return queue.nothing(waits, report, type);
+  OnWorker& there = on(worker);
+  const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
+  for (const Arg& arg : args_)
+    if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
+  Ref<Event> event = queue.submit({.type = type, .waits = waits, .accesses = accesses_, .report = report},
+                                  [&](protocol::Batch& outbox, const protocol::Command& header) {
+                                    post(outbox, header, there, program, range);
+                                  });
+  let_go(held);
+  return event;
+}
+
+Kernel::Captured Kernel::capture(const Device& device, const NdRange& range) {
+  const KernelFunction::OnDevice& on_device = on(device);
+  Captured captured{{.type = CL_COMMAND_NDRANGE_KERNEL, .empty = range.empty()}, {}};
+  auto& [type, message, uses, memory, empty] = captured.work;
+  const std::lock_guard lock(mutex_);
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  hold_memory(memory);
+  list_uses(uses, message.reached);
+  require_args_fit(on_device, uses);
+  assign(message.offset, range.offset, range.dimensions);
+  assign(message.global, range.global, range.dimensions);
+  assign(message.local, range.local, range.dimensions);
+  for (const Arg& arg : args_) {
+    message.args.push_back(arg.wire);
+    if (arg.kept_memory) memory.push_back(arg.kept_memory);
+    if (arg.sampler) captured.samplers.push_back(arg.sampler);
+  }
+  return captured;
+}
+
+void Kernel::ensure_on(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  OnWorker& there = on(worker);
+  if (!there.created)
+    worker.link().post(protocol::CreateKernel{id_, program_->id_on(worker), function_->name});
+  there.created = true;
+}
+
+protocol::Bytes Kernel::query(const Device& device, cl_uint name, std::span<const std::byte> input,
+                              std::size_t answer_size) {
+  Worker& worker = device.worker();
+  ensure_on(worker);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
+  auto answer = worker.link().request<protocol::WorkGroupAnswer>(
+      protocol::QueryWorkGroup{0, id_, device.id(), name, {bytes, bytes + input.size()}, answer_size});
+  require(answer.status == CL_SUCCESS, answer.status, "the node's driver refused the query");
+  return std::move(answer.value);
+}
+
+void Kernel::suggest_local_size(const Device& device, const NdRange& range,
+                                std::span<std::size_t> suggested) {
+  std::vector<std::uint64_t> input(range.offset.begin(), range.offset.begin() + range.dimensions);
+  input.insert(input.end(), range.global.begin(), range.global.begin() + range.dimensions);
+  const auto answer = query(device, protocol::QueryWorkGroup::kSuggestedLocalSize,
+                            std::as_bytes(std::span(input)), suggested.size_bytes());
+  require(answer.size() == suggested.size_bytes(), CL_OUT_OF_RESOURCES, "the node's answer is too short");
+  std::memcpy(suggested.data(), answer.data(), answer.size());
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "icd/core/coherence/coherence.hpp"
+#include "icd/core/commands/transfer.hpp"
+#include "icd/core/objects/context.hpp"
+#include "icd/core/objects/host_segment.hpp"
+#include "icd/core/objects/object.hpp"
+#include "protocol/messages.hpp"
+
+namespace clique::icd {
+
+/// A region that clEnqueueMap* gave out.
+struct Mapping {
+  void* pointer = nullptr;
+  cl_map_flags flags = 0;
+  HostBlock block;  ///< empty where the region is in the application's memory (USE_HOST_PTR)
+  /// Buffers: x = bytes, all else 0 and 1. Images: as in clEnqueueMapImage.
+  protocol::Triple origin{};
+  protocol::Triple region{};
+  Pitches pitches{};
+
+  bool writes() const { return (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0; }
+  bool overlaps(const Mapping& other) const;
+};
+
+/// What a content size takes in its buffer: an integer, little endian.
+inline constexpr std::size_t kContentSizeBytes = 8;
+
+/// A buffer, sub-buffer or image.
+class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
+ public:
+  using DestructorCallback = void(CL_CALLBACK*)(cl_mem, void*);
+
+  ~Memory() override;
+
+  const Ref<Context>& context() const { return context_; }
+  protocol::ObjectId id() const { return id_; }
+  cl_mem_object_type type() const { return type_; }
+  bool is_image() const { return type_ != CL_MEM_OBJECT_BUFFER; }
+  /// Access and host-pointer flags as the queries report them (inherited ones included).
+  cl_mem_flags flags() const { return flags_; }
+  /// Bytes; of an image, as the host sees it without gaps.
+  std::size_t size() const { return size_; }
+  void* host_ptr() const { return host_ptr_; }
+  /// The buffer that this is a part or another view of.
+  const Ref<Memory>& parent() const { return parent_; }
+  /// Byte offset in the parent.
+  std::size_t origin() const { return origin_; }
+  const std::vector<cl_mem_properties>& properties() const { return properties_; }
+
+  /// The allocation of shared virtual memory that a buffer's host pointer points into.
+  const SvmPointer& svm() const { return svm_; }
+  /// The object whose content this object's is a part of, and where in it that begins: the parent or the
+  /// allocation. Null where it has content of its own.
+  const Ref<Memory>& base() const { return parent_ ? parent_ : svm_.allocation; }
+  std::size_t base_offset() const { return parent_ ? origin_ : svm_.offset; }
+
+  /// Where the content is tracked, and where this object's content begins there.
+  Coherence& coherence() { return base() ? base()->coherence() : coherence_; }
+  std::uint64_t coherence_begin() const { return base() ? base()->coherence_begin() + base_offset() : 0; }
+
+  /// The buffer that begins with how many bytes of this one mean anything (cl_pocl_content_size); null where
+  /// all do. Under Context::coherence_mutex().
+  const Ref<Memory>& content_size() const { return content_size_; }
+  /// Throws Error(CL_INVALID_MEM_OBJECT) where that would have its content size here. Takes the mutex.
+  void set_content_size(Ref<Memory> buffer);
+
+  /// Makes the native object on the worker, and its base's, where there is none yet.
+  void ensure_on(Worker& worker);
+
+  /// What CL_MEM_ALLOC_HOST_PTR asks for, from this byte of the object on: memory that workers on this host
+  /// share. Null where it was not asked for, or is not worth while.
+  HostBlock pinned_memory(std::size_t offset);
+
+  /// Throws Error(CL_INVALID_OPERATION) where it overlaps another and both are for writing.
+  void add_mapping(Mapping mapping);
+  /// Takes one mapping that began at `pointer` out; the one mapped last, where there are several.
+  std::optional<Mapping> take_mapping(const void* pointer);
+  cl_uint map_count() const;
+  void add_destructor(DestructorCallback callback, void* user_data);
+  /// Whether the application can tell when the object goes away, so that it must not before the commands that
+  /// use it.
+  bool outlives_commands() const;
+
+ protected:
+  Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
+         Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties,
+         SvmPointer svm = {});
+  /// Takes the content of COPY_HOST_PTR or USE_HOST_PTR in. @param block the content without gaps where that
+  /// is not host_ptr itself.
+  void set_host_content(HostBlock block);
+
+ private:
+  virtual void post_create(Worker& worker) const = 0;
+
+  protocol::ObjectId id_ = next_id();
+  Ref<Context> context_;
+  cl_mem_object_type type_;
+  cl_mem_flags flags_;
+  std::size_t size_;
+  void* host_ptr_;
+  Ref<Memory> parent_;
+  std::size_t origin_;
+  std::vector<cl_mem_properties> properties_;
+  SvmPointer svm_;
+  Ref<Memory> content_size_;
+  Coherence coherence_{*this};
+  mutable std::mutex mutex_;
+  std::vector<const Worker*> created_on_;
+  std::vector<Mapping> mappings_;
+  std::shared_ptr<HostSegment> segment_;
+  std::vector<std::pair<DestructorCallback, void*>> destructors_;
+  std::atomic<bool> has_destructors_{false};
+};
+
+class Buffer final : public Memory {
+ public:
+  /// @param svm where host_ptr points, with CL_MEM_USE_HOST_PTR.
+  Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
+         std::vector<cl_mem_properties> properties, SvmPointer svm = {});
+  /// A sub-buffer: its region shares the parent's content.
+  Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin, std::size_t size);
+
+ private:
+  void post_create(Worker& worker) const override;
+};
+
+/// Bytes of one element of an image format; 0 for a format that OpenCL does not have.
+std::size_t element_size(const cl_image_format& format);
+/// Channels of an order; 0 for one that OpenCL does not have.
+std::size_t channel_count(cl_channel_order order);
+
+class Image final : public Memory {
+ public:
+  /// @param desc checked, its pitches filled in for `host_ptr` where it is given.
+  Image(Ref<Context> context, cl_mem_flags flags, const cl_image_format& format, const cl_image_desc& desc,
+        void* host_ptr, Ref<Memory> buffer, std::vector<cl_mem_properties> properties);
+
+  const cl_image_format& format() const { return format_; }
+  const cl_image_desc& desc() const { return desc_; }
+  std::size_t element_size() const { return icd::element_size(format_); }
+  /// Dimensions that origin and region count, array layers included.
+  unsigned dimensions() const;
+  bool is_array() const {
+    return type() == CL_MEM_OBJECT_IMAGE1D_ARRAY || type() == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  }
+  /// Extent as origin and region arguments address it: array layers are in the dimension after the image's
+  /// own.
+  protocol::Triple extent() const;
+  /// Distances in host_ptr of what the second and third coordinate count.
+  Pitches host_pitches() const;
+  /// Whether the region is all of the image.
+  bool covers(const protocol::Triple& region) const { return region == extent(); }
+
+ private:
+  void post_create(Worker& worker) const override;
+
+  cl_image_format format_;
+  cl_image_desc desc_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,236 @@
+// What stands behind an OpenCL handle, and how handles are found, counted and given out.
+#pragma once
+
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "icd/common/error.hpp"
+
+namespace clique::icd {
+/// The table that every object begins with (icd/api/dispatch.cpp).
+extern const cl_icd_dispatch kDispatch;
+
+/// First words of every object, as loaders expect them: the dispatch table, and a word for the loader's own
+/// use. That is never null: Khronos' layer that verifies parameters takes it for a size in
+/// clGetKernelWorkGroupInfo, and refuses the call where it is 0.
+struct HandleHeader {
+  const cl_icd_dispatch* dispatch = &kDispatch;
+  const void* loader_data = &kDispatch;
+};
+}  // namespace clique::icd
+
+// OpenCL's handle types, which cl.h only declares.
+struct _cl_platform_id : clique::icd::HandleHeader {};
+struct _cl_device_id : clique::icd::HandleHeader {};
+struct _cl_context : clique::icd::HandleHeader {};
+struct _cl_command_queue : clique::icd::HandleHeader {};
+struct _cl_mem : clique::icd::HandleHeader {};
+struct _cl_program : clique::icd::HandleHeader {};
+struct _cl_kernel : clique::icd::HandleHeader {};
+struct _cl_event : clique::icd::HandleHeader {};
+struct _cl_sampler : clique::icd::HandleHeader {};
+struct _cl_command_buffer_khr : clique::icd::HandleHeader {};
+
+namespace clique::icd {
+
+/// Unique in this process over all kinds of objects and commands, never 0.
+std::uint64_t next_id();
+
+/// The live handles of one kind: those that the application holds at least one reference to. Looking a handle
+/// up never reads its memory, so a stale or foreign one is recognised.
+class Registry {
+ public:
+  void insert(const void* handle);
+  void erase(const void* handle);
+  /// Calls found() where the handle is alive; its memory stays until found() returns.
+  template <typename F>
+  void with(const void* handle, F&& found) const {
+    const Shard& shard = shard_of(handle);
+    const std::shared_lock lock(shard.mutex);
+    if (shard.handles.contains(handle)) found();
+  }
+
+ private:
+  struct Shard {
+    mutable std::shared_mutex mutex;
+    std::unordered_set<const void*> handles;
+  };
+  static constexpr std::size_t kShards = 16;
+  const Shard& shard_of(const void* handle) const {
+    return shards_[(reinterpret_cast<std::uintptr_t>(handle) >> 6U) % kShards];
+  }
+  std::array<Shard, kShards> shards_;
+};
+
+/// Kinds of handles, as indices of their registries.
+enum class Kind : std::uint8_t {
+  Device,
+  Context,
+  Queue,
+  Memory,
+  Program,
+  Kernel,
+  Event,
+  Sampler,
+  CommandBuffer,
+  kCount
+};
+
+/// The registry of one kind in this process. After a fork the child has empty ones: its parent's handles are
+/// not its own.
+Registry& registry(Kind kind);
+
+/// Counts references from within the library. Objects are deleted when none is left.
+class RefCounted {
+ public:
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+  void add_ref() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// For holders of plain pointers: fails where the object is being deleted.
+  bool try_add_ref() const {
+    std::uint32_t count = references_.load(std::memory_order_relaxed);
+    while (count != 0)
+      if (references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
+    return false;
+  }
+  void drop_ref() const {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ protected:
+  virtual ~RefCounted() = default;
+
+ private:
+  mutable std::atomic<std::uint32_t> references_{0};
+};
+
+/// Owns a reference to a RefCounted.
+template <typename T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  explicit Ref(T* object) : object_(object) {
+    if (object_ != nullptr) object_->add_ref();
+  }
+  Ref(const Ref& other) : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <typename U>
+  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
+      : Ref(other.get()) {}  // NOLINT(google-explicit-constructor)
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  /// Takes a reference over that was counted before.
+  static Ref adopt(T* object) {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+  ~Ref() {
+    if (object_ != nullptr) object_->drop_ref();
+  }
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  friend bool operator==(const Ref& a, const Ref& b) { return a.object_ == b.object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+/// Whether objects of this kind can be asked for through others (a queue's context, a kernel's program):
+/// their handles live as long as they do. The others' handles die with the application's last reference.
+constexpr bool found_through_others(Kind kind) {
+  return kind == Kind::Device || kind == Kind::Context || kind == Kind::Queue || kind == Kind::Memory ||
+         kind == Kind::Program;
+}
+
+/// A class behind a handle. It has the application's reference count, which the queries report, besides the
+/// library's own (RefCounted): an object lives on while a command or another object needs it.
+template <typename Handle, Kind kKind, cl_int kInvalid>
+class Object : public Handle, public RefCounted {
+ public:
+  using HandleType = Handle;
+  static constexpr Kind kind = kKind;
+  static constexpr cl_int invalid = kInvalid;
+
+  /// Gives the object out: the application holds one reference from now on.
+  Handle* give_out() {
+    add_ref();
+    api_references_ = 1;
+    registry(kKind).insert(static_cast<Handle*>(this));
+    return this;
+  }
+  void retain() {
+    if (api_references_.fetch_add(1, std::memory_order_relaxed) == 0) add_ref();
+  }
+  /// Throws Error(kInvalid) where the application holds no reference.
+  void release() {
+    cl_uint count = api_references_.load(std::memory_order_relaxed);
+    do {
+      require(count != 0, kInvalid, "released more often than retained");
+    } while (!api_references_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel));
+    if (count != 1) return;
+    if (!found_through_others(kKind)) registry(kKind).erase(static_cast<Handle*>(this));
+    abandoned();
+    drop_ref();
+  }
+  /// What the queries report: at least 1, since whoever can ask holds the object in some way.
+  cl_uint api_references() const {
+    return std::max<cl_uint>(1, api_references_.load(std::memory_order_relaxed));
+  }
+
+ protected:
+  ~Object() override {
+    if (found_through_others(kKind)) registry(kKind).erase(static_cast<Handle*>(this));
+  }
+  /// The application let its last reference go.
+  virtual void abandoned() {}
+
+ private:
+  std::atomic<cl_uint> api_references_{0};
+};
+
+/// The object behind a handle; empty for anything that is not a live handle of ours.
+template <typename T>
+Ref<T> find(typename T::HandleType* handle) {
+  Ref<T> object;
+  registry(T::kind).with(handle, [&] {
+    // Fails for one that is being deleted by another thread.
+    if (auto* found = static_cast<T*>(handle); found->try_add_ref()) object = Ref<T>::adopt(found);
+  });
+  return object;
+}
+
+/// The same for a handle that has to be right. Throws Error(T::invalid).
+template <typename T>
+Ref<T> get(typename T::HandleType* handle) {
+  Ref<T> object = find<T>(handle);
+  if (!object) throw Error(T::invalid, "not a live handle of this platform");
+  return object;
+}
+
+/// The objects behind a list of handles; the list's own clause (pointer and count agree) is the caller's.
+template <typename T>
+std::vector<Ref<T>> get_all(typename T::HandleType* const* handles, std::size_t count) {
+  std::vector<Ref<T>> objects;
+  objects.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) objects.push_back(get<T>(handles[i]));
+  return objects;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,133 @@
+#include "icd/core/objects/platform.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "icd/core/objects/device_choice.hpp"
+#include "icd/core/objects/extensions.hpp"
+#include "icd/remote/nodes.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+constinit _cl_platform_id the_handle;
+
+/// Where the platform is kept. Never destroyed, as the platform itself.
+struct Slot {
+  std::mutex mutex;
+  Platform* platform = nullptr;
+};
+
+// Replaced, not emptied, in a forked child: the platform in it is the parent's, and another thread of the
+// parent may have held the lock at the time of the fork.
+std::atomic<Slot*> slot{nullptr};
+
+Slot& current_slot() {
+  static const bool once = [] {
+    slot = new Slot;
+    pthread_atfork(nullptr, nullptr, [] { slot = new Slot; });
+    return true;
+  }();
+  static_cast<void>(once);
+  return *slot.load(std::memory_order_acquire);
+}
+
+/// The process ends, and what the application does at its end has been done: workers need not wait for us to
+/// come back. Until here nothing may be closed, since destructors of the application's still use OpenCL.
+[[gnu::destructor]] void say_goodbye() {
+  const Slot* here = slot.load(std::memory_order_acquire);
+  if (here == nullptr || here->platform == nullptr) return;
+  here->platform->say_goodbye();
+}
+
+/// The devices that CLIQUE_DEVICES stands for.
+std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
+  const char* choice = std::getenv("CLIQUE_DEVICES");
+  if (choice == nullptr || *choice == '\0') return all;
+  std::vector<DeviceNames> names;
+  names.reserve(all.size());
+  for (const Ref<Device>& device : all)
+    names.push_back({device->text(CL_DEVICE_NAME), device->worker().node().name()});
+  const DeviceChoice choice_made = choose_devices(names, choice);
+  for (const std::string& entry : choice_made.unmatched)
+    std::fprintf(stderr, "clique: CLIQUE_DEVICES: none of the %zu devices matches \"%s\"\n", all.size(),
+                 entry.c_str());
+  std::vector<Ref<Device>> result;
+  for (const std::size_t position : choice_made.positions) result.push_back(all[position]);
+  return result;
+}
+
+}  // namespace
+
+cl_platform_id Platform::handle() {
+  return &the_handle;
+}
+
+bool Platform::offered() {
+  static const bool result = std::getenv("CLIQUE_WORKER") == nullptr;
+  return result;
+}
+
+Platform& Platform::instance() {
+  Slot& slot = current_slot();
+  const std::lock_guard lock(slot.mutex);
+  if (slot.platform == nullptr) slot.platform = new Platform;
+  return *slot.platform;
+}
+
+Platform& Platform::get(cl_platform_id handle) {
+  require(handle == &the_handle, CL_INVALID_PLATFORM, "not the handle of this platform");
+  return instance();
+}
+
+Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_threads())) {
+  nodes_ = find_nodes(*zmq_);
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    for (std::size_t driver = 0; driver < node->drivers().size(); ++driver) {
+      const auto index = static_cast<unsigned>(workers_.size());
+      Worker& worker = *workers_.emplace_back(std::make_unique<Worker>(*node, driver, index));
+      protocol::DeviceId id = 0;
+      for (const protocol::DeviceDescription& description : node->drivers()[driver].devices)
+        devices_.emplace_back(new Device(worker, id++, description, {}, {}));
+    }
+  }
+  devices_ = chosen(devices_);
+  for (const Ref<Device>& device : devices_) device->give_out();
+}
+
+void Platform::say_goodbye() const {
+  for (const std::unique_ptr<Node>& node : nodes_) node->say_goodbye();
+}
+
+std::vector<cl_name_version> Platform::extensions() const {
+  std::vector<cl_name_version> common = own_extensions();
+  if (devices_.empty()) return common;
+  for (const cl_name_version& extension :
+       devices_.front()->list<cl_name_version>(CL_DEVICE_EXTENSIONS_WITH_VERSION)) {
+    cl_name_version shared = extension;
+    const bool everywhere = std::all_of(devices_.begin(), devices_.end(), [&](const Ref<Device>& device) {
+      const std::vector<cl_name_version> has =
+          device->list<cl_name_version>(CL_DEVICE_EXTENSIONS_WITH_VERSION);
+      const auto found = std::find_if(has.begin(), has.end(), [&](const cl_name_version& other) {
+        return name_of(other) == name_of(extension);
+      });
+      if (found == has.end()) return false;
+      shared.version = std::min(shared.version, found->version);
+      return true;
+    });
+    if (everywhere) common.push_back(shared);
+  }
+  return sorted_by_name(std::move(common));
+}
+
+bool Platform::carries_extension(std::string_view name) {
+  return icd::carries_extension(name);
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,201 @@
+#include "icd/core/objects/program.hpp"
+
+#include <algorithm>
+
+#include "icd/core/objects/kernel.hpp"
+#include "icd/core/objects/spirv.hpp"
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+Program::Program(Ref<Context> context, Origin origin, Devices devices)
+    : context_(std::move(context)),
+      origin_(origin),
+      devices_(std::move(devices)),
+      builds_(devices_.size()),
+      binaries_(devices_.size()) {}
+
+Program::~Program() {
+  for (const Native& native : natives_) native.worker->release_object(native.id);
+}
+
+Ref<Program> Program::from_source(Ref<Context> context, std::string source) {
+  Devices devices = context->devices();
+  Ref<Program> program(new Program(std::move(context), Origin::Source, std::move(devices)));
+  program->source_ = std::move(source);
+  return program;
+}
+
+Ref<Program> Program::from_il(Ref<Context> context, protocol::Bytes il) {
+  Devices devices = context->devices();
+  std::erase_if(devices,
+                [](const Ref<Device>& device) { return device->text(CL_DEVICE_IL_VERSION).empty(); });
+  require(!devices.empty(), CL_INVALID_OPERATION, "no device takes intermediate language");
+  Ref<Program> program(new Program(std::move(context), Origin::Il, std::move(devices)));
+  program->il_ = std::move(il);
+  program->create(protocol::ProgramKind::Il,
+                  [&](const Share&) { return std::vector<protocol::Bytes>{program->il_}; });
+  return program;
+}
+
+Ref<Program> Program::from_binaries(Ref<Context> context, Devices devices,
+                                    std::vector<protocol::Bytes> binaries, std::span<cl_int> statuses) {
+  Ref<Program> program(new Program(std::move(context), Origin::Binary, std::move(devices)));
+  const auto code_of = [&](const Share& share) {
+    std::vector<protocol::Bytes> code;
+    for (const std::size_t index : share.indices) code.push_back(std::move(binaries[index]));
+    return code;
+  };
+  program->create(protocol::ProgramKind::Binary, code_of, statuses);
+  return program;
+}
+
+Ref<Program> Program::from_built_in_kernels(Ref<Context> context, Devices devices, const std::string& names) {
+  Ref<Program> program(new Program(std::move(context), Origin::BuiltInKernels, std::move(devices)));
+  program->create(protocol::ProgramKind::BuiltInKernels, [&](const Share&) {
+    return std::vector<protocol::Bytes>{{names.begin(), names.end()}};
+  });
+  return program;
+}
+
+template <typename CodeOf>
+void Program::create(protocol::ProgramKind kind, CodeOf&& code_of, std::span<cl_int> statuses) {
+  const Shares shares = this->shares(devices_);
+  std::vector<std::pair<Worker*, protocol::CreateProgram>> requests;
+  for (const Share& share : shares) {
+    natives_.push_back({share.worker, id_});
+    requests.emplace_back(share.worker,
+                          protocol::CreateProgram{0, id_, context_->id(), kind, share.ids, code_of(share)});
+  }
+  const auto replies = Built::ask(std::move(requests));
+  Built::Answers& answers = replies->wait();
+  for (std::size_t i = 0; i < shares.size() && !statuses.empty(); ++i)
+    tell_statuses(shares[i], answers[i], statuses);
+  const cl_int status = finish(shares, answers);
+  require(status == CL_SUCCESS, status, "a node refused the program");
+}
+
+void Program::tell_statuses(const Share& share, const Built::Answer& answer, std::span<cl_int> statuses) {
+  for (const std::size_t index : share.indices)
+    statuses[index] = answer.reply ? answer.reply->status : CL_OUT_OF_RESOURCES;
+  if (!answer.reply) return;
+  for (const protocol::BuildResult& result : answer.reply->devices)
+    for (std::size_t i = 0; i < share.ids.size(); ++i)
+      if (share.ids[i] == result.device) statuses[share.indices[i]] = result.binary_status;
+}
+
+bool Program::has(const Device& device) const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [&](const Ref<Device>& candidate) { return candidate.get() == &device; });
+}
+
+std::size_t Program::index_of(const Device& device) const {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const Ref<Device>& candidate) { return candidate.get() == &device; });
+  require(found != devices_.end(), CL_INVALID_DEVICE, "the program has no such device");
+  return static_cast<std::size_t>(found - devices_.begin());
+}
+
+const Program::Native* Program::native_on(const Worker& worker) const {
+  const auto found = std::find_if(natives_.begin(), natives_.end(),
+                                  [&](const Native& native) { return native.worker == &worker; });
+  return found == natives_.end() ? nullptr : &*found;
+}
+
+protocol::ObjectId Program::id_on(const Worker& worker) const {
+  const std::lock_guard lock(mutex_);
+  const Native* native = native_on(worker);
+  return native == nullptr ? 0 : native->id;
+}
+
+Program::Shares Program::shares(const Devices& devices) const {
+  Shares shares;
+  for (const Ref<Device>& device : devices) {
+    Worker& worker = device->worker();
+    auto share = std::find_if(shares.begin(), shares.end(),
+                              [&](const Share& candidate) { return candidate.worker == &worker; });
+    if (share == shares.end()) share = shares.insert(shares.end(), {&worker, {}, {}});
+    const std::size_t index = index_of(*device);
+    if (std::find(share->indices.begin(), share->indices.end(), index) != share->indices.end()) continue;
+    share->indices.push_back(index);
+    share->ids.push_back(device->id());
+  }
+  return shares;
+}
+
+void Program::specialize(cl_uint constant, std::span<const std::byte> value) {
+  require(origin_ == Origin::Il, CL_INVALID_PROGRAM,
+          "only intermediate language has specialization constants");
+  const std::lock_guard lock(mutex_);
+  protocol::Bytes specialized = specialized_il_.empty() ? il_ : specialized_il_;
+  specialize_spirv(specialized, constant, value);
+  specialized_il_ = std::move(specialized);
+  for (Native& native : natives_) native.outdated = true;
+}
+
+Program::Build Program::build_of(const Device& device) const {
+  const std::lock_guard lock(mutex_);
+  return builds_[index_of(device)];
+}
+
+std::vector<Program::Binary> Program::binaries() {
+  std::vector<std::size_t> missing;
+  std::vector<std::pair<Worker*, protocol::GetProgramBinary>> requests;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      Worker& worker = devices_[i]->worker();
+      const Native* native = native_on(worker);
+      const bool exists = origin_ == Origin::Binary || builds_[i].status == CL_BUILD_SUCCESS;
+      if (native == nullptr || !exists || binaries_[i]) continue;
+      missing.push_back(i);
+      requests.emplace_back(&worker, protocol::GetProgramBinary{0, native->id, devices_[i]->id()});
+    }
+  }
+  const auto replies = Replies<protocol::ProgramBinary>::ask(std::move(requests));
+  auto& answers = replies->wait();
+  for (auto& answer : answers) {
+    if (!answer.reply) throw Error(CL_OUT_OF_RESOURCES, answer.failure);
+    require(answer.reply->status == CL_SUCCESS, answer.reply->status, "a node did not give the binary");
+  }
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    binaries_[missing[i]] = std::make_shared<const protocol::Bytes>(std::move(answers[i].reply->binary));
+  return binaries_;
+}
+
+bool Program::executable() const {
+  return !functions_.empty() || std::any_of(builds_.begin(), builds_.end(), [](const Build& build) {
+    return build.status == CL_BUILD_SUCCESS && build.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  });
+}
+
+std::vector<std::string> Program::kernel_names() const {
+  const std::lock_guard lock(mutex_);
+  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
+  std::vector<std::string> names;
+  for (const auto& function : functions_) names.push_back(function->name);
+  return names;
+}
+
+Ref<Kernel> Program::create_kernel(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
+  const auto found = std::find_if(functions_.begin(), functions_.end(), [&](const auto& function) {
+    return function->name == name || (!name.empty() && function->entry == name);
+  });
+  require(found != functions_.end(), CL_INVALID_KERNEL_NAME, "the program has no such kernel");
+  require((*found)->consistent, CL_INVALID_KERNEL_DEFINITION, "the kernel is another one on another device");
+  return Ref<Kernel>(new Kernel(Ref<Program>(this), *found));
+}
+
+std::vector<Ref<Kernel>> Program::create_kernels() {
+  const std::lock_guard lock(mutex_);
+  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
+  std::vector<Ref<Kernel>> kernels;
+  for (const auto& function : functions_)
+    if (function->consistent) kernels.emplace_back(new Kernel(Ref<Program>(this), function));
+  return kernels;
+}
+
+}  // namespace clique::icd

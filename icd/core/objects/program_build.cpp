@@ -1,0 +1,257 @@
+// Building, compiling and linking programs.
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "icd/core/objects/kernel.hpp"
+#include "icd/core/objects/program.hpp"
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+constexpr std::string_view kEmptySource = "\n";
+constexpr std::string_view kUniformGroups = "-cl-uniform-work-group-size";
+
+/// The option that begins with `prefix`, without it.
+std::optional<std::string_view> find_option(std::string_view options, std::string_view prefix) {
+  constexpr std::string_view kSpace = " \t\n\r\f\v";
+  for (std::size_t at = 0; (at = options.find_first_not_of(kSpace, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(options.find_first_of(kSpace, at), options.size());
+    const std::string_view option = options.substr(at, end - at);
+    if (option.starts_with(prefix)) return option.substr(prefix.size());
+    at = end;
+  }
+  return std::nullopt;
+}
+
+/// Section 5.8.4.5: without -cl-std the language is an OpenCL C 1.x; partial work-groups came with OpenCL
+/// C 2.0.
+bool demands_uniform_groups(std::string_view options) {
+  if (find_option(options, kUniformGroups)) return true;
+  const auto standard = find_option(options, "-cl-std=");
+  return !standard || standard->starts_with("CL1");
+}
+
+BuildTraits traits_of(Program::Origin origin, std::string_view options) {
+  if (origin != Program::Origin::Source)
+    return {false, false, find_option(options, kUniformGroups).has_value()};
+  return {true, find_option(options, "-cl-kernel-arg-info").has_value(), demands_uniform_groups(options)};
+}
+
+}  // namespace
+
+protocol::ObjectId Program::ensure_on(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(natives_.begin(), natives_.end(),
+                                  [&](const Native& native) { return native.worker == &worker; });
+  if (found == natives_.end()) {
+    // Only source comes here: everything else is on its workers from the beginning. Drivers take a length of
+    // 0 for that of a string which is not there.
+    const std::string_view source = source_.empty() ? kEmptySource : source_;
+    worker.link().post(protocol::CreateProgram{
+        0, id_, context_->id(), protocol::ProgramKind::Source, {}, {{source.begin(), source.end()}}});
+    natives_.push_back({&worker, id_});
+    return id_;
+  }
+  if (found->outdated) replace(*found);
+  return found->id;
+}
+
+void Program::replace(Native& native) {
+  std::vector<std::size_t> lost;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (&devices_[i]->worker() == native.worker && builds_[i].status != CL_BUILD_IN_PROGRESS)
+      lost.push_back(i);
+  forget_functions(lost);
+  for (const std::size_t index : lost) builds_[index] = {};
+  native.worker->release_object(native.id);
+  native.id = next_id();
+  native.outdated = false;
+  // The module was accepted before it was specialized; should it be refused now, its build will be, too.
+  native.worker->link().request<protocol::ProgramBuilt>(
+      protocol::CreateProgram{0, native.id, context_->id(), protocol::ProgramKind::Il, {}, {specialized_il_}},
+      [](protocol::ProgramBuilt*, const std::string&) {});
+}
+
+void Program::begin(const Shares& shares, const std::string& options, const BuildTraits& traits) {
+  const std::lock_guard lock(mutex_);
+  require(attached_ == 0, CL_INVALID_OPERATION, "kernels of the program are in use");
+  for (const Share& share : shares)
+    for (const std::size_t index : share.indices)
+      require(builds_[index].status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION,
+              "the program is being built for the device");
+  traits_ = traits;
+  for (const Share& share : shares) {
+    forget_functions(share.indices);
+    for (const std::size_t index : share.indices) {
+      builds_[index] = {.status = CL_BUILD_IN_PROGRESS, .options = options};
+      binaries_[index].reset();
+    }
+  }
+}
+
+cl_int Program::build(const Devices& devices, const std::string& options, Notify notify) {
+  Shares shares = this->shares(devices);
+  begin(shares, options, traits_of(origin_, options));
+  std::vector<std::pair<Worker*, protocol::BuildProgram>> requests;
+  for (const Share& share : shares)
+    requests.emplace_back(share.worker,
+                          protocol::BuildProgram{0, ensure_on(*share.worker), share.ids, options});
+  return run(std::move(shares), std::move(requests), notify);
+}
+
+cl_int Program::compile(const Devices& devices, const std::string& options,
+                        const std::vector<Header>& headers, Notify notify) {
+  Shares shares = this->shares(devices);
+  begin(shares, options, traits_of(origin_, options));
+  std::vector<std::pair<Worker*, protocol::CompileProgram>> requests;
+  for (const Share& share : shares) {
+    protocol::CompileProgram request{0, ensure_on(*share.worker), share.ids, options, {}, {}};
+    for (const Header& header : headers) {
+      request.headers.push_back(header.program->ensure_on(*share.worker));
+      request.header_names.push_back(header.name);
+    }
+    requests.emplace_back(share.worker, std::move(request));
+  }
+  return run(std::move(shares), std::move(requests), notify);
+}
+
+bool Program::linkable(const Device& device) const {
+  if (!has(device)) return false;
+  const Build build = build_of(device);
+  return build.type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || build.type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+}
+
+BuildTraits Program::linked_traits(const std::string& options, const std::vector<Ref<Program>>& inputs) {
+  BuildTraits traits{false, false, true};
+  for (const Ref<Program>& input : inputs) {
+    const std::lock_guard lock(input->mutex_);
+    traits.from_source = traits.from_source || input->traits_.from_source;
+    traits.tells_args = traits.tells_args || input->traits_.tells_args;
+    traits.uniform_groups = traits.uniform_groups && input->traits_.uniform_groups;
+  }
+  traits.uniform_groups = traits.uniform_groups || find_option(options, kUniformGroups);
+  return traits;
+}
+
+cl_program Program::link(Ref<Context> context, Devices devices, const std::string& options,
+                         const std::vector<Ref<Program>>& inputs, Notify notify, cl_int& status) {
+  Devices linked;
+  for (const Ref<Device>& device : devices) {
+    const auto count = std::count_if(inputs.begin(), inputs.end(),
+                                     [&](const Ref<Program>& input) { return input->linkable(*device); });
+    if (count == 0) continue;
+    require(static_cast<std::size_t>(count) == inputs.size(), CL_INVALID_OPERATION,
+            "a device has a compiled binary in some inputs, but not in all");
+    linked.push_back(device);
+  }
+  require(!linked.empty(), CL_INVALID_OPERATION, "no device has a compiled binary");
+
+  const Ref<Program> program(new Program(std::move(context), Origin::Link, std::move(devices)));
+  Shares shares = program->shares(linked);
+  program->begin(shares, options, linked_traits(options, inputs));
+  std::vector<std::pair<Worker*, protocol::LinkProgram>> requests;
+  for (const Share& share : shares) {
+    program->natives_.push_back({share.worker, program->id_});
+    protocol::LinkProgram request{0, program->id_, program->context_->id(), share.ids, options, {}};
+    for (const Ref<Program>& input : inputs) request.inputs.push_back(input->id_on(*share.worker));
+    requests.emplace_back(share.worker, std::move(request));
+  }
+  program->give_out();
+  status = program->run(std::move(shares), std::move(requests), notify);
+  // A link that fails leaves a program with a log; one that is refused leaves nothing.
+  if (status == CL_SUCCESS || status == CL_LINK_PROGRAM_FAILURE) return program.get();
+  program->release();
+  return nullptr;
+}
+
+template <typename M>
+cl_int Program::run(Shares shares, std::vector<std::pair<Worker*, M>> requests, Notify notify) {
+  const auto outcome = std::make_shared<std::atomic<cl_int>>(CL_SUCCESS);
+  const auto replies = Built::ask(
+      std::move(requests),
+      [program = Ref<Program>(this), shares = std::move(shares), notify, outcome](Built::Answers& answers) {
+        *outcome = program->finish(shares, answers);
+        if (notify.function != nullptr) notify.function(program.get(), notify.user_data);
+      });
+  if (notify.function != nullptr) return CL_SUCCESS;
+  replies->wait();
+  return *outcome;
+}
+
+cl_int Program::finish(const Shares& shares, Built::Answers& answers) {
+  const std::lock_guard lock(mutex_);
+  cl_int outcome = CL_SUCCESS;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const cl_int status = take(shares[i], answers[i]);
+    if (outcome == CL_SUCCESS) outcome = status;
+  }
+  return outcome;
+}
+
+cl_int Program::take(const Share& share, Built::Answer& answer) {
+  const cl_int status = answer.reply ? answer.reply->status : CL_OUT_OF_RESOURCES;
+  if (answer.reply) {
+    for (protocol::BuildResult& result : answer.reply->devices) {
+      const auto found = std::find(share.ids.begin(), share.ids.end(), result.device);
+      if (found == share.ids.end()) continue;
+      Build& build = builds_[share.indices[found - share.ids.begin()]];
+      build.status = result.build_status;
+      build.type = result.binary_type;
+      build.global_variables = result.global_variables;
+      build.log = std::move(result.log);
+    }
+  }
+  for (const std::size_t index : share.indices) {
+    Build& build = builds_[index];
+    if (build.status != CL_BUILD_IN_PROGRESS) continue;
+    build.status = status == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    if (!answer.reply) build.log = answer.failure;
+  }
+  if (answer.reply) add_functions(share, answer.reply->kernels);
+  return status;
+}
+
+void Program::add_functions(const Share& share, std::vector<protocol::KernelDescription>& described) {
+  for (protocol::KernelDescription& description : described) {
+    KernelFunction function = function_of(description, traits_);
+    for (protocol::KernelOnDevice& on : description.devices) {
+      const auto found = std::find(share.ids.begin(), share.ids.end(), on.device);
+      if (found == share.ids.end()) continue;
+      const Ref<Device>& device = devices_[share.indices[found - share.ids.begin()]];
+      function.devices.push_back(on_device(device, std::move(on.work_group), traits_));
+    }
+    if (!function.devices.empty()) add_function(std::move(function));
+  }
+}
+
+void Program::add_function(KernelFunction function) {
+  const auto found = std::find_if(functions_.begin(), functions_.end(),
+                                  [&](const auto& known) { return known->name == function.name; });
+  if (found == functions_.end()) {
+    functions_.push_back(std::make_shared<const KernelFunction>(std::move(function)));
+    return;
+  }
+  // A copy, since kernels may share the old one.
+  auto merged = std::make_shared<KernelFunction>(**found);
+  merged->consistent = merged->consistent && same_definition(*merged, function);
+  std::move(function.devices.begin(), function.devices.end(), std::back_inserter(merged->devices));
+  *found = std::move(merged);
+}
+
+void Program::forget_functions(const std::vector<std::size_t>& indices) {
+  const auto forgotten = [&](const KernelFunction::OnDevice& on) {
+    return std::any_of(indices.begin(), indices.end(),
+                       [&](std::size_t index) { return devices_[index] == on.device; });
+  };
+  for (auto& known : functions_) {
+    auto rest = std::make_shared<KernelFunction>(*known);
+    std::erase_if(rest->devices, forgotten);
+    known = std::move(rest);
+  }
+  std::erase_if(functions_, [](const auto& function) { return function->devices.empty(); });
+}
+
+}  // namespace clique::icd

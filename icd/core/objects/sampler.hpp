@@ -1,0 +1,41 @@
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "icd/core/objects/context.hpp"
+#include "icd/core/objects/object.hpp"
+
+namespace clique::icd {
+
+/// How kernels read images.
+class Sampler final : public Object<_cl_sampler, Kind::Sampler, CL_INVALID_SAMPLER> {
+ public:
+  struct Mode {
+    bool normalized = true;
+    cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
+    cl_filter_mode filter = CL_FILTER_NEAREST;
+  };
+
+  /// @param properties the list that the application gave, closing 0 included, or nothing.
+  Sampler(Ref<Context> context, const Mode& mode, std::vector<cl_sampler_properties> properties);
+  ~Sampler() override;
+
+  protocol::ObjectId id() const { return id_; }
+  const Ref<Context>& context() const { return context_; }
+  const Mode& mode() const { return mode_; }
+  const std::vector<cl_sampler_properties>& properties() const { return properties_; }
+
+  /// Makes the native object on the worker where there is none yet. Any thread; not within Link::compose.
+  void ensure_on(Worker& worker);
+
+ private:
+  protocol::ObjectId id_ = next_id();
+  Ref<Context> context_;
+  Mode mode_;
+  std::vector<cl_sampler_properties> properties_;
+  std::mutex mutex_;
+  std::vector<Worker*> created_on_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,88 @@
+#include "icd/core/objects/svm_allocation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+
+#include "icd/core/workers/worker.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using protocol::PlacedMemory;
+
+/// Gives out the addresses of a window, one range after the other: what was let go of here is not used again
+/// before all else was, since a worker may let go of it later. Any thread.
+class Places {
+ public:
+  explicit Places(const PlacedMemory::Window& window)
+      : begin_(window.begin), end_(window.end), next_(window.begin) {}
+
+  /// Null where nothing was free in the places that were tried.
+  std::unique_ptr<PlacedMemory> place(std::uint64_t size, std::uint64_t alignment) {
+    if (size > end_ - begin_ || alignment > end_ - begin_ - size) return nullptr;
+    constexpr int kTries = 32;
+    std::uint64_t skip = 0;
+    for (int i = 0; i < kTries; ++i) {
+      if (auto memory = PlacedMemory::at(take(size, alignment, skip), size)) return memory;
+      skip = std::max(alignment, 2 * skip);
+    }
+    return nullptr;
+  }
+
+ private:
+  static std::uint64_t aligned(std::uint64_t address, std::uint64_t alignment) {
+    return (address + alignment - 1) & ~(alignment - 1);
+  }
+  std::uint64_t take(std::uint64_t size, std::uint64_t alignment, std::uint64_t skip) {
+    std::uint64_t next = next_.load();
+    std::uint64_t address = 0;
+    do {
+      address = aligned(next + skip, alignment);
+      if (address > end_ - size) address = aligned(begin_, alignment);
+    } while (!next_.compare_exchange_weak(next, address + size));
+    return address;
+  }
+
+  const std::uint64_t begin_;
+  const std::uint64_t end_;
+  std::atomic<std::uint64_t> next_;
+};
+
+std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment) {
+  static auto& places = *[] {
+    auto* list = new std::deque<Places>;
+    for (const PlacedMemory::Window& window : PlacedMemory::windows()) list->emplace_back(window);
+    return list;
+  }();
+  const std::size_t page = PlacedMemory::page_size();
+  const std::size_t whole = (size + page - 1) / page * page;
+  for (Places& window : places)
+    if (auto memory = window.place(whole, std::max(alignment, PlacedMemory::kGranule))) return memory;
+  throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "no place for shared virtual memory");
+}
+
+}  // namespace
+
+SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
+                             std::size_t alignment)
+    : SvmAllocation(std::move(context), flags, size, place(size, alignment)) {}
+
+SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
+                             std::unique_ptr<PlacedMemory> memory)
+    : Memory(std::move(context), CL_MEM_OBJECT_BUFFER, flags | CL_MEM_USE_HOST_PTR, size,
+             memory->bytes().data(), nullptr, 0, {}),
+      memory_(std::move(memory)) {}
+
+void SvmAllocation::post_create(Worker& worker) const {
+  const auto& devices = context()->devices();
+  const bool by_address = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
+    return &device->worker() == &worker && device->has_svm();
+  });
+  worker.link().post(
+      protocol::CreateBuffer{id(), context()->id(), flags() & ~cl_mem_flags{CL_MEM_USE_HOST_PTR}, size(),
+                             by_address ? reinterpret_cast<std::uintptr_t>(memory_->bytes().data()) : 0});
+}
+
+}  // namespace clique::icd

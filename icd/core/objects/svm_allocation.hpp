@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+
+#include "icd/core/objects/memory.hpp"
+#include "protocol/transport/placed_memory.hpp"
+
+namespace clique::icd {
+
+/// OpenCL 3.0, section 5.6: an allocation of coarse-grained shared virtual memory. It is a buffer over host
+/// memory, which has the same address here and in the workers whose devices can use pointers to it.
+class SvmAllocation final : public Memory {
+ public:
+  /// @param flags those on the access of kernels.
+  /// @param alignment a power of two.
+  /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) where there is no place for it.
+  SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size, std::size_t alignment);
+
+ private:
+  SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
+                std::unique_ptr<protocol::PlacedMemory> memory);
+  void post_create(Worker& worker) const override;
+
+  const std::unique_ptr<protocol::PlacedMemory> memory_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,46 @@
+#include "icd/core/objects/svm_table.hpp"
+
+#include "icd/core/objects/memory.hpp"
+
+namespace clique::icd {
+
+std::size_t SvmPointer::room() const {
+  return allocation->size() - offset;
+}
+
+void* SvmTable::add(Memory& allocation) {
+  const std::lock_guard lock(mutex_);
+  allocations_.emplace(static_cast<const std::byte*>(allocation.host_ptr()), allocation.give_out());
+  return allocation.host_ptr();
+}
+
+SvmPointer SvmTable::find(const void* pointer) const {
+  const auto* byte = static_cast<const std::byte*>(pointer);
+  Ref<Memory> allocation;
+  std::size_t offset = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    auto after = allocations_.upper_bound(byte);
+    if (after == allocations_.begin()) return {};
+    const auto& [begin, handle] = *--after;
+    allocation = icd::find<Memory>(handle);
+    offset = static_cast<std::size_t>(byte - begin);
+  }
+  if (!allocation || offset >= allocation->size()) return {};
+  return {std::move(allocation), offset};
+}
+
+bool SvmTable::release(const void* pointer) {
+  Ref<Memory> allocation;  // let go of after the lock
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = allocations_.find(static_cast<const std::byte*>(pointer));
+    if (found == allocations_.end()) return false;
+    allocation = icd::find<Memory>(found->second);
+    allocations_.erase(found);
+  }
+  allocation->release();
+  return true;
+}
+
+}  // namespace clique::icd

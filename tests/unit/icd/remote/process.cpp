@@ -1,0 +1,146 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "fakes.hpp"
+#include "icd/remote/detached_process.hpp"
+#include "icd/remote/embedded.hpp"
+#include "icd/remote/process.hpp"
+
+namespace clique::icd::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sanitizers do not support a child of a process with threads: what they hold for themselves stays held
+// there.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// Runs check() in a forked child. @returns its exit status, or -1 where it did not end in time.
+int in_child(const std::function<int()>& check) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    ::_exit(check());
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Fork, MakesTheParentsLinksForeign) {
+  Connection c;
+  c.open();
+  std::atomic<bool> stop{false};
+  // Locks are taken while the process forks.
+  std::thread busy([&] {
+    while (!stop.load()) c.link->post(protocol::Marker{{1, 1, 0, {}}});
+  });
+  std::thread waiting([&] { c.link->wait([&] { return stop.load(); }); });
+  const auto generation = process_generation();
+  for (int i = 0; i < 20; ++i) {
+    const int status = in_child([&] {
+      if (process_generation() == generation) return 1;
+      if (!c.link->lost()) return 2;
+      c.link->post(protocol::Marker{{1, 1, 0, {}}});
+      c.link->flush();
+      if (c.link->wait([] { return false; })) return 3;
+      try {
+        c.link->request<protocol::Finished>(protocol::Finish{0, 1});
+        return 4;
+      } catch (const Error&) {
+      }
+      c.link->close();
+      c.link.reset();
+      return 0;
+    });
+    ASSERT_EQ(status, 0);
+  }
+  stop = true;
+  busy.join();
+  waiting.join();
+  EXPECT_FALSE(c.link->lost());
+  EXPECT_EQ(c.link->request<protocol::Finished>(protocol::Finish{0, 1}).status, 0);
+}
+
+TEST(Fork, LetsTheChildOpenItsOwn) {
+  Connection c;
+  c.open();
+  FakeWorker another;
+  const auto endpoint = another.endpoint();
+  EXPECT_EQ(in_child([&] {
+              auto* zmq = new zmq::context_t(1);
+              auto* recorder = new Recorder;
+              auto* link = new Link(*zmq, endpoint, 5s);
+              link->start(*recorder);
+              return link->request<protocol::Finished>(protocol::Finish{0, 1}).status == 0 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(c.link->request<protocol::Finished>(protocol::Finish{0, 1}).status, 0);
+}
+
+TEST(Exit, NeedsNoRelease) {
+  FakeWorker worker;
+  const auto endpoint = worker.endpoint();
+  EXPECT_EQ(in_child([&] {
+              static auto* const zmq = new zmq::context_t(1);
+              static auto* const recorder = new Recorder;
+              static auto* const link = new Link(*zmq, endpoint, 5s);
+              link->start(*recorder);
+              for (int i = 0; i < 100; ++i) link->post(protocol::Marker{{1, 1, 0, {}}});
+              std::exit(7);
+              return 0;
+            }),
+            7);
+}
+#endif
+
+std::atomic<int> child_signals{0};
+
+TEST(DetachedProcess, IsNobodysChild) {
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = [](int) { ++child_signals; };
+  ::sigaction(SIGCHLD, &action, &before);
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  // What the program sees: its descriptors, its parent, its group, its signals.
+  start_detached("/bin/sh",
+                 {"sh", "-c",
+                  "echo $(ls /proc/self/fd | wc -l) $PPID $(cut -d' ' -f5 /proc/$$/stat) $$ "
+                  "$(grep SigBlk /proc/$$/status | cut -f2) >&3"},
+                 ends[1]);
+  ::close(ends[1]);
+  char text[256] = {};
+  std::string said;
+  for (ssize_t n = 0; (n = ::read(ends[0], text, sizeof text)) != 0;)
+    if (n > 0) said.append(text, static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  std::istringstream words(said);
+  int descriptors = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  pid_t self = 0;
+  std::string blocked;
+  words >> descriptors >> parent >> group >> self >> blocked;
+  // 0, 1 (the pipe to wc), 2, 3, and ls's own.
+  EXPECT_EQ(descriptors, 5) << said;
+  EXPECT_NE(parent, ::getpid());
+  EXPECT_EQ(group, self);
+  EXPECT_EQ(blocked.find_first_not_of('0'), std::string::npos) << said;
+  int status = 0;
+  EXPECT_EQ(::waitpid(-1, &status, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  EXPECT_EQ(child_signals.load(), 0);
+  ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+TEST(DetachedProcess, ThatDoesNotExistIsAnError) {
+  EXPECT_THROW(start_detached("/nonexistent/cliqued", {"cliqued"}, 2), std::system_error);
+}
+
+}  // namespace
+}  // namespace clique::icd::test
