@@ -24,11 +24,12 @@ void Answers::deliver(protocol::RequestId request, protocol::Op op, void* reply)
     std::lock_guard lock(mutex_);
     const auto found = expected_.find(request);
     if (found == expected_.end())
-      throw protocol::DecodeError("an answer to request " + std::to_string(request) + ", which was not made");
+      throw protocol::DecodeError("a reply to request " + std::to_string(request) +
+                                  ", which is not outstanding");
     if (found->second.reply != op)
-      throw protocol::DecodeError("message number " + std::to_string(static_cast<int>(op)) +
-                                  " in answer to request " + std::to_string(request) +
-                                  ", which asked for number " +
+      throw protocol::DecodeError("message type " + std::to_string(static_cast<int>(op)) +
+                                  " as reply to request " + std::to_string(request) +
+                                  ", which expects type " +
                                   std::to_string(static_cast<int>(found->second.reply)));
     answer = std::move(found->second.answer);
     expected_.erase(found);

@@ -1,4 +1,4 @@
-// Requests that wait for their replies.
+// Requests that have not been answered yet.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,22 @@
 
 namespace clique::icd {
 
-/// Pairs replies with the requests they answer. Any thread; answers are called without a lock.
+/// Matches replies to requests. Thread-safe; answers are called without a lock.
 class Answers {
  public:
-  /// Takes the reply (of the type that belongs to the number expected), or a null pointer and why there is
-  /// none.
+  /// Receives the reply, a message of the type whose number was expected; or a null pointer and the reason
+  /// why there is no reply.
   using Answer = std::function<void(void* reply, const std::string& failure)>;
 
-  /// @returns the new request's id, or 0 after fail_all(), when `answer` has been called with its reason.
+  /// Registers a request.
+  /// @param reply the number of the message that answers it
+  /// @returns the request's id; or 0 after fail_all(), in which case `answer` has already been called with
+  /// the reason.
   protocol::RequestId expect(protocol::Op reply, Answer answer);
-  /// Throws DecodeError where no request, or one for another reply, has this id.
+  /// Calls the answer of a request. Throws DecodeError if no request has this id, or if the request expects
+  /// another kind of reply.
   void deliver(protocol::RequestId request, protocol::Op op, void* reply);
-  /// Fails all requests, and all to come.
+  /// Fails all requests, those made later too.
   void fail_all(const std::string& reason);
 
  private:

@@ -8,17 +8,20 @@ namespace clique::icd {
 /// CLOCK_MONOTONIC, ns.
 std::int64_t now_ns();
 
-/// Estimates how far another clock is ahead of ours, from questions and answers. Each answer bounds the
-/// offset to half of its round trip; the bound widens with time, since the clocks drift. Not thread-safe.
+/// Estimates how far the other host's clock is ahead of this host's, from exchanges: this host asks, the
+/// other host answers with its time. Each exchange determines the offset to within half of its round trip.
+/// The bound widens with time, because clocks drift. Not thread-safe.
 class ClockEstimate {
  public:
-  /// An exchange: asked and answered are ours, `theirs` was read between.
-  /// @returns whether it is better than what was known, so that offset() has changed.
+  /// Adds an exchange. All times in ns: `asked` and `answered` on this host's clock, `theirs` on the other
+  /// host's, read between the two.
+  /// @returns true if the exchange is more accurate than what was known, so that offset() has changed.
   bool add(std::int64_t asked, std::int64_t theirs, std::int64_t answered);
+  /// The other host's clock minus this host's, in ns.
   std::int64_t offset() const { return offset_; }
 
  private:
-  /// Two good crystals, in opposite directions.
+  /// The relative drift of two good crystals that deviate in opposite directions.
   static constexpr double kDrift = 100e-6;
 
   std::int64_t offset_ = 0;

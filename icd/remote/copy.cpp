@@ -20,19 +20,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What is worth waking others for.
+/// Blocks of this size or larger are worth waking other threads.
 constexpr std::size_t kLarge = 256U << 10U;
-/// What one thread takes at a time. On a H200's host writes and reads of 256 MiB are a fifth slower with
-/// twice as much, and reads with half of it (bench/results/h200.md).
+/// The bytes that one thread copies at a time. On an H200's host, writes and reads of 256 MiB take a fifth
+/// longer with pieces of twice this size, and reads take a fifth longer with half of it
+/// (bench/results/h200.md).
 constexpr std::size_t kPiece = 16U << 10U;
-/// With fewer processors the other side needs them all.
+/// With fewer processors than this, the worker needs them all.
 constexpr unsigned kProcessors = 8;
 constexpr unsigned kMostHelpers = 7;
-/// After a block the next is often not far.
+/// How long a helper spins for the next block, which often follows soon, before it sleeps.
 constexpr auto kSpin = 100us;
 
-/// Beside a network as many as it takes to keep up with the threads that receive: who spins for more takes
-/// the processor from these.
+/// Beside a network, as many helpers as keep up with the threads that receive: further ones would spin, and
+/// take processor time from those threads.
 unsigned helper_count(Through through) {
   const unsigned processors = std::thread::hardware_concurrency();
   if (processors < kProcessors) return 0;
@@ -63,7 +64,7 @@ class Helpers {
     epoch_.notify_all();
     copy_pieces();
     epoch_.fetch_add(1);
-    // Who is inside has pieces that are not copied yet.
+    // A helper that is still inside has pieces that are not copied yet.
     while (inside_.load() != 0) __builtin_ia32_pause();
   }
 
@@ -81,7 +82,7 @@ class Helpers {
       seen = epoch_.load();
       if (seen % 2 == 0) continue;
       inside_.fetch_add(1);
-      // Else the block was finished, and what would be read now may be the next one's.
+      // Otherwise the block is finished, and the members may already describe the next one.
       if (epoch_.load() == seen) copy_pieces();
       inside_.fetch_sub(1);
     }
@@ -101,12 +102,12 @@ class Helpers {
   const std::byte* from_ = nullptr;
   std::size_t size_ = 0;
   std::atomic<std::size_t> next_{0};
-  std::atomic<std::uint64_t> epoch_{0};  // odd while there is a block
-  std::atomic<unsigned> inside_{0};      // helpers that may have pieces
+  std::atomic<std::uint64_t> epoch_{0};  // odd while there is a block to copy
+  std::atomic<unsigned> inside_{0};      // helpers that may be copying pieces
 };
 
-/// The process's for this; null where it has none. Made without a lock, which a forked child might find
-/// taken.
+/// The helpers of this process for one kind of transfer; null if it has none. Created without a lock, which a
+/// forked child might find locked for ever.
 template <Through through>
 Helpers* helpers() {
   static const unsigned count = helper_count(through);
@@ -115,7 +116,7 @@ Helpers* helpers() {
   Helpers* known = current.load(std::memory_order_acquire);
   while (!known || known->foreign()) {
     static std::atomic_flag making = ATOMIC_FLAG_INIT;
-    if (making.test_and_set()) return nullptr;  // the first block of all goes without
+    if (making.test_and_set()) return nullptr;  // blocks are copied without helpers until these exist
     auto* const fresh = new Helpers(count);
     current.store(fresh, std::memory_order_release);
     making.clear();

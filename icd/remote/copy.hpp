@@ -1,20 +1,21 @@
+// Copying blocks of memory, with several threads where that is faster.
 #pragma once
 
 #include <cstddef>
 
 namespace clique::icd {
 
-/// What a block has come through, or goes to.
+/// How a block arrived, or how it leaves.
 enum class Through {
-  Memory,   ///< that processes share: nobody else has anything to do with it
-  Network,  ///< where ZeroMQ's threads are at work at the same time, and need processors, too
+  Memory,   ///< through memory that processes share; no other thread works on the transfer
+  Network,  ///< through ZeroMQ, whose threads need processors at the same time
 };
 
-/// memcpy. Large blocks are copied by several threads where there are processors to spare, since one alone
-/// does not fill the memory's bandwidth. The threads are the process's, made when first needed; they sleep
-/// when there is nothing to copy, and get no signals. Any thread.
+/// memcpy. Several threads copy large blocks if the host has processors to spare, because one thread alone
+/// does not reach the memory's bandwidth. The threads belong to the process and start when they are first
+/// needed; they sleep while there is nothing to copy, and block all signals. Thread-safe.
 void copy(std::byte* to, const std::byte* from, std::size_t size, Through through);
-/// The same through memory.
+/// copy() of a block that arrived, or leaves, through memory.
 void copy(std::byte* to, const std::byte* from, std::size_t size);
 
 }  // namespace clique::icd

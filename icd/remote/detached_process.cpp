@@ -19,8 +19,8 @@ namespace clique::icd {
 namespace {
 
 #ifdef __SANITIZE_THREAD__
-// ThreadSanitizer takes any clone() for a fork, and what the child shares with us, the calling thread's
-// state, for the child's own: it would not see this thread's locks any more.
+// ThreadSanitizer takes any clone() for a fork, and the calling thread's state, which the child shares, for
+// the child's own. It would no longer see the locks of this thread.
 extern "C" int clone_unnoticed(int (*)(void*), void*, int, void*, ...) __asm__("__clone");
 #else
 constexpr auto clone_unnoticed = ::clone;
@@ -30,7 +30,7 @@ void check(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
 
-/// posix_spawn's two sets of settings.
+/// The file actions and the attributes for posix_spawn.
 class SpawnSettings {
  public:
   explicit SpawnSettings(int inherited) {
@@ -66,7 +66,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-/// A stack for the process between.
+/// The stack of the intermediate process.
 class Stack {
  public:
   Stack()
@@ -92,7 +92,8 @@ struct Order {
   int error = 0;
 };
 
-/// Runs in the process between, which shares our memory while this thread stands still.
+/// Runs in the intermediate process, which shares this process's memory while the calling thread is
+/// suspended.
 int carry_out(void* object) {
   auto* order = static_cast<Order*>(object);
   pid_t pid = 0;
@@ -101,8 +102,9 @@ int carry_out(void* object) {
   return 0;
 }
 
-/// What the program sees of our environment. What is preloaded into the application is for it alone: an
-/// interposer that logs OpenCL would log the driver's calls among the application's, into the same files.
+/// The environment of this process without LD_PRELOAD. Preloaded libraries are meant for the application
+/// alone: an interposer that logs OpenCL calls would log the driver's calls among the application's, into the
+/// same files.
 std::vector<char*> environment_of_program() {
   std::vector<char*> result;
   for (char** variable = environ; *variable != nullptr; ++variable)
@@ -118,7 +120,7 @@ void start_detached(const std::string& path, std::vector<std::string> arguments,
   pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  // dup2 of a number onto itself, or onto one that an action opens, would go wrong.
+  // The actions need a number that is neither kInheritedFd nor one that they open.
   const int safe = ::fcntl(inherited, F_DUPFD_CLOEXEC, kInheritedFd + 1);
   if (safe < 0) check(errno, "fcntl");
   struct Close {
@@ -130,8 +132,9 @@ void start_detached(const std::string& path, std::vector<std::string> arguments,
   const Stack stack;
   const std::vector<char*> environment = environment_of_program();
   Order order{path.c_str(), pointers.data(), environment.data(), &settings};
-  // A process between starts the program and ends, so that the program becomes init's child. Made without an
-  // end signal, it raises no SIGCHLD and is invisible to the application's wait().
+  // An intermediate process starts the program and exits, so that the program becomes init's child. The
+  // intermediate process is created without an exit signal: it raises no SIGCHLD, and the application's
+  // wait() does not see it.
   const NoSignals quiet;
   const pid_t between = clone_unnoticed(carry_out, stack.top(), CLONE_VM | CLONE_VFORK, &order);
   if (between < 0) check(errno, "clone");

@@ -1,4 +1,4 @@
-// Starting a program that is nobody's child.
+// Starting a program that is not a child of this process.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace clique::icd {
 
-/// Starts a program so that the application does not notice: not as a child of this process, in a process
-/// group of its own, with the default signal handling, without standard input and output, without what
-/// LD_PRELOAD names, and with no descriptor of ours but standard error and `inherited`, which it has as
-/// number kInheritedFd.
-/// @param path of the executable; arguments[0] is its name.
+/// Starts a program without the application noticing. The program is not a child of this process and is in a
+/// process group of its own. It has the default signal handling, /dev/null as standard input and output, and
+/// the environment of this process without LD_PRELOAD. It inherits two descriptors: standard error, and
+/// `inherited` as number kInheritedFd.
+/// @param path the executable; arguments[0] is the program's name.
 /// Throws std::system_error.
 void start_detached(const std::string& path, std::vector<std::string> arguments, int inherited);
 
+/// The number of the inherited descriptor in the started program.
 inline constexpr int kInheritedFd = 3;
 
 }  // namespace clique::icd

@@ -1,3 +1,4 @@
+// Payloads that ZeroMQ holds.
 #pragma once
 
 #include <atomic>
@@ -9,15 +10,16 @@
 
 namespace clique::icd {
 
-/// Counts the payloads that ZeroMQ holds, so that whoever closes a socket knows when none of them is read any
-/// more. Any thread.
+/// Counts the payloads that ZeroMQ holds. After closing a socket, this tells when ZeroMQ has stopped reading
+/// them. Thread-safe.
 class Loans {
  public:
-  /// The same owner, and ZeroMQ's hold on it.
+  /// @returns an owner that holds `owner` and counts as one payload for as long as it exists.
   std::shared_ptr<const void> lend(std::shared_ptr<const void> owner) {
     return std::make_shared<Loan>(count_, std::move(owner));
   }
-  /// Waits until ZeroMQ has let go of everything, after a socket was closed with this linger.
+  /// Waits until ZeroMQ has released all payloads. For use after a socket was closed.
+  /// @param linger the socket's linger period; the wait ends kLetGo after it at the latest.
   void await_return(std::chrono::milliseconds linger = {}) const {
     const auto give_up = std::chrono::steady_clock::now() + linger + kLetGo;
     while (count_->load() != 0 && std::chrono::steady_clock::now() < give_up)
@@ -25,7 +27,8 @@ class Loans {
   }
 
  private:
-  /// ZeroMQ's threads let go of a closed socket's messages at once; longer than this only if they have died.
+  /// ZeroMQ's threads release the messages of a closed socket at once. They take longer than this only if
+  /// they are dead.
   static constexpr std::chrono::seconds kLetGo{2};
 
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
@@ -48,7 +51,7 @@ class Loans {
     std::shared_ptr<const void> owner_;
   };
 
-  /// Shared with the loans, since ZeroMQ's threads count down.
+  /// Shared with the loans, because ZeroMQ's threads decrement it.
   Count count_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 

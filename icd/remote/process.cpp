@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kNone = -1;
 
-/// Lock-free, since the child's handler must not wait for a lock that a thread of the parent held.
+/// Lock-free, because the handler in the child must not wait for a lock that a thread of the parent held.
 struct Descriptors {
   Descriptors() {
     for (auto& fd : fds) fd.store(kNone);

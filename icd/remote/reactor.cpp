@@ -18,9 +18,9 @@ namespace clique::icd {
 
 namespace {
 
-/// While somebody stirs.
+/// The period in which the thread runs while a client stirs.
 constexpr timespec kTick{0, 500'000};
-/// For how long after it.
+/// How long a client counts as busy after it stirred.
 constexpr std::chrono::milliseconds kRestless{5};
 
 thread_local const Reactor* thread_of = nullptr;
@@ -28,7 +28,7 @@ thread_local const Reactor* thread_of = nullptr;
 }  // namespace
 
 Reactor& Reactor::instance() {
-  // Without a lock, which a forked child might find taken for ever.
+  // Without a lock, which a forked child might find locked for ever.
   static constinit std::atomic<Reactor*> current{nullptr};
   Reactor* known = current.load(std::memory_order_acquire);
   while (!known || known->birthplace_.foreign()) {
@@ -70,7 +70,7 @@ bool Reactor::here() const {
 
 bool Reactor::tend() {
   {
-    // Nobody has polled for them.
+    // Nobody has polled their descriptors.
     const std::lock_guard lock(mutex_);
     for (Client* client : clients_) client->resting_ = false;
   }
@@ -152,7 +152,7 @@ void Reactor::run() {
     serve(now);
     bool restless = look(now);
     if (!restless) {
-      // Who changes something after the second look finds that we do not tick, and wakes us.
+      // A client that stirs after the second look sees that the thread does not tick, and wakes it.
       ticking_.store(false);
       restless = look(Clock::now());
       if (restless) ticking_.store(true);

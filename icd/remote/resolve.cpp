@@ -49,7 +49,8 @@ Lookup look_up(const std::string& host, int flags) {
 
 std::vector<std::string> resolve(const std::string& host, std::chrono::steady_clock::time_point deadline) {
   if (auto numeric = look_up(host, AI_NUMERICHOST); numeric.error == 0) return numeric.addresses;
-  // A name server that does not answer cannot be given up on, only be left to a thread of its own.
+  // getaddrinfo cannot be cancelled while a name server does not answer; it can only be left to a thread of
+  // its own.
   auto promise = std::make_shared<std::promise<Lookup>>();
   auto answer = promise->get_future();
   {
@@ -57,11 +58,11 @@ std::vector<std::string> resolve(const std::string& host, std::chrono::steady_cl
     std::thread([promise, host] { promise->set_value(look_up(host, 0)); }).detach();
   }
   if (answer.wait_until(deadline) != std::future_status::ready)
-    throw Unreachable("its name was not resolved in time. Does the name server work?");
+    throw Unreachable("its name was not resolved in time. Check the name server");
   Lookup found = answer.get();
   if (found.error != 0 || found.addresses.empty())
     throw Unreachable(std::string("its name cannot be resolved: ") + ::gai_strerror(found.error) +
-                      ". Is it spelt right?");
+                      ". Check its spelling");
   return found.addresses;
 }
 

@@ -1,4 +1,4 @@
-// From a host's name to addresses, within a time.
+// Resolving host names within a time limit.
 #pragma once
 
 #include <chrono>
@@ -10,19 +10,19 @@
 
 namespace clique::icd {
 
-/// A node that cannot be reached. what() is a clause for people: "connection refused. Is cliqued running
-/// there?".
+/// A node that cannot be reached. what() completes the sentence "node … cannot be reached: …", such as
+/// "connection refused. Is cliqued running there?".
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The numeric addresses of a host, in the order in which to try them; IPv6 in brackets.
-/// Throws Unreachable where there is none, or where the answer takes beyond `deadline`.
+/// The numeric addresses of a host, in the order in which to try them; IPv6 addresses in brackets.
+/// Throws Unreachable if there is none, or if resolving takes longer than until `deadline`.
 std::vector<std::string> resolve(const std::string& host, std::chrono::steady_clock::time_point deadline);
 
-/// Why a TCP connection to a numeric address does not come about, in words: tries one. Waits until `deadline`
-/// at most.
+/// Says in words why a TCP connection to a numeric address fails, by trying to connect. Waits until
+/// `deadline` at most.
 std::string diagnose(const std::string& address, std::uint16_t port,
                      std::chrono::steady_clock::time_point deadline);
 

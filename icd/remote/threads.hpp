@@ -1,4 +1,4 @@
-// Threads that an application does not notice.
+// Threads that the application does not notice.
 #pragma once
 
 #include <pthread.h>
@@ -11,14 +11,14 @@
 
 namespace clique::icd {
 
-/// While it lives, the calling thread gets no signals (its own faults aside), and neither do the threads that
-/// it starts: signals belong to the application's threads.
+/// Blocks all signals, except those for faults of the thread itself, in the calling thread and in the threads
+/// that it starts, for as long as the object lives. Signals belong to the application's threads.
 class NoSignals {
  public:
   NoSignals() {
     sigset_t all;
     sigfillset(&all);
-    // A fault of the thread itself is still to be reported by the application's handlers.
+    // The application's handlers still report faults of the thread itself.
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
@@ -30,8 +30,8 @@ class NoSignals {
   sigset_t before_;
 };
 
-/// Calls task(0) ... task(count - 1), each on a thread of its own, and returns when all have. task must not
-/// throw.
+/// Calls task(0) ... task(count - 1), each on a thread of its own, and returns when all calls have returned.
+/// task must not throw.
 template <typename F>
 void in_parallel(std::size_t count, F&& task) {
   if (count == 1) {

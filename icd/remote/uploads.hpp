@@ -1,4 +1,4 @@
-// Large contents on their way to a worker.
+// Large transfers to a worker, sent in parts.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 
 namespace clique::icd {
 
-/// Sends contents in parts, of which only so many are under way at a time: the worker tells when it has put
-/// one where it belongs. So what a worker holds of a transfer is bounded, however large that is and however
-/// long it has to wait, and what waits does not stand in the way of others: each transfer may have at least
-/// one part under way, which leaves the others their room. Any thread.
+/// Sends the content of transfers in parts, and limits how many parts are in flight: the worker reports when
+/// it has put a part in its place (protocol::Taken). This bounds what a worker holds of a transfer, whatever
+/// the transfer's size and however long it has to wait. A transfer that waits does not block others: each may
+/// have at least one part in flight beside the window. Thread-safe.
 class Uploads {
  public:
-  /// Bytes of a part.
+  /// The size of a part, in bytes.
   static constexpr std::size_t kPart = 1U << 20U;
 
-  /// How parts leave. Called by one thread at a time, without a lock.
+  /// Carries parts to the worker. Called by one thread at a time, without a lock.
   class Way {
    public:
     virtual ~Way() = default;
@@ -30,19 +30,21 @@ class Uploads {
 
   explicit Uploads(Way& way) : way_(way) {}
 
-  /// Bytes that may be under way from now on, the first part of each transfer but one aside; a part, until
-  /// this is called.
+  /// Sets how many bytes may be in flight, not counting the first part of each transfer but one. Until this
+  /// is called, the window is one part.
   void set_window(std::size_t bytes);
-  /// Sends all of `content` as the transfer that the worker has been told to expect.
+  /// Sends `content` as a transfer that the worker has been told to expect (protocol::Expect).
   void add(protocol::CommandId transfer, protocol::Payload content);
-  /// The worker has put something in place, or dropped it. @returns whether go_on() has something to send
+  /// The worker has put bytes in their place, or dropped them. @returns true if go_on() has something to
+  /// send.
   bool taken(const protocol::Taken& taken);
-  /// Sends what there is room for.
+  /// Sends as much as the window allows.
   void go_on();
-  /// Sends no more of the transfer. `then` is called, once, when nothing of it is under way; at once where
-  /// there is no such transfer (any more).
+  /// Stops sending the transfer. Calls `then` once, when none of its parts is in flight; at once if there is
+  /// no such transfer, or no longer.
   void cancel(protocol::CommandId transfer, std::function<void()> then);
-  /// Forgets all transfers, and those to come. @returns what cancel() would have called.
+  /// Drops all transfers, and ignores those added later. @returns the functions of cancel() that have not
+  /// been called.
   std::vector<std::function<void()>> close();
 
  private:
@@ -53,7 +55,7 @@ class Uploads {
     std::size_t under_way = 0;
     std::function<void()> cancelled = {};
 
-    /// Of what is under way, what there is not always room for.
+    /// The bytes in flight that count towards the window.
     std::size_t beyond() const { return under_way - std::min(under_way, kPart); }
     bool all_sent() const { return sent == content.bytes.size() || cancelled; }
   };
@@ -64,11 +66,11 @@ class Uploads {
   std::list<Upload>::iterator find(protocol::CommandId transfer);
 
   Way& way_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::list<Upload> uploads_;
-  std::size_t beyond_ = 0;  // of all of them
+  std::size_t beyond_ = 0;  // the sum over uploads_
   std::size_t window_ = kPart;
-  bool sending_ = false;  // somebody is, and will look for more
+  bool sending_ = false;  // a thread is sending, and will look for more before it stops
   bool closed_ = false;
 };
 
