@@ -9,33 +9,35 @@
 
 namespace clique::icd {
 
-/// The transfers that bring content of one memory object to holders, as long as they may be under way, and
-/// which holder the next one should come from: what many want goes along a chain or tree, not from one holder
-/// to each.
+/// The transfers under way that bring content of one memory object to holders, and the choice of the holder
+/// that the next transfer should come from. Content that many holders want travels along a chain or tree, and
+/// not from one holder to each of the others.
 ///
-/// A simple model says when a transfer ends. Content goes in parts, and time is counted in rounds: in each, a
-/// holder sends a part to one other, or to a few where it is small. A part that has come can go on in the
-/// round after it, while the next one comes. Pure bookkeeping; not thread-safe.
+/// A simple model predicts when a transfer completes. Content travels in parts, and time is counted in
+/// rounds. In one round a holder sends a part to one other holder, or a small part to several. A part that
+/// has arrived can be sent on in the next round, while the next part arrives. Pure bookkeeping; not
+/// thread-safe.
 template <typename Token>
 class Arrivals {
  public:
   using Copy = typename RangeMap<Token>::Copy;
-  /// Whether the transfer that a token stands for has ended.
+  /// Whether the transfer of a token has completed or failed.
   using Ended = bool (*)(const Token&);
 
-  /// What workers send at a time.
+  /// Bytes that workers send at a time.
   static constexpr std::uint64_t kPart = 1U << 20U;
-  /// What is up to this size spends its time on the way, not with the sender, who can serve kSmallAtOnce.
+  /// Bytes: a transfer up to this size is dominated by latency. A holder can send kSmallAtOnce of them in one
+  /// round.
   static constexpr std::uint64_t kSmall = 64U << 10U;
   static constexpr unsigned kSmallAtOnce = 8;
 
   explicit Arrivals(Ended ended) : ended_(ended) {}
 
-  /// How busy holders are with one range.
+  /// How busy the holders are with one range.
   class Traffic {
    public:
-    /// The copy from which the content can be somewhere else soonest, of those that may be used; where
-    /// several can, one of the least busy. Holders go before the host. Null where there is none.
+    /// The usable copy from which the content can arrive soonest; among equals, one of the least busy.
+    /// Workers go before the host. Null if no copy is usable.
     template <typename Usable>
     const Copy* soonest(const std::vector<Copy>& copies, Usable&& usable) const {
       const Copy* found = nullptr;
@@ -43,7 +45,7 @@ class Arrivals {
         if (usable(copy.holder) && (found == nullptr || before(copy.holder, found->holder))) found = &copy;
       return found;
     }
-    /// The round in which the first part that this holder would now be asked for has come.
+    /// The round in which the first part would have arrived if this holder were asked now.
     std::uint64_t round(Holder from) const {
       const Load load = of(from);
       return load.has + rounds_each(load);
@@ -53,13 +55,13 @@ class Arrivals {
     friend class Arrivals;
     struct Load {
       std::uint64_t has = 0;  ///< the round in which it has the first part itself
-      unsigned asked = 0;     ///< transfers from there that have not ended
+      unsigned asked = 0;     ///< transfers from there under way
     };
     Load of(Holder holder) const {
       const auto found = loads_.find(holder);
       return found == loads_.end() ? Load{} : found->second;
     }
-    /// Rounds that a part would take, next to those for others.
+    /// Rounds for a part, shared with the other transfers from there.
     std::uint64_t rounds_each(const Load& load) const { return load.asked / at_once_ + 1; }
     std::uint64_t end(const Load& load) const { return load.has + parts_ * rounds_each(load); }
     bool before(Holder one, Holder other) const {
@@ -89,20 +91,20 @@ class Arrivals {
     return traffic;
   }
 
-  /// [begin, end) is on its way.
-  /// @param round when the first part has come.
+  /// Notes that [begin, end) is on its way.
+  /// @param round the one in which its first part has arrived.
   void add(Holder from, Holder to, std::uint64_t begin, std::uint64_t end, const Token& token,
            std::uint64_t round) {
     auto& arrivals = arrivals_[to];
-    // Those of the same range this one comes after.
+    // This transfer follows the earlier ones of the same range.
     std::erase_if(arrivals, [&](const Arrival& earlier) {
       return ended_(earlier.token) || (begin <= earlier.begin && earlier.end <= end);
     });
     arrivals.push_back({begin, end, token, from, round});
   }
 
-  /// The transfers of any part of [begin, end) to a holder that may not have ended. What brings another range
-  /// may wait for something that comes after this one.
+  /// The transfers under way that bring any part of [begin, end) to a holder. Transfers of other ranges are
+  /// left out, since they may wait for something that comes after the caller's command.
   std::vector<Token> under_way(Holder to, std::uint64_t begin, std::uint64_t end) const {
     std::vector<Token> tokens;
     const auto found = arrivals_.find(to);
@@ -133,7 +135,7 @@ class Arrivals {
   };
 
   Ended ended_;
-  /// By where they go. Of one range only the last: it comes after the others.
+  /// By their destination. Of one range only the last, which follows the others.
   std::map<Holder, std::vector<Arrival>> arrivals_;
 };
 

@@ -14,20 +14,20 @@ namespace clique::icd {
 
 namespace {
 
-/// A transfer of coherence's own: nobody but us knows of it, so whoever uses what it brings has to wait for
-/// it.
+/// Whether the event is that of a transfer of coherence's own. The application does not know it, so a command
+/// that uses the content has to wait for it here.
 bool is_arrival(const Event& event) {
   return !event.queue();
 }
 
-/// The content did not arrive.
+/// Whether the transfer that was to bring the copy has failed.
 bool broken(const RangeMap<Ref<Event>>::Copy& copy) {
   return std::any_of(copy.ready.begin(), copy.ready.end(), [](const Ref<Event>& ready) {
     return ready && is_arrival(*ready) && ready->status() < 0;
   });
 }
 
-/// Whether the commands that wrote the copies have all failed, or all ended well.
+/// Whether condition(status) holds for all commands that wrote the copies.
 template <typename Condition>
 bool all_writers(const std::vector<RangeMap<Ref<Event>>::Copy>& copies, Condition&& condition) {
   for (const auto& copy : copies)
@@ -36,8 +36,8 @@ bool all_writers(const std::vector<RangeMap<Ref<Event>>::Copy>& copies, Conditio
   return true;
 }
 
-/// Takes back what turned out not to have happened, transfers and writes that failed, and forgets what
-/// certainly will not have to be taken back to.
+/// Takes back transfers and writes that have failed, and drops older versions to which nothing can go back
+/// any more.
 void revert_failures(RangeMap<Ref<Event>>::Piece& piece) {
   std::erase_if(piece.copies, broken);
   while (piece.before && all_writers(piece.copies, [](cl_int status) { return status < 0; })) {
@@ -138,7 +138,7 @@ std::vector<Coherence::Part> Coherence::parts(Worker& worker, std::uint64_t begi
     add(piece.begin, worker, {});
     const auto* own = piece.copy_of(worker.index());
     const auto& copy = own != nullptr ? *own : source(piece, traffic);
-    // What the host has goes there first, as for any other command.
+    // Content on the host goes to the worker first, as for any other command.
     add(piece.end, copy.holder == kHost ? worker : *Platform::instance().workers()[copy.holder], copy.ready);
   });
   add(end, worker, {});
@@ -158,7 +158,7 @@ void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, 
   if (trivial()) return;
   const auto superseded = [&](const Ref<Event>& earlier) {
     if (!earlier || !event) return true;
-    // Whatever writes has waited for the arrivals. An in-order queue ends its commands in order.
+    // A writer has waited for the arrivals. An in-order queue completes its commands in order.
     return is_arrival(*earlier) || (earlier->queue() == event->queue() && event->queue()->in_order());
   };
   map_.visit(begin, end, revert_failures);
@@ -212,7 +212,7 @@ std::uint64_t Coherence::meant_end(std::uint64_t begin, std::uint64_t end) {
   std::uint64_t content = 0;
   for (std::size_t i = 0; i < kContentSizeBytes; ++i)
     content |= std::to_integer<std::uint64_t>(size->coherence().host_data_[at + i]) << (8 * i);
-  // A transfer of nothing is none.
+  // Transfers of 0 bytes are not allowed.
   return std::clamp(content, begin + 1, end);
 }
 
@@ -261,7 +261,7 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
                       size,
                       worker.index(),
                       arrival->id()};
-  // Waiting for whoever else writes the content's size might be waiting for something that comes after this.
+  // Waiting for another writer of the content size could wait for something that comes after this transfer.
   const Ref<Memory>& content_size = object_.content_size();
   const std::uint64_t at = content_size ? content_size->coherence_begin() : 0;
   if (content_size &&

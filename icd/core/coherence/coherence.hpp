@@ -12,37 +12,40 @@ namespace clique::icd {
 
 class Memory;
 
-/// Where the content of one memory object is, and the transfers that bring it where it is used.
+/// Where the content of one memory object is valid, and the transfers that bring it to where it is used.
 /// docs/ARCHITECTURE.md, "Memory across nodes", has the invariants. All functions are called under
 /// Context::coherence_mutex().
 class Coherence {
  public:
   explicit Coherence(Memory& object) : object_(object) {}
 
-  /// The host has all of the content, at `data`; `owner` keeps it alive, or is empty where the application
-  /// does.
+  /// Declares the host to have the whole content, at `data`. `owner` keeps it alive; it is empty if the
+  /// application does.
   void set_host_content(const std::byte* data, std::shared_ptr<const void> owner);
 
-  /// Makes [begin, end) valid on the worker: posts the transfers that are needed, and adds to `waits` what a
-  /// command there has to wait for. Throws Error(CL_OUT_OF_RESOURCES) where content was lost with a node.
+  /// Makes [begin, end) valid on the worker: posts the transfers that are needed, and adds to `waits` the
+  /// events that a command there has to wait for. Throws Error(CL_OUT_OF_RESOURCES) if content was lost with
+  /// a node.
   void before_read(Worker& worker, std::uint64_t begin, std::uint64_t end, std::vector<Ref<Event>>& waits);
-  /// The same for a command that overwrites all of [begin, end): nothing has to come, but nothing may come
-  /// later.
+  /// The same for a command that overwrites all of [begin, end). No content has to come, but the command has
+  /// to wait for transfers that are under way.
   void before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
                         std::vector<Ref<Event>>& waits);
-  /// A part of a range, who has it, and after what.
+  /// A part of a range, the worker that holds it, and the events after which it is valid there.
   struct Part {
     std::uint64_t begin;
     std::uint64_t end;
     Worker* holder;
     std::vector<Ref<Event>> ready;
   };
-  /// Where the host can read [begin, end) from: the worker, as far as it has it or nobody else does, and
-  /// others. Throws Error(CL_OUT_OF_RESOURCES) where content was lost with a node.
+  /// Divides [begin, end) into the parts that the host can read from different workers: from `worker` what it
+  /// holds and what no other holds, the rest from others. Throws Error(CL_OUT_OF_RESOURCES) if content was
+  /// lost with a node.
   std::vector<Part> parts(Worker& worker, std::uint64_t begin, std::uint64_t end);
-  /// A command whose end is `event` writes [begin, end) on the worker. `event` may be empty where the context
-  /// has only one worker.
-  /// @param may_fail it may turn out never to run, so that the content before has to be found again.
+  /// Notes that a command with the event `event` writes [begin, end) on the worker. `event` may be empty if
+  /// the context has only one worker.
+  /// @param may_fail whether the command may turn out never to run, so that the previous content has to be
+  /// found again.
   void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
                bool may_fail);
 
@@ -54,22 +57,24 @@ class Coherence {
     std::vector<Ref<Event>> ready;
     std::uint64_t round;
   };
-  /// Nothing can be elsewhere or under way: one worker in the context, and no content waiting on the host.
+  /// Whether nothing can be elsewhere or under way: one worker in the context, and no content waiting on the
+  /// host.
   bool trivial() const;
-  /// Whether the holder has all of [begin, end), valid after nothing but what has ended or is in `after`.
+  /// Whether the holder has all of [begin, end), valid after nothing but completed events and those in
+  /// `after`.
   bool holds(Holder holder, std::uint64_t begin, std::uint64_t end, const std::vector<Ref<Event>>& after);
-  /// Of [begin, end) that the host sends the part that means anything (Memory::content_size).
+  /// The end of the meaningful part of [begin, end), as far as the host knows it (Memory::content_size).
   std::uint64_t meant_end(std::uint64_t begin, std::uint64_t end);
-  /// The copy to fetch a piece from. A worker that has only been told to expect it can be asked, too: its
-  /// Push waits for that.
+  /// The copy to fetch a piece from. A worker that itself still expects the piece is allowed: its Push waits
+  /// for the arrival.
   static const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece,
                                                   const Arrivals<Ref<Event>>::Traffic& traffic);
   Ref<Event> upload(Worker& worker, std::uint64_t begin, std::uint64_t end);
   Ref<Event> pull(Worker& worker, const Fetch& fetch);
-  /// The host's copy of [begin, end) is needed no more.
+  /// Drops the host's copy of [begin, end).
   void forget_host(std::uint64_t begin, std::uint64_t end);
   void drop_host_if_unused();
-  /// What the next transfer of [begin, end) to the worker has to come after.
+  /// The transfers that the next transfer of [begin, end) to the worker has to follow.
   std::vector<protocol::CommandId> earlier_arrivals(const Worker& worker, std::uint64_t begin,
                                                     std::uint64_t end) const;
   static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);

@@ -9,13 +9,13 @@
 
 namespace clique::icd {
 
-/// Who may hold content: a worker, by its index, or the host.
+/// A holder of content: a worker, by its index, or the host.
 using Holder = unsigned;
 inline constexpr Holder kHost = ~0U;
 
-/// Which holders have the valid content of which ranges of a memory object, and from when on: each copy has
-/// tokens that stand for the commands after which it is valid. Ranges that were never written are not in the
-/// map. Pure bookkeeping; not thread-safe.
+/// Which holders have valid content of which ranges of a memory object, and from when on: each copy has
+/// tokens for the commands after which it is valid. Ranges that were never written are not in the map. Pure
+/// bookkeeping; not thread-safe.
 template <typename Token>
 class RangeMap {
  public:
@@ -24,7 +24,7 @@ class RangeMap {
     std::vector<Token> ready;
     friend bool operator==(const Copy&, const Copy&) = default;
   };
-  /// What was valid before a write that may yet fail.
+  /// What was valid before a write that may still fail.
   struct Version {
     std::vector<Copy> copies;
     std::shared_ptr<Version> before;
@@ -48,8 +48,8 @@ class RangeMap {
 
   bool empty() const { return pieces_.empty(); }
 
-  /// Calls visit(Piece&) for all content within [begin, end), in order. Pieces are split so that each visited
-  /// one lies within the range; visit may change copies.
+  /// Calls visit(Piece&) for all content within [begin, end), in order. Splits pieces so that each visited
+  /// one lies within the range. visit may change copies.
   template <typename Visit>
   void visit(std::uint64_t begin, std::uint64_t end, Visit&& visit) {
     if (begin >= end) return;
@@ -60,10 +60,11 @@ class RangeMap {
     merge(begin, end);
   }
 
-  /// `holder` has new content in [begin, end), valid from `token` on; all other copies are stale. Where the
-  /// holder was the only one already, its earlier tokens stay, since unordered commands may write parts of
-  /// one range, except those that supersedes(old) tells to be ended whenever `token` is.
-  /// @param may_fail what was valid before is remembered, in Piece::before.
+  /// Notes that `holder` has new content in [begin, end), valid from `token` on. All other copies become
+  /// stale. If the holder was already the only one, its earlier tokens stay, since unordered commands may
+  /// write parts of one range. The exception are tokens for which supersedes(old) says that they are complete
+  /// whenever `token` is.
+  /// @param may_fail remembers what was valid before, in Piece::before.
   template <typename Supersedes>
   void write(std::uint64_t begin, std::uint64_t end, Holder holder, const Token& token,
              Supersedes&& supersedes, bool may_fail = false) {
@@ -95,7 +96,7 @@ class RangeMap {
     merge(begin, end);
   }
 
-  /// `holder` has a copy of what others hold in [begin, end), valid from `token` on.
+  /// Notes that `holder` gets a copy of what others hold in [begin, end), valid from `token` on.
   void add_copy(std::uint64_t begin, std::uint64_t end, Holder holder, const Token& token) {
     visit(begin, end, [&](Piece& piece) {
       if (Copy* copy = piece.copy_of(holder)) {
@@ -106,7 +107,7 @@ class RangeMap {
     });
   }
 
-  /// Takes the holder's copies out. Pieces without any copy left stay, as lost content.
+  /// Removes the holder's copies. Pieces that have no copy left stay, as lost content.
   void drop(Holder holder) {
     for (auto& [begin, piece] : pieces_)
       std::erase_if(piece.copies, [&](const Copy& c) { return c.holder == holder; });
@@ -116,7 +117,7 @@ class RangeMap {
   const std::map<std::uint64_t, Piece>& pieces() const { return pieces_; }
 
  private:
-  /// Makes `at` a border.
+  /// Makes `at` a border between pieces.
   void split(std::uint64_t at) {
     auto after = pieces_.upper_bound(at);
     if (after == pieces_.begin()) return;

@@ -99,8 +99,8 @@ void CommandBuffer::use(std::span<const Access> accesses, std::span<const Ref<Me
   for (const Ref<Memory>& object : memory)
     if (std::find(memory_.begin(), memory_.end(), object) == memory_.end()) memory_.push_back(object);
   for (const Access& access : accesses) {
-    // What an earlier command reads is there, and so is what it writes. That it writes is noted already, or
-    // else it becomes one that does both.
+    // An earlier access that covers this one has already brought the content that this one reads. If only
+    // this one writes, the earlier access becomes one that reads and writes.
     const auto found = std::find_if(accesses_.begin(), accesses_.end(), [&](const Access& earlier) {
       if (!covers(earlier, access)) return false;
       return access.mode == Access::Read || earlier.mode != Access::Read || covers(access, earlier);

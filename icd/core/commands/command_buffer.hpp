@@ -17,58 +17,58 @@
 namespace clique::icd {
 
 /// cl_khr_command_buffer: commands that are recorded once, and run any number of times on the queue's device.
-/// The device's worker gets them when they run there first; from then on a run is one message. Any thread.
+/// The device's worker gets them with the first run there; from then on a run is one message. Any thread.
 ///
-/// For a queue that is in order, so are the commands: sync points are checked, but there is nothing more to
-/// them, nor to barriers. For others they say what comes after what.
+/// For an in-order queue the commands are in order as well: sync points and barriers are checked, but add
+/// nothing. For an out-of-order queue they define the order.
 class CommandBuffer final
     : public Object<_cl_command_buffer_khr, Kind::CommandBuffer, CL_INVALID_COMMAND_BUFFER_KHR> {
  public:
   using SyncPoints = std::span<const cl_sync_point_khr>;
 
-  /// What is offered where queues have these properties: kernels may print, a command buffer may be enqueued
-  /// while it runs, and its queue may be out of order.
+  /// What command buffers offer on queues with these properties: kernels may print, a command buffer may be
+  /// enqueued while it runs, and its queue may be out of order.
   static cl_device_command_buffer_capabilities_khr capabilities(cl_command_queue_properties queues);
 
-  /// @param properties the list that the application gave, closing 0 included, or nothing.
+  /// @param properties the application's list with its closing 0, or empty.
   CommandBuffer(Ref<Queue> queue, bool simultaneous,
                 std::vector<cl_command_buffer_properties_khr> properties);
   ~CommandBuffer() override;
 
-  /// The one that commands are recorded for.
+  /// The queue that commands are recorded for.
   const Ref<Queue>& queue() const { return queue_; }
   const std::vector<cl_command_buffer_properties_khr>& properties() const { return properties_; }
   cl_command_buffer_state_khr state() const;
 
-  /// Throws Error(CL_INVALID_OPERATION) once it is finalised.
+  /// Throws Error(CL_INVALID_OPERATION) once the command buffer is finalised.
   void require_recording() const;
-  /// Throws Error(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR) where one of them is none of this command buffer's.
+  /// Throws Error(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR) if this command buffer did not return one of them.
   void require_sync_points(SyncPoints points) const;
-  /// Adds a command that comes after those of `waits`, which are the command buffer's. @returns its sync
-  /// point. Throws what require_recording() does, and Error(CL_OUT_OF_RESOURCES) where there are too many.
+  /// Adds a command that follows those of `waits`, which are this command buffer's. @returns its sync point.
+  /// Throws what require_recording() does, and Error(CL_OUT_OF_RESOURCES) if there are too many commands.
   template <typename M>
   cl_sync_point_khr record(Work<M> work, SyncPoints waits) {
     const std::lock_guard lock(mutex_);
     return add(std::move(work), waits);
   }
-  /// Adds a launch of the kernel with its arguments as they are now; throws also as Kernel::launch does.
+  /// Adds a launch of the kernel with its current arguments. Also throws what Kernel::launch throws.
   cl_sync_point_khr record(Kernel& kernel, const NdRange& range, SyncPoints waits);
-  /// Adds what has no work of its own: a barrier, which waits for everything where `waits` is empty.
+  /// Adds a barrier, which has no work of its own. With empty `waits` it follows everything before it.
   cl_sync_point_khr record_barrier(SyncPoints waits);
-  /// Throws Error(CL_INVALID_OPERATION) where it is finalised already.
+  /// Throws Error(CL_INVALID_OPERATION) if it is finalised already.
   void finalise();
 
-  /// Enqueues all commands as one, with what they read in place. Does not wait.
-  /// @param queue compatible with the one that commands were recorded for.
-  /// Throws Error(CL_INVALID_OPERATION) where it is not finalised, or still pending without simultaneous use,
-  /// and what Queue::submit throws.
+  /// Enqueues all commands as one, after bringing the content that they read. Does not wait.
+  /// @param queue compatible with the queue that commands were recorded for.
+  /// Throws Error(CL_INVALID_OPERATION) if it is not finalised, or is pending without simultaneous use, and
+  /// what Queue::submit throws.
   Ref<Event> enqueue(Queue& queue, std::span<const Ref<Event>> waits);
 
  private:
-  /// Commands by their numbers, from 0, in the order of which they are kept.
+  /// The numbers of commands, which count from 0, in ascending order.
   using Commands = std::vector<protocol::CommandId>;
 
-  // Under mutex_.
+  // The functions from here on are called under mutex_.
   template <typename M>
   cl_sync_point_khr add(Work<M> work, SyncPoints waits) {
     require_room();
@@ -80,16 +80,16 @@ class CommandBuffer final
     return add_point({add_command(before)});
   }
   void require_room() const;
-  /// What comes before a command with this list of its own.
+  /// The commands that a command with this wait list follows.
   Commands all_of(SyncPoints waits) const;
-  /// @returns the number of a command that comes after these.
+  /// @returns the number of a new command that follows these.
   protocol::CommandId add_command(const Commands& before);
-  /// @returns a sync point that stands for the end of these.
+  /// @returns a new sync point that stands for the completion of these.
   cl_sync_point_khr add_point(Commands commands);
   void use(std::span<const Access> accesses, std::span<const Ref<Memory>> memory);
-  /// The kernel that stands for this one here: on the worker, nobody else sets its arguments.
+  /// This command buffer's clone of the kernel: on the worker, nobody else sets its arguments.
   Kernel& own(Kernel& kernel);
-  /// Takes out of runs_ what has ended. @returns it, to be let go of without the lock.
+  /// Removes completed runs from runs_. @returns them, to be released without the lock.
   std::vector<Ref<Event>> take_ended() const;
 
   const protocol::ObjectId id_ = next_id();
@@ -103,14 +103,14 @@ class CommandBuffer final
   protocol::Batch batch_;  ///< the commands, until they are defined
   std::size_t commands_ = 0;
   std::vector<Commands> points_;  ///< what each sync point stands for; the first is 1
-  Commands barrier_;              ///< all that is recorded comes after these
-  Commands last_;                 ///< those that no other one comes after yet
+  Commands barrier_;              ///< all commands to come follow these
+  Commands last_;                 ///< those that no other command follows yet
   /// What all commands together use, as if they were one.
   std::vector<Access> accesses_;
   std::vector<Ref<Memory>> memory_;
   std::vector<Ref<Sampler>> samplers_;
   std::vector<Ref<Kernel>> kernels_;
-  /// What is under way, in the order in which it was enqueued, and some that have ended.
+  /// The runs under way, in the order of their enqueueing, and some that are complete.
   mutable std::deque<Ref<Event>> runs_;
 };
 

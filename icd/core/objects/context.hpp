@@ -19,17 +19,17 @@ namespace clique::icd {
 class Event;
 class Queue;
 
-/// The workers that serve the devices, each once, in the devices' order.
+/// The workers that serve the devices: each once, in the order of the devices.
 std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices);
 
-/// Devices of any nodes that share objects. On each worker that has some of its devices there is a native
-/// context with the same id.
+/// OpenCL 3.0, section 4.4: devices of any nodes, and the objects that they share. Each worker that serves
+/// some of the devices has a native context with the same id. Any thread.
 class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTEXT> {
  public:
   using ErrorCallback = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
   using DestructorCallback = void(CL_CALLBACK*)(cl_context, void*);
 
-  /// Opens the workers of the devices. Throws Error(CL_DEVICE_NOT_AVAILABLE).
+  /// Opens the workers of the devices and waits for that. Throws Error(CL_DEVICE_NOT_AVAILABLE).
   Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
           ErrorCallback on_error, void* user_data);
   ~Context() override;
@@ -40,40 +40,42 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   const std::vector<cl_context_properties>& properties() const { return properties_; }
   /// workers_of(devices()).
   const std::vector<Worker*>& workers() const { return workers_; }
-  /// The devices that are on `worker`.
+  /// The ids of the devices that `worker` serves.
   std::vector<protocol::DeviceId> devices_on(const Worker& worker) const;
-  /// The queue on `worker` that coherence transfers run on; made when first asked for.
+  /// The queue on `worker` for coherence's transfers. The first call creates it.
   protocol::ObjectId transfer_queue(Worker& worker);
 
-  /// Guards the coherence state of all memory objects of the context: held from the decision what has to move
-  /// until the commands are in their outboxes, so that all workers see one order.
+  /// Guards the coherence state of all memory objects of the context. A command holds it from the decision
+  /// which content has to move until its messages are in their outboxes, so that all workers see the same
+  /// order.
   std::mutex& coherence_mutex() { return coherence_mutex_; }
 
   HostReads& host_reads() { return host_reads_; }
   SvmTable& svm() { return svm_; }
 
-  /// Whether some event is Event::late().
+  /// Whether the context has had an event whose completion is reported out of order (Event::late()).
   bool has_late_events() const { return has_late_events_.load(std::memory_order_relaxed); }
   void set_late_events() { has_late_events_.store(true, std::memory_order_relaxed); }
-  /// Whether there has been some user event.
+  /// Whether the context has had a user event.
   bool has_user_events() const { return has_user_events_.load(std::memory_order_relaxed); }
   void set_user_events() { has_user_events_.store(true, std::memory_order_relaxed); }
 
-  /// @returns what has to come before the queue's first command: the last write that returned early on its
-  /// worker.
+  /// Registers a queue. @returns the command that the queue's first command has to follow: the last
+  /// early-returning write on the queue's worker, if any.
   std::optional<protocol::CommandId> add_queue(const Queue& queue);
   void remove_queue(const Queue& queue);
-  /// For a write that returns before it is done: whatever the application enqueues afterwards has to come
-  /// after it, which an in-order queue sees to as long as it is the only one on its worker.
-  /// @returns a lock, during which no other queue is made, where that is so, else none.
+  /// For a blocking write that returns before it is done. Everything that the application enqueues afterwards
+  /// has to follow that write. An in-order queue guarantees this as long as it is the only queue on its
+  /// worker.
+  /// @returns a lock that keeps other queues from being created if this holds; otherwise no lock.
   std::unique_lock<std::mutex> alone(const Queue& queue);
-  /// Such a write was enqueued. To be called under the lock of alone().
+  /// Notes that such a write has been enqueued. The caller holds the lock of alone().
   void returned_early(const Queue& queue, Event& write);
 
-  /// Sends to all workers of the context what was enqueued for them.
+  /// Sends what is in the outboxes of all workers of the context.
   void flush() const;
 
-  /// Tells the application's error callback, where there is one.
+  /// Calls the application's error callback, if it gave one.
   void notify(const std::string& what) const;
   void add_destructor(DestructorCallback callback, void* user_data);
 
@@ -91,12 +93,12 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   std::atomic<bool> has_user_events_ = false;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
-  /// Held while a queue is made, or while none must be. Not while one goes, which may happen wherever an
-  /// event is let go of.
+  /// Held while a queue is created, and while none may be created. Not held while a queue is destroyed, which
+  /// happens wherever the last reference to an event goes.
   std::mutex gate_;
-  std::mutex queues_mutex_;  // inside all others
+  std::mutex queues_mutex_;  // innermost: no other lock is taken under it
   std::vector<const Queue*> queues_;
-  /// Of each worker, the last write that returned early. Under gate_.
+  /// For each worker, its last early-returning write. Guarded by gate_.
   std::map<Worker*, std::shared_ptr<const protocol::CommandId>> ahead_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
 };

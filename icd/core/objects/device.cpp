@@ -15,7 +15,7 @@ namespace clique::icd {
 
 namespace {
 
-/// Ids for the sub-devices of one partition. Their number is not known before the node answers.
+/// Reserves the ids for the sub-devices of one partition, whose number only the node knows.
 protocol::DeviceId reserve_sub_device_ids() {
   constexpr protocol::DeviceId kMost = 1U << 16U;
   static std::atomic<protocol::DeviceId> next{protocol::kFirstSubDevice};
@@ -107,8 +107,8 @@ void Device::correct_properties() {
 void Device::correct_handles() {
   set<cl_platform_id>(CL_DEVICE_PLATFORM, Platform::handle());
   set<cl_device_id>(CL_DEVICE_PARENT_DEVICE, parent_.get());
-  // Of a device that is no part, the terminator, as PoCL says: programs look at the first element
-  // whatever the size.
+  // For root devices the list holds only the terminator, as in PoCL: programs read the first element whatever
+  // the size.
   set_list(CL_DEVICE_PARTITION_TYPE,
            partition_.empty() ? std::vector<cl_device_partition_property>{0} : partition_);
 }
@@ -116,19 +116,20 @@ void Device::correct_handles() {
 void Device::correct_names() {
   set_text(CL_DRIVER_VERSION,
            text(CL_DRIVER_VERSION) + " (Clique " CLIQUE_VERSION ", node " + worker_.node().name() + ")");
-  // The specification wants a space after the version even where nothing follows.
+  // The specification requires a space after the version even if nothing follows.
   std::string version = text(CL_DEVICE_VERSION);
   if (version.starts_with("OpenCL ") && version.find(' ', sizeof "OpenCL") == std::string::npos)
     set_text(CL_DEVICE_VERSION, version + ' ');
   if (!property(CL_DEVICE_IL_VERSION)) set_text(CL_DEVICE_IL_VERSION, "");
-  // What the driver below has passed, it has passed without Clique in between: none, in the form that is due.
+  // A conformance result of the node's driver was reached without Clique. This value, in the required form,
+  // means none.
   set_text(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, "v0000-01-01-00");
 }
 
 void Device::correct_capabilities() {
   set(CL_DEVICE_TYPE, value<cl_device_type>(CL_DEVICE_TYPE) & ~cl_device_type{CL_DEVICE_TYPE_DEFAULT});
-  // Memory is the same on host and devices from command to command; the application's other pointers mean
-  // nothing on a node, neither as memory nor as functions.
+  // Host and devices see the same content from command to command. The application's other pointers, to
+  // memory or to functions, mean nothing on a node.
   set(CL_DEVICE_SVM_CAPABILITIES, value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) &
                                       cl_device_svm_capabilities{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER});
   set(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{CL_FALSE});
@@ -152,7 +153,7 @@ void Device::correct_capabilities() {
 
 void Device::correct_extensions() {
   std::vector<cl_name_version> native = list<cl_name_version>(CL_DEVICE_EXTENSIONS_WITH_VERSION);
-  // Older drivers have names only. Where both are there, the list's versions come first and stay.
+  // Older drivers report names only. If a driver reports both, the versions of the list win.
   for (const cl_name_version& named :
        with_version(text(CL_DEVICE_EXTENSIONS), ' ', CL_MAKE_VERSION(1, 0, 0))) {
     const bool known = std::any_of(native.begin(), native.end(), [&](const cl_name_version& entry) {
@@ -160,7 +161,7 @@ void Device::correct_extensions() {
     });
     if (!known) native.push_back(named);
   }
-  // Of those that Clique has by itself the version is its own.
+  // For the extensions that Clique implements itself, its own version counts.
   const std::vector<cl_name_version> own = own_extensions();
   std::vector<cl_name_version> offered = own;
   for (const cl_name_version& extension : native) {
@@ -173,7 +174,7 @@ void Device::correct_extensions() {
   set_text(CL_DEVICE_EXTENSIONS, names_of(offered));
   set_list(CL_DEVICE_EXTENSIONS_WITH_VERSION, offered);
   std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
-  // Whatever the driver has of its own: commands are recorded here and on the worker.
+  // Whatever the driver supports: commands are recorded by the client and its workers.
   set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
       CommandBuffer::capabilities(value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)));
   set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
@@ -190,7 +191,7 @@ void Device::add_versions() {
   if (!property(CL_DEVICE_ILS_WITH_VERSION)) {
     std::vector<cl_name_version> ils;
     const std::string names = text(CL_DEVICE_IL_VERSION);
-    // "SPIR-V_1.2" is SPIR-V in version 1.2.
+    // "SPIR-V_1.2" is version 1.2 of SPIR-V.
     for (const std::string_view il : words(names))
       ils.push_back(name_version(il.substr(0, il.rfind('_')), version_in(std::string(il))));
     set_list(CL_DEVICE_ILS_WITH_VERSION, ils);

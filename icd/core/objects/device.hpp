@@ -14,7 +14,8 @@ namespace clique::icd {
 
 class Worker;
 
-/// A device of a node, or a part of one. Root devices live as long as the process; their count is always 1.
+/// A node's device, or a sub-device. Root devices live as long as the process; their reference count is
+/// always 1.
 class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVICE> {
  public:
   Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescription description, Ref<Device> parent,
@@ -26,10 +27,10 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   const Ref<Device>& parent() const { return parent_; }
   const std::vector<cl_device_partition_property>& partition() const { return partition_; }
 
-  /// The node's answer to clGetDeviceInfo(name), changed where the truth of this platform is another; empty
-  /// where the device has no such property.
+  /// The answer to clGetDeviceInfo(name): the node's, corrected where this platform differs. Empty if the
+  /// device has no such property.
   std::optional<std::span<const std::byte>> property(cl_device_info name) const;
-  /// The property as a T; T{} where the device has none.
+  /// The property as a T; T{} if the device does not have it.
   template <typename T>
   T value(cl_device_info name) const {
     T result{};
@@ -37,7 +38,7 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
     if (bytes && bytes->size() >= sizeof result) std::memcpy(&result, bytes->data(), sizeof result);
     return result;
   }
-  /// The property as the Ts that it is a list of.
+  /// The property as a list of Ts; empty if the device does not have it.
   template <typename T>
   std::vector<T> list(cl_device_info name) const {
     std::vector<T> result;
@@ -47,26 +48,27 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
     if (!result.empty()) std::memcpy(result.data(), bytes->data(), result.size() * sizeof(T));
     return result;
   }
-  /// The property as a string, its closing zero left out.
+  /// The property as a string, without the closing zero.
   std::string text(cl_device_info name) const;
   bool has_images() const { return value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE; }
-  /// Whether pointers into shared virtual memory mean the same on the device as on the host.
+  /// Whether pointers into shared virtual memory are valid on the device as they are on the host.
   bool has_svm() const { return value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0; }
-  /// Formats for exactly one of the access flags and one image type, as channel order and type.
+  /// The formats for exactly one of the access flags and one image type, as pairs of channel order and
+  /// channel type.
   std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access,
                                                               cl_mem_object_type type) const;
 
-  /// clCreateSubDevices. Waits for the node; throws Error with what its driver answers.
+  /// clCreateSubDevices. Waits for the node. Throws Error with the status that the node's driver returns.
   std::vector<Ref<Device>> partition(std::span<const cl_device_partition_property> properties);
 
  private:
-  /// Changes the node's answers where this platform's are others; all such changes are here.
+  /// Corrects the node's answers where this platform differs. All corrections are made here.
   void correct_properties();
   void correct_handles();
   void correct_names();
   void correct_capabilities();
   void correct_extensions();
-  /// Answers that older drivers do not have, and that cl_khr_extended_versioning promises.
+  /// Adds the answers that cl_khr_extended_versioning promises and older drivers do not give.
   void add_versions();
   void set_bytes(cl_device_info name, std::span<const std::byte> value);
   template <typename T>

@@ -8,7 +8,7 @@
 
 namespace clique::icd {
 
-/// What CLIQUE_DEVICES (platform.hpp) can name a device by.
+/// The names by which CLIQUE_DEVICES (platform.hpp) can choose a device.
 struct DeviceNames {
   std::string device;
   std::string node;
@@ -16,10 +16,10 @@ struct DeviceNames {
 
 struct DeviceChoice {
   std::vector<std::size_t> positions;  ///< each once, in the order of the choice
-  std::vector<std::string> unmatched;  ///< entries that no device matches
+  std::vector<std::string> unmatched;  ///< entries that match no device
 };
 
-/// The devices that `choice`, a value of CLIQUE_DEVICES, stands for.
+/// The devices that `choice`, a value of CLIQUE_DEVICES, selects.
 DeviceChoice choose_devices(std::span<const DeviceNames> devices, std::string_view choice);
 
 }  // namespace clique::icd

@@ -11,10 +11,10 @@ namespace clique::icd {
 namespace {
 
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
-/// Provisional: entry points and errors are those of this version.
+/// Provisional: the entry points and errors are those of this version.
 constexpr cl_version kCommandBufferVersion = CL_MAKE_VERSION(0, 9, 1);
 
-// In the order of their names.
+// Sorted by name.
 constexpr std::string_view kCarried[] = {
     "cl_amd_device_attribute_query",
     "cl_amd_fp64",

@@ -1,4 +1,4 @@
-// Which extensions Clique offers, and lists of names with versions.
+// The extensions that Clique offers, and lists of names with versions.
 #pragma once
 
 #include <CL/cl.h>
@@ -9,27 +9,26 @@
 
 namespace clique::icd {
 
-/// Whether a device's extension still works through Clique: those of the kernel language, and those whose
-/// host side is nothing but queries or build options, do; those with entry points or properties that Clique
-/// lacks do not.
+/// Whether a device's extension still works through Clique. Extensions of the kernel language do, and those
+/// whose host side consists of queries or build options. Extensions with entry points or properties that
+/// Clique lacks do not.
 bool carries_extension(std::string_view name);
-/// Extensions that Clique has by itself, whatever the devices have.
+/// The extensions that Clique implements itself, whatever the devices support.
 std::vector<cl_name_version> own_extensions();
-/// Whether a clGetDeviceInfo name belongs to an extension that Clique does not carry.
+/// Whether a clGetDeviceInfo name belongs to an extension that Clique does not offer.
 bool belongs_to_absent_extension(cl_device_info name);
-/// Whether an optional feature of OpenCL C (CL_DEVICE_OPENCL_C_FEATURES) needs something that Clique does not
-/// have.
+/// Whether an optional feature of OpenCL C (CL_DEVICE_OPENCL_C_FEATURES) needs something that Clique lacks.
 bool is_absent_feature(std::string_view name);
 
 cl_name_version name_version(std::string_view name, cl_version version);
 inline std::string_view name_of(const cl_name_version& entry) {
   return entry.name;
 }
-/// In the order of the names, each once: of several versions the highest.
+/// Sorted by name, each name once: of several versions, the highest.
 std::vector<cl_name_version> sorted_by_name(std::vector<cl_name_version> list);
 /// The names, separated by single spaces.
 std::string names_of(const std::vector<cl_name_version>& list);
-/// The words of a text that are separated by any number of spaces.
+/// The words of a text, which are separated by any number of spaces.
 std::vector<std::string_view> words(std::string_view text);
 
 }  // namespace clique::icd

@@ -10,12 +10,12 @@ namespace clique::icd {
 
 namespace {
 
-/// Each takes a descriptor, of which the application may need most itself: smaller ones only while there are
-/// few.
+/// Each segment takes a file descriptor, and the application may need most of those itself. So smaller
+/// segments are created only while there are few.
 constexpr std::size_t kSmall = 2U << 20U;
 constexpr std::size_t kMostSmall = 64;
 
-/// All of the process's, by their begin. Leaked, as all that is process-wide.
+/// All segments of the process, by their first byte. Leaked, as everything process-wide is.
 struct Segments {
   std::mutex mutex;
   std::map<const std::byte*, std::weak_ptr<HostSegment>> by_begin;

@@ -15,30 +15,31 @@ namespace clique::icd {
 
 class Worker;
 
-/// Host memory of CL_MEM_ALLOC_HOST_PTR. Workers on this host map it, too, so that transfers to and from any
-/// part of it, of whatever memory object, need no copy, and go at the speed of pinned memory on GPUs. Any
-/// thread.
+/// The host memory of a buffer with CL_MEM_ALLOC_HOST_PTR. Workers on this host map it as well, so that
+/// transfers between it and any memory object need no copy, and run at the speed of pinned memory on GPUs.
+/// Any thread.
 class HostSegment {
  public:
-  /// What is smaller is copied in less time than it takes to tell the device of it.
+  /// Bytes of the smallest segment: copying less takes less time than telling the device about it.
   static constexpr std::size_t kLeast = 64U << 10U;
 
-  /// Null where the system does not give any, or small ones have taken as many descriptors as they may.
+  /// @returns null if the system refuses the memory, or if small segments already use as many descriptors as
+  /// they may.
   static std::shared_ptr<HostSegment> make(std::size_t size);
-  /// Workers are told to forget it.
+  /// Tells the workers that they may unmap it.
   ~HostSegment();
   HostSegment(const HostSegment&) = delete;
   HostSegment& operator=(const HostSegment&) = delete;
 
   std::byte* data() const { return memory_->bytes().data(); }
 
-  /// A range of host memory as workers know it.
+  /// A range of a segment, as workers name it.
   struct Place {
     protocol::ObjectId segment;
     std::uint64_t at;
   };
-  /// Where in a segment a range lies that the worker can reach; nothing where it cannot. The worker is given
-  /// the segment when this is first asked.
+  /// Finds the segment that holds a range of host memory. The first call for a worker gives it the segment.
+  /// @returns nothing if the range is in no segment, or the worker cannot map that.
   static std::optional<Place> find(std::span<const std::byte> range, Worker& worker);
 
  private:
@@ -48,7 +49,7 @@ class HostSegment {
   const protocol::ObjectId id_;
   const std::shared_ptr<protocol::SharedSegment> memory_;
   std::mutex mutex_;
-  std::vector<std::pair<Worker*, bool>> workers_;  // that were asked, and whether they have it
+  std::vector<std::pair<Worker*, bool>> workers_;  // that were asked, and whether they have mapped it
 };
 
 }  // namespace clique::icd

@@ -1,4 +1,4 @@
-// One writer for every clGet*Info.
+// The one place that writes the answers of clGet*Info.
 #pragma once
 
 #include <CL/cl.h>
@@ -14,8 +14,9 @@
 
 namespace clique::icd {
 
-/// Gives an answer out as every clGet*Info does: the value where there is room for it, its size where it is
-/// asked for. Each function throws Error(CL_INVALID_VALUE) where `param_value` is given and too small.
+/// Writes an answer the way every clGet*Info does: the value if the application gave memory for it, and its
+/// size if the application asked for it. Each function throws Error(CL_INVALID_VALUE) if `param_value` is
+/// given and too small.
 class InfoWriter {
  public:
   InfoWriter(size_t size, void* value, size_t* size_ret) : size_(size), value_(value), size_ret_(size_ret) {}
@@ -30,7 +31,7 @@ class InfoWriter {
       const T& answer) const {
     bytes(std::as_bytes(std::span(&answer, 1)));
   }
-  /// A string is given out with its closing zero.
+  /// A string is written with its closing zero.
   void operator()(const std::string& answer) const {
     bytes(std::as_bytes(std::span(answer.c_str(), answer.size() + 1)));
   }

@@ -14,7 +14,7 @@ using protocol::KernelArg;
 template <typename Handle>
 Handle handle_at(const void* value) {
   Handle handle{};
-  // Handles are pointers, and it is the pointer that is meant: NOLINTNEXTLINE(bugprone-sizeof-expression)
+  // A handle is a pointer, and its own size is meant: NOLINTNEXTLINE(bugprone-sizeof-expression)
   if (value != nullptr) std::memcpy(&handle, value, sizeof handle);
   return handle;
 }
@@ -68,7 +68,7 @@ bool NdRange::empty() const {
   return std::any_of(global.begin(), global.begin() + dimensions, [](std::size_t size) { return size == 0; });
 }
 
-/// The arguments' wire forms, lent to a message for as long as it is encoded.
+/// Moves the wire forms of the changed arguments into a message, and back when it goes out of scope.
 class Kernel::Borrowed {
  public:
   Borrowed(std::vector<Arg>& args, std::vector<KernelArg>& message, std::uint64_t since)
@@ -153,8 +153,8 @@ Kernel::Value Kernel::checked_sampler(const void* value) const {
   return checked;
 }
 
-/// For a parameter of which only the driver knows what it takes. That a value looks like a handle of this
-/// process without being one can be ruled out.
+/// For a parameter whose type only the driver knows. A value that looks like a live handle of this process is
+/// taken for that handle.
 Kernel::Value Kernel::guessed(std::size_t size, const void* value) const {
   if (value == nullptr) return {.kind = KernelArg::Local, .number = size};
   if (size == sizeof(cl_mem)) {
@@ -234,7 +234,7 @@ void Kernel::set_reached(std::span<const Ref<Memory>> allocations) {
 }
 
 void Kernel::set(cl_uint index, Value next) {
-  Ref<Memory> previous;  // outlives the lock: letting an object go may call back into the application
+  Ref<Memory> previous;  // outlives the lock: releasing an object may call back into the application
   const std::lock_guard lock(mutex_);
   Arg& arg = args_[index];
   if (same(arg, next)) return;
@@ -286,7 +286,7 @@ void Kernel::hold_memory(std::vector<Ref<Memory>>& held) {
   if (not_kept_ == 0) return;
   for (const Arg& arg : args_) {
     if (arg.memory == nullptr || arg.kept_memory) continue;
-    // Its handle may have become another object's.
+    // The handle may meanwhile belong to another object.
     held.push_back(find<Memory>(arg.memory));
     require(held.back() && held.back()->id() == arg.wire.number, CL_INVALID_KERNEL_ARGS,
             "an argument's memory object is gone");
@@ -361,9 +361,10 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const cl_command_type type = range.dimensions == 0 ? CL_COMMAND_TASK : CL_COMMAND_NDRANGE_KERNEL;
   const KernelFunction::OnDevice& on_device = on(*queue.device());
   Worker& worker = queue.worker();
-  // Let go of after the lock, since that may call back into the application.
+  // Released after the lock, since that may call back into the application.
   std::vector<Ref<Memory>> held;
-  // Locked until the command is in the outbox: what it brings has to be what the worker lacks at that moment.
+  // Locked until the command is in the outbox: it has to carry the arguments that the worker lacks at that
+  // moment.
   const std::lock_guard lock(mutex_);
   require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
   hold_memory(held);

@@ -33,7 +33,7 @@ auto lookup(const Table& table, std::string_view name) -> decltype(std::begin(ta
   return 0;
 }
 
-/// How many elements a vector type's suffix stands for in memory; 0 for no such suffix.
+/// The number of elements that a vector type's suffix stands for in memory; 0 for any other suffix.
 std::size_t vector_elements(std::string_view suffix) {
   if (suffix == "2") return 2;
   if (suffix == "3" || suffix == "4") return 4;
@@ -42,8 +42,8 @@ std::size_t vector_elements(std::string_view suffix) {
   return 0;
 }
 
-/// Names of a memory object's or sampler's type, however the kernel's author may have renamed it: an access
-/// qualifier is there for images and pipes only.
+/// Recognises memory objects and samplers even if the kernel's author has renamed their types: only images
+/// and pipes have an access qualifier.
 Parameter::Class class_of(const protocol::ArgDescription& description) {
   if ((description.qualifier & CL_KERNEL_ARG_TYPE_PIPE) != 0) return Parameter::Pipe;
   if (description.access != CL_KERNEL_ARG_ACCESS_NONE || lookup(kImages, description.type) != 0)
@@ -70,7 +70,7 @@ T number(const protocol::Bytes* bytes) {
   return value;
 }
 
-/// 0 means that the driver does not tell.
+/// 0 means that the driver does not report the limit.
 std::size_t limit(std::size_t told) {
   return told != 0 ? told : std::numeric_limits<std::size_t>::max();
 }

@@ -9,8 +9,8 @@ namespace clique::icd {
 
 namespace {
 
-/// What the node's object is not told: its host is the worker, which has to read and write whatever the
-/// application may not.
+/// Flags that the node's object does not get. The native object's host is the worker, which has to read and
+/// write it even if the application may not.
 constexpr cl_mem_flags kHostFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR |
                                     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 
@@ -46,7 +46,7 @@ void Memory::ensure_on(Worker& worker) {
   const std::lock_guard lock(mutex_);
   if (std::find(created_on_.begin(), created_on_.end(), &worker) != created_on_.end()) return;
   created_on_.push_back(&worker);
-  // Posted under the lock: whoever finds the worker in the list may post commands that use the object.
+  // Posted under the lock: a thread that finds the worker in the list may post commands that use the object.
   post_create(worker);
 }
 
@@ -72,10 +72,10 @@ bool Mapping::overlaps(const Mapping& other) const {
 
 void Memory::set_content_size(Ref<Memory> buffer) {
   const std::lock_guard lock(context_->coherence_mutex());
-  // They would keep each other.
+  // A cycle would keep all of its buffers alive.
   for (const Memory* other = buffer.get(); other != nullptr; other = other->content_size_.get())
     require(other != this, CL_INVALID_MEM_OBJECT, "a buffer's content size in itself");
-  std::swap(content_size_, buffer);  // the former one goes after the lock
+  std::swap(content_size_, buffer);  // released after the lock
 }
 
 void Memory::add_mapping(Mapping mapping) {
@@ -203,7 +203,7 @@ std::size_t element_size(const cl_image_format& format) {
 
 namespace {
 
-/// Array layers count as the dimension after the image's own; dimensions that the type lacks are 1.
+/// Array layers count as the dimension after the image's own. Dimensions that the type lacks are 1.
 protocol::Triple extent_of(const cl_image_desc& desc) {
   switch (desc.image_type) {
     case CL_MEM_OBJECT_IMAGE1D:
@@ -222,7 +222,7 @@ protocol::Triple extent_of(const cl_image_desc& desc) {
 
 std::size_t size_of(const cl_image_format& format, const cl_image_desc& desc) {
   const auto extent = extent_of(desc);
-  // A 2D image from a buffer has the buffer's gaps.
+  // A 2D image from a buffer has the gaps of the buffer's layout.
   if (desc.image_type == CL_MEM_OBJECT_IMAGE2D && desc.buffer != nullptr && desc.image_row_pitch != 0)
     return desc.image_row_pitch * extent[1];
   return extent[0] * extent[1] * extent[2] * element_size(format);
@@ -274,7 +274,7 @@ Pitches Image::host_pitches() const {
 }
 
 void Image::post_create(Worker& worker) const {
-  // Layers are given as the array's size, not as an extent.
+  // CreateImage has the number of layers in a field of its own.
   const protocol::Triple extent{desc_.image_width, std::max<std::size_t>(1, desc_.image_height),
                                 std::max<std::size_t>(1, desc_.image_depth)};
   worker.link().post(

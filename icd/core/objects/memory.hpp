@@ -16,12 +16,12 @@
 
 namespace clique::icd {
 
-/// A region that clEnqueueMap* gave out.
+/// A mapped region, as clEnqueueMap* returned it.
 struct Mapping {
   void* pointer = nullptr;
   cl_map_flags flags = 0;
-  HostBlock block;  ///< empty where the region is in the application's memory (USE_HOST_PTR)
-  /// Buffers: x = bytes, all else 0 and 1. Images: as in clEnqueueMapImage.
+  HostBlock block;  ///< empty if the region is in the application's memory (USE_HOST_PTR)
+  /// Buffers: x in bytes, the others 0 and 1. Images: as in clEnqueueMapImage.
   protocol::Triple origin{};
   protocol::Triple region{};
   Pitches pitches{};
@@ -30,10 +30,10 @@ struct Mapping {
   bool overlaps(const Mapping& other) const;
 };
 
-/// What a content size takes in its buffer: an integer, little endian.
+/// Bytes of a content size in its buffer: an integer, little endian.
 inline constexpr std::size_t kContentSizeBytes = 8;
 
-/// A buffer, sub-buffer or image.
+/// OpenCL 3.0, sections 5.2 and 5.3: a buffer, sub-buffer or image. Any thread.
 class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
  public:
   using DestructorCallback = void(CL_CALLBACK*)(cl_mem, void*);
@@ -44,57 +44,58 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   protocol::ObjectId id() const { return id_; }
   cl_mem_object_type type() const { return type_; }
   bool is_image() const { return type_ != CL_MEM_OBJECT_BUFFER; }
-  /// Access and host-pointer flags as the queries report them (inherited ones included).
+  /// Access and host-pointer flags as the queries report them, inherited ones included.
   cl_mem_flags flags() const { return flags_; }
-  /// Bytes; of an image, as the host sees it without gaps.
+  /// Bytes; of an image, of its content without gaps.
   std::size_t size() const { return size_; }
   void* host_ptr() const { return host_ptr_; }
-  /// The buffer that this is a part or another view of.
+  /// The buffer of which this object is a part or a view.
   const Ref<Memory>& parent() const { return parent_; }
   /// Byte offset in the parent.
   std::size_t origin() const { return origin_; }
   const std::vector<cl_mem_properties>& properties() const { return properties_; }
 
-  /// The allocation of shared virtual memory that a buffer's host pointer points into.
+  /// The allocation of shared virtual memory into which a buffer's host pointer points.
   const SvmPointer& svm() const { return svm_; }
-  /// The object whose content this object's is a part of, and where in it that begins: the parent or the
-  /// allocation. Null where it has content of its own.
+  /// The object whose content contains this one's, and the offset there in bytes: the parent or the
+  /// allocation. Null if the object has content of its own.
   const Ref<Memory>& base() const { return parent_ ? parent_ : svm_.allocation; }
   std::size_t base_offset() const { return parent_ ? origin_ : svm_.offset; }
 
-  /// Where the content is tracked, and where this object's content begins there.
+  /// Where the content is tracked, and the byte at which this object's content begins there.
   Coherence& coherence() { return base() ? base()->coherence() : coherence_; }
   std::uint64_t coherence_begin() const { return base() ? base()->coherence_begin() + base_offset() : 0; }
 
-  /// The buffer that begins with how many bytes of this one mean anything (cl_pocl_content_size); null where
-  /// all do. Under Context::coherence_mutex().
+  /// The buffer whose first kContentSizeBytes bytes say how many bytes of this one are meaningful
+  /// (cl_pocl_content_size); null if all are. Guarded by Context::coherence_mutex().
   const Ref<Memory>& content_size() const { return content_size_; }
-  /// Throws Error(CL_INVALID_MEM_OBJECT) where that would have its content size here. Takes the mutex.
+  /// Takes that mutex. Throws Error(CL_INVALID_MEM_OBJECT) if `buffer` has its own content size, directly or
+  /// not, in this object.
   void set_content_size(Ref<Memory> buffer);
 
-  /// Makes the native object on the worker, and its base's, where there is none yet.
+  /// Creates the native object on the worker, and those of its bases, if they do not exist there.
   void ensure_on(Worker& worker);
 
-  /// What CL_MEM_ALLOC_HOST_PTR asks for, from this byte of the object on: memory that workers on this host
-  /// share. Null where it was not asked for, or is not worth while.
+  /// Memory for CL_MEM_ALLOC_HOST_PTR that workers on this host share, from this byte of the object on. Null
+  /// if the flag was not given, or sharing is not worthwhile.
   HostBlock pinned_memory(std::size_t offset);
 
-  /// Throws Error(CL_INVALID_OPERATION) where it overlaps another and both are for writing.
+  /// Throws Error(CL_INVALID_OPERATION) if it overlaps another one and both are for writing.
   void add_mapping(Mapping mapping);
-  /// Takes one mapping that began at `pointer` out; the one mapped last, where there are several.
+  /// Removes and returns the mapping at `pointer`; if there are several, the one mapped last.
   std::optional<Mapping> take_mapping(const void* pointer);
   cl_uint map_count() const;
   void add_destructor(DestructorCallback callback, void* user_data);
-  /// Whether the application can tell when the object goes away, so that it must not before the commands that
-  /// use it.
+  /// Whether the application can observe the destruction of the object, so that it must not happen before the
+  /// commands that use the object are complete.
   bool outlives_commands() const;
 
  protected:
   Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
          Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties,
          SvmPointer svm = {});
-  /// Takes the content of COPY_HOST_PTR or USE_HOST_PTR in. @param block the content without gaps where that
-  /// is not host_ptr itself.
+  /// Sets the content of COPY_HOST_PTR or USE_HOST_PTR. @param block the content without gaps; null if it is
+  /// at host_ptr itself.
   void set_host_content(HostBlock block);
 
  private:
@@ -122,41 +123,41 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
 
 class Buffer final : public Memory {
  public:
-  /// @param svm where host_ptr points, with CL_MEM_USE_HOST_PTR.
+  /// @param svm the allocation that host_ptr points into, with CL_MEM_USE_HOST_PTR.
   Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void* host_ptr,
          std::vector<cl_mem_properties> properties, SvmPointer svm = {});
-  /// A sub-buffer: its region shares the parent's content.
+  /// A sub-buffer: a region of the parent's content.
   Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin, std::size_t size);
 
  private:
   void post_create(Worker& worker) const override;
 };
 
-/// Bytes of one element of an image format; 0 for a format that OpenCL does not have.
+/// Bytes of one element of an image format; 0 for a format that OpenCL does not define.
 std::size_t element_size(const cl_image_format& format);
-/// Channels of an order; 0 for one that OpenCL does not have.
+/// Channels of an order; 0 for one that OpenCL does not define.
 std::size_t channel_count(cl_channel_order order);
 
 class Image final : public Memory {
  public:
-  /// @param desc checked, its pitches filled in for `host_ptr` where it is given.
+  /// @param desc checked; if `host_ptr` is given, with its pitches filled in.
   Image(Ref<Context> context, cl_mem_flags flags, const cl_image_format& format, const cl_image_desc& desc,
         void* host_ptr, Ref<Memory> buffer, std::vector<cl_mem_properties> properties);
 
   const cl_image_format& format() const { return format_; }
   const cl_image_desc& desc() const { return desc_; }
   std::size_t element_size() const { return icd::element_size(format_); }
-  /// Dimensions that origin and region count, array layers included.
+  /// The number of dimensions that origin and region count, array layers included.
   unsigned dimensions() const;
   bool is_array() const {
     return type() == CL_MEM_OBJECT_IMAGE1D_ARRAY || type() == CL_MEM_OBJECT_IMAGE2D_ARRAY;
   }
-  /// Extent as origin and region arguments address it: array layers are in the dimension after the image's
+  /// The extent as origin and region arguments count it: array layers are the dimension after the image's
   /// own.
   protocol::Triple extent() const;
-  /// Distances in host_ptr of what the second and third coordinate count.
+  /// The distances in host_ptr, in bytes, between steps of the second and of the third coordinate.
   Pitches host_pitches() const;
-  /// Whether the region is all of the image.
+  /// Whether the region is the whole image.
   bool covers(const protocol::Triple& region) const { return region == extent(); }
 
  private:

@@ -8,8 +8,9 @@ namespace {
 
 using Registries = std::array<Registry, static_cast<std::size_t>(Kind::kCount)>;
 
-// Never destroyed: handles are used until the last instruction of the process. Replaced, not emptied, in a
-// forked child, since another thread of the parent may have held a lock at the time of the fork.
+// Never destroyed: applications use handles until the last instruction of the process. A forked child
+// replaces the registries instead of emptying them, since another thread of the parent may have held a lock
+// at the time of the fork.
 std::atomic<Registries*> registries{nullptr};
 
 Registries& current() {

@@ -1,4 +1,4 @@
-// What stands behind an OpenCL handle, and how handles are found, counted and given out.
+// The base of the classes behind OpenCL handles: how handles are looked up, counted and given out.
 #pragma once
 
 #include <CL/cl.h>
@@ -17,12 +17,12 @@
 #include "icd/common/error.hpp"
 
 namespace clique::icd {
-/// The table that every object begins with (icd/api/dispatch.cpp).
+/// The dispatch table at the beginning of every object (icd/api/dispatch.cpp).
 extern const cl_icd_dispatch kDispatch;
 
-/// First words of every object, as loaders expect them: the dispatch table, and a word for the loader's own
-/// use. That is never null: Khronos' layer that verifies parameters takes it for a size in
-/// clGetKernelWorkGroupInfo, and refuses the call where it is 0.
+/// The first words of every object, as loaders expect them: the dispatch table, and a word for the loader's
+/// own use. The second word is never null: Khronos' layer that verifies parameters takes it for a size in
+/// clGetKernelWorkGroupInfo, and refuses the call if it is 0.
 struct HandleHeader {
   const cl_icd_dispatch* dispatch = &kDispatch;
   const void* loader_data = &kDispatch;
@@ -43,16 +43,16 @@ struct _cl_command_buffer_khr : clique::icd::HandleHeader {};
 
 namespace clique::icd {
 
-/// Unique in this process over all kinds of objects and commands, never 0.
+/// A number that is unique in this process over all kinds of objects and commands, and never 0. Any thread.
 std::uint64_t next_id();
 
-/// The live handles of one kind: those that the application holds at least one reference to. Looking a handle
-/// up never reads its memory, so a stale or foreign one is recognised.
+/// The live handles of one kind: those to which the application holds at least one reference. A lookup never
+/// reads the handle's memory, so that stale and foreign handles are recognised. Any thread.
 class Registry {
  public:
   void insert(const void* handle);
   void erase(const void* handle);
-  /// Calls found() where the handle is alive; its memory stays until found() returns.
+  /// Calls found() if the handle is alive. Its memory stays until found() returns.
   template <typename F>
   void with(const void* handle, F&& found) const {
     const Shard& shard = shard_of(handle);
@@ -72,7 +72,7 @@ class Registry {
   std::array<Shard, kShards> shards_;
 };
 
-/// Kinds of handles, as indices of their registries.
+/// Kinds of handles: the indices of their registries.
 enum class Kind : std::uint8_t {
   Device,
   Context,
@@ -86,18 +86,18 @@ enum class Kind : std::uint8_t {
   kCount
 };
 
-/// The registry of one kind in this process. After a fork the child has empty ones: its parent's handles are
+/// The registry of one kind in this process. A forked child starts with empty ones: the parent's handles are
 /// not its own.
 Registry& registry(Kind kind);
 
-/// Counts references from within the library. Objects are deleted when none is left.
+/// Counts the library's own references. Deletes the object when none is left.
 class RefCounted {
  public:
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
   void add_ref() const { references_.fetch_add(1, std::memory_order_relaxed); }
-  /// For holders of plain pointers: fails where the object is being deleted.
+  /// For owners of plain pointers: fails if the object is being deleted.
   bool try_add_ref() const {
     std::uint32_t count = references_.load(std::memory_order_relaxed);
     while (count != 0)
@@ -133,7 +133,7 @@ class Ref {
     std::swap(object_, other.object_);
     return *this;
   }
-  /// Takes a reference over that was counted before.
+  /// Takes over a reference that has already been counted.
   static Ref adopt(T* object) {
     Ref ref;
     ref.object_ = object;
@@ -152,14 +152,15 @@ class Ref {
   T* object_ = nullptr;
 };
 
-/// Whether objects of this kind can be asked for through others (a queue's context, a kernel's program):
-/// their handles live as long as they do. The others' handles die with the application's last reference.
+/// Whether the application can get objects of this kind from others, such as a queue's context or a kernel's
+/// program. Their handles live as long as the objects. All other handles die with the application's last
+/// reference.
 constexpr bool found_through_others(Kind kind) {
   return kind == Kind::Device || kind == Kind::Context || kind == Kind::Queue || kind == Kind::Memory ||
          kind == Kind::Program;
 }
 
-/// A class behind a handle. It has the application's reference count, which the queries report, besides the
+/// A class behind a handle. It has the application's reference count, which the queries report, and the
 /// library's own (RefCounted): an object lives on while a command or another object needs it.
 template <typename Handle, Kind kKind, cl_int kInvalid>
 class Object : public Handle, public RefCounted {
@@ -168,7 +169,7 @@ class Object : public Handle, public RefCounted {
   static constexpr Kind kind = kKind;
   static constexpr cl_int invalid = kInvalid;
 
-  /// Gives the object out: the application holds one reference from now on.
+  /// Gives the object to the application, which holds one reference from now on.
   Handle* give_out() {
     add_ref();
     api_references_ = 1;
@@ -178,7 +179,7 @@ class Object : public Handle, public RefCounted {
   void retain() {
     if (api_references_.fetch_add(1, std::memory_order_relaxed) == 0) add_ref();
   }
-  /// Throws Error(kInvalid) where the application holds no reference.
+  /// Throws Error(kInvalid) if the application holds no reference.
   void release() {
     cl_uint count = api_references_.load(std::memory_order_relaxed);
     do {
@@ -189,7 +190,7 @@ class Object : public Handle, public RefCounted {
     abandoned();
     drop_ref();
   }
-  /// What the queries report: at least 1, since whoever can ask holds the object in some way.
+  /// What the queries report: at least 1, since a caller that can ask has the object in some way.
   cl_uint api_references() const {
     return std::max<cl_uint>(1, api_references_.load(std::memory_order_relaxed));
   }
@@ -198,25 +199,25 @@ class Object : public Handle, public RefCounted {
   ~Object() override {
     if (found_through_others(kKind)) registry(kKind).erase(static_cast<Handle*>(this));
   }
-  /// The application let its last reference go.
+  /// Called when the application has released its last reference.
   virtual void abandoned() {}
 
  private:
   std::atomic<cl_uint> api_references_{0};
 };
 
-/// The object behind a handle; empty for anything that is not a live handle of ours.
+/// The object behind a handle; empty for anything that is not a live handle of this platform.
 template <typename T>
 Ref<T> find(typename T::HandleType* handle) {
   Ref<T> object;
   registry(T::kind).with(handle, [&] {
-    // Fails for one that is being deleted by another thread.
+    // Fails if another thread is deleting it.
     if (auto* found = static_cast<T*>(handle); found->try_add_ref()) object = Ref<T>::adopt(found);
   });
   return object;
 }
 
-/// The same for a handle that has to be right. Throws Error(T::invalid).
+/// The same for a handle that has to be valid. Throws Error(T::invalid).
 template <typename T>
 Ref<T> get(typename T::HandleType* handle) {
   Ref<T> object = find<T>(handle);
@@ -224,7 +225,8 @@ Ref<T> get(typename T::HandleType* handle) {
   return object;
 }
 
-/// The objects behind a list of handles; the list's own clause (pointer and count agree) is the caller's.
+/// The objects behind a list of handles. The caller has checked that pointer and count agree. Throws
+/// Error(T::invalid).
 template <typename T>
 std::vector<Ref<T>> get_all(typename T::HandleType* const* handles, std::size_t count) {
   std::vector<Ref<T>> objects;

@@ -18,14 +18,14 @@ namespace {
 
 constinit _cl_platform_id the_handle;
 
-/// Where the platform is kept. Never destroyed, as the platform itself.
+/// Holds the platform. Never destroyed, like the platform itself.
 struct Slot {
   std::mutex mutex;
   Platform* platform = nullptr;
 };
 
-// Replaced, not emptied, in a forked child: the platform in it is the parent's, and another thread of the
-// parent may have held the lock at the time of the fork.
+// A forked child replaces it instead of emptying it: the platform in it is the parent's, and another thread
+// of the parent may have held the lock at the time of the fork.
 std::atomic<Slot*> slot{nullptr};
 
 Slot& current_slot() {
@@ -38,15 +38,16 @@ Slot& current_slot() {
   return *slot.load(std::memory_order_acquire);
 }
 
-/// The process ends, and what the application does at its end has been done: workers need not wait for us to
-/// come back. Until here nothing may be closed, since destructors of the application's still use OpenCL.
+/// Runs at the end of the process, after the application's own exit handlers: workers need not wait for this
+/// client to come back. Before that, nothing may be closed, since the application's destructors still use
+/// OpenCL.
 [[gnu::destructor]] void say_goodbye() {
   const Slot* here = slot.load(std::memory_order_acquire);
   if (here == nullptr || here->platform == nullptr) return;
   here->platform->say_goodbye();
 }
 
-/// The devices that CLIQUE_DEVICES stands for.
+/// The devices that CLIQUE_DEVICES chooses.
 std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
   const char* choice = std::getenv("CLIQUE_DEVICES");
   if (choice == nullptr || *choice == '\0') return all;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEmptySource = "\n";
 constexpr std::string_view kUniformGroups = "-cl-uniform-work-group-size";
 
-/// The option that begins with `prefix`, without it.
+/// The rest of the option that begins with `prefix`.
 std::optional<std::string_view> find_option(std::string_view options, std::string_view prefix) {
   constexpr std::string_view kSpace = " \t\n\r\f\v";
   for (std::size_t at = 0; (at = options.find_first_not_of(kSpace, at)) != std::string_view::npos;) {
@@ -26,8 +26,8 @@ std::optional<std::string_view> find_option(std::string_view options, std::strin
   return std::nullopt;
 }
 
-/// Section 5.8.4.5: without -cl-std the language is an OpenCL C 1.x; partial work-groups came with OpenCL
-/// C 2.0.
+/// Section 5.8.4.5: without -cl-std the language is an OpenCL C 1.x. Work-groups that do not divide the range
+/// came with OpenCL C 2.0.
 bool demands_uniform_groups(std::string_view options) {
   if (find_option(options, kUniformGroups)) return true;
   const auto standard = find_option(options, "-cl-std=");
@@ -47,8 +47,9 @@ protocol::ObjectId Program::ensure_on(Worker& worker) {
   const auto found = std::find_if(natives_.begin(), natives_.end(),
                                   [&](const Native& native) { return native.worker == &worker; });
   if (found == natives_.end()) {
-    // Only source comes here: everything else is on its workers from the beginning. Drivers take a length of
-    // 0 for that of a string which is not there.
+    // Only programs from source get here: all others have been on their workers since they were created.
+    // Drivers take a source of length 0 for a string without a given length, hence a source of one line
+    // break.
     const std::string_view source = source_.empty() ? kEmptySource : source_;
     worker.link().post(protocol::CreateProgram{
         0, id_, context_->id(), protocol::ProgramKind::Source, {}, {{source.begin(), source.end()}}});
@@ -69,7 +70,8 @@ void Program::replace(Native& native) {
   native.worker->release_object(native.id);
   native.id = next_id();
   native.outdated = false;
-  // The module was accepted before it was specialized; should it be refused now, its build will be, too.
+  // The node accepted the module before it was specialized. If the node refuses it now, the build will fail
+  // as well.
   native.worker->link().request<protocol::ProgramBuilt>(
       protocol::CreateProgram{0, native.id, context_->id(), protocol::ProgramKind::Il, {}, {specialized_il_}},
       [](protocol::ProgramBuilt*, const std::string&) {});
@@ -161,7 +163,7 @@ cl_program Program::link(Ref<Context> context, Devices devices, const std::strin
   }
   program->give_out();
   status = program->run(std::move(shares), std::move(requests), notify);
-  // A link that fails leaves a program with a log; one that is refused leaves nothing.
+  // A link that fails leaves a program with a log; one that is refused leaves none.
   if (status == CL_SUCCESS || status == CL_LINK_PROGRAM_FAILURE) return program.get();
   program->release();
   return nullptr;

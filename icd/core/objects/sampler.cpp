@@ -14,7 +14,8 @@ Sampler::~Sampler() {
 }
 
 void Sampler::ensure_on(Worker& worker) {
-  // Posted under the lock: whoever finds the worker in the list may use the sampler in its next message.
+  // Posted under the lock: a thread that finds the worker in the list may use the sampler in its next
+  // message.
   const std::lock_guard lock(mutex_);
   if (std::find(created_on_.begin(), created_on_.end(), &worker) != created_on_.end()) return;
   worker.link().post(

@@ -8,7 +8,7 @@
 
 namespace clique::icd {
 
-/// How kernels read images.
+/// OpenCL 3.0, section 5.7: how kernels read images. Any thread.
 class Sampler final : public Object<_cl_sampler, Kind::Sampler, CL_INVALID_SAMPLER> {
  public:
   struct Mode {
@@ -17,7 +17,7 @@ class Sampler final : public Object<_cl_sampler, Kind::Sampler, CL_INVALID_SAMPL
     cl_filter_mode filter = CL_FILTER_NEAREST;
   };
 
-  /// @param properties the list that the application gave, closing 0 included, or nothing.
+  /// @param properties the application's list with its closing 0, or empty.
   Sampler(Ref<Context> context, const Mode& mode, std::vector<cl_sampler_properties> properties);
   ~Sampler() override;
 
@@ -26,7 +26,8 @@ class Sampler final : public Object<_cl_sampler, Kind::Sampler, CL_INVALID_SAMPL
   const Mode& mode() const { return mode_; }
   const std::vector<cl_sampler_properties>& properties() const { return properties_; }
 
-  /// Makes the native object on the worker where there is none yet. Any thread; not within Link::compose.
+  /// Creates the native object on the worker if it does not exist there. Any thread; not within
+  /// Link::compose.
   void ensure_on(Worker& worker);
 
  private:

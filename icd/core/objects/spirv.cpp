@@ -29,7 +29,7 @@ using Words = std::vector<std::uint32_t>;
 
 struct Instruction {
   std::uint32_t op = 0;
-  std::span<std::uint32_t> words;  ///< the first one included
+  std::span<std::uint32_t> words;  ///< including the first word
 };
 
 std::vector<Instruction> instructions(Words& module) {
@@ -49,7 +49,7 @@ struct Type {
   bool is_signed = false;
 };
 
-/// Puts a value narrower than a word into its word as the module's rules want it: extended by its sign.
+/// Stores a value that is narrower than its words, as SPIR-V requires: extended by its sign, or by zeros.
 void store(std::span<std::uint32_t> literal, std::span<const std::byte> value, const Type& type) {
   const bool negative = type.is_signed && (value.back() & std::byte{0x80}) != std::byte{0};
   std::fill(literal.begin(), literal.end(), negative ? ~0U : 0U);

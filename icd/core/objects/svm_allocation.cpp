@@ -12,14 +12,14 @@ namespace {
 
 using protocol::PlacedMemory;
 
-/// Gives out the addresses of a window, one range after the other: what was let go of here is not used again
-/// before all else was, since a worker may let go of it later. Any thread.
+/// Hands out the addresses of a window, one range after the other. A range that was freed is not reused
+/// before the whole window has been used, since a worker may free its part later. Any thread.
 class Places {
  public:
   explicit Places(const PlacedMemory::Window& window)
       : begin_(window.begin), end_(window.end), next_(window.begin) {}
 
-  /// Null where nothing was free in the places that were tried.
+  /// @returns null if none of the places that were tried was free.
   std::unique_ptr<PlacedMemory> place(std::uint64_t size, std::uint64_t alignment) {
     if (size > end_ - begin_ || alignment > end_ - begin_ - size) return nullptr;
     constexpr int kTries = 32;

@@ -8,12 +8,12 @@
 namespace clique::icd {
 
 /// OpenCL 3.0, section 5.6: an allocation of coarse-grained shared virtual memory. It is a buffer over host
-/// memory, which has the same address here and in the workers whose devices can use pointers to it.
+/// memory that has the same address in this process and in the workers whose devices can use pointers to it.
 class SvmAllocation final : public Memory {
  public:
-  /// @param flags those on the access of kernels.
-  /// @param alignment a power of two.
-  /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) where there is no place for it.
+  /// @param flags the kernels' access.
+  /// @param alignment a power of two, in bytes.
+  /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) if no address range is free for it.
   SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size, std::size_t alignment);
 
  private:

@@ -31,7 +31,7 @@ SvmPointer SvmTable::find(const void* pointer) const {
 }
 
 bool SvmTable::release(const void* pointer) {
-  Ref<Memory> allocation;  // let go of after the lock
+  Ref<Memory> allocation;  // released after the lock
   {
     const std::lock_guard lock(mutex_);
     const auto found = allocations_.find(static_cast<const std::byte*>(pointer));

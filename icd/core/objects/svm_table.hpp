@@ -12,23 +12,25 @@ namespace clique::icd {
 
 class Memory;
 
-/// Where in an allocation of shared virtual memory a pointer points; no allocation: elsewhere.
+/// The position of a pointer in an allocation of shared virtual memory. Without an allocation: it points
+/// elsewhere.
 struct SvmPointer {
   Ref<Memory> allocation;
   std::size_t offset = 0;
 
   explicit operator bool() const { return static_cast<bool>(allocation); }
-  /// Bytes from there to the allocation's end.
+  /// Bytes from there to the end of the allocation.
   std::size_t room() const;
 };
 
-/// The allocations of shared virtual memory that a context's application holds. Any thread.
+/// The allocations of shared virtual memory to which a context's application holds a reference. Any thread.
 class SvmTable {
  public:
-  /// Gives an allocation out. @returns where it begins.
+  /// Gives an allocation to the application. @returns its address.
   void* add(Memory& allocation);
   SvmPointer find(const void* pointer) const;
-  /// The application lets go of what begins at `pointer`. False where nothing does.
+  /// Releases the application's reference to the allocation that begins at `pointer`. @returns false if none
+  /// does.
   bool release(const void* pointer);
 
  private:

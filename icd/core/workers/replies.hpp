@@ -15,8 +15,8 @@
 
 namespace clique::icd {
 
-/// The answers of several workers to requests that were sent at the same time. Lost workers answer, too: with
-/// the reason why no reply will come.
+/// The answers of several workers to requests that were sent at the same time. For a lost worker the answer
+/// is the reason why there is no reply.
 template <typename Reply>
 class Replies {
  public:
@@ -27,11 +27,11 @@ class Replies {
     std::atomic<bool> known{false};
   };
   using Answers = std::vector<Answer>;
-  /// Called once, with all answers in the order of the requests, on the thread that received the last one (or
-  /// on the asking one, where all workers are lost).
+  /// Called once, with all answers in the order of the requests, on the thread that received the last one. If
+  /// all workers are lost, that is the asking thread.
   using Done = std::function<void(Answers& answers)>;
 
-  /// Sends each worker its request. Does not wait. No lock that `done` takes may be held.
+  /// Sends each worker its request. Does not wait. The caller must not hold a lock that `done` takes.
   template <typename M>
   static std::shared_ptr<Replies> ask(std::vector<std::pair<Worker*, M>> requests, Done done = {}) {
     auto replies = std::make_shared<Replies>(requests.size(), std::move(done));

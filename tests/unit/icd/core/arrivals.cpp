@@ -1,4 +1,4 @@
-// Where content is fetched from that many want at a time.
+// From which holder content is fetched that many holders want at the same time.
 #include "icd/core/coherence/arrivals.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace clique::icd {
 namespace {
 
-/// A transfer that has ended once *token is true.
+/// A transfer; it is complete once *token is true.
 using Token = std::shared_ptr<bool>;
 using Map = RangeMap<Token>;
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t kLarge = 64U << 20U;
 class Spread {
  public:
   explicit Spread(std::uint64_t size = kLarge) : size_(size) { copies_.push_back({0, {}}); }
-  /// @returns whom the holder gets the content from.
+  /// @returns the holder that this one gets the content from.
   Holder fetch(Holder to) {
     const auto traffic = arrivals_.traffic(0, size_);
     const auto* copy = traffic.soonest(copies_, [this](Holder holder) { return !lost.contains(holder); });

@@ -1,4 +1,4 @@
-// Programs and kernels over workers that the tests play themselves: what goes over the wire, and when.
+// Programs and kernels over workers that the tests play themselves: what is sent, and when.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ protocol::ArgDescription arg(const char* type, std::uint32_t address) {
   return {address, CL_KERNEL_ARG_ACCESS_NONE, type, 0, "name", 0};
 }
 
-/// A worker with one device, its part of the client, and what it was sent.
+/// A worker with one device, the client's objects for it, and what the worker was sent.
 struct Node {
   Node(zmq::context_t& zmq, unsigned index) {
     fake.on_create_buffer = [this](const auto& message) { buffers.push_back(message); };
@@ -30,7 +30,7 @@ struct Node {
     fake.on_release = [this](const auto& message) {
       released.insert(released.end(), message.objects.begin(), message.objects.end());
     };
-    fake.run([] {});  // so that its thread sees the functions that were set
+    fake.run([] {});  // makes the functions that were set visible to its thread
     const auto open = [this, &zmq] {
       std::vector<std::unique_ptr<Link>> links;
       links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)));
@@ -73,7 +73,7 @@ struct Node {
 
   std::atomic<cl_int> status{CL_SUCCESS};
   std::atomic<bool> silent{false};
-  /// Of the program's kernel.
+  /// The arguments of the program's kernel.
   std::vector<protocol::ArgDescription> args{arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
                                              arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
                                              arg("int*", CL_KERNEL_ARG_ADDRESS_LOCAL)};
@@ -83,7 +83,7 @@ struct Node {
   std::vector<protocol::CreateKernel> kernels;
   std::vector<protocol::RunKernel> runs;
   std::vector<protocol::ObjectId> released;
-  FakeWorker fake;  // its thread uses what is above
+  FakeWorker fake;  // its thread uses the members above
   std::unique_ptr<icd::Node> node;
   std::unique_ptr<Worker> worker;
   Ref<Device> device;
@@ -148,7 +148,7 @@ TEST_F(ProgramOnNodes, SourceGoesToAWorkerOnceWithTheFirstBuild) {
 TEST_F(ProgramOnNodes, AllWorkersBuildAtTheSameTime) {
   a.silent = true;
   b.silent = true;
-  // Neither answers before both have been asked.
+  // Neither worker answers before both have been asked.
   std::thread builders([&] {
     EXPECT_TRUE(eventually([&] { return a.asked() && b.asked(); }));
     for (Node* node : {&a, &b}) node->fake.run([&] { node->fake.reply(node->answer(node->builds.at(0))); });
@@ -248,7 +248,7 @@ TEST_F(ProgramOnNodes, LaunchesBringWhatChangedSinceTheLastOneOnThatWorker) {
   launch(*kernel, *on_a);
   launch(*kernel, *on_a);
   set(*kernel, 1, 12);
-  set(*kernel, 0, 10);  // as it was
+  set(*kernel, 0, 10);  // the value that it had before
   launch(*kernel, *on_a);
   launch(*kernel, *on_b);
   set(*kernel, 0, 13);
@@ -291,7 +291,7 @@ TEST_F(ProgramOnNodes, ACloneBringsAllArgumentsAsTheyWere) {
   });
 }
 
-// As where the write lets go of the last event of the other queue.
+// This happens when the write releases the last event of the other queue.
 TEST_F(ProgramOnNodes, AQueueMayGoWhileAWriteOnAnotherReturnsEarly) {
   const Ref<Queue> on_a = queue(a);
   Ref<Queue> on_b = queue(b);
@@ -371,7 +371,7 @@ TEST_F(KernelMemory, WhoseEndTheApplicationSeesStaysForItsCommands) {
   EXPECT_TRUE(eventually([&] { return gone == 1; }));
 }
 
-/// A kernel with a pointer, on a device with shared virtual memory and one without.
+/// A kernel with a pointer, on a device with shared virtual memory and on one without.
 class KernelPointers : public ProgramOnNodes {
  protected:
   KernelPointers() {

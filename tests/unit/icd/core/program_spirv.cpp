@@ -45,7 +45,7 @@ protocol::Bytes module() {
                    op(43, 4),  20,         5,  222});   // OpConstant
 }
 
-/// The words that specializing changed, by their positions.
+/// The positions of the words that specializing changed, with their values.
 template <typename T>
 std::vector<std::pair<std::size_t, std::uint32_t>> changes(cl_uint constant, T value) {
   protocol::Bytes changed = module();

@@ -1,4 +1,5 @@
-// The bookkeeping of coherence: which holders have which ranges, against a model with one entry per byte.
+// The bookkeeping of coherence: which holders have which ranges, compared with a model that has one entry per
+// byte.
 #include "icd/core/coherence/range_map.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using Map = RangeMap<int>;
 
-/// Later tokens of one holder supersede earlier even ones, as commands of one in-order queue do.
+/// Later tokens of a holder supersede earlier even ones, as commands of one in-order queue do.
 auto supersedes_even = [](int earlier) { return earlier % 2 == 0; };
 
 std::vector<Holder> holders_at(Map& map, std::uint64_t at) {
