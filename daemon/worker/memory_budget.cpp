@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "daemon/backend/checks.hpp"
+#include "daemon/backend/common/checks.hpp"
 #include "daemon/common/log.hpp"
 
 namespace clique::daemon {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/backend/cuda/describe.hpp"
+#include "daemon/backend/cuda/make_backend.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/worker/watchdog.hpp"
 

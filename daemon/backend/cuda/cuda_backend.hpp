@@ -4,13 +4,13 @@
 #include <optional>
 #include <unordered_map>
 
+#include "daemon/backend/common/staging.hpp"
 #include "daemon/backend/cuda/execution/fill.hpp"
 #include "daemon/backend/cuda/execution/printf_buffers.hpp"
 #include "daemon/backend/cuda/execution/small_reads.hpp"
 #include "daemon/backend/cuda/gpu/device.hpp"
 #include "daemon/backend/cuda/gpu/window.hpp"
 #include "daemon/backend/cuda/objects.hpp"
-#include "daemon/backend/staging.hpp"
 #include "daemon/compiler/client/cache.hpp"
 #include "daemon/compiler/client/compiler_process.hpp"
 #include "daemon/worker/backend.hpp"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "daemon/backend/build_thread.hpp"
+#include "daemon/backend/common/build_thread.hpp"
+#include "daemon/backend/common/table.hpp"
 #include "daemon/backend/cuda/execution/module.hpp"
 #include "daemon/backend/cuda/execution/scheduler.hpp"
-#include "daemon/backend/cuda/gpu/memory.hpp"
-#include "daemon/backend/table.hpp"
+#include "daemon/backend/cuda/gpu/image_store.hpp"
 
 namespace clique::daemon::cuda {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/backend/checks.hpp"
+#include "daemon/backend/common/checks.hpp"
 
 namespace clique::daemon::opencl {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "daemon/backend/build_thread.hpp"
-#include "daemon/backend/image_shape.hpp"
+#include "daemon/backend/common/build_thread.hpp"
+#include "daemon/backend/common/image_shape.hpp"
+#include "daemon/backend/common/table.hpp"
 #include "daemon/backend/opencl/native.hpp"
-#include "daemon/backend/table.hpp"
 #include "daemon/worker/memory_budget.hpp"
 #include "protocol/transport/placed_memory.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/backend/opencl/describe.hpp"
+#include "daemon/backend/opencl/make_backend.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/worker/watchdog.hpp"
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "daemon/backend/common/staging.hpp"
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/objects.hpp"
-#include "daemon/backend/staging.hpp"
 
 namespace clique::daemon::opencl {
 

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <set>
 
-#include "daemon/backend/cuda/gpu/nd_range.hpp"
+#include "daemon/backend/cuda/execution/nd_range.hpp"
 
 namespace clique::daemon::cuda {
 namespace {

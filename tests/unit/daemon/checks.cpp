@@ -1,5 +1,5 @@
 // What backends make of numbers that messages bring.
-#include "daemon/backend/checks.hpp"
+#include "daemon/backend/common/checks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "daemon/backend/staging.hpp"
+#include "daemon/backend/common/staging.hpp"
 
 namespace clique::daemon {
 namespace {

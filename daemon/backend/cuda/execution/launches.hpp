@@ -6,8 +6,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "daemon/backend/cuda/execution/nd_range.hpp"
 #include "daemon/backend/cuda/gpu/driver.hpp"
-#include "daemon/backend/cuda/gpu/nd_range.hpp"
 
 namespace clique::daemon::cuda {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "daemon/backend/cuda/execution/launches.hpp"
+#include "daemon/backend/cuda/execution/nd_range.hpp"
 #include "daemon/backend/cuda/gpu/driver.hpp"
-#include "daemon/backend/cuda/gpu/nd_range.hpp"
 #include "daemon/compiler/contract/program_binary.hpp"
 
 namespace clique::daemon::cuda {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/backend/cuda/execution/stream.hpp"
+#include "daemon/backend/cuda/execution/completions.hpp"
 
 namespace clique::daemon::cuda {
 

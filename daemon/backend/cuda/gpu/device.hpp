@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "daemon/backend/cuda/gpu/driver.hpp"
-#include "daemon/backend/cuda/gpu/nd_range.hpp"
-#include "daemon/common/control.hpp"
+#include "daemon/backend/cuda/gpu/grid_limits.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -30,8 +29,5 @@ Device open_device(std::uint32_t number);
 
 /// Extensions of OpenCL C that programs for the GPU may use.
 std::vector<std::string> language_extensions(const Device& device);
-
-/// What clGetPlatformInfo and clGetDeviceInfo answer; `clock` is left for the caller.
-protocol::Attached describe(const Device& device);
 
 }  // namespace clique::daemon::cuda

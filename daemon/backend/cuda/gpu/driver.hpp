@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "daemon/backend/checks.hpp"
+#include "daemon/backend/common/checks.hpp"
 
 namespace clique::daemon::cuda {
 

@@ -5,13 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace clique::daemon::cuda {
+#include "daemon/backend/cuda/gpu/grid_limits.hpp"
 
-/// What the GPU can launch.
-struct GridLimits {
-  std::array<std::uint32_t, 3> groups{0x7FFFFFFF, 65535, 65535};  ///< in one grid
-  std::array<std::uint32_t, 3> items{1024, 1024, 64};             ///< in one group, by dimension
-};
+namespace clique::daemon::cuda {
 
 /// The range of clEnqueueNDRangeKernel; what lies beyond its dimensions is 0 or 1.
 struct NdRange {

@@ -1,4 +1,4 @@
-#include "daemon/backend/cuda/gpu/nd_range.hpp"
+#include "daemon/backend/cuda/execution/nd_range.hpp"
 
 #include <algorithm>
 

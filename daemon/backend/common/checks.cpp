@@ -1,4 +1,4 @@
-#include "daemon/backend/checks.hpp"
+#include "daemon/backend/common/checks.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,6 @@
 // What a GPU answers to clGetDeviceInfo (OpenCL 3.0, table 4.2, and the extensions' tables).
+#include "daemon/backend/cuda/describe.hpp"
+
 #include <CL/cl_ext.h>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "daemon/backend/checks.hpp"
+#include "daemon/backend/common/checks.hpp"
 
 namespace clique::daemon {
 

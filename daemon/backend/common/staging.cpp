@@ -1,4 +1,4 @@
-#include "daemon/backend/staging.hpp"
+#include "daemon/backend/common/staging.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "daemon/backend/build_thread.hpp"
+#include "daemon/backend/common/build_thread.hpp"
 
 namespace clique::daemon {
 

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "daemon/backend/cuda/gpu/device.hpp"
+#include "protocol/messages.hpp"
+
+namespace clique::daemon::cuda {
+
+/// What clGetPlatformInfo and clGetDeviceInfo answer; `clock` is left for the caller.
+protocol::Attached describe(const Device& device);
+
+}  // namespace clique::daemon::cuda
