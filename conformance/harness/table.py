@@ -8,13 +8,13 @@ from .results import Results
 _HEAD = """\
 # Conformance
 
-What third-party suites give on the driver of a device (*native*) and on Clique over that driver or, on `nvidia-h200`,
-over CUDA. This page is what `conformance/table` prints of the files in `conformance/expected`;
-[conformance/README.md](../conformance/README.md) says how they are recorded. The subtests of a case count one by one where a
-program reports them. A test is *better* or *worse* through Clique if both drivers know it and their outcomes differ;
-of those that end in different ways from run to run only the number is given.
+Results of third-party suites on a device's own driver (*native*) and on Clique, which runs over that driver or, on
+`nvidia-h200`, over CUDA. `conformance/table` generates this page from the files in `conformance/expected`;
+[conformance/README.md](../conformance/README.md) explains how these are recorded. If a program reports the subtests of
+a case, each subtest counts. A test is *better* or *worse* through Clique if both drivers know it and the outcomes
+differ. The last column is the number of tests whose outcome varies from run to run; they are not compared.
 
-| suite | device | native | Clique | better | worse | not alike every time |
+| suite | device | native | Clique | better | worse | varying |
 |---|---|---|---|---|---|---|
 """
 
