@@ -76,30 +76,6 @@ Result failed(const Request& request, const std::string& why) {
 
 }  // namespace
 
-std::int32_t failure_status(Request::Kind kind) {
-  switch (kind) {
-    case Request::Kind::Compile:
-      return CL_COMPILE_PROGRAM_FAILURE;
-    case Request::Kind::Link:
-      return CL_LINK_PROGRAM_FAILURE;
-    case Request::Kind::Build:
-      break;
-  }
-  return CL_BUILD_PROGRAM_FAILURE;
-}
-
-std::int32_t options_status(Request::Kind kind) {
-  switch (kind) {
-    case Request::Kind::Compile:
-      return CL_INVALID_COMPILER_OPTIONS;
-    case Request::Kind::Link:
-      return CL_INVALID_LINKER_OPTIONS;
-    case Request::Kind::Build:
-      break;
-  }
-  return CL_INVALID_BUILD_OPTIONS;
-}
-
 std::string find_compiler() {
   if (const char* const path = std::getenv("CLIQUE_COMPILER")) return path;
   std::error_code error;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/compiler/contract/request.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/compiler/contract/request.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/compiler/contract/request.hpp"
 #include "daemon/compiler/tool/linking/device_library.hpp"
 
 namespace clique::daemon::compiler {

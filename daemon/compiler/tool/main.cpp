@@ -7,10 +7,11 @@
 
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
+#include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/compile.hpp"
 #include "daemon/compiler/tool/linking/device_library.hpp"
 #include "daemon/compiler/tool/metadata_json.hpp"
-#include "daemon/compiler/tool/passes/target.hpp"
+#include "daemon/compiler/tool/packing/build_library.hpp"
 #include "daemon/compiler/tool/serve.hpp"
 
 namespace {

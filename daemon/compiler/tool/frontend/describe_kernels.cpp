@@ -7,15 +7,13 @@
 
 #include <algorithm>
 
+#include "daemon/compiler/tool/common/address_spaces.hpp"
+#include "daemon/compiler/tool/common/is_kernel.hpp"
 #include "daemon/compiler/tool/frontend/kernel_attributes.hpp"
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
 
 namespace clique::daemon::compiler {
 
 namespace {
-
-/// The front end's numbers of address spaces, which are SPIR's.
-enum SpirAddressSpace : unsigned { kPrivate = 0, kGlobal = 1, kConstant = 2, kLocal = 3 };
 
 /// Element `index` of one of the lists that the front end attaches to a kernel.
 const llvm::Metadata* note(const llvm::Function& kernel, const char* list, unsigned index) {
@@ -35,11 +33,11 @@ std::uint32_t number_of(const llvm::Function& kernel, const char* list, unsigned
 
 std::uint32_t address_qualifier(unsigned space) {
   switch (space) {
-    case kGlobal:
+    case kSpirGlobal:
       return CL_KERNEL_ARG_ADDRESS_GLOBAL;
-    case kConstant:
+    case kSpirConstant:
       return CL_KERNEL_ARG_ADDRESS_CONSTANT;
-    case kLocal:
+    case kSpirLocal:
       return CL_KERNEL_ARG_ADDRESS_LOCAL;
     default:
       return CL_KERNEL_ARG_ADDRESS_PRIVATE;
@@ -71,9 +69,9 @@ ArgKind kind_of(const llvm::Argument& argument, llvm::StringRef base_type, unsig
   if (base_type.starts_with("image") && base_type.ends_with("_t")) return ArgKind::Image;
   if (argument.hasByValAttr() || !argument.getType()->isPointerTy()) return ArgKind::Value;
   switch (space) {
-    case kLocal:
+    case kSpirLocal:
       return ArgKind::Local;
-    case kConstant:
+    case kSpirConstant:
       return ArgKind::Constant;
     default:
       return ArgKind::Global;
@@ -104,10 +102,6 @@ Arg describe(const llvm::Argument& argument) {
 }
 
 }  // namespace
-
-bool is_kernel(const llvm::Function& function) {
-  return function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL;
-}
 
 std::vector<Kernel> describe_kernels(const llvm::Module& module) {
   std::vector<Kernel> kernels;

@@ -6,13 +6,10 @@
 #include "daemon/compiler/contract/program_binary.hpp"
 
 namespace llvm {
-class Function;
 class Module;
-}  // namespace llvm
+}
 
 namespace clique::daemon::compiler {
-
-bool is_kernel(const llvm::Function& function);
 
 /// The kernels that the module defines, in its order. Where arguments lie in the parameter block is left
 /// open.

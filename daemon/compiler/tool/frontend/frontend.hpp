@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/compiler/tool/frontend/options.hpp"
-#include "daemon/compiler/tool/passes/target.hpp"
+#include "daemon/compiler/tool/common/options.hpp"
+#include "daemon/compiler/tool/common/target.hpp"
 
 namespace llvm {
 class LLVMContext;

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "daemon/compiler/contract/libdevice.hpp"
-#include "daemon/compiler/tool/linking/bitcode.hpp"
+#include "daemon/compiler/tool/common/bitcode.hpp"
 
 namespace clique::daemon::compiler {
 

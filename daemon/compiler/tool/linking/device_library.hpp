@@ -15,18 +15,6 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Names in libdevice.
-inline constexpr const char* kLibdevicePrefix = "__nv_";
-
-/// Ranks of definitions in the pack.
-inline constexpr std::uint32_t kOwnRank = 0;
-inline constexpr std::uint32_t kLibclcRank = 1;
-
-/// Compiles one source of the device library, or merges such files with libclc's and takes them apart.
-protocol::Bytes compile_library_source(const std::string& path, const std::string& options);
-/// @param modules bitcode files of rank kOwnRank; `fallback`: one of rank kLibclcRank, or empty
-protocol::Bytes pack_library(const std::vector<std::string>& modules, const std::string& fallback);
-
 /// Opened once per process. Not thread-safe.
 class DeviceLibrary {
  public:

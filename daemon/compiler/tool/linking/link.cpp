@@ -7,8 +7,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
 
-#include "daemon/compiler/tool/linking/bitcode.hpp"
-#include "daemon/compiler/tool/passes/target.hpp"
+#include "daemon/compiler/tool/common/bitcode.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -1,4 +1,5 @@
-// How the device library is made when Clique is built.
+#include "daemon/compiler/tool/packing/build_library.hpp"
+
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IRReader/IRReader.h>
@@ -11,9 +12,11 @@
 #include <stdexcept>
 
 #include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/contract/libdevice.hpp"
+#include "daemon/compiler/tool/common/bitcode.hpp"
+#include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/frontend/frontend.hpp"
-#include "daemon/compiler/tool/linking/bitcode.hpp"
-#include "daemon/compiler/tool/linking/device_library.hpp"
+#include "daemon/compiler/tool/packing/pack.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -21,6 +24,10 @@ namespace {
 
 /// The library may use whatever the newest processor has, where __nvvm_reflect("__CUDA_ARCH") says so.
 constexpr const char* kLibraryArchitecture = "sm_90";
+
+/// Ranks of definitions in the pack: the lowest is preferred.
+constexpr std::uint32_t kOwnRank = 0;
+constexpr std::uint32_t kLibclcRank = 1;
 
 std::unique_ptr<llvm::MemoryBuffer> read_file(const std::string& path) {
   auto file = llvm::MemoryBuffer::getFile(path);

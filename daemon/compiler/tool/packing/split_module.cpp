@@ -8,7 +8,7 @@
 
 #include <stdexcept>
 
-#include "daemon/compiler/tool/linking/bitcode.hpp"
+#include "daemon/compiler/tool/common/bitcode.hpp"
 #include "daemon/compiler/tool/packing/pack.hpp"
 
 namespace clique::daemon::compiler {

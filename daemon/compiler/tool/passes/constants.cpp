@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -4,7 +4,7 @@
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 
-#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
+#include "daemon/compiler/tool/common/is_kernel.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
 #include "daemon/compiler/tool/passes/parameters.hpp"
 
 namespace clique::daemon::compiler {

@@ -11,7 +11,7 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
+#include "daemon/compiler/tool/common/is_kernel.hpp"
 #include "daemon/compiler/tool/passes/byte_pairs.hpp"
 #include "daemon/compiler/tool/passes/byte_vectors.hpp"
 #include "daemon/compiler/tool/passes/constants.hpp"

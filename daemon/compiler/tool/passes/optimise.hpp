@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/compiler/contract/program_binary.hpp"
-#include "daemon/compiler/tool/frontend/options.hpp"
+#include "daemon/compiler/tool/common/options.hpp"
 
 namespace llvm {
 class Module;

@@ -5,7 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
 #include "daemon/compiler/tool/passes/hidden_values.hpp"
 
 namespace clique::daemon::compiler {

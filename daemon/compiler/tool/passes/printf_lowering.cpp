@@ -15,7 +15,7 @@
 
 #include "daemon/compiler/contract/printf_format.hpp"
 #include "daemon/compiler/library/abi.h"
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
 
 namespace clique::daemon::compiler {
 

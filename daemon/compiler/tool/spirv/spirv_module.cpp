@@ -15,9 +15,9 @@
 
 #include <stdexcept>
 
-#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
-#include "daemon/compiler/tool/passes/target.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
+#include "daemon/compiler/tool/common/is_kernel.hpp"
+#include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/spirv/builtin_names.hpp"
 
 namespace clique::daemon::compiler {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "daemon/compiler/tool/frontend/options.hpp"
+#include "daemon/compiler/tool/common/options.hpp"
 
 namespace llvm {
 class DataLayout;

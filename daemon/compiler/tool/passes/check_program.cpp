@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/frontend/check_program.hpp"
+#include "daemon/compiler/tool/passes/check_program.hpp"
 
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CallGraph.h>
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "daemon/compiler/tool/passes/address_spaces.hpp"
+#include "daemon/compiler/tool/common/address_spaces.hpp"
 #include "daemon/compiler/tool/passes/hidden_values.hpp"
 
 namespace clique::daemon::compiler {

@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/frontend/kernel_calls.hpp"
+#include "daemon/compiler/tool/passes/kernel_calls.hpp"
 
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "daemon/compiler/tool/frontend/describe_kernels.hpp"
+#include "daemon/compiler/tool/common/is_kernel.hpp"
 
 namespace clique::daemon::compiler {
 

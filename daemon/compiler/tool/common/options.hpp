@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/compiler/client/compiler_process.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
+#include "daemon/compiler/contract/request.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/compiler/tool/frontend/options.hpp"
+#include "daemon/compiler/tool/common/options.hpp"
 
 namespace llvm {
 class TargetMachine;

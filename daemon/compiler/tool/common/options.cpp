@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/frontend/options.hpp"
+#include "daemon/compiler/tool/common/options.hpp"
 
 #include <algorithm>
 #include <charconv>

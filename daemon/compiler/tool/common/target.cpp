@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/passes/target.hpp"
+#include "daemon/compiler/tool/common/target.hpp"
 
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>

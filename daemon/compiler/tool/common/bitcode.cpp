@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/linking/bitcode.hpp"
+#include "daemon/compiler/tool/common/bitcode.hpp"
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
