@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/limits.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::protocol {
@@ -22,16 +23,6 @@ namespace clique::protocol {
 class DecodeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-};
-
-/// Limits on what a received batch may hold.
-struct Limits {
-  static constexpr std::size_t kBatchBytes = 256U
-                                             << 20U;  ///< a batch without payloads; holds program binaries
-  static constexpr std::size_t kArray = 1U << 16U;
-  static constexpr std::size_t kString = 64U << 20U;
-  static constexpr std::size_t kBin = 256U << 20U;
-  static constexpr std::size_t kDepth = 10;
 };
 
 namespace detail {

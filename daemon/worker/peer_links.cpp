@@ -55,13 +55,12 @@ std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t si
 }
 
 std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
-  constexpr std::uint64_t kSmallest = 1U << 20U;
-  constexpr std::uint64_t kLargest = 4U << 20U;
   // Several threads of the client copy what comes from memory: the larger the chunks, the less they wait for
   // each other, but of few nothing overlaps.
   constexpr std::uint64_t kChunks = 64;
-  if (peer != protocol::kClientPeer || !client_->shares()) return kSmallest;
-  return std::clamp(size / kChunks / kSmallest * kSmallest, kSmallest, kLargest);
+  if (peer != protocol::kClientPeer || !client_->shares()) return protocol::kPartSize;
+  return std::clamp(size / kChunks / protocol::kPartSize * protocol::kPartSize, protocol::kPartSize,
+                    protocol::kLargestSharedPart);
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {

@@ -11,8 +11,6 @@ namespace {
 constexpr std::uint64_t kMaxEarlyBytes = 4ULL << 30U;
 /// CL_OUT_OF_RESOURCES: what a transfer that cannot be received ends with.
 constexpr std::int32_t kBadTransfer = -5;
-/// What is sent on at a time of a part that came through a segment, in one piece.
-constexpr std::uint64_t kChunk = 1U << 20U;
 }  // namespace
 
 void Transfers::expect(const protocol::Expect& command, std::unique_ptr<TransferSink> sink) {
@@ -125,12 +123,13 @@ bool Transfers::place(Transfer& transfer, Part&& part) {
 
 void Transfers::put(Transfer& transfer, protocol::PeerData&& part) {
   for (const Relay& relay : transfer.relays)
-    for (std::uint64_t at = 0; at < part.data.bytes.size(); at += kChunk)
+    for (std::uint64_t at = 0; at < part.data.bytes.size(); at += protocol::kPartSize)
       relay.onward.send(
           {relay.push.transfer,
            part.offset + at,
            0,
-           {part.data.bytes.subspan(at, std::min(kChunk, part.data.bytes.size() - at)), part.data.owner}});
+           {part.data.bytes.subspan(at, std::min(protocol::kPartSize, part.data.bytes.size() - at)),
+            part.data.owner}});
   if (transfer.sink) transfer.sink->write(part.offset, std::move(part.data));
 }
 

@@ -70,7 +70,7 @@ std::vector<std::function<void()>> Uploads::close() {
 void Uploads::send(std::unique_lock<std::mutex>& lock) {
   if (std::exchange(sending_, true)) return;
   while (Upload* const upload = sendable()) {
-    const std::size_t size = std::min(kPart, upload->content.bytes.size() - upload->sent);
+    const std::size_t size = std::min(protocol::kPartSize, upload->content.bytes.size() - upload->sent);
     protocol::PeerData part{upload->transfer,
                             upload->sent,
                             0,
@@ -87,7 +87,8 @@ void Uploads::send(std::unique_lock<std::mutex>& lock) {
 Uploads::Upload* Uploads::sendable() {
   for (Upload& upload : uploads_) {
     if (upload.all_sent()) continue;
-    if (upload.under_way == 0 || beyond_ + std::min(upload.under_way, kPart) < window_) return &upload;
+    if (upload.under_way == 0 || beyond_ + std::min(upload.under_way, protocol::kPartSize) < window_)
+      return &upload;
   }
   return nullptr;
 }

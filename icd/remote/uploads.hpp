@@ -18,9 +18,6 @@ namespace clique::icd {
 /// have at least one part in flight beside the window. Thread-safe.
 class Uploads {
  public:
-  /// The size of a part, in bytes.
-  static constexpr std::size_t kPart = 1U << 20U;
-
   /// Carries parts to the worker. Called by one thread at a time, without a lock.
   class Way {
    public:
@@ -56,7 +53,7 @@ class Uploads {
     std::function<void()> cancelled = {};
 
     /// The bytes in flight that count towards the window.
-    std::size_t beyond() const { return under_way - std::min(under_way, kPart); }
+    std::size_t beyond() const { return under_way - std::min(under_way, protocol::kPartSize); }
     bool all_sent() const { return sent == content.bytes.size() || cancelled; }
   };
 
@@ -69,7 +66,7 @@ class Uploads {
   std::mutex mutex_;  // guards the members below
   std::list<Upload> uploads_;
   std::size_t beyond_ = 0;  // the sum over uploads_
-  std::size_t window_ = kPart;
+  std::size_t window_ = protocol::kPartSize;
   bool sending_ = false;  // a thread is sending, and will look for more before it stops
   bool closed_ = false;
 };

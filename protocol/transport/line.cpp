@@ -13,10 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What may come before it is acknowledged: little enough to be kept, and enough not to cost anything.
-constexpr unsigned kMostBatches = 64;
-constexpr std::size_t kMostBytes = 1U << 20U;
-
 /// Between two attempts to connect, and for one of them.
 constexpr auto kPause = 100ms;
 constexpr auto kAttempt = 2s;
@@ -69,7 +65,7 @@ bool LineReceiver::count(const Incoming& incoming) {
   ++batches_;
   bytes_ += incoming.records.size();
   for (const Payload& frame : incoming.frames) bytes_ += frame.bytes.size();
-  if (batches_ < kMostBatches && bytes_ < kMostBytes) return false;
+  if (batches_ < kBatchesToAcknowledge && bytes_ < kBytesToAcknowledge) return false;
   batches_ = 0;
   bytes_ = 0;
   return true;

@@ -7,7 +7,7 @@
 namespace clique::test {
 namespace {
 
-constexpr std::uint64_t kPart = 1U << 20U;
+constexpr std::uint64_t kPart = kPartSize;
 
 class Bulk : public testing::Test {
  protected:

@@ -70,7 +70,7 @@ TEST_F(Commands, GivenPrintfThenPrintComesBeforeTheEnd) {
 TEST_F(Commands, GivenPartsThenTheyAreOneCommand) {
   client_.set_up();
   for (const ObjectId queue : {2, 3}) {
-    const std::size_t part = 1 << 20;
+    const std::size_t part = kPartSize;
     std::vector<char> bytes(3 * part);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + queue);
     const ObjectId id = 10 + queue;

@@ -5,11 +5,7 @@
 
 namespace clique::daemon::opencl {
 
-namespace {
-/// What one PeerData carries.
-constexpr std::uint64_t kChunk = 1U << 20U;
-
-}  // namespace
+namespace {}  // namespace
 
 /// A transfer on its way out. Chunks are read one after the other, a few ahead of what has been sent.
 class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
@@ -78,15 +74,15 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   void read() {
-    const unsigned ahead = backend_.surroundings_.peers.chunks_ahead(message_.peer, kChunk);
+    const unsigned ahead = backend_.surroundings_.peers.chunks_ahead(message_.peer, protocol::kPartSize);
     for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
   void read_next() {
     if (next_ == size_ || failed_) return;
     const std::uint64_t offset = next_;
-    const Block block = memory_->image ? block_at(memory_->shape, offset, kChunk)
-                                       : Block{{}, {}, std::min(kChunk, size_ - offset)};
+    const Block block = memory_->image ? block_at(memory_->shape, offset, protocol::kPartSize)
+                                       : Block{{}, {}, std::min(protocol::kPartSize, size_ - offset)};
     next_ += block.size;
     auto data = backend_.surroundings_.peers.take(message_.peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);

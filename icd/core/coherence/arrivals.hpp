@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "icd/core/coherence/range_map.hpp"
+#include "protocol/limits.hpp"
 
 namespace clique::icd {
 
@@ -24,8 +25,6 @@ class Arrivals {
   /// Whether the transfer of a token has completed or failed.
   using Ended = bool (*)(const Token&);
 
-  /// Bytes that workers send at a time.
-  static constexpr std::uint64_t kPart = 1U << 20U;
   /// Bytes: a transfer up to this size is dominated by latency. A holder can send kSmallAtOnce of them in one
   /// round.
   static constexpr std::uint64_t kSmall = 64U << 10U;
@@ -78,7 +77,7 @@ class Arrivals {
 
   Traffic traffic(std::uint64_t begin, std::uint64_t end) const {
     Traffic traffic;
-    traffic.parts_ = (end - begin + kPart - 1) / kPart;
+    traffic.parts_ = (end - begin + protocol::kPartSize - 1) / protocol::kPartSize;
     if (end - begin <= kSmall) traffic.at_once_ = kSmallAtOnce;
     for (const auto& [to, arrivals] : arrivals_) {
       for (const Arrival& arrival : arrivals) {

@@ -231,7 +231,7 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
     const std::size_t row = extent[0] * image->element_size();
     post_image_write(worker.link(), header, false, object_.id(), image->element_size(), {}, extent,
                      {host_data_, {row, row * extent[1]}, host_owner_});
-  } else if (end - begin > kLargeTransfer) {
+  } else if (end - begin > protocol::kLargeTransfer) {
     worker.upload(header, object_.id(), begin, {{host_data_ + begin, end - begin}, host_owner_});
   } else {
     post_buffer_write(worker.link(), header, false, object_.id(), begin, end - begin,

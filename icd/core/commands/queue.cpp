@@ -411,7 +411,8 @@ Ref<Event> Queue::write_bulk(Memory& buffer, std::size_t offset, const protocol:
 }
 
 bool Queue::is_bulk(std::size_t size) const {
-  return in_order() && size > (worker().link().is_long_way() ? kLargeOverLongWay : kLargeTransfer);
+  return in_order() &&
+         size > (worker().link().is_long_way() ? protocol::kLargeOverLongWay : protocol::kLargeTransfer);
 }
 
 std::shared_ptr<EarlyRead> Queue::early_read(std::size_t size, std::span<const Ref<Event>> waits) {
@@ -454,21 +455,24 @@ Ref<Event> Queue::read(Memory& buffer, std::size_t offset, std::size_t size, voi
   const auto fills = early ? std::span<const std::byte>() : range;
   const Ref<Memory> keep(early ? nullptr : &buffer);
   DataSink sink = [to, size, keep, early](std::uint32_t part, std::span<const std::byte> data) {
-    const std::size_t begin = part * kPartSize;
+    const std::size_t begin = part * protocol::kPartSize;
     if (begin <= size && data.size() <= size - begin && (!early || early->claim()))
       icd::copy(static_cast<std::byte*>(to) + begin, data.data(), data.size());
   };
-  return submit_parts(
-      {type, waits, {&access, 1}, true, false, std::move(sink), fills},
-      [&](Link& link, protocol::Command& header) {
-        const std::size_t count = (size + kPartSize - 1) / kPartSize;
-        post_parts(link, header, in_order(), count, [&](protocol::Command own, std::size_t i) {
-          const std::size_t begin = i * kPartSize;
-          return protocol::ReadBuffer{
-              std::move(own), static_cast<std::uint32_t>(i),     buffer.id(),
-              offset + begin, std::min(kPartSize, size - begin), early ? early->end() : 0};
-        });
-      });
+  return submit_parts({type, waits, {&access, 1}, true, false, std::move(sink), fills},
+                      [&](Link& link, protocol::Command& header) {
+                        const std::size_t count = (size + protocol::kPartSize - 1) / protocol::kPartSize;
+                        post_parts(link, header, in_order(), count,
+                                   [&](protocol::Command own, std::size_t i) {
+                                     const std::size_t begin = i * protocol::kPartSize;
+                                     return protocol::ReadBuffer{std::move(own),
+                                                                 static_cast<std::uint32_t>(i),
+                                                                 buffer.id(),
+                                                                 offset + begin,
+                                                                 std::min(protocol::kPartSize, size - begin),
+                                                                 early ? early->end() : 0};
+                                   });
+                      });
 }
 
 Ref<Event> Queue::write_from(std::span<const std::byte> memory, cl_command_type type, const Access& access,

@@ -31,12 +31,12 @@ std::vector<BoxPart> split(const protocol::Triple& region, std::size_t unit) {
   const std::size_t slice = row * region[1];
   // Of each dimension, how much one part takes.
   protocol::Triple step = region;
-  if (slice <= kPartSize) {
-    step[2] = std::max<std::size_t>(1, kPartSize / std::max<std::size_t>(1, slice));
+  if (slice <= protocol::kPartSize) {
+    step[2] = std::max<std::size_t>(1, protocol::kPartSize / std::max<std::size_t>(1, slice));
   } else {
     step[2] = 1;
-    step[1] = std::max<std::size_t>(1, kPartSize / row);
-    if (row > kPartSize) step[0] = std::max<std::size_t>(1, kPartSize / unit);
+    step[1] = std::max<std::size_t>(1, protocol::kPartSize / row);
+    if (row > protocol::kPartSize) step[0] = std::max<std::size_t>(1, protocol::kPartSize / unit);
   }
   for (std::size_t z = 0; z < region[2]; z += step[2])
     for (std::size_t y = 0; y < region[1]; y += step[1])
@@ -62,10 +62,10 @@ protocol::Payload payload(const HostContent& content, const std::byte* at, const
 
 void post_buffer_write(Link& link, const protocol::Command& header, bool in_order, protocol::ObjectId buffer,
                        std::uint64_t offset, std::uint64_t size, const HostContent& content) {
-  const std::size_t count = std::max<std::size_t>(1, (size + kPartSize - 1) / kPartSize);
+  const std::size_t count = std::max<std::size_t>(1, (size + protocol::kPartSize - 1) / protocol::kPartSize);
   post_parts(link, header, in_order, count, [&](protocol::Command own, std::size_t i) {
-    const std::uint64_t begin = i * kPartSize;
-    const std::uint64_t bytes = std::min<std::uint64_t>(kPartSize, size - begin);
+    const std::uint64_t begin = i * protocol::kPartSize;
+    const std::uint64_t bytes = std::min<std::uint64_t>(protocol::kPartSize, size - begin);
     return protocol::WriteBuffer{std::move(own), buffer, offset + begin,
                                  payload(content, content.data + begin, {bytes, 1, 1})};
   });

@@ -12,16 +12,6 @@
 
 namespace clique::icd {
 
-/// Bytes of one part of a transfer: small enough that the stages of the way (socket, staging, device)
-/// overlap, and that a part stays in a core's cache between two of them; and large, since each part wakes a
-/// thread at every stage.
-inline constexpr std::size_t kPartSize = 1U << 20U;
-
-/// What is larger goes beside the commands (Link::upload, Push) where it is one range of a buffer.
-inline constexpr std::size_t kLargeTransfer = 2U << 20U;
-/// The same over a long way, of which kLargeTransfer would be all that the commands' one connection holds.
-inline constexpr std::size_t kLargeOverLongWay = 256U << 10U;
-
 /// A block of host memory of this library: contents of COPY_HOST_PTR, mapped regions, packed rows.
 using HostBlock = std::shared_ptr<std::byte[]>;
 /// Uninitialised, aligned as OpenCL's largest type. Throws Error(CL_OUT_OF_HOST_MEMORY).
@@ -59,8 +49,8 @@ struct BoxPart {
   protocol::Triple bytes(std::size_t unit) const { return {region[0] * unit, region[1], region[2]}; }
 };
 
-/// Splits a box into parts of at most kPartSize bytes each, in the order of memory: whole slices where they
-/// are small enough, else whole rows, else pieces of rows.
+/// Splits a box into parts of at most protocol::kPartSize bytes each, in the order of memory: whole slices
+/// where they are small enough, else whole rows, else pieces of rows.
 /// @param unit bytes of one element in x.
 std::vector<BoxPart> split(const protocol::Triple& region, std::size_t unit);
 

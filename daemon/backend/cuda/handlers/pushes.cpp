@@ -7,8 +7,6 @@
 namespace clique::daemon::cuda {
 
 namespace {
-/// What does not go in parts through a window.
-constexpr std::uint64_t kSmall = 1U << 20U;
 /// What one WindowData tells of: little at first, since nothing overlaps with the first part, then so much
 /// that the copy into the window, five times as fast as NVLink, keeps up; between two parts 7 us are lost.
 constexpr std::uint64_t kMostFirst = 16U << 20U;
@@ -92,7 +90,7 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   }
 
   void begin() {
-    windowed_ = !memory_->image && size_ > kSmall && message_.peer != protocol::kClientPeer &&
+    windowed_ = !memory_->image && size_ > protocol::kPartSize && message_.peer != protocol::kClientPeer &&
                 backend_.window_.open_to(message_.peer);
     const bool ready =
         std::all_of(waits_.begin(), waits_.end(), [](const TaskRef& task) { return task->ended(); });
@@ -120,8 +118,8 @@ class CudaBackend::PushJob : public std::enable_shared_from_this<PushJob> {
 
   /// How much to leave in the window at once.
   std::uint64_t part_at(std::uint64_t offset) const {
-    return offset == 0 ? std::clamp(size_ / 16, kSmall, kMostFirst)
-                       : std::clamp(kGrowth * offset, kSmall, kMostPart);
+    return offset == 0 ? std::clamp(size_ / 16, protocol::kPartSize, kMostFirst)
+                       : std::clamp(kGrowth * offset, protocol::kPartSize, kMostPart);
   }
 
   void read_next() {

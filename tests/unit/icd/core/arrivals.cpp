@@ -48,7 +48,7 @@ class Spread {
 };
 
 TEST(Arrivals, GivenManyReadersOfOnePartThenInEveryRoundTwiceAsManyHaveIt) {
-  Spread spread(Arrivals<Token>::kPart);
+  Spread spread(protocol::kPartSize);
   for (Holder reader = 1; reader < 64; ++reader) spread.fetch(reader);
   for (std::uint64_t round = 1; round <= 6; ++round)
     EXPECT_EQ(1 << (round - 1), std::count(spread.rounds.begin(), spread.rounds.end(), round)) << round;
@@ -60,7 +60,7 @@ TEST(Arrivals, GivenManyReadersOfManyPartsThenEachSendsThemOnOnce) {
 }
 
 TEST(Arrivals, GivenMoreReadersThanPartsThenTheChainBranches) {
-  Spread spread(4 * Arrivals<Token>::kPart);
+  Spread spread(4 * protocol::kPartSize);
   std::multiset<Holder> sources;
   for (Holder reader = 1; reader < 64; ++reader) sources.insert(spread.fetch(reader));
   EXPECT_EQ(2U, sources.count(0));

@@ -14,14 +14,18 @@ std::uint64_t volume(const protocol::Triple& region) {
 }
 
 TEST(Split, GivenAnyBoxThenPartsCoverItOnceAndAreSmallEnough) {
-  const std::vector<std::pair<protocol::Triple, std::size_t>> boxes = {
-      {{1, 1, 1}, 1},       {{kPartSize, 1, 1}, 1},     {{kPartSize + 1, 1, 1}, 1},
-      {{1000, 1000, 7}, 4}, {{3 * kPartSize, 2, 2}, 1}, {{5, 100000, 3}, 16},
-      {{640, 480, 1}, 16},  {{7, 5, 100000}, 8}};
+  const std::vector<std::pair<protocol::Triple, std::size_t>> boxes = {{{1, 1, 1}, 1},
+                                                                       {{protocol::kPartSize, 1, 1}, 1},
+                                                                       {{protocol::kPartSize + 1, 1, 1}, 1},
+                                                                       {{1000, 1000, 7}, 4},
+                                                                       {{3 * protocol::kPartSize, 2, 2}, 1},
+                                                                       {{5, 100000, 3}, 16},
+                                                                       {{640, 480, 1}, 16},
+                                                                       {{7, 5, 100000}, 8}};
   for (const auto& [region, unit] : boxes) {
     std::uint64_t covered = 0;
     for (const BoxPart& part : split(region, unit)) {
-      EXPECT_LE(volume(part.region) * unit, kPartSize);
+      EXPECT_LE(volume(part.region) * unit, protocol::kPartSize);
       for (int i = 0; i < 3; ++i) EXPECT_LE(part.origin[i] + part.region[i], region[i]);
       covered += volume(part.region);
     }

@@ -8,7 +8,7 @@
 namespace clique::icd::test {
 namespace {
 
-constexpr std::size_t kPart = Uploads::kPart;
+constexpr std::size_t kPart = protocol::kPartSize;
 
 /// A way that remembers what left by it.
 class Sent : public Uploads::Way {

@@ -1,0 +1,49 @@
+// The protocol's limits, and the sizes of the parts in which data travels. All are in bytes unless they say
+// otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace clique::protocol {
+
+inline constexpr std::size_t kKiB = std::size_t{1} << 10U;
+inline constexpr std::size_t kMiB = std::size_t{1} << 20U;
+
+/// Largest payload that travels inside its message; see Payload.
+inline constexpr std::size_t kInlinePayload = 1 * kKiB;
+
+/// Largest payload of one message. Larger transfers are several messages: parts of one command
+/// (Command::kMore), or PeerData.
+inline constexpr std::size_t kMaxPayload = 8 * kMiB;
+
+/// One part of a transfer. It is small enough for the stages of the route (socket, staging memory, device) to
+/// overlap, and to stay in a core's cache from one stage to the next; and large, since each part wakes a
+/// thread at every stage.
+inline constexpr std::size_t kPartSize = 1 * kMiB;
+
+/// Largest part of a transfer to a client on the worker's own host, which shares memory with it: several of
+/// the client's threads copy such parts, and wait for each other less often if the parts are larger.
+inline constexpr std::size_t kLargestSharedPart = 4 * kMiB;
+
+/// A range of a buffer that is larger than this travels beside the commands, as a transfer of its own.
+inline constexpr std::size_t kLargeTransfer = 2 * kMiB;
+/// The same over a high-latency link, where kLargeTransfer would be all that the commands' one connection
+/// holds.
+inline constexpr std::size_t kLargeOverLongWay = 256 * kKiB;
+
+/// A line's receiving end acknowledges after so many batches, or so many bytes of them: few enough for the
+/// sender to keep until then, and enough for acknowledging to cost nothing that matters.
+inline constexpr unsigned kBatchesToAcknowledge = 64;
+inline constexpr std::size_t kBytesToAcknowledge = 1 * kMiB;
+
+/// What a received batch may hold. Decoding throws DecodeError beyond these.
+struct Limits {
+  static constexpr std::size_t kBatchBytes = 256 * kMiB;  ///< records; program binaries are in them
+  static constexpr std::size_t kArray = 1U << 16U;        ///< elements
+  static constexpr std::size_t kString = 64 * kMiB;
+  static constexpr std::size_t kBin = 256 * kMiB;
+  static constexpr std::size_t kDepth = 10;  ///< arrays within arrays
+};
+
+}  // namespace clique::protocol
