@@ -4,8 +4,8 @@
 #include <CL/cl.h>
 
 #include "icd/api/boundary.hpp"
-#include "icd/core/commands/event.hpp"
 #include "icd/core/commands/queue.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/core/objects/memory.hpp"
 
 namespace clique::icd::api {

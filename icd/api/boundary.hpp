@@ -14,9 +14,9 @@
 //   CLIQUE_CATCH_ERRCODE(errcode_ret)
 #pragma once
 
+#include "icd/api/info.hpp"
 #include "icd/common/error.hpp"
-#include "icd/core/objects/info.hpp"
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
 
 namespace clique::icd::api {
 

@@ -1,5 +1,5 @@
 // cl_khr_command_buffer, version 0.9.1.
-#include "icd/core/commands/command_buffer.hpp"
+#include "icd/core/recordings/command_buffer.hpp"
 
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"

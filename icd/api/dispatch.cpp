@@ -1,6 +1,6 @@
 // The table that loaders call through, in the order of cl_icd.h.
 #include "icd/api/entry_points.hpp"
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
 
 namespace clique::icd {
 

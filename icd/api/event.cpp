@@ -1,5 +1,5 @@
 // Sections 5.11, 5.12 and 5.14: events, waiting for them, and their times.
-#include "icd/core/commands/event.hpp"
+#include "icd/core/events/event.hpp"
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"

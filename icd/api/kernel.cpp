@@ -1,5 +1,5 @@
 // Sections 5.9.1 to 5.9.3: making kernels and setting their arguments.
-#include "icd/core/objects/kernel.hpp"
+#include "icd/core/programs/kernel.hpp"
 
 #include <algorithm>
 

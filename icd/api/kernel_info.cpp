@@ -3,7 +3,7 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/objects/kernel.hpp"
+#include "icd/core/programs/kernel.hpp"
 
 namespace clique::icd::api {
 

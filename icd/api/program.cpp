@@ -1,5 +1,5 @@
 // Sections 5.8.1 to 5.8.7: making and building programs.
-#include "icd/core/objects/program.hpp"
+#include "icd/core/programs/program.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
-#include "icd/core/objects/program.hpp"
+#include "icd/core/programs/program.hpp"
 
 namespace clique::icd::api {
 

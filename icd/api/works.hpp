@@ -4,7 +4,7 @@
 
 #include "icd/api/arguments.hpp"
 #include "icd/core/commands/work.hpp"
-#include "icd/core/objects/kernel.hpp"
+#include "icd/core/programs/kernel.hpp"
 
 namespace clique::icd::api {
 

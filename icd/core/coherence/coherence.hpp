@@ -6,7 +6,7 @@
 
 #include "icd/core/coherence/arrivals.hpp"
 #include "icd/core/coherence/range_map.hpp"
-#include "icd/core/commands/event.hpp"
+#include "icd/core/events/event.hpp"
 
 namespace clique::icd {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "icd/core/objects/host_segment.hpp"
+#include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/copy.hpp"
 

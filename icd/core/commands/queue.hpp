@@ -5,13 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "icd/core/commands/early_read.hpp"
-#include "icd/core/commands/event.hpp"
+#include "icd/common/object.hpp"
 #include "icd/core/commands/transfer.hpp"
 #include "icd/core/commands/work.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/memory.hpp"
-#include "icd/core/objects/object.hpp"
+#include "icd/core/transfers/early_read.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "protocol/codec.hpp"
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/commands/transfer.hpp"
 #include "icd/core/objects/memory.hpp"
-#include "icd/core/objects/object.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::icd {

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "icd/core/commands/host_reads.hpp"
+#include "icd/common/object.hpp"
 #include "icd/core/objects/device.hpp"
-#include "icd/core/objects/object.hpp"
 #include "icd/core/objects/svm_table.hpp"
+#include "icd/core/transfers/host_reads.hpp"
 
 namespace clique::icd {
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstdio>
 
-#include "icd/core/commands/command_buffer.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/objects/platform.hpp"
+#include "icd/core/recordings/command_buffer.hpp"
 #include "icd/core/workers/worker.hpp"
 
 namespace clique::icd {

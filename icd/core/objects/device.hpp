@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::icd {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/coherence/coherence.hpp"
 #include "icd/core/commands/transfer.hpp"
 #include "icd/core/objects/context.hpp"
-#include "icd/core/objects/host_segment.hpp"
-#include "icd/core/objects/object.hpp"
+#include "icd/core/transfers/host_segment.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::icd {

@@ -3,8 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/objects/context.hpp"
-#include "icd/core/objects/object.hpp"
 
 namespace clique::icd {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
 
 namespace clique::icd {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "icd/core/commands/event.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
-#include "icd/core/objects/host_segment.hpp"
+#include "icd/core/transfers/host_segment.hpp"
 #include "icd/remote/threads.hpp"
 
 namespace clique::icd {

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "icd/core/commands/event.hpp"
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/remote/copy.hpp"
 #include "icd/remote/nodes.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "icd/core/objects/kernel_function.hpp"
+#include "icd/core/programs/kernel_function.hpp"
 
 namespace clique::icd {
 namespace {

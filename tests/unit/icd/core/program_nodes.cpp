@@ -6,8 +6,8 @@
 #include <cstring>
 #include <thread>
 
-#include "icd/core/objects/kernel.hpp"
 #include "icd/core/objects/svm_allocation.hpp"
+#include "icd/core/programs/kernel.hpp"
 #include "unit/icd/remote/fakes.hpp"
 
 namespace clique::icd::test {

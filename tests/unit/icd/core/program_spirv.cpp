@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "icd/common/error.hpp"
-#include "icd/core/objects/spirv.hpp"
+#include "icd/core/programs/spirv.hpp"
 
 namespace clique::icd {
 namespace {

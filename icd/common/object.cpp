@@ -1,4 +1,4 @@
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "icd/core/objects/spirv.hpp"
+#include "icd/core/programs/spirv.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "icd/core/commands/command_buffer.hpp"
+#include "icd/core/recordings/command_buffer.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/objects/context.hpp"
-#include "icd/core/objects/kernel_function.hpp"
-#include "icd/core/objects/object.hpp"
+#include "icd/core/programs/kernel_function.hpp"
 #include "icd/core/workers/replies.hpp"
 #include "protocol/messages.hpp"
 

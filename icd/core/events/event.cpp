@@ -1,4 +1,4 @@
-#include "icd/core/commands/event.hpp"
+#include "icd/core/events/event.hpp"
 
 #include <algorithm>
 #include <utility>

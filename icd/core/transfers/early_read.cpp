@@ -1,4 +1,4 @@
-#include "icd/core/commands/early_read.hpp"
+#include "icd/core/transfers/early_read.hpp"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
-#include "icd/core/objects/program.hpp"
+#include "icd/core/programs/program.hpp"
 
 #include <algorithm>
 
-#include "icd/core/objects/kernel.hpp"
-#include "icd/core/objects/spirv.hpp"
+#include "icd/core/programs/kernel.hpp"
+#include "icd/core/programs/spirv.hpp"
 #include "icd/core/workers/worker.hpp"
 
 namespace clique::icd {

@@ -1,4 +1,4 @@
-#include "icd/core/objects/kernel_function.hpp"
+#include "icd/core/programs/kernel_function.hpp"
 
 #include <algorithm>
 #include <cstring>

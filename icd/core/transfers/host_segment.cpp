@@ -1,4 +1,4 @@
-#include "icd/core/objects/host_segment.hpp"
+#include "icd/core/transfers/host_segment.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "icd/core/objects/object.hpp"
+#include "icd/common/object.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::icd {

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/commands/queue.hpp"
-#include "icd/core/objects/kernel_function.hpp"
 #include "icd/core/objects/memory.hpp"
-#include "icd/core/objects/object.hpp"
-#include "icd/core/objects/program.hpp"
 #include "icd/core/objects/sampler.hpp"
+#include "icd/core/programs/kernel_function.hpp"
+#include "icd/core/programs/program.hpp"
 
 namespace clique::icd {
 

@@ -1,4 +1,4 @@
-#include "icd/core/commands/host_reads.hpp"
+#include "icd/core/transfers/host_reads.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "icd/core/commands/event.hpp"
+#include "icd/core/events/event.hpp"
 
 namespace clique::icd {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "icd/core/commands/event.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/remote/link.hpp"
 #include "protocol/messages.hpp"
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "icd/core/objects/kernel.hpp"
-#include "icd/core/objects/program.hpp"
+#include "icd/core/programs/kernel.hpp"
+#include "icd/core/programs/program.hpp"
 #include "icd/core/workers/worker.hpp"
 
 namespace clique::icd {

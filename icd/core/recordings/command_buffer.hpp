@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/commands/work.hpp"
-#include "icd/core/objects/kernel.hpp"
-#include "icd/core/objects/object.hpp"
 #include "icd/core/objects/sampler.hpp"
+#include "icd/core/programs/kernel.hpp"
 #include "protocol/codec.hpp"
 
 namespace clique::icd {

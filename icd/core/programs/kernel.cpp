@@ -1,4 +1,4 @@
-#include "icd/core/objects/kernel.hpp"
+#include "icd/core/programs/kernel.hpp"
 
 #include <algorithm>
 #include <cstring>
