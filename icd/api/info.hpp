@@ -22,7 +22,8 @@ class InfoWriter {
   InfoWriter(size_t size, void* value, size_t* size_ret) : size_(size), value_(value), size_ret_(size_ret) {}
 
   void bytes(std::span<const std::byte> answer) const {
-    require(value_ == nullptr || size_ >= answer.size(), CL_INVALID_VALUE, "param_value_size is too small");
+    require(value_ == nullptr || size_ >= answer.size(), CL_INVALID_VALUE, "param_value_size is ", size_,
+            "; the answer has ", answer.size(), " bytes");
     if (value_ != nullptr && !answer.empty()) std::memcpy(value_, answer.data(), answer.size());
     if (size_ret_ != nullptr) *size_ret_ = answer.size();
   }

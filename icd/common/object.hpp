@@ -183,7 +183,7 @@ class Object : public Handle, public RefCounted {
   void release() {
     cl_uint count = api_references_.load(std::memory_order_relaxed);
     do {
-      require(count != 0, kInvalid, "released more often than retained");
+      require(count != 0, kInvalid, "the object has been released more often than retained");
     } while (!api_references_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel));
     if (count != 1) return;
     if (!found_through_others(kKind)) registry(kKind).erase(static_cast<Handle*>(this));
@@ -221,7 +221,8 @@ Ref<T> find(typename T::HandleType* handle) {
 template <typename T>
 Ref<T> get(typename T::HandleType* handle) {
   Ref<T> object = find<T>(handle);
-  if (!object) throw Error(T::invalid, "not a live handle of this platform");
+  if (!object)
+    throw Error(T::invalid, "the handle is not valid: it has been released, or belongs to another platform");
   return object;
 }
 

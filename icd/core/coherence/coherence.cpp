@@ -117,7 +117,7 @@ const RangeMap<Ref<Event>>::Copy& Coherence::source(const RangeMap<Ref<Event>>::
   const auto* found = traffic.soonest(
       piece.copies, [&](Holder holder) { return holder == kHost || !workers[holder]->link().lost(); });
   require(found != nullptr, CL_OUT_OF_RESOURCES,
-          "the content of a memory object was lost together with its node");
+          "the content of a memory object was lost with the only node that had it");
   return *found;
 }
 

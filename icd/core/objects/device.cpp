@@ -87,7 +87,8 @@ std::vector<Ref<Device>> Device::partition(std::span<const cl_device_partition_p
   message.properties.assign(properties.begin(), properties.end());
   message.first = reserve_sub_device_ids();
   auto reply = worker_.link().request<protocol::SubDevicesCreated>(message);
-  require(reply.status == CL_SUCCESS, reply.status, "the node's driver does not partition the device so");
+  require(reply.status == CL_SUCCESS, reply.status, "the driver of node ", worker_.node().name(),
+          " does not support this partition of the device");
   std::vector<Ref<Device>> parts;
   parts.reserve(reply.devices.size());
   for (protocol::DeviceDescription& description : reply.devices)

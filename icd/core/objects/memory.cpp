@@ -74,7 +74,8 @@ void Memory::set_content_size(Ref<Memory> buffer) {
   const std::lock_guard lock(context_->coherence_mutex());
   // A cycle would keep all of its buffers alive.
   for (const Memory* other = buffer.get(); other != nullptr; other = other->content_size_.get())
-    require(other != this, CL_INVALID_MEM_OBJECT, "a buffer's content size in itself");
+    require(other != this, CL_INVALID_MEM_OBJECT,
+            "a buffer cannot hold its own content size, directly or through others");
   std::swap(content_size_, buffer);  // released after the lock
 }
 
@@ -84,7 +85,7 @@ void Memory::add_mapping(Mapping mapping) {
       mapping.writes() && std::any_of(mappings_.begin(), mappings_.end(), [&](const Mapping& other) {
         return other.writes() && other.overlaps(mapping);
       });
-  require(!clashes, CL_INVALID_OPERATION, "part of the region is mapped for writing already");
+  require(!clashes, CL_INVALID_OPERATION, "part of the region is already mapped for writing");
   mappings_.push_back(std::move(mapping));
 }
 

@@ -83,7 +83,7 @@ Platform& Platform::instance() {
 }
 
 Platform& Platform::get(cl_platform_id handle) {
-  require(handle == &the_handle, CL_INVALID_PLATFORM, "not the handle of this platform");
+  require(handle == &the_handle, CL_INVALID_PLATFORM, "the handle is not that of the platform Clique");
   return instance();
 }
 

@@ -60,7 +60,8 @@ std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment) {
   const std::size_t whole = (size + page - 1) / page * page;
   for (Places& window : places)
     if (auto memory = window.place(whole, std::max(alignment, PlacedMemory::kGranule))) return memory;
-  throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "no place for shared virtual memory");
+  throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "no free address range of ", whole,
+              " bytes for shared virtual memory");
 }
 
 }  // namespace

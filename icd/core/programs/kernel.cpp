@@ -28,8 +28,9 @@ void assign(std::vector<std::uint64_t>& to, const std::array<std::size_t, 3>& fr
 void require_size_fits(const Image& image, const Device& device) {
   const cl_image_desc& desc = image.desc();
   const auto within = [&](std::size_t size, cl_device_info limit) {
-    require(size <= device.value<std::size_t>(limit), CL_INVALID_IMAGE_SIZE,
-            "an image is too large for the device");
+    const auto most = device.value<std::size_t>(limit);
+    require(size <= most, CL_INVALID_IMAGE_SIZE, "an image argument has the extent ", size,
+            "; the device supports at most ", most, " in that dimension");
   };
   switch (desc.image_type) {
     case CL_MEM_OBJECT_IMAGE1D_BUFFER:
@@ -59,7 +60,8 @@ void require_format_fits(const Image& image, const Device& device) {
   const std::array<std::uint32_t, 2> format{image.format().image_channel_order,
                                             image.format().image_channel_data_type};
   require(std::find(formats.begin(), formats.end(), format) != formats.end(), CL_IMAGE_FORMAT_NOT_SUPPORTED,
-          "the device does not have an image's format");
+          "the device does not support the format of an image argument: channel order ", Hex{format[0]},
+          ", channel type ", Hex{format[1]});
 }
 
 }  // namespace
@@ -122,7 +124,9 @@ Ref<Kernel> Kernel::clone() const {
 
 const KernelFunction::OnDevice& Kernel::on(const Device& device) const {
   const KernelFunction::OnDevice* found = function_->on(device);
-  require(found != nullptr, CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built for the device");
+  if (found == nullptr)
+    throw Error(CL_INVALID_PROGRAM_EXECUTABLE, "the program of kernel ", function_->name,
+                " was not built for device ", device.text(CL_DEVICE_NAME));
   return *found;
 }
 
@@ -131,16 +135,19 @@ Kernel::Value Kernel::checked_memory(const Parameter& parameter, const void* val
   if (parameter.kind == Parameter::Pointer && handle == nullptr) return {.kind = KernelArg::NullObject};
   Value checked{.kind = KernelArg::Object, .memory = get<Memory>(handle)};
   const Memory& memory = *checked.memory;
-  require(memory.context() == context(), CL_INVALID_MEM_OBJECT, "the memory object is of another context");
+  require(memory.context() == context(), CL_INVALID_MEM_OBJECT,
+          "the memory object belongs to another context than the kernel");
   require(memory.is_image() == (parameter.kind == Parameter::Image), CL_INVALID_ARG_VALUE,
-          "an image for a pointer, or a buffer for an image");
+          memory.is_image() ? "an image for an argument that is a pointer"
+                            : "a buffer for an argument that is an image");
   if (parameter.kind == Parameter::Image) {
     require(parameter.image_type == 0 || parameter.image_type == memory.type(), CL_INVALID_ARG_VALUE,
-            "an image of another type");
+            "the image has type ", Hex{memory.type()}, "; the argument takes type ",
+            Hex{parameter.image_type});
     require(parameter.access != CL_KERNEL_ARG_ACCESS_READ_ONLY || (memory.flags() & CL_MEM_WRITE_ONLY) == 0,
-            CL_INVALID_ARG_VALUE, "a write-only image for a read_only argument");
+            CL_INVALID_ARG_VALUE, "the image was created write-only; the argument is read_only");
     require(parameter.access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY || (memory.flags() & CL_MEM_READ_ONLY) == 0,
-            CL_INVALID_ARG_VALUE, "a read-only image for a write_only argument");
+            CL_INVALID_ARG_VALUE, "the image was created read-only; the argument is write_only");
   }
   checked.number = memory.id();
   return checked;
@@ -148,7 +155,8 @@ Kernel::Value Kernel::checked_memory(const Parameter& parameter, const void* val
 
 Kernel::Value Kernel::checked_sampler(const void* value) const {
   Value checked{.kind = KernelArg::Object, .sampler = get<Sampler>(handle_at<cl_sampler>(value))};
-  require(checked.sampler->context() == context(), CL_INVALID_SAMPLER, "the sampler is of another context");
+  require(checked.sampler->context() == context(), CL_INVALID_SAMPLER,
+          "the sampler belongs to another context than the kernel");
   checked.number = checked.sampler->id();
   return checked;
 }
@@ -169,32 +177,37 @@ Kernel::Value Kernel::checked(const Parameter& parameter, std::size_t size, cons
   switch (parameter.kind) {
     case Parameter::Pointer:
     case Parameter::Image:
-      require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE, "a memory object's handle has another size");
+      require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE, "arg_size is ", size,
+              "; the argument takes a cl_mem, which has ", sizeof(cl_mem), " bytes");
       return checked_memory(parameter, value);
     case Parameter::Sampler:
-      require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE, "a sampler's handle has another size");
+      require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE, "arg_size is ", size,
+              "; the argument takes a cl_sampler, which has ", sizeof(cl_sampler), " bytes");
       return checked_sampler(value);
     case Parameter::Any:
-      require(size == parameter.size, CL_INVALID_ARG_SIZE, "the argument has another size");
+      require(size == parameter.size, CL_INVALID_ARG_SIZE, "arg_size is ", size, "; the argument has ",
+              parameter.size, " bytes");
       if (value == nullptr) return {.kind = KernelArg::NullObject};
       if (find<Memory>(handle_at<cl_mem>(value))) return checked_memory(parameter, value);
       return {.bytes = {static_cast<const std::byte*>(value), size}};
     case Parameter::Local:
-      require(size != 0, CL_INVALID_ARG_SIZE, "local memory of no size");
-      require(value == nullptr, CL_INVALID_ARG_VALUE, "local memory has no value");
+      require(size != 0, CL_INVALID_ARG_SIZE, "arg_size is 0 for an argument in local memory");
+      require(value == nullptr, CL_INVALID_ARG_VALUE,
+              "arg_value has to be NULL for an argument in local memory");
       return {.kind = KernelArg::Local, .number = size};
     case Parameter::DeviceQueue:
-      throw Error(CL_INVALID_DEVICE_QUEUE, "there are no queues on devices");
+      throw Error(CL_INVALID_DEVICE_QUEUE, "the argument is a device queue, which Clique does not support");
     case Parameter::Pipe:
-      throw Error(CL_INVALID_MEM_OBJECT, "there are no pipes");
+      throw Error(CL_INVALID_MEM_OBJECT, "the argument is a pipe, which Clique does not support");
     case Parameter::Value:
-      require(parameter.size == 0 ? size != 0 : size == parameter.size, CL_INVALID_ARG_SIZE,
-              "the argument's type has another size");
-      require(value != nullptr, CL_INVALID_ARG_VALUE, "no value");
+      require(parameter.size == 0 ? size != 0 : size == parameter.size, CL_INVALID_ARG_SIZE, "arg_size is ",
+              size, "; the argument's type has ", parameter.size == 0 ? std::size_t{1} : parameter.size,
+              parameter.size == 0 ? " byte at least" : " bytes");
+      require(value != nullptr, CL_INVALID_ARG_VALUE, "arg_value is NULL for an argument that takes a value");
       if (parameter.size == 0) return guessed(size, value);
       return {.bytes = {static_cast<const std::byte*>(value), size}};
     default:
-      require(size != 0, CL_INVALID_ARG_SIZE, "an argument of no size");
+      require(size != 0, CL_INVALID_ARG_SIZE, "arg_size is 0");
       return guessed(size, value);
   }
 }
@@ -207,18 +220,21 @@ bool Kernel::same(const Arg& arg, const Value& value) {
 }
 
 void Kernel::set_arg(cl_uint index, std::size_t size, const void* value) {
-  require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
+  require(index < args_.size(), CL_INVALID_ARG_INDEX, "arg_index is ", index, "; kernel ", function_->name,
+          " has ", args_.size(), " arguments");
   set(index, checked(function_->parameters[index], size, value));
 }
 
 void Kernel::set_arg_svm(cl_uint index, const void* pointer) {
-  require(index < args_.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
+  require(index < args_.size(), CL_INVALID_ARG_INDEX, "arg_index is ", index, "; kernel ", function_->name,
+          " has ", args_.size(), " arguments");
   const Parameter::Class kind = function_->parameters[index].kind;
   require(kind == Parameter::Pointer || kind == Parameter::Any || kind == Parameter::Unknown,
-          CL_INVALID_ARG_VALUE, "a pointer for what is none");
+          CL_INVALID_ARG_VALUE, "the argument is not a pointer");
   if (pointer == nullptr) return set(index, {.kind = KernelArg::NullObject});
   const SvmPointer svm = context()->svm().find(pointer);
-  require(static_cast<bool>(svm), CL_INVALID_ARG_VALUE, "no pointer into shared virtual memory");
+  require(static_cast<bool>(svm), CL_INVALID_ARG_VALUE,
+          "arg_value does not point into shared virtual memory of this context");
   const std::uint64_t offset = svm.offset;
   set(index, {.kind = KernelArg::Pointer,
               .number = svm.allocation->id(),
@@ -257,7 +273,8 @@ void Kernel::set(cl_uint index, Value next) {
 
 void Kernel::require_args() const {
   const std::lock_guard lock(mutex_);
-  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, unset_, " of ", args_.size(), " arguments of kernel ",
+          function_->name, " are not set");
 }
 
 cl_ulong Kernel::local_args_size() const {
@@ -289,7 +306,7 @@ void Kernel::hold_memory(std::vector<Ref<Memory>>& held) {
     // The handle may meanwhile belong to another object.
     held.push_back(find<Memory>(arg.memory));
     require(held.back() && held.back()->id() == arg.wire.number, CL_INVALID_KERNEL_ARGS,
-            "an argument's memory object is gone");
+            "the memory object of argument ", arg.wire.index, " has been released");
   }
 }
 
@@ -328,13 +345,15 @@ bool Kernel::uses_svm() const {
 }
 
 void Kernel::require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const {
-  require(on.device->has_svm() || !uses_svm(), CL_INVALID_OPERATION,
-          "the device has no shared virtual memory");
+  if (uses_svm() && !on.device->has_svm())
+    throw Error(CL_INVALID_OPERATION, "the kernel uses shared virtual memory, which device ",
+                on.device->text(CL_DEVICE_NAME), " does not support");
   for (const Access& access : accesses) {
     const Memory& memory = *access.memory;
     if (!memory.is_image()) {
       require(memory.origin() % on.limits.alignment == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET,
-              "a sub-buffer begins where the device cannot use it");
+              "a sub-buffer begins at byte ", memory.origin(), "; the device requires a multiple of ",
+              on.limits.alignment);
     } else if (context()->devices().size() > 1) {
       const auto& image = static_cast<const Image&>(memory);
       require_size_fits(image, *on.device);
@@ -366,7 +385,8 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   // Locked until the command is in the outbox: it has to carry the arguments that the worker lacks at that
   // moment.
   const std::lock_guard lock(mutex_);
-  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, unset_, " of ", args_.size(), " arguments of kernel ",
+          function_->name, " are not set");
   hold_memory(held);
   if (accesses_version_ != version_) {
     list_uses(accesses_, message_.reached);
@@ -394,7 +414,8 @@ Kernel::Captured Kernel::capture(const Device& device, const NdRange& range) {
   Captured captured{{.type = CL_COMMAND_NDRANGE_KERNEL, .empty = range.empty()}, {}};
   auto& [type, message, uses, memory, empty] = captured.work;
   const std::lock_guard lock(mutex_);
-  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, "an argument was not set");
+  require(unset_ == 0, CL_INVALID_KERNEL_ARGS, unset_, " of ", args_.size(), " arguments of kernel ",
+          function_->name, " are not set");
   hold_memory(memory);
   list_uses(uses, message.reached);
   require_args_fit(on_device, uses);
@@ -424,7 +445,8 @@ protocol::Bytes Kernel::query(const Device& device, cl_uint name, std::span<cons
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
   auto answer = worker.link().request<protocol::WorkGroupAnswer>(
       protocol::QueryWorkGroup{0, id_, device.id(), name, {bytes, bytes + input.size()}, answer_size});
-  require(answer.status == CL_SUCCESS, answer.status, "the node's driver refused the query");
+  require(answer.status == CL_SUCCESS, answer.status, "the driver of node ", worker.node().name(),
+          " refused the query");
   return std::move(answer.value);
 }
 
@@ -434,7 +456,9 @@ void Kernel::suggest_local_size(const Device& device, const NdRange& range,
   input.insert(input.end(), range.global.begin(), range.global.begin() + range.dimensions);
   const auto answer = query(device, protocol::QueryWorkGroup::kSuggestedLocalSize,
                             std::as_bytes(std::span(input)), suggested.size_bytes());
-  require(answer.size() == suggested.size_bytes(), CL_OUT_OF_RESOURCES, "the node's answer is too short");
+  require(answer.size() == suggested.size_bytes(), CL_OUT_OF_RESOURCES, "the answer of node ",
+          device.worker().node().name(), " has ", answer.size(), " bytes instead of ",
+          suggested.size_bytes());
   std::memcpy(suggested.data(), answer.data(), answer.size());
 }
 

@@ -30,7 +30,7 @@ Ref<Program> Program::from_il(Ref<Context> context, protocol::Bytes il) {
   Devices devices = context->devices();
   std::erase_if(devices,
                 [](const Ref<Device>& device) { return device->text(CL_DEVICE_IL_VERSION).empty(); });
-  require(!devices.empty(), CL_INVALID_OPERATION, "no device takes intermediate language");
+  require(!devices.empty(), CL_INVALID_OPERATION, "no device of the context supports intermediate language");
   Ref<Program> program(new Program(std::move(context), Origin::Il, std::move(devices)));
   program->il_ = std::move(il);
   program->create(protocol::ProgramKind::Il,
@@ -72,7 +72,7 @@ void Program::create(protocol::ProgramKind kind, CodeOf&& code_of, std::span<cl_
   for (std::size_t i = 0; i < shares.size() && !statuses.empty(); ++i)
     tell_statuses(shares[i], answers[i], statuses);
   const cl_int status = finish(shares, answers);
-  require(status == CL_SUCCESS, status, "a node refused the program");
+  require(status == CL_SUCCESS, status, "the driver of a node refused the program");
 }
 
 void Program::tell_statuses(const Share& share, const Built::Answer& answer, std::span<cl_int> statuses) {
@@ -92,7 +92,8 @@ bool Program::has(const Device& device) const {
 std::size_t Program::index_of(const Device& device) const {
   const auto found = std::find_if(devices_.begin(), devices_.end(),
                                   [&](const Ref<Device>& candidate) { return candidate.get() == &device; });
-  require(found != devices_.end(), CL_INVALID_DEVICE, "the program has no such device");
+  if (found == devices_.end())
+    throw Error(CL_INVALID_DEVICE, "the program is not associated with device ", device.text(CL_DEVICE_NAME));
   return static_cast<std::size_t>(found - devices_.begin());
 }
 
@@ -125,7 +126,7 @@ Program::Shares Program::shares(const Devices& devices) const {
 
 void Program::specialize(cl_uint constant, std::span<const std::byte> value) {
   require(origin_ == Origin::Il, CL_INVALID_PROGRAM,
-          "only intermediate language has specialization constants");
+          "only programs from intermediate language have specialization constants");
   const std::lock_guard lock(mutex_);
   protocol::Bytes specialized = specialized_il_.empty() ? il_ : specialized_il_;
   specialize_spirv(specialized, constant, value);
@@ -156,7 +157,8 @@ std::vector<Program::Binary> Program::binaries() {
   auto& answers = replies->wait();
   for (auto& answer : answers) {
     if (!answer.reply) throw Error(CL_OUT_OF_RESOURCES, answer.failure);
-    require(answer.reply->status == CL_SUCCESS, answer.reply->status, "a node did not give the binary");
+    require(answer.reply->status == CL_SUCCESS, answer.reply->status, "node ", answer.worker->node().name(),
+            " did not return the program's binary");
   }
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < missing.size(); ++i)
@@ -172,7 +174,8 @@ bool Program::executable() const {
 
 std::vector<std::string> Program::kernel_names() const {
   const std::lock_guard lock(mutex_);
-  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
+  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE,
+          "the program has not been built successfully for any device");
   std::vector<std::string> names;
   for (const auto& function : functions_) names.push_back(function->name);
   return names;
@@ -180,18 +183,21 @@ std::vector<std::string> Program::kernel_names() const {
 
 Ref<Kernel> Program::create_kernel(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
+  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE,
+          "the program has not been built successfully for any device");
   const auto found = std::find_if(functions_.begin(), functions_.end(), [&](const auto& function) {
     return function->name == name || (!name.empty() && function->entry == name);
   });
-  require(found != functions_.end(), CL_INVALID_KERNEL_NAME, "the program has no such kernel");
-  require((*found)->consistent, CL_INVALID_KERNEL_DEFINITION, "the kernel is another one on another device");
+  require(found != functions_.end(), CL_INVALID_KERNEL_NAME, "the program has no kernel ", name);
+  require((*found)->consistent, CL_INVALID_KERNEL_DEFINITION, "kernel ", name,
+          " has different definitions on different devices");
   return Ref<Kernel>(new Kernel(Ref<Program>(this), *found));
 }
 
 std::vector<Ref<Kernel>> Program::create_kernels() {
   const std::lock_guard lock(mutex_);
-  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE, "the program was not built");
+  require(executable(), CL_INVALID_PROGRAM_EXECUTABLE,
+          "the program has not been built successfully for any device");
   std::vector<Ref<Kernel>> kernels;
   for (const auto& function : functions_)
     if (function->consistent) kernels.emplace_back(new Kernel(Ref<Program>(this), function));

@@ -79,11 +79,12 @@ void Program::replace(Native& native) {
 
 void Program::begin(const Shares& shares, const std::string& options, const BuildTraits& traits) {
   const std::lock_guard lock(mutex_);
-  require(attached_ == 0, CL_INVALID_OPERATION, "kernels of the program are in use");
+  require(attached_ == 0, CL_INVALID_OPERATION, "the program has ", attached_.load(),
+          " kernel objects; release them first");
   for (const Share& share : shares)
     for (const std::size_t index : share.indices)
       require(builds_[index].status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION,
-              "the program is being built for the device");
+              "the program is already being built for device ", devices_[index]->text(CL_DEVICE_NAME));
   traits_ = traits;
   for (const Share& share : shares) {
     forget_functions(share.indices);
@@ -145,11 +146,12 @@ cl_program Program::link(Ref<Context> context, Devices devices, const std::strin
     const auto count = std::count_if(inputs.begin(), inputs.end(),
                                      [&](const Ref<Program>& input) { return input->linkable(*device); });
     if (count == 0) continue;
-    require(static_cast<std::size_t>(count) == inputs.size(), CL_INVALID_OPERATION,
-            "a device has a compiled binary in some inputs, but not in all");
+    require(static_cast<std::size_t>(count) == inputs.size(), CL_INVALID_OPERATION, "device ",
+            device->text(CL_DEVICE_NAME), " has a compiled binary in ", count, " of ", inputs.size(),
+            " programs; it has to be all or none");
     linked.push_back(device);
   }
-  require(!linked.empty(), CL_INVALID_OPERATION, "no device has a compiled binary");
+  require(!linked.empty(), CL_INVALID_OPERATION, "no device has a compiled binary in all input programs");
 
   const Ref<Program> program(new Program(std::move(context), Origin::Link, std::move(devices)));
   Shares shares = program->shares(linked);

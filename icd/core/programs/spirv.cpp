@@ -33,11 +33,13 @@ struct Instruction {
 };
 
 std::vector<Instruction> instructions(Words& module) {
-  require(module.size() >= kHeaderWords && module[0] == kMagic, CL_INVALID_PROGRAM, "no SPIR-V module");
+  require(module.size() >= kHeaderWords && module[0] == kMagic, CL_INVALID_PROGRAM,
+          "the intermediate language is not a SPIR-V module of this byte order");
   std::vector<Instruction> list;
   for (std::size_t at = kHeaderWords; at < module.size();) {
     const std::size_t count = module[at] >> 16U;
-    require(count != 0 && count <= module.size() - at, CL_INVALID_PROGRAM, "a SPIR-V module that is cut");
+    require(count != 0 && count <= module.size() - at, CL_INVALID_PROGRAM,
+            "an instruction of the SPIR-V module leaves the module: word ", at, " of ", module.size());
     list.push_back({module[at] & 0xFFFFU, std::span(module).subspan(at, count)});
     at += count;
   }
@@ -82,7 +84,8 @@ void specialize_spirv(protocol::Bytes& module, cl_uint constant, std::span<const
       case kOpSpecConstantTrue:
       case kOpSpecConstantFalse:
         if (word.size() != 3 || !targets.contains(word[2])) break;
-        require(value.size() == 1, CL_INVALID_VALUE, "a boolean constant has one byte");
+        require(value.size() == 1, CL_INVALID_VALUE, "spec_size is ", value.size(),
+                "; a boolean constant has 1 byte");
         word[0] =
             (word[0] & 0xFFFF0000U) | (value[0] != std::byte{0} ? kOpSpecConstantTrue : kOpSpecConstantFalse);
         found = true;
@@ -91,7 +94,8 @@ void specialize_spirv(protocol::Bytes& module, cl_uint constant, std::span<const
         if (word.size() < 4 || !targets.contains(word[2])) break;
         const Type type = types[word[1]];
         require(value.size() == type.size && value.size() <= (word.size() - 3) * sizeof word[0],
-                CL_INVALID_VALUE, "the constant has another size");
+                CL_INVALID_VALUE, "spec_size is ", value.size(), "; constant ", constant, " has ", type.size,
+                " bytes");
         store(word.subspan(3), value, type);
         found = true;
         break;
@@ -100,7 +104,7 @@ void specialize_spirv(protocol::Bytes& module, cl_uint constant, std::span<const
         break;
     }
   }
-  require(found, CL_INVALID_SPEC_ID, "the module has no such specialization constant");
+  require(found, CL_INVALID_SPEC_ID, "the module has no specialization constant ", constant);
   std::memcpy(module.data(), words.data(), words.size() * sizeof(std::uint32_t));
 }
 

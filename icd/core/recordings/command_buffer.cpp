@@ -58,14 +58,16 @@ void CommandBuffer::require_recording() const {
 void CommandBuffer::require_sync_points(SyncPoints points) const {
   const std::lock_guard lock(mutex_);
   for (const cl_sync_point_khr point : points)
-    require(point != 0 && point <= points_.size(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
-            "a sync point that the command buffer does not have");
+    require(point != 0 && point <= points_.size(), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, "sync point ", point,
+            " does not exist; the command buffer has ", points_.size());
 }
 
 void CommandBuffer::require_room() const {
   require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised");
   require(commands_ < protocol::DefineRecording::kMaxCommands && batch_.size() < kMaxBytes,
-          CL_OUT_OF_RESOURCES, "too many commands");
+          CL_OUT_OF_RESOURCES, "the command buffer is full: ", commands_, " commands with ", batch_.size(),
+          " bytes; allowed are ", protocol::DefineRecording::kMaxCommands, " commands and ", kMaxBytes,
+          " bytes");
 }
 
 CommandBuffer::Commands CommandBuffer::all_of(SyncPoints waits) const {
@@ -136,7 +138,7 @@ cl_sync_point_khr CommandBuffer::record_barrier(SyncPoints waits) {
 
 void CommandBuffer::finalise() {
   const std::lock_guard lock(mutex_);
-  require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised already");
+  require(!finalised_, CL_INVALID_OPERATION, "the command buffer is already finalised");
   finalised_ = true;
 }
 
@@ -145,7 +147,8 @@ Ref<Event> CommandBuffer::enqueue(Queue& queue, std::span<const Ref<Event>> wait
   const std::lock_guard lock(mutex_);
   require(finalised_, CL_INVALID_OPERATION, "the command buffer is not finalised");
   ended = take_ended();
-  require(simultaneous_ || runs_.empty(), CL_INVALID_OPERATION, "the command buffer is pending");
+  require(simultaneous_ || runs_.empty(), CL_INVALID_OPERATION,
+          "the command buffer is pending, and was created without CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR");
   Ref<Event> event;
   if (commands_ == 0) {
     event = queue.nothing(waits, true, CL_COMMAND_COMMAND_BUFFER_KHR);
