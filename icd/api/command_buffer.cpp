@@ -1,6 +1,8 @@
 // cl_khr_command_buffer, version 0.9.1.
 #include "icd/core/recordings/command_buffer.hpp"
 
+#include <type_traits>
+
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"
 #include "icd/api/works.hpp"
@@ -203,7 +205,7 @@ CLIQUE_CATCH_STATUS
 
 cl_int CL_API_CALL clCommandNDRangeKernelKHR(
     cl_command_buffer_khr command_buffer, cl_command_queue command_queue,
-    const cl_ndrange_kernel_command_properties_khr* properties, cl_kernel kernel, cl_uint work_dim,
+    const NdRangeCommandProperties* properties, cl_kernel kernel, cl_uint work_dim,
     const size_t* global_work_offset, const size_t* global_work_size, const size_t* local_work_size,
     cl_uint num_sync_points_in_wait_list, const cl_sync_point_khr* sync_point_wait_list,
     cl_sync_point_khr* sync_point, cl_mutable_command_khr* mutable_handle) try {
@@ -247,5 +249,27 @@ cl_int CL_API_CALL clGetCommandBufferInfoKHR(cl_command_buffer_khr command_buffe
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
+
+// The oldest OpenCL headers, which declare this version of the extension and define no macro for it, confirm
+// that the declarations are right.
+#ifndef CL_KHR_COMMAND_BUFFER_EXTENSION_VERSION
+#define CLIQUE_SAME_TYPE(name) static_assert(std::is_same_v<decltype(api::name), decltype(::name)>)
+CLIQUE_SAME_TYPE(clCreateCommandBufferKHR);
+CLIQUE_SAME_TYPE(clFinalizeCommandBufferKHR);
+CLIQUE_SAME_TYPE(clRetainCommandBufferKHR);
+CLIQUE_SAME_TYPE(clReleaseCommandBufferKHR);
+CLIQUE_SAME_TYPE(clEnqueueCommandBufferKHR);
+CLIQUE_SAME_TYPE(clCommandBarrierWithWaitListKHR);
+CLIQUE_SAME_TYPE(clCommandCopyBufferKHR);
+CLIQUE_SAME_TYPE(clCommandCopyBufferRectKHR);
+CLIQUE_SAME_TYPE(clCommandCopyBufferToImageKHR);
+CLIQUE_SAME_TYPE(clCommandCopyImageKHR);
+CLIQUE_SAME_TYPE(clCommandCopyImageToBufferKHR);
+CLIQUE_SAME_TYPE(clCommandFillBufferKHR);
+CLIQUE_SAME_TYPE(clCommandFillImageKHR);
+CLIQUE_SAME_TYPE(clCommandNDRangeKernelKHR);
+CLIQUE_SAME_TYPE(clGetCommandBufferInfoKHR);
+#undef CLIQUE_SAME_TYPE
+#endif
 
 }  // namespace clique::icd::api

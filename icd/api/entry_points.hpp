@@ -9,6 +9,8 @@
 #include <CL/cl_gl.h>
 #include <CL/cl_icd.h>
 
+#include "icd/api/command_buffer_functions.hpp"
+
 namespace clique::icd::api {
 
 // OpenCL 1.0
@@ -172,23 +174,6 @@ decltype(::clSetContextDestructorCallback) clSetContextDestructorCallback;
 decltype(::clIcdGetPlatformIDsKHR) clIcdGetPlatformIDsKHR;
 decltype(::clCreateCommandQueueWithPropertiesKHR) clCreateCommandQueueWithPropertiesKHR;
 decltype(::clGetKernelSuggestedLocalWorkSizeKHR) clGetKernelSuggestedLocalWorkSizeKHR;
-
-// cl_khr_command_buffer
-decltype(::clCreateCommandBufferKHR) clCreateCommandBufferKHR;
-decltype(::clFinalizeCommandBufferKHR) clFinalizeCommandBufferKHR;
-decltype(::clRetainCommandBufferKHR) clRetainCommandBufferKHR;
-decltype(::clReleaseCommandBufferKHR) clReleaseCommandBufferKHR;
-decltype(::clEnqueueCommandBufferKHR) clEnqueueCommandBufferKHR;
-decltype(::clCommandBarrierWithWaitListKHR) clCommandBarrierWithWaitListKHR;
-decltype(::clCommandCopyBufferKHR) clCommandCopyBufferKHR;
-decltype(::clCommandCopyBufferRectKHR) clCommandCopyBufferRectKHR;
-decltype(::clCommandCopyBufferToImageKHR) clCommandCopyBufferToImageKHR;
-decltype(::clCommandCopyImageKHR) clCommandCopyImageKHR;
-decltype(::clCommandCopyImageToBufferKHR) clCommandCopyImageToBufferKHR;
-decltype(::clCommandFillBufferKHR) clCommandFillBufferKHR;
-decltype(::clCommandFillImageKHR) clCommandFillImageKHR;
-decltype(::clCommandNDRangeKernelKHR) clCommandNDRangeKernelKHR;
-decltype(::clGetCommandBufferInfoKHR) clGetCommandBufferInfoKHR;
 
 /// cl_pocl_content_size, which not all headers have.
 cl_int CL_API_CALL clSetContentSizeBufferPoCL(cl_mem buffer, cl_mem content_size_buffer);

@@ -135,7 +135,7 @@ TEST_F(clCommandNDRangeKernelKHR, GivenWrongArgumentsThenErrorsOfTheEnqueue) {
   };
   EXPECT_EQ(CL_INVALID_WORK_DIMENSION, with_dimensions(0));
   EXPECT_EQ(CL_INVALID_WORK_DIMENSION, with_dimensions(4));
-  const cl_ndrange_kernel_command_properties_khr unknown[] = {0x7FFF, 1, 0};
+  const icd::api::NdRangeCommandProperties unknown[] = {0x7FFF, 1, 0};
   EXPECT_EQ(CL_INVALID_VALUE, call.nd_range(made, nullptr, unknown, store, 1, nullptr, &global, nullptr, 0,
                                             nullptr, nullptr, nullptr));
   const OtherContext other;

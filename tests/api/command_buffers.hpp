@@ -2,6 +2,7 @@
 #pragma once
 
 #include "helpers.hpp"
+#include "icd/api/command_buffer_functions.hpp"
 #include "images.hpp"
 
 namespace clique::test {
@@ -30,21 +31,21 @@ struct CommandBufferFunctions {
     load(nd_range, "clCommandNDRangeKernelKHR");
     load(get_info, "clGetCommandBufferInfoKHR");
   }
-  clCreateCommandBufferKHR_fn create;
-  clFinalizeCommandBufferKHR_fn finalize;
-  clRetainCommandBufferKHR_fn retain;
-  clReleaseCommandBufferKHR_fn release;
-  clEnqueueCommandBufferKHR_fn enqueue;
-  clCommandBarrierWithWaitListKHR_fn barrier;
-  clCommandCopyBufferKHR_fn copy_buffer;
-  clCommandCopyBufferRectKHR_fn copy_buffer_rect;
-  clCommandCopyBufferToImageKHR_fn copy_buffer_to_image;
-  clCommandCopyImageKHR_fn copy_image;
-  clCommandCopyImageToBufferKHR_fn copy_image_to_buffer;
-  clCommandFillBufferKHR_fn fill_buffer;
-  clCommandFillImageKHR_fn fill_image;
-  clCommandNDRangeKernelKHR_fn nd_range;
-  clGetCommandBufferInfoKHR_fn get_info;
+  decltype(&icd::api::clCreateCommandBufferKHR) create;
+  decltype(&icd::api::clFinalizeCommandBufferKHR) finalize;
+  decltype(&icd::api::clRetainCommandBufferKHR) retain;
+  decltype(&icd::api::clReleaseCommandBufferKHR) release;
+  decltype(&icd::api::clEnqueueCommandBufferKHR) enqueue;
+  decltype(&icd::api::clCommandBarrierWithWaitListKHR) barrier;
+  decltype(&icd::api::clCommandCopyBufferKHR) copy_buffer;
+  decltype(&icd::api::clCommandCopyBufferRectKHR) copy_buffer_rect;
+  decltype(&icd::api::clCommandCopyBufferToImageKHR) copy_buffer_to_image;
+  decltype(&icd::api::clCommandCopyImageKHR) copy_image;
+  decltype(&icd::api::clCommandCopyImageToBufferKHR) copy_image_to_buffer;
+  decltype(&icd::api::clCommandFillBufferKHR) fill_buffer;
+  decltype(&icd::api::clCommandFillImageKHR) fill_image;
+  decltype(&icd::api::clCommandNDRangeKernelKHR) nd_range;
+  decltype(&icd::api::clGetCommandBufferInfoKHR) get_info;
 };
 
 inline const CommandBufferFunctions& command_buffers() {
