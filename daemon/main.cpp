@@ -14,8 +14,11 @@
 #include <string_view>
 
 #include "daemon/common/log.hpp"
+#include "daemon/server/backends.hpp"
 #include "daemon/server/config.hpp"
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/embedded.hpp"
+#include "daemon/server/probe.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/worker/worker.hpp"
 #include "protocol/spin.hpp"
@@ -141,9 +144,9 @@ int run_internal(const std::string& command, int argc, char** argv) {
   worker.resume_timeout = parse_resume_timeout(resume_timeout);
   if (cuda) worker.kind = PlatformKind::Cuda;
   if (command != "embedded" && !cuda) find_room_for_compilers();
-  if (command == "worker") run_worker(worker);
-  return command == "embedded" ? run_embedded(worker.control_fd)
-                               : run_probe(worker.control_fd, parse_nvidia_driver(nvidia));
+  if (command == "worker") run_worker(worker, make_backend);
+  if (command == "probe") run_probe(worker.control_fd, parse_nvidia_driver(nvidia));
+  return run_embedded(worker.control_fd);
 }
 
 int run(int argc, char** argv) {

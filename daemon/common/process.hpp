@@ -58,7 +58,7 @@ void find_room_for_compilers();
 
 /// What the node's drivers offer, looked up by a process of its own, so that a driver that crashes does not
 /// crash the caller. Throws std::runtime_error with a reason.
-/// @param nvidia see parse_nvidia_driver (worker.hpp)
+/// @param nvidia see parse_nvidia_driver
 /// @param owner a control channel whose end of file gives the matter up; -1: none.
 std::vector<ListedPlatform> probe_platforms(const std::string& nvidia, int owner = -1);
 

@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "daemon/worker/errors.hpp"
 #include "daemon/worker/memory_budget.hpp"
 #include "daemon/worker/peer_links.hpp"
 #include "daemon/worker/report_order.hpp"
@@ -20,19 +20,6 @@
 #include "protocol/messages.hpp"
 
 namespace clique::daemon {
-
-/// A client broke a rule that every right client keeps: ends the session. what() goes to the client and into
-/// the log.
-class RuleBroken : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The device cannot be used any more: ends the session. what() goes to the client and into the log.
-class DeviceFailed : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The messages that reach the device.
 using DeviceMessages = protocol::MessageList<
@@ -153,14 +140,5 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// @returns whether there was any
   virtual bool attend() { return false; }
 };
-
-/// The driver `platform` (its index in clGetPlatformIDs) with the devices `devices` of it (all, where empty).
-/// Throws std::runtime_error, with a reason for people, where there is nothing to run on.
-std::unique_ptr<Backend> make_opencl_backend(const Surroundings& surroundings, std::uint32_t platform,
-                                             const std::vector<std::uint32_t>& devices);
-
-/// The NVIDIA GPU of this number, through CUDA; only where CLIQUE_HAS_CUDA is defined. Throws
-/// std::runtime_error, with a reason for people.
-std::unique_ptr<Backend> make_cuda_backend(const Surroundings& surroundings, std::uint32_t device);
 
 }  // namespace clique::daemon

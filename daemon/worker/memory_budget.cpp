@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "daemon/backend/common/checks.hpp"
 #include "daemon/common/log.hpp"
+#include "daemon/worker/errors.hpp"
 
 namespace clique::daemon {
 

@@ -58,17 +58,7 @@ zmq::socket_t router(zmq::context_t& context) {
   return socket;
 }
 
-std::unique_ptr<Backend> make_backend(const Surroundings& surroundings, const WorkerOptions& options) {
-  if (options.kind == PlatformKind::OpenCl)
-    return make_opencl_backend(surroundings, options.platform, options.devices);
-#ifdef CLIQUE_HAS_CUDA
-  return make_cuda_backend(surroundings, options.platform);
-#else
-  throw std::runtime_error("this cliqued was built without CUDA");
-#endif
-}
-
-void serve(const WorkerOptions& options, const ControlChannel& control) {
+void serve(const WorkerOptions& options, BackendFactory make_backend, const ControlChannel& control) {
   PrintCapture prints;
   zmq::context_t context(protocol::io_threads());
   zmq::socket_t commands = router(context);
@@ -86,7 +76,7 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   PeerLinks peer_links(context, options.resume_timeout);
   MemoryBudget memory(options.session_memory);
   const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.kernel_timeout};
-  const auto backend = make_backend(surroundings, options);
+  const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
   // For as long as this process lives: drivers may have it pinned.
@@ -109,14 +99,6 @@ void serve(const WorkerOptions& options, const ControlChannel& control) {
   session.run();
   // Neither the driver's threads nor ZeroMQ's are waited for.
   std::_Exit(EXIT_SUCCESS);
-}
-
-/// What the worker says last; its devices are told to its client when that attaches.
-WorkerReady await_ready(ChildProcess& child, int owner) {
-  for (;;) {
-    auto said = parse_worker(receive_from(child, owner));
-    if (auto* ready = std::get_if<WorkerReady>(&said)) return std::move(*ready);
-  }
 }
 
 }  // namespace
@@ -148,57 +130,16 @@ std::vector<std::string> worker_arguments(const WorkerOptions& options) {
   return arguments;
 }
 
-void run_worker(const WorkerOptions& options) {
+void run_worker(const WorkerOptions& options, BackendFactory make_backend) {
   die_with_parent();
   keep_large_blocks();
   const ControlChannel control{Fd(options.control_fd)};
   try {
-    serve(options, control);
+    serve(options, make_backend, control);
   } catch (const std::exception& error) {
     control.send(std::string(error.what()));
   }
   std::_Exit(EXIT_FAILURE);
-}
-
-int run_embedded(int control_fd) {
-  const ControlChannel control{Fd(control_fd)};
-  // Signals that the terminal sends to the application's process group are the application's.
-  ::setpgid(0, 0);
-  std::vector<ChildProcess> children;
-  std::vector<WorkerReady> workers;
-  std::string reason = "no OpenCL driver is installed on this host";
-  const char* nvidia = std::getenv("CLIQUE_NVIDIA");
-  try {
-    for (const ListedPlatform& platform :
-         probe_platforms(nvidia != nullptr && *nvidia != '\0' ? nvidia : "cuda", control_fd)) {
-      if (platform.devices.empty()) continue;
-      WorkerOptions options;
-      options.kind = platform.kind;
-      options.platform = platform.index;
-      children.push_back(ChildProcess::start(worker_arguments(options)));
-    }
-    for (std::uint32_t driver = 0; driver < children.size(); ++driver) {
-      ChildProcess& child = children[driver];
-      try {
-        workers.push_back(await_ready(child, control_fd));
-        workers.back().address.driver = driver;
-        child.control().send(Notice{Notice::Kind::Taken, "the process that embeds this worker"});
-      } catch (const std::exception& error) {
-        reason = error.what();
-        spdlog::warn("a driver cannot be used: {}", reason);
-      }
-    }
-  } catch (const std::exception& error) {
-    reason = error.what();
-  }
-  if (workers.empty()) {
-    control.send(reason);
-    return EXIT_FAILURE;
-  }
-  control.send(workers);
-  while (control.receive()) {
-  }
-  return EXIT_SUCCESS;
 }
 
 }  // namespace clique::daemon

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "daemon/common/control.hpp"
 
 namespace clique::daemon {
+
+class Backend;
+struct Surroundings;
 
 /// First and last port, or {0, 0}: any.
 using PortRange = std::pair<std::uint16_t, std::uint16_t>;
@@ -29,23 +33,13 @@ struct WorkerOptions {
 /// The options as the arguments of `cliqued worker`, without the control channel.
 std::vector<std::string> worker_arguments(const WorkerOptions& options);
 
-/// `cliqued worker`: runs one session on one driver of the node. Does not return: leaves the process at once,
-/// however busy the driver's threads are.
-[[noreturn]] void run_worker(const WorkerOptions& options);
+/// Makes the backend for the driver that the options name. Throws std::runtime_error, with a reason for
+/// people.
+using BackendFactory = std::unique_ptr<Backend> (*)(const WorkerOptions& options,
+                                                    const Surroundings& surroundings);
 
-/// `cliqued embedded`: one worker for each driver, for the process at the other end. @returns the exit
-/// status.
-int run_embedded(int control_fd);
-
-/// How the node's NVIDIA GPUs are used.
-enum class NvidiaDriver : std::uint8_t {
-  Cuda,   ///< through CUDA, where that is possible, else as the other
-  OpenCl  ///< through NVIDIA's own OpenCL driver
-};
-/// "cuda" or "opencl". Throws std::invalid_argument.
-NvidiaDriver parse_nvidia_driver(const std::string& text);
-
-/// `cliqued probe`: lists drivers and devices. @returns the exit status.
-int run_probe(int control_fd, NvidiaDriver nvidia);
+/// `cliqued worker`: runs one session on one driver of the node. Does not return: it leaves the process at
+/// once, even while the driver's threads are busy.
+[[noreturn]] void run_worker(const WorkerOptions& options, BackendFactory make_backend);
 
 }  // namespace clique::daemon

@@ -6,22 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 
 #include "daemon/worker/backend.hpp"
+#include "daemon/worker/errors.hpp"
 
 namespace clique::daemon {
-
-/// Something cannot be done, for a reason that has a status. what() names the call.
-class ClError : public std::runtime_error {
- public:
-  ClError(cl_int status, const std::string& what) : std::runtime_error(what), status_(status) {}
-  cl_int status() const { return status_; }
-
- private:
-  cl_int status_;
-};
 
 /// Why the session ends whose kernel has run for longer than Surroundings::kernel_limit.
 std::string over_limit(const std::string& kernel, std::chrono::seconds limit);
