@@ -72,8 +72,7 @@ int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& op
 /// As above, with --platform alone.
 template <typename Body>
 int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Body&& body) {
-  return run_opencl(
-      argc, argv, description, options, [](CLI::App&) {}, std::forward<Body>(body));
+  return run_opencl(argc, argv, description, options, [](CLI::App&) {}, std::forward<Body>(body));
 }
 
 }  // namespace bench

@@ -36,9 +36,7 @@ struct AnyField {
 
 template <typename T, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...> /*count*/) {
-  return requires {
-    T{(static_cast<void>(I), AnyField{})...};
-  };
+  return requires { T{(static_cast<void>(I), AnyField{})...}; };
 }
 }  // namespace detail
 
@@ -55,9 +53,7 @@ constexpr std::size_t arity() {
 
 /// T with CLIQUE_FIELDS or CLIQUE_MESSAGE.
 template <typename T>
-concept Fielded = requires(T value) {
-  value.fields();
-};
+concept Fielded = requires(T value) { value.fields(); };
 
 template <Fielded T>
 inline constexpr std::size_t kFieldCount = std::tuple_size_v<decltype(std::declval<T&>().fields())>;

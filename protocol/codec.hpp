@@ -39,8 +39,10 @@ struct Encoder {
     packer.pack(value);
   }
   template <typename T>
-  requires std::is_enum_v<T>
-  void operator()(T value) { packer.pack(static_cast<std::underlying_type_t<T>>(value)); }
+    requires std::is_enum_v<T>
+  void operator()(T value) {
+    packer.pack(static_cast<std::underlying_type_t<T>>(value));
+  }
   void operator()(const std::string& value) { packer.pack(value); }
   void operator()(const Bytes& value) {
     packer.pack_bin(static_cast<std::uint32_t>(value.size()));
@@ -91,7 +93,7 @@ struct Decoder {
     to = integer<T>(from);
   }
   template <typename T>
-  requires std::is_enum_v<T>
+    requires std::is_enum_v<T>
   void operator()(const msgpack::object& from, T& to) const {
     to = static_cast<T>(integer<std::underlying_type_t<T>>(from));
   }

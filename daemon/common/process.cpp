@@ -69,7 +69,7 @@ bool has_room(const fs::path& folder) {
 /// Makes a folder for this user alone among those of others. @returns whether it is that.
 bool make_private(const fs::path& folder) {
   ::mkdir(folder.c_str(), S_IRWXU);
-  struct stat status {};
+  struct stat status{};
   return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }

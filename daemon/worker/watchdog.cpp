@@ -21,7 +21,7 @@ constexpr auto kInterval = 500ms;
 
 /// What the descriptor stands for; 0 for nothing.
 ino_t identity(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 

@@ -20,8 +20,7 @@ struct StatusName {
   const char* name;
 };
 
-#define CLIQUE_NAMED(status) \
-  { status, #status }
+#define CLIQUE_NAMED(status) {status, #status}
 constexpr StatusName kStatusNames[] = {
     CLIQUE_NAMED(CL_SUCCESS),
     CLIQUE_NAMED(CL_DEVICE_NOT_FOUND),

@@ -16,8 +16,7 @@ struct Function {
   void (*address)();
 };
 
-#define CLIQUE_FUNCTION(name) \
-  { #name, reinterpret_cast < void (*)()>(&api::name) }
+#define CLIQUE_FUNCTION(name) {#name, reinterpret_cast<void (*)()>(&api::name)}
 
 // The core ones, and those of extensions that Clique offers.
 const Function kFunctions[] = {

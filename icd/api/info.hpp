@@ -28,8 +28,8 @@ class InfoWriter {
     if (size_ret_ != nullptr) *size_ret_ = answer.size();
   }
   template <typename T>
-  requires std::is_trivially_copyable_v<T> &&(!std::is_convertible_v<T, std::string_view>)void operator()(
-      const T& answer) const {
+    requires std::is_trivially_copyable_v<T> && (!std::is_convertible_v<T, std::string_view>)
+  void operator()(const T& answer) const {
     bytes(std::as_bytes(std::span(&answer, 1)));
   }
   /// A string is written with its closing zero.

@@ -118,8 +118,7 @@ TEST_F(ExitChild, DISABLED_PendingCallback) {
   cl_event user = clCreateUserEvent(context_handle, nullptr);
   cl_event marker = nullptr;
   check(clEnqueueMarkerWithWaitList(queue_handle, 1, &user, &marker));
-  check(clSetEventCallback(
-      marker, CL_COMPLETE, [](cl_event, cl_int, void*) {}, nullptr));
+  check(clSetEventCallback(marker, CL_COMPLETE, [](cl_event, cl_int, void*) {}, nullptr));
   check(clFlush(queue_handle));
   leave();
 }
@@ -130,8 +129,7 @@ TEST_F(Exit, GivenPendingCallbackThenExitsWithZero) {
 TEST_F(ExitChild, DISABLED_ExitInCallback) {
   cl_event marker = nullptr;
   check(clEnqueueMarkerWithWaitList(queue_handle, 0, nullptr, &marker));
-  check(clSetEventCallback(
-      marker, CL_COMPLETE, [](cl_event, cl_int, void*) { std::exit(0); }, nullptr));
+  check(clSetEventCallback(marker, CL_COMPLETE, [](cl_event, cl_int, void*) { std::exit(0); }, nullptr));
   check(clFlush(queue_handle));
   for (;;) pause();
 }

@@ -139,21 +139,12 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
   const std::vector<Offence> offences{
       {"no msgpack", [](Client& c) { send_frames(c.commands, {"\xc1"}); }, "msgpack"},
       {"cut off",
-       [](Client& c) {
-         send_frames(c.commands, {records_of(CreateBuffer{9, 1, 1, 64}).substr(0, 4)});
-       },
+       [](Client& c) { send_frames(c.commands, {records_of(CreateBuffer{9, 1, 1, 64}).substr(0, 4)}); },
        "msgpack"},
       {"unknown number", [](Client& c) { send_frames(c.commands, {std::string("\x92\xcd\x03\xe7\x00", 5)}); },
        "999"},
-      {"a worker's message",
-       [](Client& c) {
-         c.send(Finished{1, 0});
-       },
-       "126"},
-      {"a frame too many",
-       [](Client& c) {
-         send_frames(c.commands, {records_of(Finish{1, 2}), "surplus"});
-       },
+      {"a worker's message", [](Client& c) { c.send(Finished{1, 0}); }, "126"},
+      {"a frame too many", [](Client& c) { send_frames(c.commands, {records_of(Finish{1, 2}), "surplus"}); },
        "frames"},
       {"a frame too few",
        [](Client& c) {
@@ -165,72 +156,28 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
       {"too few fields", [](Client& c) { send_frames(c.commands, {std::string("\x92\x64\x01", 3)}); },
        "fields"},
       {"unknown queue", [](Client& c) { c.send(Marker{command(1, 0, {}, 77)}); }, "queue 77"},
-      {"unknown buffer",
-       [](Client& c) {
-         c.send(ReadBuffer{command(1), 0, 77, 0, 4});
-       },
-       "77"},
-      {"unknown device",
-       [](Client& c) {
-         c.send(CreateQueue{9, 1, 55, 0});
-       },
-       "device 55"},
+      {"unknown buffer", [](Client& c) { c.send(ReadBuffer{command(1), 0, 77, 0, 4}); }, "77"},
+      {"unknown device", [](Client& c) { c.send(CreateQueue{9, 1, 55, 0}); }, "device 55"},
       {"unknown event", [](Client& c) { c.send(Marker{command(1, 0, {123})}); }, "event 123"},
-      {"id used twice",
-       [](Client& c) {
-         c.send(CreateBuffer{5, 1, 1, 64});
-       },
-       "exists already"},
-      {"beyond the buffer",
-       [](Client& c) {
-         c.send(ReadBuffer{command(1), 0, 5, 60, 8});
-       },
-       "goes beyond"},
-      {"an end that overflows",
-       [](Client& c) {
-         c.send(CopyBuffer{command(1), 5, 5, ~0ULL, 0, 8});
-       },
+      {"id used twice", [](Client& c) { c.send(CreateBuffer{5, 1, 1, 64}); }, "exists already"},
+      {"beyond the buffer", [](Client& c) { c.send(ReadBuffer{command(1), 0, 5, 60, 8}); }, "goes beyond"},
+      {"an end that overflows", [](Client& c) { c.send(CopyBuffer{command(1), 5, 5, ~0ULL, 0, 8}); },
        "goes beyond"},
       {"a rectangle beyond",
-       [](Client& c) {
-         c.send(ReadBufferRect{command(1), 0, 5, {0, 4, 0}, {8, 5, 1}, 8, 0});
-       },
-       "rectangle"},
+       [](Client& c) { c.send(ReadBufferRect{command(1), 0, 5, {0, 4, 0}, {8, 5, 1}, 8, 0}); }, "rectangle"},
       {"a region that overflows",
-       [](Client& c) {
-         c.send(ReadBufferRect{command(1), 0, 5, {}, {1ULL << 40, 1ULL << 40, 8}, 0, 0});
-       },
+       [](Client& c) { c.send(ReadBufferRect{command(1), 0, 5, {}, {1ULL << 40, 1ULL << 40, 8}, 0, 0}); },
        "overflows"},
-      {"too large a part",
-       [](Client& c) {
-         c.send(ReadBuffer{command(1), 0, 5, 0, kMaxPayload + 1});
-       },
+      {"too large a part", [](Client& c) { c.send(ReadBuffer{command(1), 0, 5, 0, kMaxPayload + 1}); },
        "part"},
-      {"four dimensions",
-       [](Client& c) {
-         c.send(RunKernel{command(1), 6, {}, {}, {1, 1, 1, 1}, {}});
-       },
+      {"four dimensions", [](Client& c) { c.send(RunKernel{command(1), 6, {}, {}, {1, 1, 1, 1}, {}}); },
        "dimensions"},
-      {"an address within a page",
-       [](Client& c) {
-         c.send(CreateBuffer{9, 1, 1, 64, 0x1234'0000'0008});
-       },
+      {"an address within a page", [](Client& c) { c.send(CreateBuffer{9, 1, 1, 64, 0x1234'0000'0008}); },
        "address"},
-      {"an address that overflows",
-       [](Client& c) {
-         c.send(CreateBuffer{9, 1, 1, 1ULL << 13, ~0ULL << 12});
-       },
+      {"an address that overflows", [](Client& c) { c.send(CreateBuffer{9, 1, 1, 1ULL << 13, ~0ULL << 12}); },
        "address"},
-      {"unknown peer",
-       [](Client& c) {
-         c.send(NotifyPeer{1, 9});
-       },
-       "peer 9"},
-      {"released twice",
-       [](Client& c) {
-         c.send(Release{{5, 5}, {}});
-       },
-       "5"},
+      {"unknown peer", [](Client& c) { c.send(NotifyPeer{1, 9}); }, "peer 9"},
+      {"released twice", [](Client& c) { c.send(Release{{5, 5}, {}}); }, "5"},
       {"attached twice", [](Client& c) { c.send(Attach{"x"}); }, "4 is unknown"},
   };
   for (const Offence& offence : offences) {

@@ -50,8 +50,10 @@ class Writer {
   explicit Writer(std::vector<Property>& to) : to_(to) {}
 
   template <typename T>
-  requires std::is_trivially_copyable_v<T>
-  void operator()(cl_uint name, const T& value) { bytes(name, &value, sizeof value); }
+    requires std::is_trivially_copyable_v<T>
+  void operator()(cl_uint name, const T& value) {
+    bytes(name, &value, sizeof value);
+  }
   template <typename T>
   void operator()(cl_uint name, const std::vector<T>& values) {
     bytes(name, values.data(), values.size() * sizeof(T));

@@ -45,7 +45,7 @@ std::string path_of(const std::string& folder, const CacheKey& key) {
 }
 
 std::optional<protocol::Bytes> read_all(int fd) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) return std::nullopt;
   protocol::Bytes bytes(static_cast<std::size_t>(status.st_size));
   std::size_t done = 0;

@@ -52,9 +52,8 @@ Ref<Program> Program::from_binaries(Ref<Context> context, Devices devices,
 
 Ref<Program> Program::from_built_in_kernels(Ref<Context> context, Devices devices, const std::string& names) {
   Ref<Program> program(new Program(std::move(context), Origin::BuiltInKernels, std::move(devices)));
-  program->create(protocol::ProgramKind::BuiltInKernels, [&](const Share&) {
-    return std::vector<protocol::Bytes>{{names.begin(), names.end()}};
-  });
+  program->create(protocol::ProgramKind::BuiltInKernels,
+                  [&](const Share&) { return std::vector<protocol::Bytes>{{names.begin(), names.end()}}; });
   return program;
 }
 

@@ -117,7 +117,7 @@ Child::~Child() {
 }
 
 std::string Child::output() const {
-  struct stat about {};
+  struct stat about{};
   if (::fstat(output_, &about) != 0) return {};
   std::string text(static_cast<size_t>(about.st_size), '\0');
   const ssize_t size = ::pread(output_, text.data(), text.size(), 0);

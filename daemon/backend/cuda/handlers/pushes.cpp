@@ -262,9 +262,8 @@ TaskRef CudaBackend::make_transfer(const Command& command, std::vector<TaskRef>&
   task->prompt = true;
   if (report)
     task->at_end = [this, entry, id = command.id](Task& /*task*/, cl_int status) {
-      surroundings_.order.due(entry, [this, id, status] {
-        surroundings_.reporter.add(protocol::EventState{id, status, {}});
-      });
+      surroundings_.order.due(
+          entry, [this, id, status] { surroundings_.reporter.add(protocol::EventState{id, status, {}}); });
     };
   scheduler_.hold(task);
   if ((command.flags & (Command::kEvent | Command::kReport)) != 0)

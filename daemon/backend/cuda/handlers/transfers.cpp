@@ -113,9 +113,8 @@ void CudaBackend::handle(protocol::WriteBuffer&& message) {
 
 void CudaBackend::handle(protocol::WriteFromSegment&& message) {
   const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
-  submit(message.command, [&] {
-    return write(message.buffer, message.offset, {{place.get(), message.size}, place});
-  });
+  submit(message.command,
+         [&] { return write(message.buffer, message.offset, {{place.get(), message.size}, place}); });
 }
 
 CudaBackend::Work CudaBackend::write(ObjectId id, std::uint64_t offset, const protocol::Payload& data) {

@@ -49,7 +49,7 @@ void write_all(int file, std::span<const std::uint8_t> bytes) {
 }
 
 protocol::Bytes read_all(int file) {
-  struct stat status {};
+  struct stat status{};
   check(::fstat(file, &status) == 0, "fstat");
   protocol::Bytes bytes(static_cast<std::size_t>(status.st_size));
   for (std::size_t done = 0; done < bytes.size();) {

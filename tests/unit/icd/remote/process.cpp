@@ -101,8 +101,8 @@ TEST(Exit, NeedsNoRelease) {
 std::atomic<int> child_signals{0};
 
 TEST(DetachedProcess, IsNobodysChild) {
-  struct sigaction action {};
-  struct sigaction before {};
+  struct sigaction action{};
+  struct sigaction before{};
   action.sa_handler = [](int) { ++child_signals; };
   ::sigaction(SIGCHLD, &action, &before);
   int ends[2];
