@@ -65,7 +65,7 @@ TEST(Logs, GivenKernelsThatCannotBeLaunchedWhenBuiltThenTheyAreNamed) {
       "kernel 'k' has 8008 bytes of arguments");
   expect_failure(
       "__attribute__((intel_reqd_sub_group_size(16))) __kernel void k(__global int* x) { *x = 1; }",
-      "kernel 'k' asks for sub-groups of 16");
+      "kernel 'k' requires sub-groups of 16");
 }
 
 TEST(Logs, GivenRightProgramWhenBuiltThenTheLogIsEmpty) {

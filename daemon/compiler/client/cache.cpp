@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In front of an entry's content.
+/// Precedes the content in an entry's file.
 struct Header {
   std::array<char, 8> magic{'C', 'L', 'Q', 'C', 'A', 'C', 'H', 'E'};
   std::uint64_t high = 0, low = 0;  ///< the key
@@ -86,7 +86,8 @@ struct File {
   std::uint64_t size = 0;
 };
 
-/// Temporary files of writers that died are entries like others here: they grow old and go.
+/// All files in the folder. Temporary files of writers that died are included, so that they are removed when
+/// they are old enough.
 std::vector<File> files_in(const std::string& folder) {
   std::vector<File> files;
   std::error_code error;
@@ -155,7 +156,7 @@ std::optional<protocol::Bytes> Cache::get(const CacheKey& key) const {
   if (bytes->size() >= sizeof header) {
     const Header wanted = header_of(key, std::span(*bytes).subspan(sizeof header));
     if (std::memcmp(bytes->data(), &wanted, sizeof wanted) == 0) {
-      // The time of its last use.
+      // The modification time records the last use.
       ::futimens(file.get(), nullptr);
       bytes->erase(bytes->begin(), bytes->begin() + sizeof header);
       return bytes;
@@ -170,15 +171,17 @@ void Cache::put(const CacheKey& key, std::span<const std::uint8_t> bytes) {
   const std::string path = path_of(folder_, key);
   const fs::path parent = fs::path(path).parent_path();
   std::error_code error;
-  if (fs::create_directories(parent, error) && !error)
-    fs::permissions(folder_, fs::perms::owner_all, error);  // Programs are their owner's.
+  if (fs::create_directories(parent, error) && !error) {
+    // Only the owner may read the programs.
+    fs::permissions(folder_, fs::perms::owner_all, error);
+  }
   std::string temporary = parent / "new-XXXXXX";
   const Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return;
   const Header header = header_of(key, bytes);
   const bool written =
       write_all(file.get(), &header, sizeof header) && write_all(file.get(), bytes.data(), bytes.size());
-  // Readers see all of it or none.
+  // Renaming is atomic: readers see all of the entry or nothing.
   if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
     ::unlink(temporary.c_str());
     return;
@@ -194,7 +197,7 @@ void Cache::make_room() {
   for (const File& file : files) used_ += file.size;
   if (used_ <= limit_) return;
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
-  // Some more than needed, so that this is not done for every entry.
+  // Removes more than needed, so that not every new entry starts this again.
   for (const File& file : files) {
     if (used_ <= limit_ - limit_ / 8) break;
     std::error_code error;

@@ -1,5 +1,5 @@
-// Results that are worth keeping, on disk: what is compiled once starts at once the next time, in any process
-// of the user and on every node that shares the folder.
+// A cache on disk for the results of compiling. A program that was compiled once is ready at once the next
+// time, in any process of the user and on every node that shares the folder.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace clique::daemon::compiler {
 
-/// Names an entry: a hash of everything that decides its content.
+/// The name of an entry: a hash of everything that determines its content.
 struct CacheKey {
   std::uint64_t high = 0, low = 0;
   bool operator==(const CacheKey&) const = default;
+  /// 32 hexadecimal digits.
   std::string text() const;
 };
 
-/// Hashes parts one after the other, with their sizes.
+/// Makes a key of several parts. The order and size of the parts matter.
 class CacheKeyBuilder {
  public:
   CacheKeyBuilder();
@@ -35,33 +36,35 @@ class CacheKeyBuilder {
   void* state_;
 };
 
-/// Any number of processes may use one folder at the same time. One that cannot be read or written is as good
-/// as none: there are no errors. Not thread-safe: each thread has one of its own.
+/// Any number of processes may use the same folder at the same time. There are no errors: a folder that
+/// cannot be read or written is the same as no cache. Not thread-safe; each thread has a Cache of its own.
 class Cache {
  public:
   static constexpr std::uint64_t kDefaultLimit = 1ULL << 30U;
 
-  /// @param folder made when the first entry is; empty: nothing is kept
-  /// @param limit bytes; beyond it the entries that were not used for longest are removed
+  /// @param folder created with the first entry; empty: keep nothing
+  /// @param limit in bytes; beyond it, the least recently used entries are removed
   explicit Cache(std::string folder, std::uint64_t limit = kDefaultLimit);
 
   /// What the environment says: off where CLIQUE_CACHE is 0; in $CLIQUE_CACHE_DIR, else in clique/programs of
   /// $XDG_CACHE_HOME or ~/.cache; of $CLIQUE_CACHE_MIB.
   static Cache from_environment();
 
-  /// An entry that is damaged counts as missing, and is removed.
+  /// The bytes that put() stored under `key`. A damaged entry is removed and counts as missing.
   std::optional<protocol::Bytes> get(const CacheKey& key) const;
+  /// Stores an entry, unless it is larger than a quarter of the limit. Readers see all of it or nothing.
   void put(const CacheKey& key, std::span<const std::uint8_t> bytes);
 
   const std::string& folder() const { return folder_; }
 
  private:
+  /// Counts the folder's files and removes the oldest while they exceed the limit.
   void make_room();
 
   std::string folder_;
   std::uint64_t limit_;
-  std::uint64_t used_ = 0;  ///< about
-  bool counted_ = false;
+  std::uint64_t used_ = 0;  ///< bytes, approximately: other processes write, too
+  bool counted_ = false;    ///< whether `used_` includes the files that were there before
 };
 
 }  // namespace clique::daemon::compiler

@@ -30,7 +30,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Where the child finds its end of the connection.
+/// The file descriptor of the child's end of the connection, in the child.
 constexpr int kChildFd = 3;
 
 void check(int error, const char* what) {
@@ -47,14 +47,14 @@ std::optional<std::string> read_file(const std::string& path) {
   return text;
 }
 
-/// What the cache keeps.
+/// What the cache keeps: a result is valid while the files that #include read are unchanged.
 struct Entry {
   Result result;
   std::vector<std::uint64_t> file_hashes;
   CLIQUE_FIELDS(Entry, result, file_hashes)
 };
 
-/// 0 where it cannot be read.
+/// 0 if the file cannot be read.
 std::uint64_t hash_of_file(const std::string& path) {
   const auto text = read_file(path);
   return text ? XXH3_64bits(text->data(), text->size()) : 0;
@@ -82,7 +82,7 @@ std::string find_compiler() {
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return {};
   const auto folder = program.parent_path();
-  // As built, as installed, and beside.
+  // Relative to cliqued: in the build folder, as installed, and beside it.
   for (const char* place :
        {"compiler/clique-compiler", "../" CLIQUE_LIBEXECDIR "/clique/clique-compiler", "clique-compiler"}) {
     const auto path = folder / place;
@@ -91,17 +91,18 @@ std::string find_compiler() {
   return {};
 }
 
-/// One run of the program. Ends with its connection.
+/// One run of clique-compiler. The process ends when its connection is closed.
 class CompilerProcess::Process {
  public:
   explicit Process(const std::string& program) {
     int ends[2];
-    check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno, "socketpair");
+    check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno,
+          "cannot create a socket pair for clique-compiler");
     socket_ = Fd(ends[0]);
-    // dup2 onto the same number would leave it close-on-exec, so the child's end must be another.
+    // dup2 onto the same number would leave the descriptor close-on-exec, so it must be another one here.
     const Fd theirs(::fcntl(ends[1], F_DUPFD_CLOEXEC, kChildFd + 1));
     ::close(ends[1]);
-    check(theirs ? 0 : errno, "connection");
+    check(theirs ? 0 : errno, "cannot duplicate the socket for clique-compiler");
     start(program, theirs.get());
   }
 
@@ -111,17 +112,19 @@ class CompilerProcess::Process {
 
   int socket() const { return socket_.get(); }
 
-  /// False once it has ended, with nobody having asked it to.
+  /// False once the process has closed its connection, which it does only by ending.
   bool is_alive() const {
     pollfd closed{socket_.get(), POLLIN, 0};
     return ::poll(&closed, 1, 0) == 0;
   }
 
+  /// Ends the process.
   /// @returns how it ended, for logs
   std::string stop() {
     if (pid_ < 0) return {};
     int status = 0;
-    // One that ends by itself has a status worth knowing, and closes its connection just before.
+    // A process that ends by itself closes its connection just before its exit status, which the log should
+    // name, is available.
     pid_t ended = 0;
     for (int attempt = 0; attempt < 50 && ended == 0; ++attempt) {
       ended = ::waitpid(pid_, &status, WNOHANG);
@@ -144,7 +147,7 @@ class CompilerProcess::Process {
                                    nullptr};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    // The worker's standard output is where it catches what drivers print.
+    // The worker's standard output collects what kernels print; the compiler must not write there.
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, end, kChildFd);
@@ -179,7 +182,7 @@ void CompilerProcess::warm() {
   try {
     running();
   } catch (const std::system_error&) {
-    // The first request tells.
+    // The first request will fail in the same way and report it.
   }
 }
 
@@ -211,16 +214,21 @@ CacheKey CompilerProcess::key_of(const Request& request) {
 }
 
 Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) {
-  if (program_.empty()) return failed(request, "this node has no clique-compiler");
+  if (program_.empty())
+    return failed(
+        request,
+        "this node has no clique-compiler: install it beside cliqued, or set CLIQUE_COMPILER to its path");
   if (request.source.size() > protocol::Limits::kString)
-    return failed(request, "the source is too large: it may have 64 MiB");
+    return failed(request, "the source is too large: it has " + std::to_string(request.source.size()) +
+                               " bytes; the limit is " + std::to_string(protocol::Limits::kString) +
+                               " bytes (64 MiB)");
   const CacheKey key = key_of(request);
   if (const auto kept = cache_.get(key)) {
     try {
       auto entry = decode<Entry>(*kept);
       if (entry.file_hashes == hashes_of(entry.result.files)) return std::move(entry.result);
     } catch (const protocol::DecodeError&) {
-      // Of another version: replaced below.
+      // Written by another version of Clique; replaced below.
     }
   }
   Result result = compile(request, limit);
@@ -244,20 +252,21 @@ Result CompilerProcess::compile(const Request& request, std::chrono::seconds lim
       } catch (const ConnectionLost&) {
         const std::string how = process_->stop();
         process_.reset();
-        // It may have died before, for reasons of its own.
-        if (std::exchange(is_new, true)) return failed(request, "the compiler crashed (" + how + ")");
+        // A process that was kept may have died before this request; only a new one is blamed on the request.
+        if (std::exchange(is_new, true))
+          return failed(request, "clique-compiler crashed while compiling this program (" + how + ")");
       }
     }
   } catch (const TimedOut&) {
     process_.reset();
-    return failed(request,
-                  "compiling took more than " + std::to_string(limit.count()) + " seconds and was stopped");
+    return failed(request, "compiling took more than " + std::to_string(limit.count()) +
+                               " seconds, the node's limit, and was stopped");
   } catch (const protocol::DecodeError& error) {
     process_.reset();
-    return failed(request, std::string("the compiler's answer is invalid: ") + error.what());
+    return failed(request, std::string("the answer of clique-compiler is invalid: ") + error.what());
   } catch (const std::system_error& error) {
     process_.reset();
-    return failed(request, std::string("the compiler cannot be started: ") + error.what());
+    return failed(request, std::string("clique-compiler cannot be started: ") + error.what());
   }
 }
 

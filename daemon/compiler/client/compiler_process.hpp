@@ -1,5 +1,6 @@
-// The worker's side of clique-compiler: a process of its own, because LLVM must not share one with the node's
-// other drivers, and because what it is given may crash it or keep it busy for ever.
+// The worker's side of clique-compiler. The compiler is a process of its own, because LLVM must not share a
+// process with the node's other drivers, and because a program may crash the compiler or keep it busy for
+// ever.
 #pragma once
 
 #include <chrono>
@@ -12,38 +13,38 @@
 
 namespace clique::daemon::compiler {
 
-/// The clique-compiler of this build or installation: what $CLIQUE_COMPILER says, else the one beside this
-/// program. Empty where there is none.
+/// Path of clique-compiler: $CLIQUE_COMPILER if that is set, otherwise the one of this build or installation,
+/// relative to the running program. Empty if there is none.
 std::string find_compiler();
 
-/// A clique-compiler that is started when first needed (or by warm()), kept, and started again when it died.
-/// One request at a time: for one thread.
+/// Runs one clique-compiler. It starts with the first request or with warm(), stays for further requests, and
+/// is started again if it has died. It handles one request at a time; not thread-safe.
 class CompilerProcess {
  public:
-  /// @param program path of clique-compiler
+  /// @param program path of clique-compiler; empty: every request fails
   explicit CompilerProcess(std::string program, Cache cache = Cache::from_environment());
   ~CompilerProcess();
 
-  /// Does ahead what the first request would wait for: reads what the compiler consists of, and starts it, if
-  /// it does not run. Does not wait until it is up.
+  /// Does in advance what the first request would wait for: hashes the compiler's files for the cache key and
+  /// starts the process. Does not wait until the process is ready.
   void warm();
 
-  /// Answers from the cache, or has the process compile. A process that dies or takes longer than `limit` is
-  /// killed; the result is then a failure whose log says so.
+  /// Answers the request from the cache or lets the process compile. If the process dies or takes longer than
+  /// `limit`, it is killed, and the result is a failure whose log says so.
   Result run(const Request& request, std::chrono::seconds limit);
 
  private:
   class Process;
   Process& running();
   Result compile(const Request& request, std::chrono::seconds limit);
-  /// Of what the compiler consists of.
+  /// Hash of the files that the compiler consists of: the program, the device library and libdevice.
   const CacheKey& identity();
   CacheKey key_of(const Request& request);
 
   std::string program_;
   Cache cache_;
   std::unique_ptr<Process> process_;
-  std::optional<CacheKey> compiler_;  ///< once identity() was needed
+  std::optional<CacheKey> compiler_;  ///< what identity() returns, once computed
 };
 
 }  // namespace clique::daemon::compiler

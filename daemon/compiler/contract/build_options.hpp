@@ -1,5 +1,5 @@
-// What the options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0 API, sections 5.8.6
-// and 5.8.7) are to every language.
+// The part of the build options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0 API,
+// sections 5.8.6 and 5.8.7) that is the same for every source language.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace clique::daemon::compiler {
 
-/// An option that the call's kind does not know. what() is a line for the log.
+/// An option that the call does not accept. what() is a complete line of the build log.
 class InvalidOptions : public std::runtime_error {
  public:
   InvalidOptions(std::int32_t status, const std::string& why) : std::runtime_error(why), status_(status) {}
@@ -21,10 +21,10 @@ class InvalidOptions : public std::runtime_error {
   std::int32_t status_;
 };
 
-/// Splits at white space; quotes and backslashes as in a shell.
+/// Splits the options at white space. Quotes and backslashes work as in a shell.
 std::vector<std::string> split_options(std::string_view text);
 
-/// Whether they say that the source is CUDA C++: `-x cuda` (docs/extensions/cl_clique_cuda_source.md).
+/// Whether the options contain `-x cuda`: the source is CUDA C++ (docs/extensions/cl_clique_cuda_source.md).
 bool is_cuda_source(std::string_view options);
 
 }  // namespace clique::daemon::compiler

@@ -1,5 +1,5 @@
-// What of OpenCL C the devices offer beyond the core: the same list makes CL_DEVICE_OPENCL_C_FEATURES and the
-// macros that programs test.
+// The optional parts of OpenCL C that CUDA devices offer. CL_DEVICE_OPENCL_C_FEATURES and the macros that
+// programs test both come from these lists.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace clique::daemon::compiler {
 
-/// The extensions that the compiler and its device library implement, as CL_DEVICE_EXTENSIONS lists those
-/// that concern OpenCL C.
+/// The extensions that the compiler and its device library implement: the part of CL_DEVICE_EXTENSIONS that
+/// concerns OpenCL C.
 std::vector<std::string> language_extensions();
 
-/// The optional features of OpenCL C 3.0 (`__opencl_c_*`, section 6.2.1 of the OpenCL C specification) of a
-/// device with these extensions.
+/// The optional features of OpenCL C 3.0 (`__opencl_c_*`, OpenCL C specification, section 6.2.1) of a device
+/// with these extensions.
 std::vector<std::string> language_features(const std::vector<std::string>& extensions);
 
 }  // namespace clique::daemon::compiler

@@ -5,22 +5,25 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 namespace clique::daemon::compiler {
 
 namespace {
 
+/// In bytes: 1 GiB.
 constexpr std::size_t kLargestRecord = 1U << 30U;
 
-/// Waits until the socket can be used.
+/// Waits until the socket is ready for `events`.
 void wait_for(int socket, short events, Deadline deadline) {
   for (;;) {
     int patience = -1;
     if (deadline != kNoDeadline) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-      if (left <= 0) throw TimedOut("the time is over");
+      if (left <= 0)
+        throw TimedOut("the time limit for exchanging a record with the other process has passed");
       patience = static_cast<int>(std::min<std::int64_t>(left, 60'000));
     }
     pollfd ready{socket, events, 0};
@@ -28,6 +31,12 @@ void wait_for(int socket, short events, Deadline deadline) {
     if (count > 0) return;
     if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
   }
+}
+
+void check_size(std::size_t size) {
+  if (size > kLargestRecord)
+    throw ConnectionLost("a record of " + std::to_string(size) + " bytes is too large; the limit is " +
+                         std::to_string(kLargestRecord) + " bytes");
 }
 
 bool is_temporary(int error) {
@@ -39,7 +48,7 @@ void send_all(int socket, std::span<const char> bytes, Deadline deadline) {
     wait_for(socket, POLLOUT, deadline);
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    if (sent < 0 && !is_temporary(errno)) throw ConnectionLost("the connection is closed");
+    if (sent < 0 && !is_temporary(errno)) throw ConnectionLost("the other process closed the connection");
   }
 }
 
@@ -47,7 +56,8 @@ void receive_all(int socket, std::span<std::uint8_t> bytes, Deadline deadline) {
   while (!bytes.empty()) {
     wait_for(socket, POLLIN, deadline);
     const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && !is_temporary(errno))) throw ConnectionLost("the connection is closed");
+    if (got == 0 || (got < 0 && !is_temporary(errno)))
+      throw ConnectionLost("the other process closed the connection");
     if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
 }
@@ -56,7 +66,7 @@ void receive_all(int socket, std::span<std::uint8_t> bytes, Deadline deadline) {
 
 void send_record(int socket, std::span<const char> record, Deadline deadline) {
   const auto size = static_cast<std::uint32_t>(record.size());
-  if (record.size() > kLargestRecord) throw ConnectionLost("a record is too large");
+  check_size(record.size());
   send_all(socket, {reinterpret_cast<const char*>(&size), sizeof size}, deadline);
   send_all(socket, record, deadline);
 }
@@ -64,7 +74,7 @@ void send_record(int socket, std::span<const char> record, Deadline deadline) {
 protocol::Bytes receive_record(int socket, Deadline deadline) {
   std::uint32_t size = 0;
   receive_all(socket, {reinterpret_cast<std::uint8_t*>(&size), sizeof size}, deadline);
-  if (size > kLargestRecord) throw ConnectionLost("a record is too large");
+  check_size(size);
   protocol::Bytes record(size);
   receive_all(socket, record, deadline);
   return record;
@@ -77,7 +87,7 @@ msgpack::object_handle parse_record(std::span<const std::uint8_t> record) {
         reinterpret_cast<const char*>(record.data()), record.size(), nullptr, nullptr,
         msgpack::unpack_limit(Limits::kArray, 0, Limits::kString, Limits::kBin, 0, Limits::kDepth));
   } catch (const std::exception& error) {
-    throw protocol::DecodeError(std::string("not a record: ") + error.what());
+    throw protocol::DecodeError(std::string("the bytes are not a valid msgpack record: ") + error.what());
   }
 }
 

@@ -10,14 +10,15 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Wider fields or more digits are nobody's intention, and would be the worker's memory.
+/// Maximum digits of a field width or precision. Larger ones are mistakes and would use up the worker's
+/// memory.
 constexpr std::size_t kLongestNumber = 4;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Reads one format from left to right.
+/// Parses one format from left to right.
 class FormatReader {
  public:
   explicit FormatReader(std::string_view format) : rest_(format) {}
@@ -110,7 +111,7 @@ class FormatReader {
   std::vector<PrintfPiece> pieces_;
 };
 
-/// Appends what snprintf makes of one value.
+/// Appends one value, formatted by snprintf.
 template <typename T>
 void print(std::string& to, const std::string& format, T value) {
   const int size = std::snprintf(nullptr, 0, format.c_str(), value);
@@ -147,7 +148,7 @@ std::uint64_t zero_extended(std::uint64_t bits, PrintfPiece::Length length) {
   }
 }
 
-/// Prints the arguments of one record.
+/// Formats the arguments of one record.
 class RecordPrinter {
  public:
   RecordPrinter(const ProgramBinary& program, std::span<const std::byte> arguments)
@@ -197,7 +198,7 @@ class RecordPrinter {
               bits < program_.strings.size() ? program_.strings[bits].c_str() : "(null)");
         break;
       case 'p':
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that is to look like one
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): only printed
         print(text_, format + "p", reinterpret_cast<const void*>(bits));
         break;
       default: {
@@ -208,7 +209,7 @@ class RecordPrinter {
     }
   }
 
-  /// By hand, since the character may be the one that ends strings.
+  /// Does not use snprintf, because the character may be 0, which would end the string.
   void print_character(const PrintfPiece& piece, char character) {
     const std::size_t width = piece.width.empty() ? 0 : std::stoul(piece.width);
     const std::string padding(width > 1 ? width - 1 : 0, ' ');
@@ -247,7 +248,7 @@ std::string format_printf_buffer(const ProgramBinary& program, std::span<const s
   clique_printf_record record{};
   while (records.size() >= sizeof record) {
     std::memcpy(&record, records.data(), sizeof record);
-    // One that did not fit has no content, and is the last.
+    // A record that did not fit has size 0 and is the last one.
     if (record.size < sizeof record || record.size > records.size()) break;
     text += format_printf(program, records.first(record.size));
     records = records.subspan(record.size);

@@ -1,5 +1,5 @@
-// The formats of OpenCL C's printf (OpenCL C 3.0, section 6.15.14): read when a kernel is compiled, and used
-// to make text of what it left in its buffer.
+// The format strings of OpenCL C's printf (OpenCL C 3.0, section 6.15.14). The compiler parses them to lay
+// out the arguments; the worker uses them to turn what a kernel left in its printf buffer into text.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,30 @@
 
 namespace clique::daemon::compiler {
 
-/// A conversion with the text in front of it; the last piece of a format may have no conversion.
+/// A conversion specification with the text in front of it. Only the last piece of a format may have no
+/// conversion.
 struct PrintfPiece {
-  /// Sizes of integers; Int is also that of floating-point numbers in vectors.
+  /// The length modifier, which gives the size of integers. `hl` (Int) also marks float components of
+  /// vectors.
   enum class Length : std::uint8_t { None, Char, Short, Int, Long };
 
   std::string text;
-  std::string flags;  ///< of "-+ #0"
+  std::string flags;  ///< any of "-+ #0"
   std::string width, precision;
   bool has_precision = false;
-  unsigned elements = 1;  ///< of a vector
+  unsigned elements = 1;  ///< components of a vector; 1 for a scalar
   Length length = Length::None;
-  char conversion = 0;  ///< 0: none
+  char conversion = 0;  ///< the conversion specifier, such as 'd'; 0: none
 };
 
-/// What is not a conversion stays text.
+/// Splits a format into pieces. Whatever is not a valid conversion specification stays text.
 std::vector<PrintfPiece> parse_printf_format(std::string_view format);
 
-/// The text of a record: a clique_printf_record (library/abi.h) with its arguments. Arguments that the record
-/// lacks are taken for 0; a record that refers to no format has no text.
+/// The text of one record: a clique_printf_record (library/abi.h) followed by its arguments. Missing
+/// arguments count as 0. The text is empty if the record's format index is not in `program.formats`.
 std::string format_printf(const ProgramBinary& program, std::span<const std::byte> record);
 
-/// The text of all complete records that follow the clique_printf_buffer at the begin of `buffer`.
+/// The text of all complete records in `buffer`, which begins with a clique_printf_buffer header.
 std::string format_printf_buffer(const ProgramBinary& program, std::span<const std::byte> buffer);
 
 }  // namespace clique::daemon::compiler

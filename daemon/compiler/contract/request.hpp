@@ -1,4 +1,4 @@
-// What the worker asks clique-compiler for, and its answer.
+// What the worker asks clique-compiler to do, and the answer.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace clique::daemon::compiler {
 
-/// One call of clBuildProgram, clCompileProgram or clLinkProgram for one architecture.
+/// One call of clBuildProgram, clCompileProgram or clLinkProgram, for one architecture.
 struct Request {
   enum class Kind : std::uint8_t { Build = 0, Compile = 1, Link = 2 };
   Kind kind = Kind::Build;
-  std::string architecture;  ///< "sm_90"
+  std::string architecture;  ///< of the device, such as "sm_90"
   std::string options;
   std::string source;                     ///< Build, Compile
-  std::vector<std::string> header_names;  ///< Compile: what #include names
-  std::vector<std::string> headers;       ///< their sources
+  std::vector<std::string> header_names;  ///< Compile: the names that #include uses
+  std::vector<std::string> headers;       ///< their sources, in the same order
   protocol::Bytes il;                     ///< Build, Compile: SPIR-V instead of source
   std::vector<protocol::Bytes> inputs;    ///< Link, and Build of a program made from a compiled binary
   std::vector<std::string> extensions;    ///< of the device, as CL_DEVICE_EXTENSIONS lists them
@@ -25,19 +25,20 @@ struct Request {
 };
 
 struct Result {
-  /// CL_SUCCESS, or what the call returns: CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
+  /// CL_SUCCESS, or the error that the call returns: CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
   /// CL_LINK_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
-  /// CL_INVALID_LINKER_OPTIONS, CL_OUT_OF_HOST_MEMORY.
+  /// CL_INVALID_LINKER_OPTIONS, CL_COMPILER_NOT_AVAILABLE or CL_OUT_OF_HOST_MEMORY.
   std::int32_t status = 0;
-  std::string log;
-  protocol::Bytes binary;          ///< serialize()d ProgramBinary; empty where the status is a failure
-  std::vector<std::string> files;  ///< on disk, that #include read
+  std::string log;                 ///< the build log, also of a success
+  protocol::Bytes binary;          ///< a serialize()d ProgramBinary; empty if the status is an error
+  std::vector<std::string> files;  ///< files on disk that #include read
   CLIQUE_FIELDS(Result, status, log, binary, files)
 };
 
-/// What a call returns whose program is at fault.
+/// The status for an error in the program: CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE or
+/// CL_LINK_PROGRAM_FAILURE.
 std::int32_t failure_status(Request::Kind kind);
-/// What a call returns whose options are: CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS or
+/// The status for an error in the options: CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS or
 /// CL_INVALID_LINKER_OPTIONS.
 std::int32_t options_status(Request::Kind kind);
 

@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kMagic = 0x07230203;
 constexpr std::size_t kHeaderWords = 5;
 
-/// clique-compiler's own LLVM reads the bitcode of all that are older.
+/// Major version of clique-compiler's LLVM, which reads bitcode of its own and older versions.
 constexpr int kLatest = 19;
-/// Translators before it lack options that are used.
+/// Older translators lack options that clique-compiler uses.
 constexpr int kOldest = 14;
 
-/// Where programs are if nothing else is said.
+/// Where to look for programs if PATH is not set.
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 std::string find_program(const std::string& name) {

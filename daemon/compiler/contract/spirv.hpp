@@ -1,5 +1,6 @@
-// Programs in SPIR-V: what a worker has to know of them. The node's translator makes LLVM bitcode of them,
-// which clique-compiler compiles like OpenCL C's.
+// What worker and compiler both know about programs in SPIR-V: how to recognise them, and which program of
+// the node translates them. That translator makes LLVM bitcode of them, which clique-compiler then compiles
+// like OpenCL C.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +10,21 @@
 
 namespace clique::daemon::compiler {
 
-/// Whether the bytes have a SPIR-V module's form (SPIR-V, section 2.3): a header in this machine's order of
-/// bytes, and instructions that end where the module does. What the instructions say is the translator's
-/// affair.
+/// Whether the bytes have the form of a SPIR-V module (SPIR-V specification, section 2.3): a header in this
+/// machine's byte order, and instructions that end exactly where the module ends. The instructions themselves
+/// are left to the translator.
 bool is_spirv(std::span<const std::uint8_t> bytes);
 
-/// Khronos' llvm-spirv, a program of the node.
+/// Khronos' llvm-spirv, installed on the node.
 struct SpirvTranslator {
   std::string path;
-  /// Tells this translator from others: which file it is.
+  /// Distinguishes this translator from others: path, size and modification time of its file.
   std::string identity;
 };
 
-/// What $CLIQUE_SPIRV_TRANSLATOR says (a path, or empty for none), else the llvm-spirv-N of $PATH that
-/// belongs to the latest LLVM whose bitcode clique-compiler reads, else llvm-spirv. Nothing where the node
-/// has none.
+/// The node's translator: $CLIQUE_SPIRV_TRANSLATOR if that is set (a path, or empty for none); otherwise the
+/// llvm-spirv-N in $PATH of the latest LLVM whose bitcode clique-compiler reads; otherwise the llvm-spirv in
+/// $PATH. std::nullopt if there is none.
 std::optional<SpirvTranslator> find_spirv_translator();
 
 }  // namespace clique::daemon::compiler

@@ -1,5 +1,5 @@
-// Address space qualifier functions (§6.15.9). Clang makes calls of the functions with two underscores of
-// to_global, to_local and to_private.
+// Address space qualifier functions (§6.15.9). Clang compiles to_global, to_local and to_private to calls of
+// the functions with two underscores.
 #include "builtins.h"
 
 __global void* __to_global(void* pointer) {

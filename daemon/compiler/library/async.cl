@@ -1,5 +1,5 @@
-// Asynchronous copies and prefetch (§6.15.11): the work-items copy together, before they go on; what makes
-// the copies visible is the barrier of wait_group_events.
+// Asynchronous copies and prefetch (§6.15.11). The work-items of a group share the copying and do it at once.
+// The barrier in wait_group_events makes the result visible to all of them.
 #include "builtins.h"
 
 static size_t group_size(void) { return get_local_size(0) * get_local_size(1) * get_local_size(2); }

@@ -1,11 +1,10 @@
 // Atomic functions (§6.15.12), those of OpenCL C 1.x, and cl_ext_float_atomics.
 //
-// Each operation is a relaxed one of the device's scope with the fences around it that its order asks for,
-// which is how the hardware does it, too. A fence is for a scope; all accesses are atomic for the whole
-// device.
+// Each operation is a relaxed one with device scope, surrounded by the fences that its memory order requires.
+// The hardware does the same. Only fences depend on the scope; every access is atomic for the whole device.
 //
-// Objects are declared volatile, which atomic accesses need not be; it would keep LLVM from finding out the
-// address space of generic pointers.
+// The functions take pointers to volatile objects and cast the qualifier away: atomic accesses do not need
+// it, and it would keep LLVM from inferring the address space of generic pointers.
 #include "builtins.h"
 
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -25,9 +24,10 @@ INLINE static void fence_after(memory_order order, memory_scope scope) {
     atomic_work_item_fence(0, memory_order_acquire, scope);
 }
 
-// ---- Forms of a function: without order and scope it is of the strictest ones.
+// ---- The overloads of a function. Without order and scope, the strictest order and device scope apply.
 
-// A: the atomic type, T: its value, V: the operand, operation(object, value): the relaxed operation.
+// A: the atomic type; T: the type of its value; V: the type of the operand; operation(object, value): the
+// relaxed operation.
 #define MODIFY(SPACE, A, T, V, name, operation)                                              \
   INLINE OVERLOAD T name##_explicit(volatile SPACE A* object, V value, memory_order order,   \
                                     memory_scope scope) {                                    \
@@ -71,7 +71,7 @@ INLINE static void fence_after(memory_order order, memory_scope scope) {
     return atomic_load_explicit(object, memory_order_seq_cst, memory_scope_device);                          \
   }
 
-// The weak exchange is as strong as the other here.
+// The weak compare-and-exchange is the strong one.
 #define COMPARE_EXCHANGE(SPACE, A, T, EXPECTED, name)                                                        \
   INLINE OVERLOAD bool name##_explicit(volatile SPACE A* object, EXPECTED T* expected, T desired,            \
                                        memory_order success, memory_order failure, memory_scope scope) {     \
@@ -128,7 +128,7 @@ FOR_SPACES(ATOMIC_INTEGER, atomic_uint, uint)
 FOR_SPACES(ATOMIC_INTEGER, atomic_long, long)
 FOR_SPACES(ATOMIC_INTEGER, atomic_ulong, ulong)
 
-// Those of atomic_uintptr_t take a difference of pointers, those of atomic_intptr_t a pointer's bits.
+// For atomic_uintptr_t the operand is a difference of pointers, for atomic_intptr_t the bits of a pointer.
 FOR_SPACES(FETCH_INTEGER, atomic_ulong, ulong, long)
 FOR_SPACES(FETCH_INTEGER, atomic_long, long, ulong)
 
@@ -158,7 +158,7 @@ FOR_SPACES(ATOMIC_FLAG, )
 
 // ---- Atomic floating-point numbers
 
-// Least and greatest are not operations of the hardware. What changes nothing need not be written.
+// The hardware has no minimum and maximum of floats. The loop does not write if the value would not change.
 #define FLOAT_EXTREME(SPACE, A, T, name)                                                              \
   INLINE OVERLOAD T fetch_##name(volatile SPACE A* object, T value) {                                 \
     T old = __opencl_atomic_load((SPACE A*)object, RELAXED);                                          \

@@ -1,15 +1,15 @@
-// What the files of the device library share. Each of them defines a chapter of the OpenCL C specification's
-// built-in functions (§6.15), as OpenCL C 3.0 with every optional feature, for every type and vector width;
-// what programs of older versions call has the same names in the object file.
+// Declarations and macros that all files of the device library share. Each file defines one section of the
+// built-in functions of the OpenCL C specification (§6.15), in OpenCL C 3.0 with every optional feature, for
+// every type and vector width. Functions that programs in older versions call have the same mangled names.
 //
-// Address spaces: `generic` is also `private` here (both are address space 0, with the same names in the
-// object file), and `constant` is also `global` (the compiler passes __constant arguments as ordinary
-// memory).
+// Address spaces: `generic` also stands for `private`, because both are address space 0 and give the same
+// mangled names. `global` also stands for `constant`, because the compiler passes __constant arguments as
+// ordinary memory.
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_BUILTINS_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_BUILTINS_H
 
-// Clang's declarations. (With its table of built-in functions instead, the first overload that is defined
-// would hide the others.)
+// Clang's declarations. Its table of built-in functions cannot be used: the first overload that is defined
+// would hide the others.
 #include <opencl-c.h>
 
 #include "abi.h"
@@ -20,21 +20,21 @@
 #define OVERLOAD __attribute__((overloadable))
 #define INLINE __attribute__((always_inline))
 
-// Applies `M` to each type.
+// Expands `M` for each type.
 #define FOR_FLOATS(M) M(float) M(double) M(half)
 #define FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
 #define FOR_TYPES(M) FOR_INTEGERS(M) FOR_FLOATS(M)
 
-// Applies `M` with further arguments to each vector width.
+// Expands `M` with further arguments for each vector width.
 #define FOR_VECTORS(M, ...) \
   M(2, __VA_ARGS__) M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(8, __VA_ARGS__) M(16, __VA_ARGS__)
 
-// Applies `M` with further arguments to the address spaces that have overloads of their own.
+// Expands `M` with further arguments for each address space that has overloads of its own.
 #define GENERIC
 #define FOR_SPACES(M, ...) M(GENERIC, __VA_ARGS__) M(__global, __VA_ARGS__) M(__local, __VA_ARGS__)
 
-// Defines the vector overloads of a function of one, two or three arguments that works on each component on
-// its own, by its overload for scalars. R, A, B and C are the scalar types of the result and the arguments.
+// Defines the vector overloads of a function with one, two or three arguments that works on each component
+// separately, by calling its scalar overload. R, A, B and C are the scalar types of result and arguments.
 #define MAP1(R, name, A)                                                            \
   OVERLOAD R##2 name(A##2 a) { return (R##2)(name(a.s0), name(a.s1)); }             \
   OVERLOAD R##3 name(A##3 a) { return (R##3)(name(a.s0), name(a.s1), name(a.s2)); } \
@@ -68,12 +68,12 @@
     return (R##16)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                        \
   }
 
-// The overload with a vector and a scalar, the scalar standing for all components.
+// Defines the overloads with a vector and a scalar, which applies to all components.
 #define SPREAD2_OF(n, T, name, B) \
   OVERLOAD T##n name(T##n a, B b) { return name(a, (B##n)(b)); }
 #define SPREAD2(T, name, B) FOR_VECTORS(SPREAD2_OF, T, name, B)
 
-// Likewise for a function of one or two arguments with a second result of type P that goes through a pointer.
+// Like MAP1 and MAP2, for functions that return a second result of type P through a pointer.
 #define MAP1_OUT(SPACE, T, name, P)                                       \
   INLINE OVERLOAD T##2 name(T##2 a, SPACE P##2 * out) {                   \
     P x, y;                                                               \

@@ -1,30 +1,34 @@
 #!/usr/bin/env python3
-"""Writes convert.cl: the explicit conversions (§6.3.3, §6.4.3 of the OpenCL C specification).
+"""Writes convert.cl, the explicit conversions (OpenCL C specification, §6.3.3 and §6.4.3): convert.py OUTPUT
 
-Conversions of scalars are written out; those of vectors convert each component.
+Scalar conversions are written out; vector conversions call them for each component.
 """
 
 import sys
 
-# Type: bits, and the hardware's name of the register that holds it.
+# The types and their sizes in bits.
 INTEGERS = {"char": 8, "uchar": 8, "short": 16, "ushort": 16, "int": 32, "uint": 32, "long": 64, "ulong": 64}
 FLOATS = {"half": 16, "float": 32, "double": 64}
 TYPES = {**INTEGERS, **FLOATS}
 
-# Rounding as in OpenCL C, in PTX to an integer, in PTX to a floating-point number.
+# Rounding modes: the suffix in OpenCL C, and PTX's names for conversions to integers and to floating-point
+# numbers.
 ROUNDINGS = {"_rte": ("rn", "rn"), "_rtz": ("rz", "rz"), "_rtp": ("rp", "rp"), "_rtn": ("rm", "rm")}
 
-# Clang's names of the hardware's conversions. Those of 64-bit integers have one of 128 bits in OpenCL C, and LLVM
-# takes those that round towards zero for C's conversions, which have no result out of range, and round otherwise.
+# Clang's abbreviations for types in its functions for the hardware's conversions. Those for 64-bit integers
+# cannot be
+# used, because they take 128-bit integers in OpenCL C. Nor can those that convert to or from integers and
+# round towards
+# zero: LLVM treats them as C's conversions, which have no result out of range and round otherwise.
 NVVM = {"int": "i", "uint": "ui", "float": "f", "double": "d"}
 
 
 def has_name(to, source, mode):
+    """Whether Clang has a usable function for the conversion."""
     return to in NVVM and source in NVVM and (mode != "rz" or (to in FLOATS and source in FLOATS))
 
 
-
-# Constraints of PTX operands and PTX's names of types, for conversions without a usable name.
+# Constraints of operands and PTX's names of types, for conversions without a usable function in Clang.
 PTX = {
     "half": ("h", "f16"), "float": ("f", "f32"), "double": ("d", "f64"),
     "int": ("r", "s32"), "uint": ("r", "u32"), "long": ("l", "s64"), "ulong": ("l", "u64"),
@@ -69,7 +73,7 @@ def float_to_integer(to, source, rounding, saturate):
         value, source = "(float)x", "float"
     else:
         value = "x"
-    # The hardware saturates, to 32 or 64 bits.
+    # The hardware saturates to 32 or 64 bits.
     wide = to if INTEGERS[to] >= 32 else "int"
     if mode == "rz" and not saturate:
         number = f"({wide}){value}"
@@ -81,7 +85,7 @@ def float_to_integer(to, source, rounding, saturate):
         return f"({to}){number}"
     if wide != to:
         number = f"convert_{to}_sat((int){number})"
-    # Not a number gives 0 here, but not always in the hardware.
+    # NaN must become 0, which the hardware does not always do.
     return f"x != x ? ({to})0 : ({to}){number}"
 
 
@@ -97,7 +101,7 @@ def to_float(to, source, rounding):
 
 
 def instruction(to, source, mode, ptx_mode):
-    """A conversion that has no usable name in Clang."""
+    """A function for a conversion that has no usable function in Clang."""
     return (
         f"static {to} {source}_to_{to}_{mode}({source} x) {{\n"
         f"  {to} result;\n"

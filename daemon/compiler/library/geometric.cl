@@ -25,7 +25,7 @@ OVERLOAD float normalize(float a) { return sign(a); }
 OVERLOAD double normalize(double a) { return sign(a); }
 OVERLOAD half normalize(half a) { return sign(a); }
 
-// The sum of squares may overflow, or lose its precision, where the length does not. Then the vector is
+// The sum of squares may overflow or lose precision although the length would not. In that case the vector is
 // scaled by a power of 2.
 #define LENGTH(V, T, small, large, up, down)                    \
   OVERLOAD T length(V a) {                                      \
@@ -70,7 +70,7 @@ LENGTH_HALF(2)
 LENGTH_HALF(3)
 LENGTH_HALF(4)
 
-// The sum of squares may overflow, as the specification allows here.
+// The specification allows the sum of squares to overflow here.
 OVERLOAD float fast_length(float a) { return fabs(a); }
 OVERLOAD float fast_distance(float a, float b) { return fabs(a - b); }
 OVERLOAD float fast_normalize(float a) { return sign(a); }
@@ -85,7 +85,8 @@ FAST(float2)
 FAST(float3)
 FAST(float4)
 
-// What length and its kin become with -cl-fast-relaxed-math; programs cannot name them.
+// These replace length, distance and normalize under -cl-fast-relaxed-math; programs cannot call them by
+// name.
 #define RELAXED(V)                                                         \
   OVERLOAD float native_length(V a) { return fast_length(a); }             \
   OVERLOAD float native_distance(V a, V b) { return fast_distance(a, b); } \

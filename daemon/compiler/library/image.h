@@ -1,4 +1,4 @@
-// What image functions have in common: the descriptor behind an image, and the formats.
+// What all image functions need: the descriptor of an image.
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_H
 
@@ -9,8 +9,8 @@
 
 typedef const __global struct clique_image* descriptor;
 
-// OpenCL C has no conversion of an image to what Clang makes of it, a pointer. A function that is declared
-// with images and defined with pointers is one.
+// Clang represents an image as a pointer, but OpenCL C has no conversion from one to the other. describe()
+// converts: it is declared with an image parameter here and defined with a pointer in image_descriptor.cl.
 #define DESCRIBE_AS(access, image_t) \
   OVERLOAD descriptor describe(access image_t image) __asm("__clique_describe") __attribute__((const));
 #define DESCRIBE(image_t)          \

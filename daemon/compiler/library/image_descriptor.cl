@@ -1,4 +1,4 @@
-// The other side of describe() (image.h).
+// The definitions of describe() (image.h) and sampler_bits() (image_read.cl).
 #include "builtins.h"
 
 INLINE const __global struct clique_image* __clique_describe(const __global struct clique_image* image) {

@@ -1,15 +1,14 @@
-// Texels in memory, and the numbers that programs see (§8.3 of the OpenCL C specification, §5.3.1 of the
-// API's).
+// Converting between the channels of a texel in memory and the colours that programs see (OpenCL C
+// specification, §8.3; OpenCL API specification, §5.3.1).
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_FORMAT_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_FORMAT_H
 
 #include "image.h"
 
-// Most images are, and should not pay for the others.
+// Most images are RGBA and should not pay for the others.
 #define IS_RGBA(order) __builtin_expect((order) == CLK_RGBA, 1)
 
-// The colour of the channels that lie in memory one after the other; those that do not exist become 0, and 1
-// for alpha.
+// The colour for channels in the order of memory. Missing channels become 0; a missing alpha becomes 1.
 #define COLOUR(V, T)                                \
   OVERLOAD static V colour(uint order, V memory) {  \
     if (IS_RGBA(order)) return memory;              \
@@ -47,7 +46,7 @@ COLOUR(float4, float)
 COLOUR(int4, int)
 COLOUR(uint4, uint)
 
-// A colour's channels in the order of memory. Those that do not exist may be anything.
+// The channels of a colour in the order of memory. Channels that the format lacks may have any value.
 #define CHANNELS(V)                                  \
   OVERLOAD static V channels(uint order, V colour) { \
     if (IS_RGBA(order)) return colour;               \

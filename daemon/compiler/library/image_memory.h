@@ -1,10 +1,12 @@
-// Texels as bits: what they mean, and images in linear memory.
+// Texels as bits: encoding and decoding them, and accessing images in linear memory.
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_MEMORY_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_IMAGE_MEMORY_H
 
 #include "image_format.h"
 
-// ---- Meaning. The channels' bits follow one another in the words of a uint4, the first in the lowest.
+// ---- Encoding and decoding. The bits of the channels are consecutive in the words of a uint4, the first
+// channel in
+// the lowest bits.
 
 static uint4 pack_shorts(ushort4 v) { return (uint4)(as_uint(v.lo), as_uint(v.hi), 0, 0); }
 
@@ -98,7 +100,7 @@ static uint4 read_texel_ui(descriptor d, uint4 bits) {
   return colour(d->channel_order, channels);
 }
 
-// ---- Linear memory: 0 is read, and nothing written, outside of the image.
+// ---- Linear memory. Outside the image, reads give 0 and writes have no effect.
 
 static ulong address_in_memory(descriptor d, int x, int y) {
   if ((uint)x >= d->width || (uint)y >= d->height) return 0;

@@ -1,5 +1,5 @@
-// Image read functions with and without samplers, of images that are only read (§6.15.15.2, §6.15.15.3):
-// through the texture object that has the sampler's properties.
+// Image read functions with and without samplers, for read-only images (§6.15.15.2, §6.15.15.3). They use the
+// texture object that has the sampler's properties.
 #include "image_format.h"
 #include "image_memory.h"
 
@@ -9,10 +9,11 @@ static ulong texture_of(descriptor d, sampler_t sampler) {
   return d->textures[CLIQUE_TEXTURE_OF_SAMPLER(sampler_bits(sampler))];
 }
 
-// Reading without a sampler is reading with nearest, unnormalised, no addressing.
+// The texture object for reads without a sampler: nearest filter, unnormalised coordinates, no addressing
+// mode.
 static ulong plain_texture(descriptor d) { return d->textures[0]; }
 
-// ---- The instructions: by the image's geometry, the result and the coordinates
+// ---- The instructions, for each geometry of an image, type of result and type of coordinates
 
 #define TEXTURE_RESULTS(M, ...)          \
   M(float4, f, "f32", "=f", __VA_ARGS__) \
@@ -39,7 +40,7 @@ static ulong plain_texture(descriptor d) { return d->textures[0]; }
 TEXTURE_COORDINATES(float, "f32", "f")
 TEXTURE_COORDINATES(int, "s32", "r")
 
-// ---- Coordinates of programs as the instructions want them
+// ---- Converting the coordinates of programs to those of the instructions
 
 OVERLOAD static int layer_of(descriptor d, int layer) { return clamp(layer, 0, (int)d->layers - 1); }
 OVERLOAD static int layer_of(descriptor d, float layer) { return layer_of(d, convert_int_rte(layer)); }
@@ -50,16 +51,16 @@ OVERLOAD static int layer_of(descriptor d, float layer) { return layer_of(d, con
 #define POSITION_1d_array(c) layer_of(d, c.y), c.x
 #define POSITION_2d_array(c) layer_of(d, c.z), c.x, c.y
 
-// Integers with a sampler: PTX does not promise that the addressing mode is heeded for them, so they become the
-// texel's centre.
+// Integer coordinates with a sampler. PTX does not guarantee that the addressing mode applies to integers, so
+// they are converted to the coordinates of the texel's centre.
 #define CENTRE_1d(c) (float)c + 0.5f
 #define CENTRE_2d(c) (float)c.x + 0.5f, (float)c.y + 0.5f
 #define CENTRE_3d(c) (float)c.x + 0.5f, (float)c.y + 0.5f, (float)c.z + 0.5f
 #define CENTRE_1d_array(c) layer_of(d, c.y), (float)c.x + 0.5f
 #define CENTRE_2d_array(c) layer_of(d, c.z), (float)c.x + 0.5f, (float)c.y + 0.5f
 
-// Integers without a sampler. Of one dimension, the instruction takes them for places in linear memory, in
-// which images are not.
+// Integer coordinates without a sampler. In one dimension, the instruction would take integers for positions
+// in linear memory, where these images do not lie.
 #define TEXEL_1d(c) CENTRE_1d(c)
 #define TEXEL_2d(c) POSITION_2d(c)
 #define TEXEL_3d(c) POSITION_3d(c)
@@ -104,7 +105,7 @@ READS(image3d_t, 3d, int4, float4)
 READ(image2d_depth_t, 2d, int2, float2, float, f, DEPTH)
 READ(image2d_array_depth_t, 2d_array, int4, float4, float, f, DEPTH)
 
-// Not every address can be a texture's.
+// An image buffer has no texture object if its address is not suitable for one.
 #define READ_BUFFER(R, suffix)                                             \
   OVERLOAD R read_image##suffix(read_only image1d_buffer_t image, int c) { \
     descriptor d = describe(image);                                        \

@@ -1,16 +1,17 @@
-// Image write functions, and reads of images that are both read and written (§6.15.15.4, §6.15.15.5): through
-// the surface object, which takes bits.
+// Image write functions, and read functions for read-write images (§6.15.15.4, §6.15.15.5). They use the
+// surface object, which transfers bits.
 #include "image_memory.h"
 
-// ---- The instructions: by the image's geometry and the texel's size. x is in bytes. Outside of the image,
-// `.zero` has nothing written, and 0 read.
+// ---- The instructions, for each geometry of an image and size of a texel. x is in bytes. With `.zero`,
+// writes outside
+// the image have no effect, and reads give 0.
 
-// `at`: the operands that are coordinates.
+// `at` has the operands that are coordinates.
 #define SUST(geometry, type, at, values)                                                                     \
   __asm__ volatile("sust.b." geometry "." type ".zero [%0, {" at "}], {" values "};" ::"l"(surface), "r"(a), \
                    "r"(b), "r"(c), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)                                    \
                    : "memory")
-// Bytes and shorts take registers of 16 bits.
+// Bytes and shorts use 16-bit registers.
 #define SUST_SHORT(geometry, type, at)                                                                       \
   __asm__ volatile("sust.b." geometry "." type ".zero [%0, {" at "}], {%4};" ::"l"(surface), "r"(a), "r"(b), \
                    "r"(c), "h"((ushort)v.x)                                                                  \
@@ -73,7 +74,7 @@ SURFACE(3d, "3d", "%1, %2, %3, %3", "%5, %6, %7, %7", "%2, %3, %4, %4")
 SURFACE(1d_array, "a1d", "%1, %2", "%5, %6", "%2, %3")
 SURFACE(2d_array, "a2d", "%1, %2, %3, %3", "%5, %6, %7, %7", "%2, %3, %4, %4")
 
-// ---- Texels of an image at a program's coordinates: the layer first, as the instructions want it.
+// ---- Accessing a texel at a program's coordinates. The instructions expect the layer first.
 
 #define BYTES(x) (x) * (int)d->element_size
 #define AT_1d(c) BYTES(c), 0, 0
@@ -94,7 +95,7 @@ BY_SURFACE(3d, int4)
 BY_SURFACE(1d_array, int2)
 BY_SURFACE(2d_array, int4)
 
-// Two-dimensional images may lie in buffers, and image buffers do.
+// Two-dimensional images may lie in linear memory; image buffers always do.
 static uint4 load_texel_2d(descriptor d, int2 c) {
   if (d->surface == 0) return load_memory(d, c.x, c.y);
   return load_2d(d->surface, d->element_size, AT_2d(c));
@@ -142,7 +143,7 @@ IMAGE(image2d_t, 2d, int2)
 IMAGE(image2d_array_t, 2d_array, int4)
 IMAGE(image3d_t, 3d, int4)
 
-// A depth is the only channel.
+// Depth images have a single channel.
 #define WRITE_DEPTH(access, image_t, name, I)                          \
   OVERLOAD void write_imagef(access image_t image, I c, float depth) { \
     descriptor d = describe(image);                                    \

@@ -1,7 +1,7 @@
 // Integer functions (§6.15.3) and cl_khr_extended_bit_ops.
 #include "builtins.h"
 
-// Functions for which Clang has operations on scalars and vectors alike.
+// Functions for which Clang has operations on both scalars and vectors.
 #define EACH_WIDTH(M, T, U) M(T, U) M(T##2, U##2) M(T##3, U##3) M(T##4, U##4) M(T##8, U##8) M(T##16, U##16)
 #define FOR_ALL(M)              \
   EACH_WIDTH(M, char, uchar)    \
@@ -23,7 +23,7 @@
   OVERLOAD T mad_hi(T x, T y, T z) { return mul_hi(x, y) + z; }
 FOR_ALL(WHOLE_VECTORS)
 
-// What needs to be done in the type itself: scalars narrower than int are promoted to int.
+// Functions that compute in the type itself. Operators would promote scalars narrower than int to int.
 #define IN_TYPE(T)                                                             \
   OVERLOAD T add_sat(T x, T y) { return __builtin_elementwise_add_sat(x, y); } \
   OVERLOAD T sub_sat(T x, T y) { return __builtin_elementwise_sub_sat(x, y); } \
@@ -63,7 +63,7 @@ EACH_WIDTH(ABS_UNSIGNED, ulong, ulong)
 #define ALL_WITH_SCALARS(T) FOR_VECTORS(WITH_SCALARS, T)
 FOR_INTEGERS(ALL_WITH_SCALARS)
 
-// Functions that work on each component on its own.
+// Functions that work on each component separately.
 
 #define COUNT(T, U, bits)                                                \
   OVERLOAD T clz(T x) { return (T)__builtin_clzg(as_##U(x), bits); }     \
@@ -141,8 +141,7 @@ UPSAMPLE(uint, ushort, ushort, 16)
 UPSAMPLE(long, int, uint, 32)
 UPSAMPLE(ulong, uint, uint, 32)
 
-// Multiplying 24 bits is not faster than 32 on today's hardware, and the upper bits of right arguments do not
-// matter.
+// On current hardware, multiplying 24 bits is not faster than 32. For valid arguments the result is the same.
 #define MUL24(T)                                        \
   OVERLOAD T mul24(T x, T y) { return x * y; }          \
   OVERLOAD T mad24(T x, T y, T z) { return x * y + z; } \
@@ -153,7 +152,7 @@ MUL24(uint)
 
 // ---- cl_khr_extended_bit_ops
 
-// A shift by the type's width is not defined, hence the case of no bits at all.
+// A shift by the width of the type is undefined, hence the special case of zero bits.
 #define BIT_FIELDS(T, S, U, bits)                                                             \
   OVERLOAD T bitfield_insert(T base, T insert, uint offset, uint count) {                     \
     if (count == 0) return base;                                                              \

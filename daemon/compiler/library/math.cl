@@ -1,8 +1,9 @@
-// Mathematical functions (§6.15.2): everything but the transcendental functions of one float or double, which
-// another file (math_libdevice.cl, or libclc) has: they are declared by the language.
+// Mathematical functions (§6.15.2), except the transcendental functions of scalar float and double. Those are
+// defined in math_libdevice.cl, or in libclc, and called here.
 #include "builtins.h"
 
-// half is computed as float: its result is then rounded to half, which is within half's limits (§7.4).
+// Functions of half compute in float and round the result to half. The error is within the limits for half
+// (§7.4).
 #define HALF1(R, name) \
   OVERLOAD R name(half a) { return (R)name((float)a); }
 #define HALF2(R, name) \
@@ -12,7 +13,7 @@
 #define VECTORS2(name) \
   MAP2(float, name, float, float) MAP2(double, name, double, double) MAP2(half, name, half, half)
 
-// ---- Functions of the other file
+// ---- Overloads of the transcendental functions that the other file defines
 
 #define TRANSCENDENTAL1(name) HALF1(half, name) VECTORS1(name)
 #define TRANSCENDENTAL2(name) HALF2(half, name) VECTORS2(name)
@@ -72,8 +73,8 @@ OVERLOAD half ldexp(half x, int exponent) { return (half)ldexp((float)x, exponen
 #define LDEXP(T) MAP2(T, ldexp, T, int) SPREAD2(T, ldexp, int)
 FOR_FLOATS(LDEXP)
 
-// The arctangent of the smaller magnitude over the larger, by a minimax polynomial on [0, 1] (its error is a
-// third of a unit in the last place), taken to the octant.
+// Computes the arctangent of the smaller magnitude divided by the larger, by a minimax polynomial on [0, 1]
+// whose error is a third of a unit in the last place, and then moves the angle to the right octant.
 OVERLOAD float atan2(float y, float x) {
   if (isunordered(x, y)) return x + y;
   float larger = fmax(fabs(x), fabs(y));
@@ -94,7 +95,7 @@ OVERLOAD float atan2(float y, float x) {
   return copysign(angle, y);
 }
 
-// ---- Functions that one instruction, or few, make
+// ---- Functions of one or a few instructions
 
 #define INSTRUCTION1(name)                                        \
   OVERLOAD float name(float x) { return __builtin_##name##f(x); } \
@@ -109,7 +110,7 @@ INSTRUCTION1(trunc)
 
 OVERLOAD float sqrt(float x) { return __builtin_sqrtf(x); }
 OVERLOAD double sqrt(double x) { return __builtin_sqrt(x); }
-// Rounded twice, it is right only where the first time was.
+// The result is rounded twice. That is correct only if the first rounding is, hence sqrt_rn.
 OVERLOAD half sqrt(half x) { return (half)__nvvm_sqrt_rn_f((float)x); }
 VECTORS1(sqrt)
 
@@ -143,7 +144,7 @@ SPREAD2(half, fmin, half)
 FUSED(fma)
 FUSED(mad)
 
-// ---- Functions made of others
+// ---- Functions that call others
 
 #define FDIM(T) \
   OVERLOAD T fdim(T x, T y) { return x > y ? x - y : isunordered(x, y) ? x + y : (T)0; }
@@ -190,9 +191,10 @@ OVERLOAD double tanpi(double x) { return sinpi(x) / cospi(x); }
 HALF1(half, tanpi)
 VECTORS1(tanpi)
 
-// pow, where the exponent is an integer or the base not negative, has other special cases (§7.5.1).
+// pown and powr are pow for integer exponents and for non-negative bases. Their special cases differ
+// (§7.5.1).
 OVERLOAD float pown(float x, int n) {
-  // Numbers beyond 2^24 are not all floats, and whether they are even would be lost.
+  // Not all integers beyond 2^24 are floats; rounding would lose whether they are even.
   if (abs(n) <= 1u << 24) return pow(x, (float)n);
   int low = n % 256;
   return pow(x, (float)(n - low)) * pow(x, (float)low);
@@ -215,7 +217,7 @@ POWR(double)
 HALF2(half, powr)
 VECTORS2(powr)
 
-// |x| to the power 1/n. 1/n is not exact: the second factor makes good for the difference.
+// |x| to the power 1/n. As float or double, 1/n is not exact; the second factor corrects the difference.
 OVERLOAD float rootn(float x, int n) {
   if (n == 0 || (x < 0 && (n & 1) == 0)) return NAN;
   float magnitude = fabs(x);
@@ -245,7 +247,7 @@ MAP2(half, rootn, half, int)
 
 // ---- Functions with a second result
 
-// Defines what goes through pointers of each address space by the overload for generic pointers.
+// Defines the overloads for pointers to each address space by calling the one for generic pointers.
 #define OUT1(T, name, P)                         \
   INLINE OVERLOAD T name(T x, __global P* out) { \
     P p;                                         \
@@ -311,7 +313,7 @@ OUT1(float, sincos, float)
 OUT1(double, sincos, double)
 OUT1(half, sincos, half)
 
-// The sign of the gamma function, which changes at every pole.
+// The sign of the gamma function changes at every pole.
 #define LGAMMA_R(T)                                                       \
   INLINE OVERLOAD T lgamma_r(T x, int* sign) {                            \
     T below = floor(x);                                                   \
@@ -322,7 +324,8 @@ OUT1(half, sincos, half)
   OUT1(T, lgamma_r, int)
 FOR_FLOATS(LGAMMA_R)
 
-// With the low seven bits of the quotient, which a division of at most 128 gives exactly.
+// Returns the low seven bits of the quotient. x is first reduced modulo 128 * y, so that the quotient is at
+// most 128 and exact.
 #define REMQUO(T, HUGE)                                                  \
   OVERLOAD T remquo(T x, T y, int* quotient) {                           \
     *quotient = 0;                                                       \

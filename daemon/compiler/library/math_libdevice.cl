@@ -1,5 +1,5 @@
-// The transcendental functions of one float or double (§6.15.2) by NVIDIA's libdevice. Where a node lacks
-// libdevice, libclc's functions of the same names take the place of this file's.
+// The transcendental functions of scalar float and double (§6.15.2), implemented by NVIDIA's libdevice. On a
+// node without libdevice, programs get libclc's functions of the same names instead.
 #include "builtins.h"
 
 #define LIBDEVICE1(name, nv)                               \
@@ -49,13 +49,13 @@ LIBDEVICE2(remainder, remainder)
 
 float __nv_hypotf(float, float) __attribute__((const));
 OVERLOAD float hypot(float x, float y) { return __nv_hypotf(x, y); }
-// libdevice's is infinite where the result is the greatest number there is.
+// libdevice's function returns infinity if the result is the largest finite number.
 OVERLOAD double hypot(double x, double y) {
   x = fabs(x), y = fabs(y);
   if (isinf(x) || isinf(y)) return INFINITY;
   if (isnan(x) || isnan(y)) return x + y;
   const double less = fmin(x, y), more = fmax(x, y);
-  // Scaled by a power of 2 that has an inverse, the square is a normal number.
+  // Scaling by a power of 2 whose inverse exists makes the square a normal number.
   const ulong exponent = as_ulong(more) & 0x7FC0000000000000UL;
   const double down = as_double(exponent ^ 0x7FD0000000000000UL), up = as_double(exponent | 0x0010000000000000UL);
   const double a = more * down, b = less * down;

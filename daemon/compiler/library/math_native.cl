@@ -1,6 +1,6 @@
-// native_ and half_ functions (§6.15.2): the hardware's approximations where they suffice. Both may take
-// denormal numbers for zero. native_pow and native_sincos are what pow and sincos become with
-// -cl-fast-relaxed-math; programs cannot name them.
+// native_ and half_ functions (§6.15.2), which use the hardware's approximations if these are accurate
+// enough. Both may treat denormal numbers as zero. native_pow and native_sincos replace pow and sincos under
+// -cl-fast-relaxed-math; programs cannot call them by name.
 #include "builtins.h"
 
 #define FLOAT1(name, expression)                      \
@@ -16,7 +16,7 @@ static float reciprocal(float x) {
   return result;
 }
 
-// In contrast to div.approx, over the divisor's full range.
+// Unlike div.approx, div.full is accurate for all divisors.
 static float quotient(float x, float y) {
   float result;
   __asm__("div.full.ftz.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
@@ -43,7 +43,7 @@ FLOAT1(native_sqrt, __nvvm_sqrt_approx_ftz_f(x))
 FLOAT2(native_divide, __nvvm_div_approx_ftz_f(x, y))
 FLOAT2(native_powr, EXP2(y* LOG2(x)))
 
-// A negative number has powers by whole numbers.
+// Powers of negative numbers exist for integer exponents.
 static float native_power(float x, float y) {
   float magnitude = EXP2(y * LOG2(fabs(x)));
   if (!(x < 0)) return magnitude;
@@ -65,8 +65,8 @@ FLOAT2(native_pow, native_power(x, y))
   }
 FOR_SPACES(NATIVE_SINCOS, )
 
-// 8192 ulp for every argument: the approximations are not that near where the result is about 0, nor is a
-// power by a logarithm of float precision.
+// half_ functions may have errors of 8192 ulp for every argument. Some approximations have larger ones if the
+// result is close to 0, and so has a power computed from a logarithm in float precision.
 FLOAT1(half_sin, sin(x))
 FLOAT1(half_cos, cos(x))
 FLOAT1(half_tan, tan(x))

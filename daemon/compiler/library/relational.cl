@@ -1,8 +1,8 @@
 // Relational functions (§6.15.6).
 #include "builtins.h"
 
-// A comparison gives 1 where it holds for scalars, and all bits for each component of vectors. I: the integer
-// type of the results.
+// A comparison that holds returns 1 for scalars, and all bits set for components of vectors. I is the integer
+// type of the result.
 #define COMPARISONS(T, I)                                          \
   OVERLOAD I isequal(T x, T y) { return x == y; }                  \
   OVERLOAD I isnotequal(T x, T y) { return x != y; }               \
@@ -14,7 +14,8 @@
   OVERLOAD I isordered(T x, T y) { return (x == x) & (y == y); }   \
   OVERLOAD I isunordered(T x, T y) { return (x != x) | (y != y); }
 
-// B: integers as wide as the numbers. Kept to bits, so that they hold under -cl-finite-math-only, too.
+// B is the integer type of the same width. The functions test bits, so that they also work under
+// -cl-finite-math-only.
 #define CLASSES(T, I, B, sign, infinity, least)                                                          \
   OVERLOAD I isfinite(T x) { return (as_##B(x) & ~sign) < infinity; }                                    \
   OVERLOAD I isinf(T x) { return (as_##B(x) & ~sign) == infinity; }                                      \
@@ -69,7 +70,7 @@ ANY_ALL(short)
 ANY_ALL(int)
 ANY_ALL(long)
 
-// The choice is by the whole number for scalars, and by the upper bit of each component for vectors.
+// select() tests the whole number for scalars, and the highest bit of each component for vectors.
 #define BITSELECT(T, B)                                                               \
   OVERLOAD T bitselect(T a, T b, T choice) {                                          \
     return as_##T((B)((as_##B(a) & ~as_##B(choice)) | (as_##B(b) & as_##B(choice)))); \

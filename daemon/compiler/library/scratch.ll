@@ -1,5 +1,6 @@
-; Local memory that the work-group collective functions use one after the other: a number of 64 bits for each
-; sub-group. In LLVM's language, because OpenCL C has local variables in kernels only.
+; Local memory for the work-group collective functions: 64 bits for each sub-group. This is written in LLVM's
+; language
+; because OpenCL C allows local variables in kernels only.
 
 target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"

@@ -1,9 +1,10 @@
-// Sine and cosine of floats (§6.15.2), within 1.6 ulp up to 2^16 and 2.8 ulp beyond (all floats were compared with the
-// host's double precision). libdevice is as exact, but its reduction of large arguments goes through local memory, in a
-// loop: inlined several times into a kernel, it takes more registers than all the rest.
+// Sine and cosine of floats (§6.15.2). The error is at most 1.6 ulp up to 2^16 and 2.8 ulp beyond; all floats
+// were compared with the host's double precision. libdevice is as accurate, but reduces large arguments in a
+// loop through local memory. Inlined several times into a kernel, that takes more registers than everything
+// else.
 #include "builtins.h"
 
-// The bits of 2/π behind the point, 32 zeros before them.
+// The bits of 2/π after the binary point, preceded by 32 zeros.
 static __constant uint two_over_pi[] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
                                         0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
 
@@ -11,9 +12,10 @@ static uint bits_from(uint word, uint shift) {
   return (uint)((((ulong)two_over_pi[word] << 32 | two_over_pi[word + 1]) << shift) >> 32);
 }
 
-// What is left of a float from 2^16 on, taken to the nearest multiple of π/2. Of the product with 2/π, only what is
-// below 4 matters, so the bits of 2/π that come in begin where they contribute 2; 96 of them leave more than 30 that
-// are right, however near a float is to a multiple of π/2.
+// Reduces a float of magnitude 2^16 or more: returns the difference to the nearest multiple of π/2. Of the
+// product with 2/π, only the part below 4 matters. So the bits of 2/π that are used begin with the one that
+// contributes 2. With 96 of them, more than 30 bits of the result are correct, however close the float is to
+// a multiple of π/2.
 INLINE static float reduce_large(float x, uint* quadrant) {
   uint bits = as_uint(x);
   uint begin = (bits >> 23 & 0xff) - 120;
@@ -31,18 +33,18 @@ INLINE static float reduce_large(float x, uint* quadrant) {
 
 static float reduce(float x, uint* quadrant) {
   if (fabs(x) > 0x1p16f) return reduce_large(x, quadrant);
-  // Added to this number, anything is rounded to an integer, which is in the sum's low bits.
+  // Adding this number rounds to an integer, which the low bits of the sum contain.
   const float rounder = 0x1.8p23f;
   float sum = fma(x, M_2_PI_F, rounder);
   float multiple = sum - rounder;
   *quadrant = as_uint(sum);
-  // π/2 in three parts; the first product and difference are exact.
+  // π/2 in three parts. The first product and the first difference are exact.
   float rest = fma(multiple, -0x1.921fb4p+0f, x);
   rest = fma(multiple, -0x1.4442dp-24f, rest);
   return fma(multiple, -0x1.846988p-48f, rest);
 }
 
-// Minimax polynomials up to π/4.
+// Minimax polynomials for magnitudes up to π/4.
 static float sine_near_0(float x, float square) {
   float p = fma(square, -0x1.991c26p-13f, 0x1.1106c6p-7f);
   p = fma(p, square, -0x1.555544p-3f);

@@ -1,13 +1,14 @@
-// Sub-group functions (§6.15.19) and the cl_khr_subgroup_* extensions. A sub-group is a warp: 32 consecutive
-// work-items by their linear id, the last one fewer.
+// Sub-group functions (§6.15.19) and the cl_khr_subgroup_* extensions. A sub-group is a warp: 32 work-items
+// with consecutive linear ids. The last one of a work-group may have fewer.
 //
-// What all work-items of a sub-group have to call names all lanes, so that it also works where the warp has
-// not come together again; lanes that do not exist count as having exited. The functions that may be called
-// in divergent code are for the lanes that are active together.
+// Functions that all work-items of a sub-group have to call pass the mask of all lanes, so that they also
+// work if the warp has not reconverged yet; lanes that do not exist count as exited. Functions that may be
+// called in divergent code work on the lanes that are active together.
 #include "subgroup.h"
 
-// The processor that is compiled for, which the compiler puts in. Its redux instruction reduces a warp.
-// (Clang declares a function of this name itself, wrongly as one that does not return.)
+// The architecture that the program is compiled for; the compiler replaces the call by a number. From sm_80
+// on, the redux instruction reduces a whole warp. (The function has a C name of its own because Clang
+// declares __nvvm_reflect itself, wrongly as one that does not return.)
 int reflect(const char* what) __asm("__nvvm_reflect") __attribute__((const));
 __global const char architecture[] = "__CUDA_ARCH";
 static bool has_redux(void) { return reflect(architecture) >= 800; }
@@ -53,8 +54,8 @@ OVERLOAD int sub_group_ballot_bit_extract(uint4 value, uint index) {
   return index < 32 ? value.x >> index & 1 : 0;
 }
 
-// The bits that mean something are those of full sub-groups, in the last one, too, which may be smaller: so
-// Khronos' tests have it.
+// The valid bits of a ballot are those of a full sub-group, also in the last sub-group, which may be smaller.
+// Khronos' conformance tests expect it so.
 static uint full(void) { return ~0u >> (32 - get_max_sub_group_size()); }
 
 OVERLOAD uint sub_group_ballot_bit_count(uint4 value) { return popcount(value.x & full()); }
@@ -120,7 +121,7 @@ FOR_TYPES(EXCHANGES)
 #define BROADCAST_VECTORS(T) FOR_VECTORS(BROADCAST_VECTOR, T)
 FOR_TYPES(BROADCAST_VECTORS)
 
-// ---- Reductions and scans of all work-items
+// ---- Reductions and scans over all work-items
 
 #define REDUCE(T, name, combine)                             \
   OVERLOAD T sub_group_reduce_##name(T value) {              \
@@ -144,7 +145,7 @@ FOR_TYPES(BROADCAST_VECTORS)
     return LANE == 0 ? (T)neutral : previous;                                          \
   }
 
-// Integers of 32 bits and fewer have an instruction for it, from sm_80 on.
+// From sm_80 on, an instruction reduces integers of up to 32 bits.
 #define REDUCE_BY_INSTRUCTION(T, W, name, combine, instruction)         \
   OVERLOAD T sub_group_reduce_##name(T value) {                         \
     if (has_redux()) return (T)redux_##instruction(EVERYONE, (W)value); \
@@ -193,9 +194,10 @@ FOR_FLOATS(REDUCE_LARGE)
   SCAN(T, max, max, least)
 FOR_LIMITS(SCANS)
 
-// ---- Reductions and scans of the active work-items
+// ---- Reductions and scans over the active work-items
 
-// Of those in `lanes`, in the order of their ids. `active` is who takes part in the exchange of values.
+// accumulate_*() combines the values of the work-items in `lanes`, in the order of their ids. All work-items
+// in `active` take part in exchanging the values.
 #define ACTIVE(T, name, combine, neutral)                                    \
   OVERLOAD static T accumulate_##name(uint active, uint lanes, T value) {    \
     T sum = (T)neutral;                                                      \

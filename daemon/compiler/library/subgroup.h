@@ -1,4 +1,4 @@
-// Exchange of values within a warp, for sub-groups and work-groups.
+// Exchanging values within a warp, for sub-group and work-group functions.
 #ifndef CLIQUE_DAEMON_COMPILER_LIBRARY_SUBGROUP_H
 #define CLIQUE_DAEMON_COMPILER_LIBRARY_SUBGROUP_H
 
@@ -7,7 +7,7 @@
 #define LANE ((uint)__nvvm_read_ptx_sreg_laneid())
 #define EVERYONE (~0u)
 
-// What `lane` (its lower 5 bits) has for `value`. All of `lanes` have to come here.
+// The `value` of lane number `lane` (of which the lower 5 bits count). All lanes in `lanes` have to call it.
 #define VALUE_OF(T, to_int, from_int)                                          \
   INLINE OVERLOAD static T value_of(uint lanes, T value, uint lane) {          \
     return from_int(__nvvm_shfl_sync_idx_i32(lanes, to_int(value), lane, 31)); \
@@ -33,11 +33,11 @@ VALUE_OF_HALVES(long)
 VALUE_OF_HALVES(ulong)
 VALUE_OF_HALVES(double)
 
-// Operations of reductions. min and max are built-in functions.
+// The operations of reductions, besides min and max, which are built-in functions.
 #define ADD(a, b) ((a) + (b))
 #define MUL(a, b) ((a) * (b))
 
-// Applies `M` to each type, its least and its greatest value.
+// Expands `M` for each type, with its smallest and its largest value.
 #define FOR_LIMITS(M)          \
   M(char, CHAR_MIN, CHAR_MAX)  \
   M(uchar, 0, UCHAR_MAX)       \

@@ -31,7 +31,7 @@ INLINE OVERLOAD void atomic_work_item_fence(cl_mem_fence_flags flags, memory_ord
   }
 }
 
-// The hardware's barrier orders the group's accesses to all memory among its work-items.
+// The hardware's barrier orders all memory accesses among the work-items of the group, whatever the flags.
 INLINE OVERLOAD void barrier(cl_mem_fence_flags flags) { __nvvm_bar_sync(0); }
 
 INLINE OVERLOAD void work_group_barrier(cl_mem_fence_flags flags) { __nvvm_bar_sync(0); }
@@ -52,8 +52,8 @@ INLINE OVERLOAD void sub_group_barrier(cl_mem_fence_flags flags, memory_scope sc
   if (beyond_group) atomic_work_item_fence(flags, memory_order_acquire, scope);
 }
 
-// Programs of OpenCL C 1.x that pass data between groups have nothing else to order their accesses to global
-// memory.
+// Programs in OpenCL C 1.x that pass data between work-groups have no other way to order accesses to global
+// memory, hence device scope.
 INLINE OVERLOAD void mem_fence(cl_mem_fence_flags flags) {
   atomic_work_item_fence(flags, memory_order_acq_rel,
                          flags & CLK_GLOBAL_MEM_FENCE ? memory_scope_device : memory_scope_work_group);

@@ -1,7 +1,7 @@
 // Vector data load and store functions (§6.15.7) and shuffles (§6.15.13).
 #include "builtins.h"
 
-// Vectors at addresses that are aligned as their components are.
+// Vector types with the alignment of their components.
 #define UNALIGNED(n, T, bytes) typedef T##n __attribute__((aligned(bytes))) unaligned_##T##n;
 #define EACH_UNALIGNED(T, bytes) \
   UNALIGNED(2, T, bytes) UNALIGNED(4, T, bytes) UNALIGNED(8, T, bytes) UNALIGNED(16, T, bytes)
@@ -24,7 +24,7 @@ EACH_UNALIGNED(double, 8)
   INLINE OVERLOAD void vstore##n(T##n data, size_t offset, SPACE T* p) { \
     *(SPACE unaligned_##T##n*)(p + n * offset) = data;                   \
   }
-// A vector of 3 takes the room of 3 in memory here.
+// In memory, vload3 and vstore3 use 3 components without padding.
 #define LOAD_STORE(SPACE, T)                                           \
   INLINE OVERLOAD T##3 vload3(size_t offset, const SPACE T* p) {       \
     p += 3 * offset;                                                   \
@@ -60,7 +60,7 @@ FOR_TYPES(EACH_LOAD_STORE)
   FOR_VECTORS(VLOADA_HALF_OF, SPACE)
 FOR_SPACES(VLOAD_HALF, )
 
-// A vector of 3 takes the room of 4 in aligned memory, but only 3 are written.
+// In aligned memory, a vector of 3 occupies the space of 4 components, but only 3 are written.
 #define VSTOREA_OF(n, T, SPACE, mode)                                                   \
   INLINE OVERLOAD void vstorea_half##n##mode(T##n data, size_t offset, SPACE half* p) { \
     ((SPACE half##n*)p)[offset] = convert_half##n##mode(data);                          \
@@ -97,7 +97,7 @@ FOR_SPACES(VLOAD_HALF, )
 FOR_SPACES(EACH_VSTORE_HALF, float)
 FOR_SPACES(EACH_VSTORE_HALF, double)
 
-// ---- Shuffles: each component of the mask is the index of a component, its upper bits ignored.
+// ---- Shuffles: each component of the mask is the index of a component; its upper bits are ignored.
 
 #define SHUFFLE_2(T, m, M)                                                         \
   INLINE OVERLOAD T##2 shuffle(T##m from, M##2 mask) {                             \

@@ -1,13 +1,13 @@
-// Work-group collective functions (§6.15.18): the sub-groups' results meet in local memory.
+// Work-group collective functions (§6.15.18). Each sub-group computes a result; local memory combines them.
 #include "subgroup.h"
 
-// 8 bytes of local memory for each of the most sub-groups that there are (scratch.ll).
+// Local memory with 8 bytes for each sub-group of the largest work-group (scratch.ll).
 __local void* __clique_scratch(void) __attribute__((const));
 
 static bool is_last_of_sub_group(void) { return LANE == get_sub_group_size() - 1; }
 
-// Gives the value of each sub-group's last work-item to all. The caller has to end with a barrier before the
-// memory is used again.
+// Returns an array with the value of each sub-group's last work-item. The caller has to execute a barrier
+// before the memory is used again.
 #define SHARE(T)                                                    \
   INLINE OVERLOAD static const __local T* share(T value) {          \
     __local T* totals = __clique_scratch();                         \
@@ -66,6 +66,6 @@ FOR_WIDE_LIMITS(COLLECTIVES)
                  get_local_id(0) == x && get_local_id(1) == y && get_local_id(2) == z)
 FOR_WIDE_LIMITS(BROADCAST)
 
-// The hardware's barrier can vote.
+// The hardware's barrier also votes.
 OVERLOAD int work_group_all(int predicate) { return __nvvm_bar0_and(predicate != 0); }
 OVERLOAD int work_group_any(int predicate) { return __nvvm_bar0_or(predicate != 0); }

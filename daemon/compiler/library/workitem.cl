@@ -1,7 +1,8 @@
 // Work-item functions (§6.15.1).
 #include "builtins.h"
 
-// Replaced by parameters of the kernel (Hidden in program_binary.hpp says what they are).
+// Hidden values: the compiler replaces calls by parameters of the kernel. Hidden in
+// contract/program_binary.hpp describes them.
 ulong __clique_id_offset_x(void) __attribute__((const));
 ulong __clique_id_offset_y(void) __attribute__((const));
 ulong __clique_id_offset_z(void) __attribute__((const));
@@ -22,17 +23,18 @@ uint __clique_enqueued_size_y(void) __attribute__((const));
 uint __clique_enqueued_size_z(void) __attribute__((const));
 uint __clique_work_dim(void) __attribute__((const));
 
-// 1 where all work-groups are whole ones. Given a value by the compiler.
+// 1 if kernels take whole work-groups only. The compiler sets the value.
 extern __constant int __clique_uniform_groups;
 
-// Where all groups of a dimension are in one grid, the registers tell everything but the offset: in the first, if they
-// are whole ones. In the others a grid has at most 65535 groups, and a range may be several grids.
+// If all work-groups of a dimension are in one grid, the hardware's registers give everything except the
+// offset. That is the case in the first dimension if all work-groups are whole. In the other dimensions a
+// grid has at most 65535 groups, so that an NDRange may take several grids.
 #define ONE_GRID_x __clique_uniform_groups
 #define ONE_GRID_y 0
 #define ONE_GRID_z 0
 
-// Defines `name`: one of three expressions by the dimension, `outside` beyond them. In the expressions, `ID`
-// stands for the registers' and the parameters' last letter.
+// Defines the function `name`, which evaluates EXPRESSION(x), (y) or (z) for dimension 0, 1 or 2, and returns
+// `outside` for others. The letter is the last one in the names of registers and hidden values.
 #define BY_DIMENSION(R, name, EXPRESSION, outside) \
   INLINE OVERLOAD R name(uint dimension) {         \
     switch (dimension) {                           \

@@ -17,32 +17,34 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// What NVRTC's messages call the source.
+/// The name of the source in NVRTC's messages.
 constexpr const char* kSourceName = "program.cu";
-/// Major version of the NVRTC that knows --no-cache for certain.
+/// First major version of NVRTC that certainly knows --no-cache.
 constexpr int kFirstWithCache = 13;
 
-/// "90" for "sm_90", or the latest that this NVRTC knows before it: later GPUs run its code, too.
+/// "90" for "sm_90" if this NVRTC knows it, otherwise the latest older architecture that it knows, whose code
+/// runs on newer GPUs, too.
 std::string architecture_for(const Nvrtc& nvrtc, const std::string& device) {
   const int wanted = std::stoi(device.substr(device.find('_') + 1));
   int count = 0;
   std::vector<int> known;
   if (nvrtc.GetNumSupportedArchs(&count) == kNvrtcSuccess) known.resize(static_cast<std::size_t>(count));
   if (known.empty() || nvrtc.GetSupportedArchs(known.data()) != kNvrtcSuccess)
-    throw std::runtime_error("NVRTC does not tell for which architectures it compiles");
+    throw std::runtime_error(nvrtc.path + " does not list the architectures that it compiles for");
   std::erase_if(known, [wanted](int architecture) { return architecture > wanted; });
   if (known.empty())
     throw std::runtime_error("NVRTC " + std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor) +
-                             " does not compile for this GPU (" + device + ") any more: an older one does");
+                             " (" + nvrtc.path + ") no longer compiles for this GPU (" + device +
+                             "): install an older NVRTC");
   return std::to_string(*std::max_element(known.begin(), known.end()));
 }
 
-/// A program of NVRTC's.
+/// Owns an nvrtcProgram.
 class Program {
  public:
   Program(const Nvrtc& nvrtc, const std::string& source) : nvrtc_(nvrtc) {
     const int result = nvrtc.CreateProgram(&program_, source.c_str(), kSourceName, 0, nullptr, nullptr);
-    if (result != kNvrtcSuccess) throw std::runtime_error(error("the program", result));
+    if (result != kNvrtcSuccess) throw std::runtime_error(error("nvrtcCreateProgram", result));
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -57,8 +59,8 @@ class Program {
   }
   std::string log() const { return text(nvrtc_.GetProgramLogSize, nvrtc_.GetProgramLog); }
   std::string ptx() const { return text(nvrtc_.GetPTXSize, nvrtc_.GetPTX); }
-  std::string error(const std::string& what, int result) const {
-    return "NVRTC refuses " + what + ": " + nvrtc_.GetErrorString(result);
+  std::string error(const std::string& call, int result) const {
+    return call + " failed: " + nvrtc_.GetErrorString(result);
   }
 
  private:
@@ -67,7 +69,7 @@ class Program {
     if (size_of(program_, &size) != kNvrtcSuccess || size == 0) return {};
     std::string result(size, '\0');
     if (get(program_, result.data()) != kNvrtcSuccess) return {};
-    // The size counts the 0 at the end.
+    // The size includes the terminating 0.
     result.pop_back();
     return result;
   }
@@ -85,14 +87,14 @@ void build(const Request& request, const Nvrtc& nvrtc, const NvrtcOptions& optio
   binary.options = request.options;
 
   std::vector<std::string> words{"--gpu-architecture=compute_" + architecture, "--no-source-include"};
-  // Its own cache is of no use behind ours, and starts the GPU's driver in this process.
+  // NVRTC's own cache is useless behind Clique's and would start the GPU's driver in this process.
   if (nvrtc.major >= kFirstWithCache) words.emplace_back("--no-cache");
   words.insert(words.end(), options.words.begin(), options.words.end());
   if (const std::string headers = find_cuda_headers(nvrtc); !headers.empty()) {
-    // The C++ library of CUDA 13 is in a folder of its own.
+    // CUDA 13 has its C++ library in a folder of its own.
     for (const std::string& folder : {headers, headers + "/cccl"})
       words.push_back("--include-path=" + folder);
-    // A toolkit that is replaced replaces these.
+    // Replacing the toolkit changes these files, and thereby invalidates the cached result.
     result.files = {headers + "/cuda.h", headers + "/cuda_fp16.h"};
   }
 
@@ -102,10 +104,11 @@ void build(const Request& request, const Nvrtc& nvrtc, const NvrtcOptions& optio
   if (!result.log.empty() && !result.log.ends_with('\n')) result.log += '\n';
   if (status == kNvrtcOutOfMemory) throw std::bad_alloc();
   if (status == kNvrtcInvalidOption)
-    throw InvalidOptions(options_status(request.kind), "error: NVRTC refuses the options\n");
-  if (status != kNvrtcSuccess) throw std::runtime_error(program.error("the program", status));
+    throw InvalidOptions(options_status(request.kind),
+                         "error: NVRTC rejects an option of '" + request.options + "'\n");
+  if (status != kNvrtcSuccess) throw std::runtime_error(program.error("nvrtcCompileProgram", status));
   if (options.warnings_are_errors && result.log.find(": warning") != std::string::npos)
-    throw std::runtime_error("there are warnings, which are errors with '-Werror'");
+    throw std::runtime_error("the warnings above are errors because of '-Werror'");
   const std::string ptx = program.ptx();
   binary.kernels = kernels_of_ptx(ptx);
   binary.code.assign(ptx.begin(), ptx.end());
@@ -128,7 +131,7 @@ Result compile_cuda(const Request& request) {
     result.log += error.what();
   } catch (const std::bad_alloc&) {
     result.status = CL_OUT_OF_HOST_MEMORY;
-    result.log += "error: the compiler ran out of memory\n";
+    result.log += "error: NVRTC ran out of memory\n";
   } catch (const std::exception& error) {
     result.log += std::string("error: ") + error.what() + "\n";
   }

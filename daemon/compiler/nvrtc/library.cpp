@@ -19,7 +19,7 @@ constexpr const char* kRemedy =
     "its "
     "path";
 
-// Of CUDA, as the library's name has them.
+// Major versions of CUDA, as in the library's name.
 constexpr int kLatest = 20;
 constexpr int kOldest = 12;
 
@@ -33,12 +33,13 @@ std::vector<std::string> toolkits_of_environment() {
 
 const std::vector<std::string> kPackagedToolkits{"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
 
-/// Null where none of the names in the folder (empty: the loader's) can be opened.
+/// Opens the latest libnvrtc.so.N in `folder`; an empty `folder` stands for the loader's search path. Null if
+/// there is none.
 void* open_any(const std::string& folder) {
   for (int version = kLatest; version >= kOldest; --version) {
     const std::string name = "libnvrtc.so." + std::to_string(version);
     const std::string path = folder.empty() ? name : (fs::path(folder) / name).string();
-    // Never closed: whatever it started lives as long as the process.
+    // Never closed: threads that the library starts live as long as the process.
     if (void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
   }
   return nullptr;
@@ -48,7 +49,8 @@ void* open_library() {
   if (const char* const path = std::getenv("CLIQUE_NVRTC")) {
     if (*path == '\0') throw std::runtime_error("CUDA C++ is turned off on this node: CLIQUE_NVRTC is empty");
     if (void* library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL)) return library;
-    throw std::runtime_error(std::string("CLIQUE_NVRTC names what cannot be opened: ") + ::dlerror());
+    throw std::runtime_error(std::string("CLIQUE_NVRTC is set to '") + path +
+                             "', which cannot be opened: " + ::dlerror());
   }
   std::vector<std::string> folders;
   for (const std::string& toolkit : toolkits_of_environment()) folders.push_back(toolkit + "/lib64");
@@ -64,7 +66,8 @@ Nvrtc load() {
   const auto find = [library](const char* symbol) {
     void* address = ::dlsym(library, symbol);
     if (address == nullptr)
-      throw std::runtime_error(std::string("what was opened as NVRTC lacks ") + symbol + ": " + kRemedy);
+      throw std::runtime_error(std::string("the NVRTC that was opened lacks the function ") + symbol + ": " +
+                               kRemedy);
     return address;
   };
   Nvrtc nvrtc;
@@ -73,7 +76,8 @@ Nvrtc load() {
 #undef CLIQUE_NVRTC_LOAD
   nvrtc.GetErrorString = reinterpret_cast<decltype(nvrtc.GetErrorString)>(find("nvrtcGetErrorString"));
   if (nvrtc.Version(&nvrtc.major, &nvrtc.minor) != kNvrtcSuccess)
-    throw std::runtime_error(std::string("NVRTC does not tell its version: ") + kRemedy);
+    throw std::runtime_error(std::string("the NVRTC that was opened does not return its version: ") +
+                             kRemedy);
 
   Dl_info info{};
   std::error_code error;

@@ -1,5 +1,5 @@
-// NVRTC, NVIDIA's compiler of CUDA C++, opened at run time: a node may have it or not, of any version. Its C
-// interface is declared here, so that building needs nothing of it.
+// NVRTC, NVIDIA's library that compiles CUDA C++. It is opened at run time, because a node may have any
+// version of it or none. Its C interface is declared here, so that building Clique does not need NVRTC.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace clique::daemon::compiler {
 
-/// nvrtcResult. All others are failures, and have texts.
+/// Values of nvrtcResult. All others are failures, which GetErrorString describes.
 inline constexpr int kNvrtcSuccess = 0;
 inline constexpr int kNvrtcOutOfMemory = 1;
 inline constexpr int kNvrtcInvalidOption = 5;
 
-struct NvrtcProgram;  ///< what an nvrtcProgram points to
+struct NvrtcProgram;  ///< an nvrtcProgram is a pointer to this
 
-// Every call that is used: its name without "nvrtc", its parameters.
+// Every function that is used: its name without "nvrtc", and its parameters.
 #define CLIQUE_NVRTC_CALLS(X)                                                                             \
   X(Version, int*, int*)                                                                                  \
   X(GetNumSupportedArchs, int*)                                                                           \
@@ -27,7 +27,7 @@ struct NvrtcProgram;  ///< what an nvrtcProgram points to
   X(GetProgramLogSize, NvrtcProgram*, std::size_t*)                                                       \
   X(GetProgramLog, NvrtcProgram*, char*)
 
-/// NVRTC's entry points. The strings of GetErrorString are NVRTC's.
+/// NVRTC's functions. NVRTC owns the strings that GetErrorString returns.
 struct Nvrtc {
 #define CLIQUE_NVRTC_MEMBER(name, ...) int (*name)(__VA_ARGS__) = nullptr;
   CLIQUE_NVRTC_CALLS(CLIQUE_NVRTC_MEMBER)
@@ -35,21 +35,23 @@ struct Nvrtc {
   const char* (*GetErrorString)(int) = nullptr;
 
   int major = 0, minor = 0;
-  std::string path;  ///< of its file, without links
-  /// Tells this NVRTC from others: its version, and which file it is.
+  std::string path;  ///< of the library's file, with symbolic links resolved
+  /// Distinguishes this NVRTC from others: version, and path, size and modification time of its file.
   std::string identity;
 };
 
-/// Opens NVRTC, once: what $CLIQUE_NVRTC says (a path, or empty for none), else libnvrtc.so.N, the latest
-/// first, of $CUDA_HOME and $CUDA_PATH, where the loader finds it, and where packages put it. Any thread.
-/// Throws std::runtime_error, with what is missing and what to do, where there is none; each time.
+/// The node's NVRTC, opened by the first call: $CLIQUE_NVRTC if that is set (a path, or empty for none);
+/// otherwise the latest libnvrtc.so.N in $CUDA_HOME or $CUDA_PATH, in the loader's folders, or in the folders
+/// that packages use. Any thread. If there is none, every call throws std::runtime_error, which says what is
+/// missing and what to do.
 const Nvrtc& open_nvrtc();
 
-/// Whether open_nvrtc() finds one.
+/// Whether open_nvrtc() succeeds.
 bool has_nvrtc();
 
-/// The folder of CUDA's headers (cuda_fp16.h) that fits the NVRTC best: the one beside it, else the
-/// toolkit's. Empty where the node has none: then programs can include what NVRTC itself brings.
+/// The folder with CUDA's headers (cuda_fp16.h) that fits this NVRTC best: the one of the same installation,
+/// otherwise that of a toolkit. Empty if the node has none; programs can then include only the headers that
+/// are built into NVRTC.
 std::string find_cuda_headers(const Nvrtc& nvrtc);
 
 }  // namespace clique::daemon::compiler

@@ -9,7 +9,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Options of OpenCL that mean something to NVRTC.
+/// OpenCL's build options with their equivalents in NVRTC.
 const std::map<std::string_view, std::vector<std::string>> kFlags{
     {"-cl-fast-relaxed-math", {"--use_fast_math"}},
     {"-cl-denorms-are-zero", {"--ftz=true"}},
@@ -19,7 +19,7 @@ const std::map<std::string_view, std::vector<std::string>> kFlags{
     {"-w", {"--disable-warnings"}},
 };
 
-/// "90a" of "sm_90a" and "compute_90a", else empty.
+/// "90a" for "sm_90a" and "compute_90a"; empty if the name is not an architecture.
 std::string architecture_of(std::string_view name) {
   for (const std::string_view prefix : {"sm_", "compute_"})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
@@ -37,14 +37,15 @@ NvrtcOptions nvrtc_options(Request::Kind kind, std::string_view text) {
   };
   if (kind != Request::Kind::Build)
     fail(
-        "programs in CUDA C++ ('-x cuda') are built with clBuildProgram, not compiled and linked separately");
+        "programs in CUDA C++ ('-x cuda') cannot be compiled and linked separately: build them with "
+        "clBuildProgram");
   NvrtcOptions options;
   const auto words = split_options(text);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const auto value_of = [&](std::string_view prefix) {
       if (word.size() > prefix.size()) return word.substr(prefix.size());
-      if (i + 1 == words.size()) fail("nothing follows '" + word + "'");
+      if (i + 1 == words.size()) fail("option '" + word + "' needs a value");
       return words[++i];
     };
     if (const auto flag = kFlags.find(word); flag != kFlags.end()) {
@@ -53,7 +54,7 @@ NvrtcOptions nvrtc_options(Request::Kind kind, std::string_view text) {
       options.warnings_are_errors = true;
     } else if (word == "-x") {
       if (const std::string language = value_of("-x"); language != "cuda")
-        fail("the language cannot be both CUDA C++ and '" + language + "'");
+        fail("options '-x cuda' and '-x " + language + "' exclude each other");
     } else if (word.starts_with("-D") || word.starts_with("-U")) {
       const std::string prefix = word.substr(0, 2);
       options.words.push_back(prefix + value_of(prefix));
@@ -61,11 +62,14 @@ NvrtcOptions nvrtc_options(Request::Kind kind, std::string_view text) {
       options.words.push_back("-" + word);
     } else if (word.starts_with("-arch=")) {
       options.architecture = architecture_of(std::string_view(word).substr(6));
-      if (options.architecture.empty()) fail("no architecture: '" + word + "'; one is -arch=sm_90a");
+      if (options.architecture.empty())
+        fail("option '" + word + "' does not name an architecture; a valid one is '-arch=sm_90a'");
     } else if (word.starts_with("-I")) {
-      fail("'-I' is not for programs in CUDA C++: the source has to be complete but for CUDA's own headers");
+      fail("option '" + word +
+           "' is not available for programs in CUDA C++: the source may include CUDA's own headers only");
     } else {
-      fail("unknown option '" + word + "' for a program in CUDA C++");
+      fail("unknown option '" + word +
+           "'; docs/extensions/cl_clique_cuda_source.md lists the options for programs in CUDA C++");
     }
   }
   return options;

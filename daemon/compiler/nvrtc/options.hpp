@@ -1,3 +1,4 @@
+// Build options of programs in CUDA C++.
 #pragma once
 
 #include <string>
@@ -8,16 +9,16 @@
 
 namespace clique::daemon::compiler {
 
-/// NVRTC's options for the build options of a program in CUDA C++, which docs/extensions/
-/// cl_clique_cuda_source.md lists.
+/// NVRTC's options for the build options of a program in CUDA C++. docs/extensions/cl_clique_cuda_source.md
+/// lists the build options.
 struct NvrtcOptions {
-  std::vector<std::string> words;  ///< without the architecture
-  std::string architecture;        ///< what -arch= asks for, as "90a"; empty: the device's
+  std::vector<std::string> words;  ///< options for NVRTC, without the architecture
+  std::string architecture;        ///< the value of -arch=, such as "90a"; empty: that of the device
   bool warnings_are_errors = false;
 };
 
-/// @param kind only programs that are built at once can be CUDA C++
-/// Throws InvalidOptions.
+/// Translates build options. Throws InvalidOptions if an option is unknown, or if `kind` is not Build: CUDA
+/// C++ cannot be compiled and linked separately.
 NvrtcOptions nvrtc_options(Request::Kind kind, std::string_view text);
 
 }  // namespace clique::daemon::compiler

@@ -17,7 +17,7 @@ namespace clique::daemon::compiler {
 namespace {
 
 [[noreturn]] void fail(const std::string& why) {
-  throw std::runtime_error("the PTX that NVRTC wrote is not understood: " + why);
+  throw std::runtime_error("cannot read the PTX that NVRTC wrote: " + why);
 }
 
 bool is_word(char c) {
@@ -25,7 +25,8 @@ bool is_word(char c) {
          c == '%' || c == '.';
 }
 
-/// Words (names, directives, numbers), texts in quotes, and single other characters.
+/// Splits PTX into words (names, directives, numbers), quoted strings, and other single characters. Skips
+/// comments.
 std::vector<std::string_view> tokens_of(std::string_view ptx) {
   std::vector<std::string_view> tokens;
   for (std::size_t at = 0; at < ptx.size();) {
@@ -58,21 +59,21 @@ std::uint32_t number(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    fail("'" + std::string(text) + "' is no number");
+    fail("'" + std::string(text) + "' is not a number");
   return value;
 }
 
-/// "blas::axpy<float>" of "_ZN4blas4axpyIfEEvPT_" ("void blas::axpy<float>(float*)"); empty for a name that
-/// is not C++'s.
+/// "blas::axpy<float>" for "_ZN4blas4axpyIfEEvPT_" ("void blas::axpy<float>(float*)"); empty if the name is
+/// not a mangled C++ function.
 std::string declared_name(const std::string& entry) {
-  // Other names may be the mangled names of types.
+  // Without this prefix the demangler would read names as types.
   if (!entry.starts_with("_Z")) return {};
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || text == nullptr) return {};
   std::string_view name = text.get();
-  // Templates are shown with what they return, and kernels return nothing.
+  // The demangler adds the return type to templates; that of a kernel is void.
   constexpr std::string_view kReturn = "void ";
   if (name.starts_with(kReturn)) name.remove_prefix(kReturn.size());
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
@@ -103,7 +104,7 @@ class Parser {
       } else if (token == ".extern" && !at_end() && peek() == ".shared") {
         dynamic_memory();
       } else if (token == "{") {
-        // An initial value.
+        // The initial value of a variable.
         skip_braces();
       }
     }
@@ -114,7 +115,7 @@ class Parser {
  private:
   bool at_end() const { return at_ == tokens_.size(); }
   std::string_view peek() const {
-    if (at_end()) fail("it is cut short");
+    if (at_end()) fail("it ends in the middle of a declaration");
     return tokens_[at_];
   }
   std::string_view next() {
@@ -128,10 +129,12 @@ class Parser {
     return true;
   }
   void expect(std::string_view token) {
-    if (!take(token)) fail("'" + std::string(peek()) + "' instead of '" + std::string(token) + "'");
+    if (!take(token))
+      fail("found '" + std::string(peek()) + "' where '" + std::string(token) + "' was expected");
   }
 
-  /// @returns the words in it. The opening brace has been taken.
+  /// Skips to the closing brace. The opening brace has been taken.
+  /// @returns the words in between
   std::set<std::string_view> skip_braces() {
     std::set<std::string_view> words;
     for (int depth = 1; depth > 0;) {
@@ -200,7 +203,7 @@ class Parser {
         pointer = true;
       } else if (token == ".align") {
         const std::uint32_t bytes = number(next());
-        // Behind .ptr it is what the pointer points to.
+        // After .ptr it is the alignment of what the pointer points to.
         if (!pointer) alignment = bytes;
       } else if (const std::size_t digit = token.find_first_of("0123456789"); digit != token.npos) {
         element = number(token.substr(digit)) / 8;
@@ -215,7 +218,7 @@ class Parser {
     } else if (element == 8 && !floating) {
       arg.kind = pointer ? ArgKind::Global : ArgKind::Any;
     }
-    if (element == 0) fail("a parameter of entry '" + kernel.entry + "' has no known type");
+    if (element == 0) fail("a parameter of entry '" + kernel.entry + "' has an unknown type");
     alignment = std::max(alignment, element);
     arg.offset = (kernel.params_size + alignment - 1) / alignment * alignment;
     arg.description.access = CL_KERNEL_ARG_ACCESS_NONE;
@@ -226,7 +229,7 @@ class Parser {
     kernel.args.push_back(std::move(arg));
   }
 
-  /// Adds the words of the functions that a body calls, and those that they call, to its own.
+  /// Adds to the words of a body those of all functions that it calls, directly or indirectly.
   void add_called(std::set<std::string_view>& body) const {
     std::vector<std::string_view> words(body.begin(), body.end());
     while (!words.empty()) {
@@ -263,9 +266,9 @@ class Parser {
   std::vector<std::string_view> tokens_;
   std::size_t at_ = 0;
   std::set<std::string_view> dynamic_;                           ///< names of extern __shared__ arrays
-  std::map<std::string_view, std::set<std::string_view>> uses_;  ///< words in each function
+  std::map<std::string_view, std::set<std::string_view>> uses_;  ///< the words in each function
   std::vector<Kernel> kernels_;
-  std::vector<std::set<std::string_view>> bodies_;  ///< of each kernel
+  std::vector<std::set<std::string_view>> bodies_;  ///< the words in each kernel
 };
 
 }  // namespace

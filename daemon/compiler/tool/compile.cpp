@@ -32,7 +32,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// The program is at fault; the messages are in the log, or are what() says.
+/// The program has errors. what() has the messages that are not yet in the log.
 class Failed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -47,7 +47,7 @@ void note_diagnostic(const llvm::DiagnosticInfo* diagnostic, void* log) {
   stream << '\n';
 }
 
-/// One request.
+/// The compilation of one request.
 class Compilation {
  public:
   Compilation(const Request& request, const DeviceLibrary& library, Result& result, const Settings& settings)
@@ -57,7 +57,7 @@ class Compilation {
         settings_(settings),
         options_(parse_options(request.kind, request.options)),
         target_(target_for(request.architecture)) {
-    // Names of values would only make everything slower.
+    // Keeping the names of values would only cost time.
     context_.setDiscardValueNames(settings.optimised == nullptr);
     context_.setDiagnosticHandlerCallBack(note_diagnostic, &result.log);
     binary_.architecture = target_.processor;
@@ -116,6 +116,9 @@ class Compilation {
     binary_.code = write_bitcode(*module_);
   }
 
+  /// The steps from a complete program to PTX. A pass that only depends on the program and its options
+  /// belongs into optimise(); a step that has to see the program before the device library is linked belongs
+  /// here.
   void make_executable() {
     binary_.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     const auto machine = make_target_machine(target_, options_);
@@ -130,7 +133,9 @@ class Compilation {
     library_.link_into(*module_);
     const auto deadline = std::chrono::steady_clock::now() + settings_.optimisation_time;
     if (!optimise(*module_, *machine, options_, binary_.kernels, deadline))
-      result_.log += "warning: optimising took too long and was cut short\n";
+      result_.log += "warning: optimising took more than " +
+                     std::to_string(settings_.optimisation_time.count() / 1000) +
+                     " seconds and was cut short; the code may be slow\n";
     fail_if(find_undefined(*module_));
     fail_if(find_impossible(binary_.kernels));
     if (settings_.optimised != nullptr) {
@@ -168,7 +173,7 @@ Result compile(const Request& request, const DeviceLibrary& library, const Setti
     result.log += error.what();
   } catch (const std::bad_alloc&) {
     result.status = CL_OUT_OF_HOST_MEMORY;
-    result.log += "error: the compiler ran out of memory\n";
+    result.log += "error: clique-compiler ran out of memory\n";
   } catch (const Failed& error) {
     result.status = failure_status(request.kind);
     result.log += error.what();

@@ -1,4 +1,5 @@
-// One request from begin to end.
+// Compiling one request. compile.cpp lists the steps from source to PTX; passes/optimise.cpp lists the passes
+// over LLVM's representation of the program.
 #pragma once
 
 #include <chrono>
@@ -10,13 +11,14 @@
 namespace clique::daemon::compiler {
 
 struct Settings {
-  /// Optimising takes about that long at most; what is not done by then is left out.
+  /// When this time is over, the optional passes that have not run yet are left out. Optimising takes a
+  /// little longer at most.
   std::chrono::milliseconds optimisation_time{20'000};
-  /// Where to write LLVM's representation, as it is just before PTX is made of it; may be null.
+  /// Receives LLVM's representation of the program as it is just before code generation; may be null.
   std::string* optimised = nullptr;
 };
 
-/// Does what the request says. Throws nothing that is the program's fault: that is in the result.
+/// Compiles, builds or links. Errors in the program or its options do not throw; they are in the result.
 Result compile(const Request& request, const DeviceLibrary& library, const Settings& settings = {});
 
 }  // namespace clique::daemon::compiler

@@ -1,4 +1,6 @@
-# Writes a C++ source with a file's bytes: cmake -DINPUT=… -DOUTPUT=… -DFUNCTION=… -DHEADER=… -P embed.cmake
+# Writes a C++ source that defines a function returning the bytes of a file:
+# cmake -DINPUT=FILE -DOUTPUT=SOURCE -DFUNCTION=NAME -DHEADER=HEADER -P embed.cmake, where HEADER declares the
+# function.
 file(READ ${INPUT} hex HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
 string(REGEX REPLACE "((0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,))" "\\1\n" bytes "${bytes}")

@@ -1,5 +1,5 @@
-// clique-compiler: compiles OpenCL C and SPIR-V to PTX, on the command line or for a worker, and makes the
-// device library.
+// clique-compiler: compiles OpenCL C, SPIR-V and CUDA C++ to PTX, on the command line or for a worker, and
+// builds the device library.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -43,13 +43,13 @@ void write(const std::string& path, std::span<const std::uint8_t> bytes) {
   }
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw std::runtime_error(path + ": cannot be read");
+  if (!file) throw std::runtime_error("cannot read " + path);
   return text;
 }
 
@@ -58,7 +58,8 @@ bool is_spirv(std::string_view file) {
       {reinterpret_cast<const std::uint8_t*>(file.data()), file.size()});
 }
 
-/// Sources and SPIR-V are compiled (`object`) or built; binaries are linked.
+/// The request that the arguments describe: sources and SPIR-V are compiled (--compile) or built, binaries
+/// are linked (--link).
 Request request_of(const Arguments& arguments) {
   Request request;
   request.architecture = arguments.architecture;
@@ -76,10 +77,11 @@ Request request_of(const Arguments& arguments) {
   for (const std::string& path : arguments.files) {
     const std::string text = read(path);
     if (is_spirv(text)) {
-      if (arguments.files.size() > 1) throw std::runtime_error(path + ": SPIR-V goes with nothing else");
+      if (arguments.files.size() > 1)
+        throw std::runtime_error(path + " is SPIR-V, which has to be the only file");
       request.il.assign(text.begin(), text.end());
     } else {
-      // Messages name the files.
+      // Makes messages name the file.
       request.source += "#line 1 \"" + path + "\"\n" + text;
     }
   }
@@ -117,7 +119,7 @@ int run(const Arguments& arguments) {
     serve(arguments.control_fd, arguments.library_path);
     return 0;
   }
-  if (arguments.files.empty()) throw std::runtime_error("nothing to compile; --help tells how");
+  if (arguments.files.empty()) throw std::runtime_error("no file to compile; see clique-compiler --help");
   if (arguments.library) {
     write(arguments.output, compile_library_source(arguments.files.at(0), arguments.build_options));
     return 0;
@@ -129,7 +131,7 @@ int run(const Arguments& arguments) {
   return compile_files(arguments);
 }
 
-/// What follows `--` is for the compiler of OpenCL C.
+/// Removes the words after `--` from the command line and returns them as build options of OpenCL.
 std::string take_build_options(int& count, char** words) {
   std::string options;
   for (int i = 1; i < count; ++i) {
@@ -153,25 +155,29 @@ int main(int count, char** words) {
   Arguments arguments;
   arguments.build_options = take_build_options(count, words);
   CLI::App app("Compiles OpenCL C and SPIR-V for NVIDIA GPUs.\nBuild options of OpenCL follow after --.");
-  app.add_option("file", arguments.files, "what to compile")->check(CLI::ExistingFile);
-  app.add_option("--arch", arguments.architecture, "architecture to compile for")->capture_default_str();
-  app.add_option("-o,--output", arguments.output, "where the result goes; standard output by default");
-  app.add_option("--emit", arguments.emit, "what to write")
+  app.add_option("file", arguments.files, "source or SPIR-V to compile; with --link: program binaries")
+      ->check(CLI::ExistingFile);
+  app.add_option("--arch", arguments.architecture, "GPU architecture to compile for")->capture_default_str();
+  app.add_option("-o,--output", arguments.output, "file for the result; default: standard output");
+  app.add_option("--emit", arguments.emit, "form of the result")
       ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata"}))
       ->capture_default_str();
-  app.add_option("--optimisation-time", arguments.optimisation_time, "about what optimising may take, in ms")
+  app.add_option("--optimisation-time", arguments.optimisation_time,
+                 "time after which optional optimisations are left out, in ms")
       ->capture_default_str();
   app.add_flag("-c,--compile", arguments.object, "compile only, as clCompileProgram does");
-  app.add_flag("--link", arguments.link, "link what --compile --emit binary wrote, as clLinkProgram does");
+  app.add_flag("--link", arguments.link,
+               "link files that --compile --emit binary wrote, as clLinkProgram does");
   app.add_option("--library-path", arguments.library_path,
-                 "the device library; beside the program by default");
-  app.add_flag("--library", arguments.library, "compile a source of the device library to bitcode");
-  app.add_flag("--pack", arguments.pack, "make the device library of compiled sources");
-  app.add_option("--fallback", arguments.fallback, "with --pack: bitcode for what the others do not define")
+                 "device library; default: device-library.pack beside this program");
+  app.add_flag("--library", arguments.library, "compile one source of the device library to bitcode");
+  app.add_flag("--pack", arguments.pack, "make the device library from compiled sources");
+  app.add_option("--fallback", arguments.fallback,
+                 "with --pack: bitcode file for functions that the others do not define")
       ->check(CLI::ExistingFile);
-  app.add_option("--llvm", arguments.llvm_settings, "a setting of LLVM, for experiments: --llvm=-NAME=VALUE");
-  app.add_flag("--serve", arguments.serve, "answer the requests of a worker of cliqued");
-  app.add_option("--control-fd", arguments.control_fd, "with --serve: the connection");
+  app.add_option("--llvm", arguments.llvm_settings, "setting of LLVM, for experiments: --llvm=-NAME=VALUE");
+  app.add_flag("--serve", arguments.serve, "answer the requests of a worker");
+  app.add_option("--control-fd", arguments.control_fd, "with --serve: file descriptor of the connection");
   CLI11_PARSE(app, count, words);
   try {
     return run(arguments);

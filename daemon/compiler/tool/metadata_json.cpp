@@ -56,7 +56,7 @@ std::string metadata_json(const ProgramBinary& binary) {
             {"formats", binary.formats}, {"strings", binary.strings},
             {"kernels", Json::array()}};
   for (const Kernel& kernel : binary.kernels) json["kernels"].push_back(json_of(kernel));
-  // Strings of programs may be in any encoding.
+  // Strings of programs may be in any encoding; invalid UTF-8 is replaced.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,3 +1,4 @@
+// Program binaries in readable form.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace clique::daemon::compiler {
 
-/// Everything but the code, for people and scripts.
+/// Everything in the binary except the code, as JSON.
 std::string metadata_json(const ProgramBinary& binary);
 
 }  // namespace clique::daemon::compiler

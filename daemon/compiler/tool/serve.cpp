@@ -17,9 +17,9 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// More than any program needs, less than would disturb the node.
+/// Limit on address space, in bytes: more than any program needs, and little enough not to disturb the node.
 constexpr rlim_t kMemory = rlim_t{16} << 30U;
-/// Processor time of one request, for the case that nobody stops it.
+/// Limit on processor time for one request, in case the worker does not stop it.
 constexpr rlim_t kSeconds = 3600;
 
 void limit(__rlimit_resource resource, rlim_t value) {
@@ -35,7 +35,7 @@ void limit_processor_time() {
   limit(RLIMIT_CPU, static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + kSeconds);
 }
 
-/// Whoever asked is gone: what is under way is of use to nobody.
+/// Waits until the worker closes the connection, then ends the process: nobody needs the result any more.
 void end_with(int socket) {
   pollfd closed{socket, POLLRDHUP, 0};
   while (::poll(&closed, 1, -1) <= 0) {
@@ -48,24 +48,28 @@ void send_result(int socket, const Result& result) {
   send_record(socket, {record.data(), record.size()});
 }
 
+/// The connection and the kind of the request under way, for answer_fatal_error().
 struct Asker {
   int socket = -1;
   Request::Kind kind = Request::Kind::Build;
 };
 
-/// LLVM gives up, as where it has no instruction for something: the message is worth more than the signal.
+/// LLVM calls this when it gives up, for example because no instruction fits. Sends the reason to the worker,
+/// for which a crash would only be a signal.
 void answer_fatal_error(void* asker, const char* reason, bool /*with_crash_report*/) {
   const auto& [socket, kind] = *static_cast<const Asker*>(asker);
   try {
-    send_result(socket,
-                {failure_status(kind), std::string("error: the compiler failed: ") + reason + "\n", {}, {}});
+    send_result(socket, {failure_status(kind),
+                         std::string("error: LLVM cannot compile this program: ") + reason + "\n",
+                         {},
+                         {}});
   } catch (const std::exception&) {
-    // Then the end of the connection has to do.
+    // The worker sees the connection end instead.
   }
   std::_Exit(1);
 }
 
-/// Has everything loaded and relocated that any program needs.
+/// Compiles a small program, so that everything that any program needs is loaded and relocated.
 void practise(const DeviceLibrary& library) {
   Request request;
   request.architecture = "sm_90";
@@ -83,7 +87,7 @@ void practise(const DeviceLibrary& library) {
 }  // namespace
 
 void serve(int socket, const std::string& library_path) {
-  // Not for the programs that are run here.
+  // Programs that this process starts must not inherit the connection.
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_AS, kMemory);
@@ -103,7 +107,7 @@ void serve(int socket, const std::string& library_path) {
       send_result(socket, compile(request, library));
     }
   } catch (const ConnectionLost&) {
-    // The worker has gone.
+    // The worker has closed the connection.
   }
 }
 

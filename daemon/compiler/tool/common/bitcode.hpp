@@ -1,4 +1,4 @@
-// Modules as bytes and back.
+// LLVM modules as bytes.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,12 @@ class Module;
 
 namespace clique::daemon::compiler {
 
+/// The module as LLVM bitcode.
 protocol::Bytes write_bitcode(const llvm::Module& module);
 
-/// Throws std::runtime_error where the bytes are not a module. They are trusted as far as their checksum
-/// goes: LLVM's reader does not stand every kind of damage.
+/// The reverse of write_bitcode(). Throws std::runtime_error if the bytes are not a module. LLVM's reader may
+/// crash on damaged bytes, so untrusted ones need a checksum.
+/// @param name of the module, for messages
 std::unique_ptr<llvm::Module> read_bitcode(llvm::LLVMContext& context, std::span<const std::uint8_t> bytes,
                                            const std::string& name);
 

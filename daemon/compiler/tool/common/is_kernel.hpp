@@ -1,3 +1,4 @@
+// Recognising kernels.
 #pragma once
 
 #include <llvm/IR/Function.h>

@@ -48,7 +48,7 @@ unsigned language_of(std::string_view name) {
   return found == languages.end() ? 0 : found->second;
 }
 
-/// Goes through the words of one call.
+/// Parses the words of one call's options.
 class Parser {
  public:
   Parser(Request::Kind kind, std::string_view text) : kind_(kind), words_(split_options(text)) {}
@@ -59,7 +59,7 @@ class Parser {
       if (!known) fail("unknown option '" + words_[at_] + "'");
     }
     if (options_.enable_link_options && !options_.create_library)
-      fail("'-enable-link-options' needs '-create-library'");
+      fail("option '-enable-link-options' is only valid together with '-create-library'");
     return std::move(options_);
   }
 
@@ -75,11 +75,11 @@ class Parser {
     return true;
   }
 
-  /// What follows `prefix` in the word, or the next word.
+  /// The rest of the word after `prefix` or, if there is none, the next word.
   std::string value_of(std::string_view prefix) {
     const std::string& word = words_[at_];
     if (word.size() > prefix.size()) return word.substr(prefix.size());
-    if (at_ + 1 == words_.size()) fail("nothing follows '" + std::string(prefix) + "'");
+    if (at_ + 1 == words_.size()) fail("option '" + std::string(prefix) + "' needs a value");
     return words_[++at_];
   }
 
@@ -89,7 +89,7 @@ class Parser {
     unsigned number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
-      fail("'" + name + "' needs a number, not '" + text + "'");
+      fail("option '" + name + "' needs a number, not '" + text + "'");
     return number;
   }
 
@@ -105,7 +105,9 @@ class Parser {
       }
     if (word.starts_with("-cl-std=")) {
       options_.language = language_of(std::string_view(word).substr(8));
-      if (options_.language == 0) fail("no such version of OpenCL C: '" + word + "'");
+      if (options_.language == 0)
+        fail("option '" + word +
+             "' does not name a version of OpenCL C: use CL1.0, CL1.1, CL1.2, CL2.0 or CL3.0");
       return true;
     }
     if (word == "-w" || word.starts_with("-W")) {
@@ -128,7 +130,7 @@ class Parser {
     return false;
   }
 
-  /// What is always so, or what other compilers take for a hint.
+  /// Options that ask for what is always the case, or that other compilers treat as hints.
   static bool without_effect(std::string_view word) {
     return word == "-cl-kernel-arg-info" || word == "-cl-no-subgroup-ifp" || word == "-O0" || word == "-O1" ||
            word == "-O2" || word == "-O3" || word == "-O" || word == "-Os";

@@ -1,4 +1,4 @@
-// The processors that code is made for.
+// The GPU architectures that code is generated for.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,22 @@ namespace clique::daemon::compiler {
 inline constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
 struct Target {
-  std::string processor;  ///< "sm_90"
+  std::string processor;  ///< such as "sm_90"
   unsigned ptx = 0;       ///< version of the PTX ISA, times ten
-  /// "+ptx78", as LLVM wants it.
+  /// LLVM's name of the PTX version, such as "+ptx78".
   std::string features() const;
 };
 
-/// What to compile for, so that it runs on a device of `architecture` ("sm_XY"): the newest processor that is
-/// known and not newer than it; the driver compiles PTX for any later one. Throws std::invalid_argument.
+/// The target for a device of `architecture` ("sm_XY"): the newest known processor that is not newer than the
+/// device. The driver can compile PTX for any later one. Throws std::invalid_argument if the architecture is
+/// too old or not one.
 Target target_for(const std::string& architecture);
 
-/// Once per process, before anything else of LLVM.
-/// @param settings of LLVM's own, as for its tools, for experiments
+/// Initialises LLVM. Call it once per process, before anything else of LLVM.
+/// @param settings options of LLVM itself, for experiments
 void initialise_target(const std::vector<std::string>& settings = {});
 
-/// Never null.
+/// LLVM's code generator for the target; never null. Throws std::runtime_error if this LLVM has none for PTX.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target& target, const Options& options);
 
 }  // namespace clique::daemon::compiler

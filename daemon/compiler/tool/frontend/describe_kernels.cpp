@@ -15,7 +15,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Element `index` of one of the lists that the front end attaches to a kernel.
+/// Element `index` of a metadata list that the front end attaches to a kernel; null if there is none.
 const llvm::Metadata* note(const llvm::Function& kernel, const char* list, unsigned index) {
   const llvm::MDNode* const node = kernel.getMetadata(list);
   return node != nullptr && index < node->getNumOperands() ? node->getOperand(index).get() : nullptr;
@@ -94,7 +94,7 @@ Arg describe(const llvm::Argument& argument) {
   llvm::Type* const type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
   if (arg.kind == ArgKind::Value) arg.description.size = layout.getTypeAllocSize(type);
 
-  // Programs also use local memory as wider vectors than its type says.
+  // Programs may access local memory as wider vectors than the argument's type.
   if (arg.kind == ArgKind::Local)
     arg.alignment = std::max<std::uint32_t>(
         16, static_cast<std::uint32_t>(argument.getParamAlign().valueOrOne().value()));

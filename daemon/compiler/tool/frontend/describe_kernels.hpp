@@ -1,4 +1,5 @@
-// What clGetKernelInfo and clGetKernelArgInfo ask, from what the front end noted with each kernel.
+// What clGetKernelInfo and clGetKernelArgInfo return, read from the metadata that the front end attaches to
+// each kernel.
 #pragma once
 
 #include <vector>
@@ -11,11 +12,11 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// The kernels that the module defines, in its order. Where arguments lie in the parameter block is left
-/// open.
+/// The kernels that the module defines, in the module's order. The offsets of arguments in the parameter
+/// block are not set yet.
 std::vector<Kernel> describe_kernels(const llvm::Module& module);
 
-/// Bytes of the program's variables in global memory: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
+/// Size of the program's variables in global memory, in bytes: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
 std::uint64_t size_of_global_variables(const llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -26,14 +26,13 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Where the compiler's own headers appear to be.
+/// The folder in which the compiler's own headers appear, in memory.
 constexpr const char* kHeaderFolder = "/clique-compiler/include";
 constexpr const char* kBaseHeader = "/clique-compiler/include/opencl-c-base.h";
 
-/// As Clang's for NVPTX, but for __constant, which is not memory of its own: a __constant argument is a
-/// buffer like any other, and what `ld.const` reads has to be known when the program is linked. Tables in
-/// programs become
-/// `.const` later, where all of their uses are known (constants.hpp).
+/// Clang's map for NVPTX, except that __constant is global memory: a __constant argument is a buffer like any
+/// other, whereas `ld.const` reads only what is known when the program is linked. Tables in programs move to
+/// `.const` later, when all of their uses are known (passes/constants.hpp).
 const clang::LangASMap kAddressSpaces = {
     0,        // Default
     1,        // opencl_global
@@ -50,7 +49,7 @@ const clang::LangASMap kAddressSpaces = {
     0, 0,     // hlsl_groupshared, wasm_funcref
 };
 
-/// The map is a protected member, which only derived classes may name.
+/// Sets the map, a protected member that only derived classes may name.
 struct AddressSpaces : clang::TargetInfo {
   static void set(clang::TargetInfo& target) { target.*(&AddressSpaces::AddrSpaceMap) = &kAddressSpaces; }
 };
@@ -86,7 +85,7 @@ std::string language_option(unsigned language) {
   return option;
 }
 
-/// Extensions and features that Clang knows are switched; others are only macros.
+/// Enables the device's extensions and features: in Clang if it knows them, otherwise by defining a macro.
 void add_extensions(const Source& source, const Options& options, std::vector<std::string>& arguments) {
   const clang::OpenCLOptions known;
   std::string switched = "-cl-ext=-all,+cl_clang_storage_class_specifiers";
@@ -120,10 +119,10 @@ void add_mathematics(const Options& options, std::vector<std::string>& arguments
 std::vector<std::string> arguments_for(const Source& source, const Options& options, const Target& target) {
   std::vector<std::string> arguments{
       "-triple", kTriple, "-target-cpu", target.processor, "-target-feature", target.features(),
-      // OpenCL C, with everything known that clGetKernelArgInfo asks; the passes are run later.
+      // OpenCL C, with metadata for clGetKernelArgInfo. The passes run later.
       "-x", "cl", "-cl-kernel-arg-info", "-O2", "-disable-llvm-passes", "-emit-llvm-only", "-main-file-name",
       source.name, "-internal-isystem", kHeaderFolder,
-      // Programs of other drivers use `asm` and `typeof`; #include looks beside the program.
+      // Programs written for other drivers use `asm` and `typeof`. #include looks in the working directory.
       "-fgnu-keywords", "-I.", "-Wno-unused-value"};
   if (source.library) {
     arguments.insert(arguments.end(), {"-include", "opencl-c-base.h"});
@@ -144,7 +143,7 @@ std::vector<std::string> arguments_for(const Source& source, const Options& opti
   return arguments;
 }
 
-/// The program and its headers, in front of the disk.
+/// The disk, overlaid with the program and its headers.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const Source& source) {
   const auto disk = llvm::vfs::getRealFileSystem();
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
@@ -160,9 +159,10 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const Source& source
   return both;
 }
 
+/// Whether the file is one that exists only in memory.
 bool in_memory(const Source& source, const std::string& path) {
   if (path == source.name || path == kBaseHeader) return true;
-  // A header that is given may be found through any folder of -I.
+  // A header of clCompileProgram may have been found through any folder of -I.
   const auto given = [&](const auto& header) {
     return llvm::sys::path::remove_leading_dotslash(path) == header.first;
   };

@@ -1,4 +1,4 @@
-// From OpenCL C to LLVM's representation, not yet optimised and without the builtin functions.
+// Compiling OpenCL C to LLVM's representation, not yet optimised and without the built-in functions.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,20 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// What is compiled, and the files that exist only in memory.
+/// The source to compile, and the headers that exist only in memory.
 struct Source {
-  std::string name = "program.cl";  ///< in messages
+  std::string name = "program.cl";  ///< name in messages
   std::string text;
-  std::vector<std::pair<std::string, std::string>> headers;  ///< by the names that #include uses
-  std::vector<std::string> extensions;
-  /// Part of the device library: builtin functions are not declared, but defined.
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names that #include uses, and sources
+  std::vector<std::string> extensions;                       ///< of the device
+  /// Whether this is a source of the device library, which defines the built-in functions. They are not
+  /// declared then.
   bool library = false;
 };
 
-/// Messages go to `log`. @returns null where there were errors.
-/// @param files gets the files that #include read from disk, if not null
+/// Compiles a source. Appends messages to `log`.
+/// @param files receives the names of the files that #include read from disk; may be null
+/// @returns null if there were errors
 std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const Source& source,
                                              const Options& options, const Target& target, std::string& log,
                                              std::vector<std::string>* files = nullptr);

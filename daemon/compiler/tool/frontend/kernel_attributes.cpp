@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* kMetadata = "clique.kernel_attributes";
 
-/// "reqd_work_group_size(8,1,1)" of " __attribute__((reqd_work_group_size(8, 1, 1)))".
+/// "reqd_work_group_size(8,1,1)" for " __attribute__((reqd_work_group_size(8, 1, 1)))"; empty for attributes
+/// in another notation.
 std::string shortened(llvm::StringRef text) {
   text = text.trim();
   if (!text.consume_front("__attribute__((") || !text.consume_back("))")) return {};

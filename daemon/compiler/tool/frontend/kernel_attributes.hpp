@@ -1,4 +1,5 @@
-// CL_KERNEL_ATTRIBUTES: what programs write in __attribute__((…)) of kernels, in their order.
+// CL_KERNEL_ATTRIBUTES: the attributes that a program gives its kernels in __attribute__((…)), in source
+// order.
 #pragma once
 
 #include <map>
@@ -15,15 +16,17 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// By kernel; attributes with a space between them.
+/// The attributes of each kernel, by its name, separated by spaces.
 using KernelAttributes = std::map<std::string, std::string>;
 
-/// Collects them while a program is parsed. `attributes` has to outlive it.
+/// Collects the attributes of all kernels while Clang parses a program. `attributes` must outlive the
+/// consumer.
 std::unique_ptr<clang::ASTConsumer> make_attribute_collector(KernelAttributes& attributes);
 
-/// Keeps them with the module's kernels, so that compiled objects have them.
+/// Stores the attributes in the module's kernels, so that compiled objects keep them.
 void attach_attributes(llvm::Module& module, const KernelAttributes& attributes);
 
+/// The attributes that attach_attributes() stored; empty if there are none.
 std::string attributes_of(const llvm::Function& kernel);
 
 }  // namespace clique::daemon::compiler

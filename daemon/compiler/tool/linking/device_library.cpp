@@ -22,7 +22,7 @@ std::string beside_this_program(const char* name) {
 
 std::unique_ptr<llvm::MemoryBuffer> open_file(const std::string& path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file) throw std::runtime_error(path + ": " + file.getError().message());
+  if (!file) throw std::runtime_error("cannot read " + path + ": " + file.getError().message());
   return std::move(*file);
 }
 
@@ -45,7 +45,7 @@ DeviceLibrary::DeviceLibrary(const std::string& path)
 
 DeviceLibrary::~DeviceLibrary() = default;
 
-/// One program's linking.
+/// Links the library into one program.
 class DeviceLibrary::Linking {
  public:
   Linking(const DeviceLibrary& library, llvm::Module& module)
@@ -77,7 +77,7 @@ class DeviceLibrary::Linking {
     const Pack::Member& member = choose(candidates);
     for (std::uint32_t i = 0; i < member.needs; ++i) want(library_.pack_->need(member.first_need + i));
     if (linker_.linkInModule(read_bitcode(module_.getContext(), member.bitcode, name)))
-      throw std::runtime_error("linking the builtin function " + name + " failed");
+      throw std::runtime_error("cannot link the built-in function '" + name + "' of the device library");
   }
 
   const Pack::Member& choose(const std::vector<Pack::Member>& candidates) const {
@@ -90,12 +90,14 @@ class DeviceLibrary::Linking {
   void add_libdevice() {
     if (library_.libdevice_ == nullptr) return;
     auto lazy = llvm::getLazyBitcodeModule(library_.libdevice_->getMemBufferRef(), module_.getContext());
-    if (!lazy) throw std::runtime_error("libdevice: " + llvm::toString(lazy.takeError()));
-    // It says no more than that it is for NVIDIA's GPUs.
+    if (!lazy)
+      throw std::runtime_error("cannot read libdevice (" + find_libdevice() +
+                               "): " + llvm::toString(lazy.takeError()));
+    // libdevice only says that it is for NVIDIA's GPUs, which the linker would take for a different target.
     (*lazy)->setTargetTriple(module_.getTargetTriple());
     (*lazy)->setDataLayout(module_.getDataLayout());
     if (linker_.linkInModule(std::move(*lazy), llvm::Linker::LinkOnlyNeeded))
-      throw std::runtime_error("linking libdevice failed");
+      throw std::runtime_error("cannot link libdevice (" + find_libdevice() + ")");
   }
 
   const DeviceLibrary& library_;

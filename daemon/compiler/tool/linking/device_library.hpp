@@ -1,4 +1,5 @@
-// The builtin functions that programs call: Clique's own over libclc's over what NVIDIA gives (libdevice).
+// The built-in functions that programs call. Clique's own definitions are preferred to libclc's; both may
+// call NVIDIA's libdevice.
 #pragma once
 
 #include <memory>
@@ -15,16 +16,18 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Opened once per process. Not thread-safe.
+/// The device library's file, and the node's libdevice if there is one. Opened once per process. Not
+/// thread-safe.
 class DeviceLibrary {
  public:
-  /// @param path the pack; empty: the one beside this program. Throws std::runtime_error with a reason.
+  /// @param path the pack; empty: device-library.pack beside this program
+  /// Throws std::runtime_error if a file cannot be read or is not a pack.
   explicit DeviceLibrary(const std::string& path);
   ~DeviceLibrary();
   DeviceLibrary(const DeviceLibrary&) = delete;
   DeviceLibrary& operator=(const DeviceLibrary&) = delete;
 
-  /// Adds the definitions that the module lacks and the library has.
+  /// Adds the definition of every function that the module declares, uses, and finds in the library.
   void link_into(llvm::Module& module) const;
 
  private:

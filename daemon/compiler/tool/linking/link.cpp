@@ -17,7 +17,7 @@ std::unique_ptr<llvm::Module> link_objects(llvm::LLVMContext& context,
   llvm::Linker linker(*program);
   unsigned number = 0;
   for (const ProgramBinary& object : objects) {
-    const std::string name = "input " + std::to_string(number++);
+    const std::string name = "input program " + std::to_string(number++);
     if (object.type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT &&
         object.type != CL_PROGRAM_BINARY_TYPE_LIBRARY) {
       log += "error: " + name + " is neither a compiled object nor a library\n";
@@ -28,7 +28,7 @@ std::unique_ptr<llvm::Module> link_objects(llvm::LLVMContext& context,
       program->setDataLayout(module->getDataLayout());
       program->setTargetTriple(module->getTargetTriple());
     }
-    // The linker's own message, which names the symbol, has gone to the log.
+    // The linker has written a message with the symbol's name to the log.
     if (linker.linkInModule(std::move(module))) return nullptr;
   }
   return program;

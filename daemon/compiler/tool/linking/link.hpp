@@ -1,4 +1,4 @@
-// Compiled objects and libraries become one module.
+// Linking compiled objects and libraries.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// @param name of the result, for messages
-/// @returns null where they do not fit together; `log` says why
+/// Links compiled objects and libraries into one module.
+/// @returns null if they do not fit together; `log` says why
 std::unique_ptr<llvm::Module> link_objects(llvm::LLVMContext& context,
                                            const std::vector<ProgramBinary>& objects, std::string& log);
 

@@ -22,20 +22,21 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// The library may use whatever the newest processor has, where __nvvm_reflect("__CUDA_ARCH") says so.
+/// The library may use what the newest processor has, if it asks __nvvm_reflect("__CUDA_ARCH") first.
 constexpr const char* kLibraryArchitecture = "sm_90";
 
-/// Ranks of definitions in the pack: the lowest is preferred.
+/// Ranks of definitions in the pack. The lowest one is preferred.
 constexpr std::uint32_t kOwnRank = 0;
 constexpr std::uint32_t kLibclcRank = 1;
 
 std::unique_ptr<llvm::MemoryBuffer> read_file(const std::string& path) {
   auto file = llvm::MemoryBuffer::getFile(path);
-  if (!file) throw std::runtime_error(path + ": " + file.getError().message());
+  if (!file) throw std::runtime_error("cannot read " + path + ": " + file.getError().message());
   return std::move(*file);
 }
 
-/// Makes the functions small, without a target, whose passes would answer __nvvm_reflect already.
+/// Makes the functions small. Does so without a target machine, whose passes would already evaluate
+/// __nvvm_reflect.
 void simplify(llvm::Module& module) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -50,7 +51,7 @@ void simplify(llvm::Module& module) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
 }
 
-/// The program that is linked decides these.
+/// Removes the attributes that the program decides when the library is linked into it.
 void forget_target(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (const char* attribute : {"target-cpu", "target-features", "no-trapping-math", "unsafe-fp-math",
@@ -73,7 +74,7 @@ protocol::Bytes compile_library_source(const std::string& path, const std::strin
   std::string log;
   const auto module = compile_source(context, source, options, target_for(kLibraryArchitecture), log);
   if (!log.empty()) llvm::errs() << log;
-  if (module == nullptr) throw std::runtime_error(path + ": not compiled");
+  if (module == nullptr) throw std::runtime_error("cannot compile " + path + "; the messages above say why");
   simplify(*module);
   forget_target(*module);
   return write_bitcode(*module);
@@ -86,7 +87,8 @@ protocol::Bytes pack_library(const std::vector<std::string>& modules, const std:
     llvm::LLVMContext context;
     llvm::SMDiagnostic problem;
     const auto module = llvm::parseIRFile(path, problem, context);
-    if (module == nullptr) throw std::runtime_error(path + ": " + problem.getMessage().str());
+    if (module == nullptr)
+      throw std::runtime_error("cannot read " + path + ": " + problem.getMessage().str());
     module->setDataLayout(layout);
     module->setTargetTriple(kTriple);
     forget_target(*module);

@@ -1,4 +1,4 @@
-// How the device library is made when Clique is built.
+// Building the device library, a part of Clique's build.
 #pragma once
 
 #include <string>

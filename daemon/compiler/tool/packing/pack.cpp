@@ -39,7 +39,7 @@ void append(protocol::Bytes& bytes, const T& value) {
 
 }  // namespace
 
-// Header, entries in order of name and rank, needs, then names and bitcode.
+// The file has the header, the entries ordered by name and rank, the needs, and then all names and bitcode.
 protocol::Bytes make_pack(std::vector<PackMember> members) {
   std::sort(members.begin(), members.end(), [](const PackMember& a, const PackMember& b) {
     return std::tie(a.name, a.rank) < std::tie(b.name, b.rank);
@@ -51,7 +51,7 @@ protocol::Bytes make_pack(std::vector<PackMember> members) {
 
   protocol::Bytes contents;
   const auto put = [&](const auto& bytes) {
-    // Bitcode is read in words.
+    // LLVM reads bitcode in words.
     contents.resize((contents.size() + 3) / 4 * 4);
     const Pack::Text place{static_cast<std::uint32_t>(contents_begin + contents.size()),
                            static_cast<std::uint32_t>(bytes.size())};
@@ -78,11 +78,12 @@ protocol::Bytes make_pack(std::vector<PackMember> members) {
 
 Pack::Pack(std::span<const std::uint8_t> bytes) : bytes_(bytes) {
   Header header;
-  if (bytes.size() < sizeof header) throw std::runtime_error("not a library of device code");
+  if (bytes.size() < sizeof header)
+    throw std::runtime_error("the file is not a device library of this version of clique-compiler");
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::size_t index = header.entries * sizeof(Entry) + header.needs * sizeof(Text);
   if (header.magic != kMagic || bytes.size() - sizeof header < index)
-    throw std::runtime_error("not a library of device code");
+    throw std::runtime_error("the file is not a device library of this version of clique-compiler");
   const std::uint8_t* const begin = bytes.data() + sizeof header;
   entries_ = {reinterpret_cast<const Entry*>(begin), header.entries};
   needs_ = {reinterpret_cast<const Text*>(begin + entries_.size_bytes()), header.needs};

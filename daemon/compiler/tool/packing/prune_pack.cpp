@@ -17,7 +17,7 @@ Definitions definitions_of(std::vector<PackMember>& members) {
 }
 
 void mark_conditional(const Definitions& definitions, std::string_view prefix) {
-  // A need can be met without the other library where one definition can.
+  // A need is met without the other library if one of its definitions is.
   const auto is_met = [&](const std::string& need) {
     const auto found = definitions.find(need);
     if (found == definitions.end()) return !need.starts_with(prefix);
@@ -33,7 +33,7 @@ void mark_conditional(const Definitions& definitions, std::string_view prefix) {
   }
 }
 
-/// All but the best definition that is always of use, and what is better than it.
+/// The definitions that are never chosen: those that rank below an unconditional definition of the same name.
 std::set<const PackMember*> superfluous(const Definitions& definitions) {
   std::set<const PackMember*> found;
   for (const auto& [name, members] : definitions) {
@@ -47,7 +47,7 @@ std::set<const PackMember*> superfluous(const Definitions& definitions) {
   return found;
 }
 
-/// What nobody but its own library can name: such names are not those of builtin functions.
+/// Whether only the member's own library can refer to it: its name is not that of a built-in function.
 bool is_internal(const PackMember& member) {
   return member.rank != 0 && !member.name.starts_with("_Z");
 }

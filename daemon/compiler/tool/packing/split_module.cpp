@@ -15,7 +15,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Declares in a new module whatever the moved definition refers to.
+/// Declares in a new module everything that the moved definition refers to.
 class Declarer : public llvm::ValueMaterializer {
  public:
   explicit Declarer(llvm::Module& module) : module_(module) {}
@@ -23,7 +23,9 @@ class Declarer : public llvm::ValueMaterializer {
   llvm::Value* materialize(llvm::Value* value) override {
     if (auto* const function = llvm::dyn_cast<llvm::Function>(value)) return declare(*function);
     if (auto* const variable = llvm::dyn_cast<llvm::GlobalVariable>(value)) return declare(*variable);
-    if (llvm::isa<llvm::GlobalValue>(value)) throw std::runtime_error("a library with aliases");
+    if (llvm::isa<llvm::GlobalValue>(value))
+      throw std::runtime_error("'" + value->getName().str() +
+                               "' is an alias, which the device library must not contain");
     return nullptr;
   }
 
@@ -77,7 +79,7 @@ PackMember extract(const llvm::Function& function, std::uint32_t rank) {
   llvm::CloneFunctionInto(made, &function, map, llvm::CloneFunctionChangeType::DifferentModule, returns, "",
                           nullptr, nullptr, &declarer);
   made->setLinkage(llvm::GlobalValue::ExternalLinkage);
-  // Cloning leaves this list, empty, and a reader then misses the version of what is not there.
+  // Cloning leaves an empty list of debug information, and readers then warn about its missing version.
   if (llvm::NamedMDNode* const units = module->getNamedMetadata("llvm.dbg.cu")) units->eraseFromParent();
   return finish(*module, declarer, function.getName(), rank);
 }
@@ -98,7 +100,7 @@ PackMember extract(const llvm::GlobalVariable& variable, std::uint32_t rank) {
 
 std::vector<PackMember> split_module(llvm::Module& module, const std::string& prefix, std::uint32_t rank) {
   llvm::StripDebugInfo(module);
-  // Definitions are apart from now on, so that internal ones need names.
+  // Definitions become separate modules, so that internal ones need unique, external names.
   unsigned number = 0;
   for (llvm::GlobalValue& value : module.global_values()) {
     if (value.isDeclaration() || !value.hasLocalLinkage()) continue;

@@ -18,7 +18,8 @@ llvm::Type* passed(llvm::Type* type) {
   return is_byte_pair(type) ? llvm::Type::getInt16Ty(type->getContext()) : type;
 }
 
-/// What is passed for the value, and the other way round. Not by casts, for which LLVM goes through memory.
+/// Converts a char2 to the 16-bit integer that is passed for it; unpack() does the reverse. LLVM would
+/// implement a bitcast through memory.
 llvm::Value* pack(llvm::Value* value, llvm::IRBuilder<>& builder) {
   if (!is_byte_pair(value->getType())) return value;
   llvm::Value* const low =
@@ -35,7 +36,7 @@ llvm::Value* unpack(llvm::Value* value, llvm::Type* type, llvm::IRBuilder<>& bui
   return builder.CreateInsertElement(first, high, 1);
 }
 
-/// Without what is said of vectors, such as their ranges.
+/// The attributes without those that only apply to vectors.
 llvm::AttributeList passed(const llvm::AttributeList& attributes, const llvm::FunctionType& type) {
   llvm::AttributeList kept = attributes;
   if (is_byte_pair(type.getReturnType()))
@@ -99,7 +100,7 @@ void pass_byte_pairs_as_numbers(llvm::Module& module) {
       if (auto* const call = llvm::dyn_cast<llvm::CallInst>(user);
           call && call->getCalledOperand() == &function)
         call_instead(*call, made);
-    // What is said of it.
+    // Remaining uses are metadata about the function.
     function.replaceAllUsesWith(&made);
     function.eraseFromParent();
   }

@@ -1,5 +1,5 @@
-// char2 and uchar2 as parameters and results, which LLVM 19 passes as 4 bytes, of which it takes the wrong
-// ones.
+// Works around an error in LLVM 19: it passes char2 and uchar2 parameters and results of functions as 4
+// bytes, and then reads the wrong ones.
 #pragma once
 
 namespace llvm {
@@ -8,7 +8,7 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Makes numbers of 16 bits of them, which lie in the same way. After all optimisations.
+/// Passes char2 and uchar2 as 16-bit integers, which have the same layout. Run after all optimisations.
 void pass_byte_pairs_as_numbers(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -29,7 +29,7 @@ void split(llvm::LoadInst& load) {
         builder.CreateConstGEP1_64(builder.getInt8Ty(), load.getPointerOperand(), std::uint64_t{i} * kHalf);
     auto* const half = builder.CreateAlignedLoad(
         type, address, llvm::commonAlignment(load.getAlign(), i * kHalf), load.isVolatile());
-    // Of what may be said of a load, that nobody writes there is what matters for speed.
+    // Of a load's metadata, only these two matter for speed.
     half->copyMetadata(load, {llvm::LLVMContext::MD_invariant_load, llvm::LLVMContext::MD_nontemporal});
     halves[i] = half;
   }

@@ -1,4 +1,5 @@
-// Accesses to 16 bytes at once, which LLVM 19 makes one of 128 bits whatever their alignment is.
+// Works around an error in LLVM 19: it makes loads and stores of 16 bytes a single 128-bit access, whatever
+// their alignment is.
 #pragma once
 
 namespace llvm {
@@ -7,8 +8,8 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Makes loads and stores of char16 and uchar16 whose address may be no multiple of 16 two of 8 bytes. After
-/// all optimisations.
+/// Splits loads and stores of char16 and uchar16 into two of 8 bytes if their address may not be a multiple
+/// of 16. Run after all optimisations.
 void split_unaligned_byte_vectors(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

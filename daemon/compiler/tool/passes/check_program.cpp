@@ -14,8 +14,9 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// What PTX before version 8.1 takes.
+/// Bytes of parameters that PTX before version 8.1 allows.
 constexpr std::uint32_t kLargestParameters = 4352;
+/// Work-items of a sub-group, which is a warp.
 constexpr std::uint32_t kSubGroup = 32;
 
 std::string readable(llvm::StringRef name) {
@@ -51,11 +52,11 @@ std::string find_impossible(const std::vector<Kernel>& kernels) {
   };
   for (const Kernel& kernel : kernels) {
     if (kernel.params_size > kLargestParameters)
-      add(kernel, "has " + std::to_string(kernel.params_size) + " bytes of arguments; there may be " +
-                      std::to_string(kLargestParameters));
+      add(kernel, "has " + std::to_string(kernel.params_size) + " bytes of arguments; the limit is " +
+                      std::to_string(kLargestParameters) + " bytes");
     if (kernel.required_sub_group != 0 && kernel.required_sub_group != kSubGroup)
-      add(kernel, "asks for sub-groups of " + std::to_string(kernel.required_sub_group) +
-                      " work-items; they have " + std::to_string(kSubGroup));
+      add(kernel, "requires sub-groups of " + std::to_string(kernel.required_sub_group) +
+                      " work-items; this device has sub-groups of " + std::to_string(kSubGroup));
   }
   return messages;
 }

@@ -1,4 +1,4 @@
-// What the front end cannot see: errors of whole programs.
+// Errors that only show in a complete program, so that the front end cannot find them.
 #pragma once
 
 #include <string>
@@ -12,14 +12,16 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Messages for functions that call themselves, directly or not, which OpenCL C forbids (section 6.11 i).
-/// Empty where there are none.
+/// Error messages for functions that call themselves, directly or indirectly, which OpenCL C forbids (section
+/// 6.11 i). Empty if there are none.
 std::string find_recursion(llvm::Module& module);
 
-/// Messages for kernels that no launch can satisfy.
+/// Error messages for kernels that cannot be launched: too many arguments, or a sub-group size that the
+/// device does not have. Empty if there are none.
 std::string find_impossible(const std::vector<Kernel>& kernels);
 
-/// Messages for functions and variables that are used but nowhere defined, but for hidden values.
+/// Error messages for functions and variables that are used but not defined, except for hidden values. Empty
+/// if there are none.
 std::string find_undefined(const llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

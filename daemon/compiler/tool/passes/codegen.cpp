@@ -14,7 +14,8 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// -cl-denorms-are-zero is for float (and double); LLVM has one switch for float and half.
+/// Removes .ftz from instructions for half. -cl-denorms-are-zero only concerns float and double, but LLVM has
+/// a single switch for float and half.
 void keep_denormal_halves(std::string& ptx) {
   constexpr std::string_view kFlush = ".ftz";
   constexpr std::string_view kOfHalf = ".ftz.f16";
@@ -26,7 +27,9 @@ void keep_denormal_halves(std::string& ptx) {
 std::string generate_ptx(llvm::Module& module, llvm::TargetMachine& machine) {
   std::string broken;
   llvm::raw_string_ostream why(broken);
-  if (llvm::verifyModule(module, &why)) throw std::runtime_error("the compiler made invalid code: " + broken);
+  if (llvm::verifyModule(module, &why))
+    throw std::runtime_error(
+        "clique-compiler made invalid code of this program, which is an error in Clique: " + broken);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;

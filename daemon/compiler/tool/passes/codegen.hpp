@@ -1,3 +1,4 @@
+// Code generation.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@ class TargetMachine;
 
 namespace clique::daemon::compiler {
 
-/// The module as PTX. Throws std::runtime_error where the back end cannot.
+/// Generates PTX for the module. Throws std::runtime_error if the module is invalid or LLVM cannot write PTX.
 std::string generate_ptx(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace clique::daemon::compiler

@@ -14,15 +14,15 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// The bank has 64 KiB; some stay free for what ptxas puts there.
+/// In bytes. The bank has 64 KiB; the rest is for what ptxas puts there.
 constexpr std::uint64_t kBudget = 60 * 1024;
 
 std::uint64_t size_of(const llvm::GlobalVariable& variable) {
   return variable.getParent()->getDataLayout().getTypeAllocSize(variable.getValueType());
 }
 
-/// True where the address only ever gets an offset and is loaded from, by all work-items of a warp at the
-/// same place: the bank gives one word at a time.
+/// Whether the address is only used for loads, possibly with an offset, in which all work-items of a warp
+/// read the same element: the bank delivers one word at a time.
 bool only_loaded_together(llvm::Value& address, UniformityOf uniformity_of) {
   return std::all_of(address.user_begin(), address.user_end(), [&](llvm::User* user) {
     if (auto* const load = llvm::dyn_cast<llvm::LoadInst>(user))
@@ -33,7 +33,8 @@ bool only_loaded_together(llvm::Value& address, UniformityOf uniformity_of) {
   });
 }
 
-/// Gives loads and offsets of `from` the other address. Instructions are replaced, since their types change.
+/// Replaces `from` by `to` in loads and address computations. Instructions are created anew, since their
+/// types change.
 void replace_address(llvm::Value& from, llvm::Value& to) {
   const std::vector<llvm::User*> users(from.user_begin(), from.user_end());
   for (llvm::User* const user : users) {

@@ -1,4 +1,4 @@
-// Program-scope tables in the constant bank.
+// Moving constant tables to the constant bank.
 #pragma once
 
 #include <llvm/ADT/STLFunctionalExtras.h>
@@ -6,11 +6,11 @@
 
 namespace clique::daemon::compiler {
 
-/// Which values of a function are the same for all work-items of a warp.
+/// Gives the analysis of which values in a function are the same for all work-items of a warp.
 using UniformityOf = llvm::function_ref<const llvm::UniformityInfo&(llvm::Function&)>;
 
-/// Moves constant tables that are only ever read, by all work-items of a warp at the same place, from global
-/// memory to `.const`, as many as fit, the small ones first. To be run after optimising.
+/// Moves constant tables from global memory to `.const`, if they are only read, and all work-items of a warp
+/// read the same element. Moves as many as fit, the smallest first. Run after LLVM's optimisations.
 void promote_constants(llvm::Module& module, UniformityOf uniformity_of);
 
 }  // namespace clique::daemon::compiler

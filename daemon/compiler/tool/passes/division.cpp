@@ -14,7 +14,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// A function of one instruction of PTX.
+/// A function that consists of one PTX instruction on floats.
 llvm::FunctionCallee instruction(llvm::LLVMContext& context, const std::string& mnemonic, unsigned operands) {
   llvm::Type* const number = llvm::Type::getFloatTy(context);
   auto* const type =

@@ -13,7 +13,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Work-items of a group in each dimension, on every GPU so far.
+/// Maximum work-items of a work-group in each dimension, on every GPU so far.
 constexpr std::array<std::uint32_t, 3> kMostItems{1024, 1024, 64};
 
 struct Register {
@@ -25,14 +25,14 @@ constexpr std::array<Register, 3> kRegisters{
     Register{llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_y},
     Register{llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_z}};
 
-/// In contrast to metadata, an attribute stays where calls are merged.
+/// Uses an attribute because metadata would be lost when calls are merged.
 void set_range(llvm::CallInst& call, std::uint32_t first, std::uint32_t end) {
   call.addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, first), llvm::APInt(32, end)));
 }
 
 void bound(llvm::IntrinsicInst& call, const Kernel& kernel) {
   const bool required = kernel.required_group[0] != 0;
-  // The last groups of a range may be smaller.
+  // Without uniform work-groups, the last ones of an NDRange may be smaller.
   const bool exact = required && kernel.uniform_groups;
   for (std::size_t i = 0; i < kRegisters.size(); ++i) {
     const std::uint32_t most = required ? kernel.required_group[i] : kMostItems[i];

@@ -1,3 +1,4 @@
+// Ranges of local ids and work-group sizes.
 #pragma once
 
 #include <vector>
@@ -10,9 +11,9 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Tells the optimiser between which numbers the local ids and sizes of work-groups lie: exactly, in kernels
-/// with reqd_work_group_size, so that loops over them unroll and lose their guards. To be called when
-/// everything that asks for them is inlined into the kernels.
+/// Tells the optimiser the ranges of local ids and work-group sizes. In kernels with reqd_work_group_size
+/// they are exact, so that loops over a work-group unroll and lose their guards. Run when all functions that
+/// read these values are inlined into the kernels.
 void bound_group_registers(llvm::Module& module, const std::vector<Kernel>& kernels);
 
 }  // namespace clique::daemon::compiler

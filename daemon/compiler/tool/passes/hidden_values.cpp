@@ -17,7 +17,7 @@ void inline_users_of_hidden_values(llvm::Module& module) {
   };
   for (const HiddenValue& value : kHiddenValues)
     if (llvm::Function* const function = module.getFunction(value.function)) add_callers(*function);
-  // Grows meanwhile. NOLINTNEXTLINE(modernize-loop-convert)
+  // The loop appends to `users`. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t i = 0; i < users.size(); ++i) add_callers(*users[i]);
   for (llvm::Function* const function : users) {
     function->removeFnAttr(llvm::Attribute::NoInline);

@@ -1,5 +1,6 @@
-// What builtin functions ask of the launch: functions of the device library without a definition, whose calls
-// become parameters of the kernels.
+// Values of the launch that built-in functions read, such as the global offset. The device library declares a
+// function without a definition for each of them; calls of these functions become additional, hidden
+// parameters of the kernels.
 #pragma once
 
 #include <array>
@@ -12,11 +13,11 @@ class Module;
 namespace clique::daemon::compiler {
 
 struct HiddenValue {
-  const char* function;
-  std::uint8_t what;  ///< Hidden, plus the dimension
+  const char* function;  ///< of the device library
+  std::uint8_t what;     ///< a Hidden plus the dimension (0 to 2)
 };
 
-/// In the order in which they follow a kernel's arguments.
+/// In the order in which they follow the arguments of a kernel.
 inline constexpr std::array<HiddenValue, 20> kHiddenValues{{
     {"__clique_id_offset_x", 0},      {"__clique_id_offset_y", 1},      {"__clique_id_offset_z", 2},
     {"__clique_global_offset_x", 3},  {"__clique_global_offset_y", 4},  {"__clique_global_offset_z", 5},
@@ -27,7 +28,8 @@ inline constexpr std::array<HiddenValue, 20> kHiddenValues{{
     {"__clique_work_dim", 18},        {"__clique_printf_buffer", 19},
 }};
 
-/// Marks what calls them, directly or not, to be inlined into the kernels, which alone have parameters.
+/// Marks all functions that read hidden values, directly or indirectly, as always inlined: only kernels have
+/// the hidden parameters.
 void inline_users_of_hidden_values(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -20,19 +20,20 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Sums of sums are taken apart down to here, where the same values come up ever again.
+/// Maximum depth of nested sums: the same values may occur many times in them.
 constexpr unsigned kDepth = 8;
 
-/// The factor of each value, by the values' numbers.
+/// The factor of each value, by the value's number.
 using Factors = std::map<std::size_t, std::uint32_t>;
 
-/// A sum of values with factors, and a constant, all modulo 2^32.
+/// A sum of values with factors and of a constant, modulo 2^32.
 struct Sum {
   Factors factors;
   std::uint32_t constant = 0;
 };
 
-/// An index of an address: a sum without its constant, or a value that is none.
+/// An index of an address computation: the factors of a sum without its constant or, if it is not such a sum,
+/// the value.
 struct Index {
   Factors factors;
   llvm::Value* value = nullptr;
@@ -41,12 +42,12 @@ struct Index {
   }
 };
 
-/// Addresses that differ by constants: the array, what it is an array of, and the indices.
+/// What addresses that only differ by constants have in common: the array, its element type and the indices.
 using Key = std::tuple<llvm::Value*, llvm::Type*, std::vector<Index>>;
 
 struct Element {
   llvm::GetElementPtrInst* address = nullptr;
-  /// In bytes.
+  /// The constant part of the address, in bytes.
   std::uint64_t offset = 0;
 };
 
@@ -86,8 +87,9 @@ class Separation {
         {&address, offset});
   }
 
-  /// @returns false where the index may be negative: only others stay what they are when the constant is
-  /// taken from them and added again in 64 bits
+  /// Splits an index into a sum.
+  /// @returns false if the index may be negative; then, subtracting the constant in 32 bits and adding it
+  /// again in 64 bits could change the address
   bool take_apart(llvm::Value& index, const llvm::Instruction& at, Sum& sum) {
     using namespace llvm::PatternMatch;
     if (match(&index, m_Zero())) return true;

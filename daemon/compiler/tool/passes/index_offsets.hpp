@@ -1,4 +1,4 @@
-// Constant offsets of array indices.
+// Separating constant offsets from array indices.
 #pragma once
 
 namespace llvm {
@@ -7,9 +7,10 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Gives elements of an array whose indices differ by constants one address with an offset each, which loads
-/// and stores add for nothing: indices of 32 bits that cannot be negative, as those into local memory by
-/// local ids are. LLVM does so only where it finds the constant outermost. To be run after optimising.
+/// Lets elements of an array whose indices differ by constants share one address. Each access then has a
+/// constant offset, which loads and stores add at no cost. This applies to 32-bit indices that cannot be
+/// negative, such as indices into local memory computed from local ids. LLVM does the same only if the
+/// constant is the outermost summand. Run after LLVM's optimisations.
 void separate_index_offsets(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

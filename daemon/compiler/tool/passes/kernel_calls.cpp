@@ -22,7 +22,7 @@ std::vector<llvm::CallBase*> calls_of(llvm::Function& function) {
 }
 
 void separate(llvm::Function& kernel) {
-  // Cloning may add calls, of a kernel that calls itself; those are refused later, as recursion.
+  // If a kernel calls itself, the clone contains such a call, too. find_recursion() reports it later.
   llvm::ValueToValueMapTy map;
   llvm::Function* const body = llvm::CloneFunction(&kernel, map);
   body->setName(kernel.getName() + ".body");

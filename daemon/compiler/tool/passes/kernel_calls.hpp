@@ -1,4 +1,4 @@
-// Kernels that other kernels call.
+// Calls of kernels by kernels.
 #pragma once
 
 namespace llvm {
@@ -7,8 +7,8 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Has kernels call a function with the called kernel's body: a kernel has an interface of its own and cannot
-/// be called on the device.
+/// Redirects calls of a kernel to a function with the same body. A kernel itself cannot be called on the
+/// device, because its parameters are those of a launch.
 void separate_called_kernels(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -18,6 +18,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
+/// In bytes, of a kernel's `.shared` variables.
 constexpr std::uint64_t kStaticLimit = 48 * 1024;
 
 using Variables = std::vector<llvm::GlobalVariable*>;
@@ -41,7 +42,7 @@ std::uint64_t size_of(const Variables& variables) {
   return end;
 }
 
-/// The functions that use a variable, through whatever constants.
+/// The functions that use a variable, directly or through constant expressions.
 std::set<llvm::Function*> users_of(llvm::GlobalVariable& variable) {
   std::set<llvm::Function*> functions;
   std::vector<llvm::User*> users(variable.user_begin(), variable.user_end());
@@ -57,7 +58,7 @@ std::set<llvm::Function*> users_of(llvm::GlobalVariable& variable) {
   return functions;
 }
 
-/// A kernel with the functions that it calls, directly or not.
+/// A kernel and the functions that it calls, directly or indirectly.
 std::set<llvm::Function*> reached_from(llvm::Function& kernel) {
   std::set<llvm::Function*> reached{&kernel};
   std::vector<llvm::Function*> open{&kernel};
@@ -72,7 +73,7 @@ std::set<llvm::Function*> reached_from(llvm::Function& kernel) {
   return reached;
 }
 
-/// Has `kernel` use the launch's shared memory at `offset` instead of the variable.
+/// Makes `kernel` use the launch's dynamic shared memory at `offset` instead of the variable.
 void move(llvm::GlobalVariable& variable, llvm::Function& kernel, std::uint64_t offset) {
   llvm::LLVMContext& context = kernel.getContext();
   llvm::Constant* const place = llvm::ConstantExpr::getInBoundsGetElementPtr(
@@ -106,7 +107,8 @@ void place_local_variables(llvm::Module& module, std::vector<Kernel>& kernels) {
       const auto of_this = std::count_if(reached.begin(), reached.end(), uses_it);
       (of_this == 1 && users.contains(&function) ? movable : fixed).push_back(variable);
     }
-    // The order in the module, so that the same program always makes the same code.
+    // The largest first. Equal sizes are ordered by name, so that the same program always gives the same
+    // code.
     std::stable_sort(movable.begin(), movable.end(), [](const auto* a, const auto* b) {
       return std::pair(size_of(*a), b->getName()) > std::pair(size_of(*b), a->getName());
     });
@@ -116,8 +118,10 @@ void place_local_variables(llvm::Module& module, std::vector<Kernel>& kernels) {
       movable.erase(movable.begin());
     }
     if (size_of(fixed) > kStaticLimit)
-      throw std::runtime_error("kernel '" + kernel.name + "' has " + std::to_string(size_of(fixed)) +
-                               " bytes of __local variables in functions that could not be inlined");
+      throw std::runtime_error(
+          "kernel '" + kernel.name + "' has " + std::to_string(size_of(fixed)) +
+          " bytes of __local variables in functions that could not be inlined; the limit is " +
+          std::to_string(kStaticLimit) + " bytes");
     kernel.static_local_size = static_cast<std::uint32_t>(size_of(fixed) + size_of(movable));
     std::uint64_t end = 0;
     for (llvm::GlobalVariable* const variable : moved) {

@@ -1,4 +1,4 @@
-// __local variables of kernels.
+// Placing the __local variables of kernels.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,10 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// PTX takes up to 48 KiB of `.shared` variables for a kernel: of kernels with more, the largest ones move to
-/// the begin of the launch's shared memory. Notes each kernel's local_size and static_local_size. To be run
-/// after optimising. Throws std::runtime_error where variables cannot be moved.
+/// PTX allows 48 KiB of `.shared` variables per kernel. If a kernel has more, the largest variables move to
+/// the begin of the launch's dynamic shared memory. Sets local_size and static_local_size of each kernel. Run
+/// after LLVM's optimisations. Throws std::runtime_error if variables of other functions take more than 48
+/// KiB.
 void place_local_variables(llvm::Module& module, std::vector<Kernel>& kernels);
 
 }  // namespace clique::daemon::compiler

@@ -28,7 +28,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Runs LLVM's passes with the analyses that they need.
+/// Runs LLVM's passes, with the analyses that they need.
 class PassRunner {
  public:
   PassRunner(llvm::TargetMachine* machine, llvm::PassInstrumentationCallbacks* callbacks)
@@ -56,8 +56,8 @@ class PassRunner {
   llvm::PassBuilder builder_;
 };
 
-/// What all functions of a program have in common; otherwise, inlining one into another would take the less
-/// permissive setting of the two.
+/// Gives all functions the same floating-point attributes. If they differed, inlining one function into
+/// another would leave the stricter setting of the two.
 void unify_attributes(llvm::Module& module, const Options& options) {
   const bool unsafe = options.unsafe_math || options.fast_relaxed_math;
   for (llvm::Function& function : module) {
@@ -75,7 +75,8 @@ void unify_attributes(llvm::Module& module, const Options& options) {
                            llvm::Type::getInt32Ty(module.getContext()), options.flush_denorms() ? 1 : 0)));
 }
 
-/// The device library asks whether all work-groups of the program have the same size.
+/// Defines the constant by which the device library asks whether the program's kernels take whole work-groups
+/// only.
 void define_uniform_groups(llvm::Module& module, const std::vector<Kernel>& kernels) {
   llvm::GlobalVariable* const asked = module.getGlobalVariable("__clique_uniform_groups");
   if (asked == nullptr) return;
@@ -89,8 +90,7 @@ void define_uniform_groups(llvm::Module& module, const std::vector<Kernel>& kern
 }  // namespace
 
 void keep_what_kernels_need(llvm::Module& module) {
-  // A function that is `inline` and no more has its definition elsewhere in C; OpenCL's programs mean this
-  // one.
+  // In C, a function that is only `inline` is defined in another file. OpenCL programs mean this definition.
   for (llvm::Function& function : module)
     if (function.hasAvailableExternallyLinkage()) function.setLinkage(llvm::GlobalValue::InternalLinkage);
   llvm::internalizeModule(module, [](const llvm::GlobalValue& value) {
@@ -104,6 +104,7 @@ void keep_what_kernels_need(llvm::Module& module) {
 
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options,
               std::vector<Kernel>& kernels, std::chrono::steady_clock::time_point deadline) {
+  // Steps that the kernels' interface depends on.
   define_uniform_groups(module, kernels);
   keep_what_kernels_need(module);
   unify_attributes(module, options);
@@ -119,6 +120,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   rewrite_parameters(module, kernels, options.max_registers);
   bound_group_registers(module, kernels);
 
+  // LLVM's optimisations.
   bool in_time = true;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef /*pass*/, const llvm::Any& /*unit*/) {
@@ -126,7 +128,8 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     return in_time;
   });
   PassRunner runner(&machine, &callbacks);
-  // Loops over a work-group's items have a bound by the ids' ranges, if not a count.
+  // The ranges of local ids bound the iterations of loops over a work-group, even where their number is
+  // unknown.
   runner.builder().registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel optimisation) {
         if (optimisation.getSpeedupLevel() < 2) return;
@@ -141,6 +144,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   const auto level = options.opt_disable ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3;
   runner.run(runner.builder().buildPerModuleDefaultPipeline(level), module);
 
+  // What LLVM does not do, or has to be kept from undoing.
   promote_constants(module, [&](llvm::Function& function) -> const llvm::UniformityInfo& {
     return runner.uniformity(function);
   });

@@ -1,4 +1,5 @@
-// LLVM's passes, and ours between them.
+// The list of passes over a program, LLVM's and ours. To add a pass, write a function over llvm::Module in a
+// file of its own in this folder, and call it from optimise() at the place where it belongs.
 #pragma once
 
 #include <chrono>
@@ -15,12 +16,13 @@ class TargetMachine;
 
 namespace clique::daemon::compiler {
 
-/// Removes what no kernel needs. Everything that is not a kernel becomes internal.
+/// Removes everything that no kernel needs, and gives everything but the kernels internal linkage.
 void keep_what_kernels_need(llvm::Module& module);
 
-/// From a complete program to one that is ready for the back end. Fills in what program_binary.hpp says of
-/// the kernels' parameters and memory. Optional passes are left out from `deadline` on.
-/// @returns false where that happened
+/// Turns a complete program into one that is ready for code generation. Fills in the parameter block and the
+/// local memory of `kernels` (contract/program_binary.hpp). Optional passes that have not started at
+/// `deadline` are left out.
+/// @returns false if passes were left out
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options,
               std::vector<Kernel>& kernels, std::chrono::steady_clock::time_point deadline);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kDynamicLocalMemory = "__clique_dynamic_local";
 
-/// Lays parameters out as PTX does: each at the next multiple of its alignment.
+/// Lays out parameters as PTX does: each at the next multiple of its alignment.
 class ParameterBlock {
  public:
   std::uint32_t add(std::uint64_t size, llvm::Align alignment) {
@@ -28,6 +28,7 @@ class ParameterBlock {
   std::uint64_t size_ = 0;
 };
 
+/// The calls of one hidden value in a kernel.
 struct HiddenUse {
   std::uint8_t what = 0;
   llvm::Type* type = nullptr;
@@ -48,7 +49,7 @@ std::vector<HiddenUse> hidden_uses(llvm::Function& kernel) {
   return uses;
 }
 
-/// One kernel on its way to its new parameters.
+/// Rewrites one kernel.
 class Rewriting {
  public:
   Rewriting(llvm::Function& old, Kernel& kernel) : old_(old), kernel_(kernel), uses_(hidden_uses(old)) {}
@@ -65,7 +66,7 @@ class Rewriting {
   }
 
  private:
-  /// Local memory and samplers are numbers of 32 bits for the launch.
+  /// Whether the launch passes a 32-bit number: an offset into shared memory, or a sampler.
   static bool is_number(const Arg& arg) { return arg.kind == ArgKind::Local || arg.kind == ArgKind::Sampler; }
 
   void create() {
@@ -91,7 +92,7 @@ class Rewriting {
     place(arg, to);
     if (!is_number(arg)) {
       from.replaceAllUsesWith(&to);
-      // Nobody writes what a kernel reads as constant, so that loads may go through the read-only cache.
+      // Nothing writes constant memory while a kernel runs, so that loads may use the read-only cache.
       if (arg.kind == ArgKind::Constant || arg.kind == ArgKind::Image) {
         new_->addParamAttr(index, llvm::Attribute::NoAlias);
         new_->addParamAttr(index, llvm::Attribute::ReadOnly);
@@ -136,7 +137,7 @@ class Rewriting {
   ParameterBlock block_;
 };
 
-/// What PTX is to say of the kernel beside its code.
+/// Adds the directives that PTX shall contain for the kernel.
 void annotate(llvm::Function& function, const Kernel& kernel, unsigned max_registers) {
   llvm::LLVMContext& context = function.getContext();
   llvm::NamedMDNode* const annotations = function.getParent()->getOrInsertNamedMetadata("nvvm.annotations");
@@ -148,7 +149,7 @@ void annotate(llvm::Function& function, const Kernel& kernel, unsigned max_regis
   };
   add("kernel", 1);
   if (kernel.required_group[0] != 0) {
-    // The last groups of a range may be smaller.
+    // Without uniform work-groups, the last ones of an NDRange may be smaller.
     const std::string bound = kernel.uniform_groups ? "reqntid" : "maxntid";
     for (unsigned i = 0; i < 3; ++i) add(bound + "xyz"[i], kernel.required_group[i]);
   }

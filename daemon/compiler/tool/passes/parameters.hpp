@@ -1,4 +1,4 @@
-// Gives kernels the parameters that the launch passes (program_binary.hpp).
+// Giving kernels the parameters that a launch passes (contract/program_binary.hpp).
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// The launch's shared memory; made where the module has none yet.
+/// The variable that stands for the launch's dynamic shared memory; created by the first call.
 llvm::GlobalVariable& dynamic_local_memory(llvm::Module& module);
 
-/// Rewrites the kernels: pointers to local memory become offsets into the launch's, samplers become numbers,
-/// and what the kernel asks of the launch follows its arguments. Calls of hidden values have to be in the
-/// kernels themselves. Fills in where in the parameter block everything lies.
-/// @param max_registers for each work-item; 0: not limited
+/// Rewrites the kernels. Pointers to local memory become offsets into the launch's dynamic shared memory,
+/// samplers become numbers, and hidden values become parameters after the arguments. Calls of hidden values
+/// must already be inlined into the kernels. Sets the offsets of all parameters in `kernels`.
+/// @param max_registers per work-item; 0: no limit
 void rewrite_parameters(llvm::Module& module, std::vector<Kernel>& kernels, unsigned max_registers);
 
 }  // namespace clique::daemon::compiler

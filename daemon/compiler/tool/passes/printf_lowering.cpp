@@ -21,10 +21,10 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// A string that is no constant of the program; format_printf prints it as a null pointer.
+/// Index for a string that is not a constant of the program; format_printf() prints it as "(null)".
 constexpr std::uint64_t kNoString = ~std::uint64_t{0};
 
-/// In the order of the program.
+/// The calls in program order.
 std::vector<llvm::CallInst*> calls_of(llvm::Function& printf) {
   std::vector<llvm::CallInst*> calls;
   for (llvm::Function& function : *printf.getParent())
@@ -35,7 +35,8 @@ std::vector<llvm::CallInst*> calls_of(llvm::Function& printf) {
   return calls;
 }
 
-/// Makes values of variables, so that formats and strings that are kept in one are seen.
+/// Replaces private variables by values, so that formats and strings that a program keeps in variables are
+/// recognised.
 void promote_variables(const std::set<llvm::Function*>& functions) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager analyses;
@@ -64,7 +65,7 @@ std::uint64_t index_in(std::vector<std::string>& list, const std::string& text) 
   return list.size() - 1;
 }
 
-/// One call.
+/// Replaces one call.
 class Lowering {
  public:
   Lowering(llvm::CallInst& call, ProgramBinary& program)
@@ -74,7 +75,7 @@ class Lowering {
     const auto format = constant_string(call_.getArgOperand(0));
     if (!format)
       throw std::runtime_error("printf in '" + call_.getFunction()->getName().str() +
-                               "': the format has to be a string literal");
+                               "': the format must be a string literal");
     collect_arguments(*format);
     write_record(index_in(program_.formats, *format));
   }
@@ -100,7 +101,7 @@ class Lowering {
       slots_.push_back(widened(value));
       return;
     }
-    // A vector of three may come with a fourth element.
+    // A vector of three may be passed with a fourth element.
     const unsigned elements =
         piece.elements == 1 ? vector->getNumElements() : std::min(piece.elements, vector->getNumElements());
     for (unsigned i = 0; i < elements; ++i)
@@ -114,10 +115,10 @@ class Lowering {
       return builder_.CreateBitCast(builder_.CreateFPExt(value, builder_.getDoubleTy()), long_);
     if (type->isIntegerTy()) return builder_.CreateSExtOrTrunc(value, long_);
     throw std::runtime_error("printf in '" + call_.getFunction()->getName().str() +
-                             "': a structure cannot be printed");
+                             "': an argument is a structure; pass its members");
   }
 
-  /// The index of a string in the program, decided at run time where the program chooses among constants.
+  /// The index of a string in `program_`. It is computed at run time if the program chooses among constants.
   llvm::Value* string_index(llvm::Value* value) {
     if (const auto text = constant_string(value)) return builder_.getInt64(index_in(program_.strings, *text));
     if (auto* const choice = llvm::dyn_cast<llvm::SelectInst>(value)) {

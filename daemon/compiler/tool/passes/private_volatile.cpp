@@ -13,7 +13,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// A move that LLVM does not look into; null where PTX has none for the type.
+/// A move instruction that LLVM cannot see through; null if PTX has none for the type.
 llvm::InlineAsm* opaque_move(llvm::Type& type) {
   const auto move = [&](const char* instruction, const char* constraints) {
     return llvm::InlineAsm::get(llvm::FunctionType::get(&type, {&type}, /*isVarArg=*/false), instruction,
@@ -27,7 +27,7 @@ llvm::InlineAsm* opaque_move(llvm::Type& type) {
   return nullptr;
 }
 
-/// Volatile, and to a private variable that only ever holds one number.
+/// Whether the access is volatile and to a private variable that holds one number.
 template <typename Access>
 bool is_private_volatile(const Access& access) {
   const auto* const variable =

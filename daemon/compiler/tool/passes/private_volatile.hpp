@@ -1,4 +1,4 @@
-// `volatile` on private variables.
+// `volatile` private variables.
 #pragma once
 
 namespace llvm {
@@ -7,9 +7,10 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Takes volatile private variables of one number out of memory: nobody else sees it, and each access would
-/// wait for the one before. What is read stays something that nothing is known about, which is what programs
-/// use `volatile` for: to keep what is computed of it from being held in registers, or rearranged.
+/// Lets volatile private variables that hold one number live in registers: no other work-item can see them,
+/// and in memory each access would wait for the previous one. LLVM still assumes nothing about a value that
+/// is read. That is what programs use such variables for: to keep values computed from them from being held
+/// in registers or reordered.
 void relax_private_volatile(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -15,8 +15,8 @@ namespace {
 constexpr std::array kRelaxed{"sin",   "cos", "tan",  "exp",    "exp2",   "exp10",    "log",      "log2",
                               "log10", "pow", "powr", "sincos", "length", "distance", "normalize"};
 
-/// True for the parameters of functions of float and of vectors of float, as names are mangled: one or two of
-/// the same type, of which the second may be a pointer to it.
+/// Whether the mangled parameters are those of a function of float or of vectors of float: one parameter, or
+/// two of the same type, of which the second may be a pointer.
 bool of_float(llvm::StringRef parameters) {
   llvm::StringRef second = "f";
   if (parameters.consume_front("Dv")) {
@@ -29,7 +29,7 @@ bool of_float(llvm::StringRef parameters) {
   return parameters.empty() || parameters == second;
 }
 
-/// "_Z10native_sinf" of "_Z3sinf"; empty where there is none.
+/// "_Z10native_sinf" for "_Z3sinf"; empty if the function has no native variant.
 std::string native_of(llvm::StringRef name) {
   for (const llvm::StringRef function : kRelaxed) {
     llvm::StringRef parameters = name;

@@ -1,3 +1,4 @@
+// Mathematical functions under -cl-fast-relaxed-math.
 #pragma once
 
 namespace llvm {
@@ -6,8 +7,8 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Under -cl-fast-relaxed-math the errors of functions may be as large as those of their native variants
-/// (OpenCL C 3.0, table 46): has the program call these. To be run before linking the device library.
+/// Replaces calls of mathematical functions by their native variants, whose errors -cl-fast-relaxed-math
+/// allows (OpenCL C 3.0, table 46). Run before linking the device library.
 void use_native_functions(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -1,5 +1,5 @@
-// Comparisons of vectors, which PTX has none of: LLVM 19 takes most of them apart, but cannot select
-// instructions for some whose result becomes a vector of smaller integers.
+// Works around an error in LLVM 19. PTX has no comparisons of vectors. LLVM splits most of them, but cannot
+// select instructions for some whose result becomes a vector of smaller integers.
 #pragma once
 
 namespace llvm {
@@ -8,7 +8,7 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// Makes them comparisons of their components. After all optimisations.
+/// Splits comparisons of vectors into comparisons of their components. Run after all optimisations.
 void split_vector_comparisons(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

@@ -13,18 +13,18 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// The name is of no known form.
+/// Thrown when a name does not have the expected form.
 class Unknown : public std::exception {};
 
-/// A parameter's type: a letter or a name, or what stands in front of another type. What a pointer points to
-/// is always qualified, by its address space, also where this has no name.
+/// A parameter's type: a letter or name, or a prefix such as "P" with the type that follows. A pointer's
+/// target always has a node for its qualifiers, even if the address space is not written (0).
 struct Type {
   std::string text;
   std::shared_ptr<const Type> of;
-  /// Whether a second one refers to the first.
+  /// Whether repetitions refer to the first occurrence.
   bool counted = true;
 
-  /// The same for the same types only.
+  /// A text that only equal types have in common.
   std::string key() const { return of ? (text.empty() ? "U" : text) + of->key() : text; }
 };
 
@@ -34,7 +34,7 @@ TypePtr make(std::string text, TypePtr of, bool counted = true) {
   return std::make_shared<const Type>(Type{std::move(text), std::move(of), counted});
 }
 
-/// In the ABI's numbers of base 36, of what was counted before: S_, S0_, … SZ_, S10_.
+/// The reference to an earlier part of the name, numbered in base 36: S_, S0_, … SZ_, S10_.
 std::string reference(std::size_t index) {
   if (index == 0) return "S_";
   std::string digits;
@@ -43,7 +43,7 @@ std::string reference(std::size_t index) {
   return "S" + digits + "_";
 }
 
-/// Reads the types of the parameters, with NVPTX's address spaces.
+/// Parses the types of the parameters and translates their address spaces to NVPTX's.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -99,7 +99,7 @@ class Reader {
     return seen_[index];
   }
 
-  /// The translator counts what is qualified in its own address spaces.
+  /// A pointer's target. The translator numbers targets with the address spaces of SPIR.
   TypePtr pointee() {
     if (take("S")) {
       const TypePtr known = referred();
@@ -122,11 +122,11 @@ class Reader {
     return text.starts_with("U3AS") || text.find_first_not_of("rVK") == std::string_view::npos;
   }
 
-  /// "U3AS1VK", of which the address space may go.
+  /// Qualifiers such as "U3AS1VK", without the address space if that is NVPTX's generic one.
   std::string read_qualifiers() {
     std::string result;
     if (take("U3AS")) {
-      // One digit: the name is three characters long.
+      // "3AS1": the name has three characters, so that the number has one digit.
       if (rest_.empty() || rest_[0] < '0' || rest_[0] > '9') throw Unknown();
       const unsigned space = nvptx_space(static_cast<unsigned>(rest_[0] - '0'));
       rest_.remove_prefix(1);
@@ -159,6 +159,7 @@ class Reader {
   std::vector<TypePtr> seen_;
 };
 
+/// Writes types as the C++ ABI mangles them.
 class Writer {
  public:
   void add(const Type& type) {
@@ -192,7 +193,8 @@ unsigned nvptx_space(unsigned spir) {
     case kSpirLocal:
       return kSharedSpace;
     default:
-      throw std::runtime_error("the device has no address space " + std::to_string(spir));
+      throw std::runtime_error("the program uses SPIR address space " + std::to_string(spir) +
+                               ", which the device does not have");
   }
 }
 

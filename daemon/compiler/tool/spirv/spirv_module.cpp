@@ -24,15 +24,15 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// Tells modules, and what they are linked into, from those of OpenCL C.
+/// Metadata that marks modules from SPIR-V, and what they are linked into.
 constexpr const char* kMark = "clique.spirv";
-/// What the translator says where all kernels may have a * b + c as one operation.
+/// The translator's metadata for modules in which all kernels may contract a * b + c to one operation.
 constexpr const char* kContraction = "opencl.enable.FP_CONTRACT";
-/// How far off a single-precision quotient may be, in units in the last place (OpenCL SPIR-V Environment, ULP
-/// values for math instructions).
+/// Maximum error of a single-precision division, in units in the last place (OpenCL SPIR-V Environment
+/// Specification, ULP values for math instructions).
 constexpr float kDivisionError = 2.5F;
 
-/// Types with NVPTX's address spaces.
+/// Translates types to NVPTX's address spaces.
 class Types : public llvm::ValueMapTypeRemapper {
  public:
   llvm::Type* remapType(llvm::Type* type) override {
@@ -66,14 +66,15 @@ class Types : public llvm::ValueMapTypeRemapper {
     return llvm::StructType::create(type.getContext(), elements, type.getName(), type.isPacked());
   }
 
-  /// Translators of LLVM 17 and later have them where older ones have pointers.
+  /// Opaque types, which translators of LLVM 17 and later use where older ones use pointers.
   static llvm::Type* translate(const llvm::TargetExtType& type) {
     const llvm::StringRef name = type.getName();
     const auto pointer = [&](unsigned space) { return llvm::PointerType::get(type.getContext(), space); };
     if (name == "spirv.Image" || name == "spirv.SampledImage") return pointer(kGlobalSpace);
     if (name == "spirv.Sampler") return pointer(kGlobalSpace);
     if (name == "spirv.Event") return pointer(kGenericSpace);
-    throw std::runtime_error("the device has no values of the type " + name.str());
+    throw std::runtime_error("the program uses the type " + name.str() +
+                             ", which the device does not support");
   }
 
   llvm::SmallVector<llvm::Type*, 8> all(llvm::ArrayRef<llvm::Type*> types) {
@@ -85,7 +86,7 @@ class Types : public llvm::ValueMapTypeRemapper {
   llvm::DenseMap<llvm::Type*, llvm::Type*> known_;
 };
 
-/// Moves a module's content into a new one.
+/// Copies a module into a new one.
 class Retargeting : public llvm::ValueMaterializer {
  public:
   Retargeting(const llvm::Module& from, const llvm::DataLayout& layout, const Options& options)
@@ -99,20 +100,22 @@ class Retargeting : public llvm::ValueMaterializer {
 
   std::unique_ptr<llvm::Module> run() {
     if (!llvm::StringRef(from_.getTargetTriple()).starts_with("spir64"))
-      throw std::runtime_error("the module is not one for addresses of 64 bits");
-    if (!from_.alias_empty() || !from_.ifunc_empty()) throw std::runtime_error("the module has aliases");
-    // All are there before anything refers to them.
+      throw std::runtime_error("the module is for " + from_.getTargetTriple() +
+                               "; this device needs addresses of 64 bits (Physical64)");
+    if (!from_.alias_empty() || !from_.ifunc_empty())
+      throw std::runtime_error("the module has aliases, which are not supported");
+    // Declares everything before anything refers to it.
     for (const llvm::GlobalVariable& variable : from_.globals()) declare(variable);
     for (const llvm::Function& function : from_) declare(function);
     for (const llvm::GlobalVariable& variable : from_.globals()) define(variable);
     for (const llvm::Function& function : from_)
       if (!function.isDeclaration()) define(function);
-    // Cloning leaves this list, empty, and a reader then misses the version of what is not there.
+    // Cloning leaves an empty list of debug information, and readers then warn about its missing version.
     if (llvm::NamedMDNode* const units = to_->getNamedMetadata("llvm.dbg.cu")) units->eraseFromParent();
     return std::move(to_);
   }
 
-  /// A cast into the space where the pointer is already.
+  /// Removes casts between address spaces that are the same for NVPTX.
   llvm::Value* materialize(llvm::Value* value) override {
     auto* const cast = llvm::dyn_cast<llvm::ConstantExpr>(value);
     if (cast == nullptr || cast->getOpcode() != llvm::Instruction::AddrSpaceCast) return nullptr;
@@ -123,7 +126,7 @@ class Retargeting : public llvm::ValueMaterializer {
 
  private:
   void declare(const llvm::GlobalVariable& variable) {
-    // Nobody writes there, whether the variable is decorated as constant or not.
+    // Nothing writes to constant memory, whether the variable is decorated as constant or not.
     const bool constant = variable.isConstant() || variable.getAddressSpace() == kSpirConstant;
     auto* const made = new llvm::GlobalVariable(
         *to_, types_.remapType(variable.getValueType()), constant, variable.getLinkage(), nullptr,
@@ -143,7 +146,7 @@ class Retargeting : public llvm::ValueMaterializer {
         llvm::Function::Create(llvm::cast<llvm::FunctionType>(types_.remapType(function.getFunctionType())),
                                function.getLinkage(), 0, function.getName(), to_.get());
     if (function.isIntrinsic()) {
-      // The names of intrinsics contain their types.
+      // The name of an intrinsic contains its types.
       const auto named = llvm::Intrinsic::remangleIntrinsicFunction(made);
       map_[&function] = named.value_or(made);
       if (named && *named != made) made->eraseFromParent();
@@ -192,13 +195,13 @@ class Retargeting : public llvm::ValueMaterializer {
     if (llvm::isa<llvm::FPMathOperator>(instruction)) allow(instruction);
   }
 
-  /// Those that the front end gives, too: what a function does to memory is seen when its body is there, and
-  /// until then each may be one that the work-items of a group have to reach together.
+  /// The attributes that the front end would give. A function's effects on memory follow from its body later;
+  /// until then, each function may be one that all work-items of a group have to reach together (convergent).
   llvm::AttributeList attributes_of(const llvm::AttributeList& from, std::size_t parameters) {
     llvm::LLVMContext& context = to_->getContext();
     llvm::AttrBuilder function(context);
     function.addAttribute(llvm::Attribute::Convergent).addAttribute(llvm::Attribute::NoUnwind);
-    // That nothing is to be inlined is no wish, but what other compilers say without optimisation.
+    // NoInline is not kept: compilers add it to everything when they do not optimise.
     if (from.hasFnAttr(llvm::Attribute::AlwaysInline)) function.addAttribute(llvm::Attribute::AlwaysInline);
     llvm::SmallVector<llvm::AttributeSet, 8> of_parameters;
     for (std::size_t i = 0; i < parameters; ++i) of_parameters.push_back(translate(from.getParamAttrs(i)));
@@ -214,7 +217,8 @@ class Retargeting : public llvm::ValueMaterializer {
     return llvm::AttributeSet::get(to_->getContext(), result);
   }
 
-  /// What the front end does for OpenCL C's options. As there, the program has the last word on contraction.
+  /// Sets the floating-point flags that the front end would set for these options. As in OpenCL C, the
+  /// program decides on contraction.
   void allow(llvm::Instruction& operation) const {
     const Options& o = options_;
     llvm::FastMathFlags flags = operation.getFastMathFlags();

@@ -1,5 +1,5 @@
-// What the translator makes of SPIR-V is for SPIR's target; here it becomes what the front end gives for
-// OpenCL C.
+// Converting the translator's output. It is for the SPIR target; afterwards it is what the front end would
+// give for the same program in OpenCL C.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,14 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// The same program for NVPTX: with its address spaces and calling conventions, the types of images, samplers
-/// and events that the device library knows, and what `options` say of mathematics.
+/// Copies a program for SPIR into one for NVPTX: with NVPTX's address spaces and calling conventions, the
+/// device library's types for images, samplers and events, and the floating-point flags that `options` ask
+/// for. Throws std::runtime_error if the program uses something that the device does not have.
 std::unique_ptr<llvm::Module> retarget_spirv(const llvm::Module& module, const llvm::DataLayout& layout,
                                              const Options& options);
 
-/// Gives the builtin functions that such programs call, also as parts of others, the names that they have in
-/// the device library. All parts of the program have to be there.
+/// Renames the built-in functions that programs from SPIR-V call to their names in the device library. Call
+/// it when the program is complete, also if only some of its linked objects come from SPIR-V.
 void rename_spirv_builtins(llvm::Module& module);
 
 }  // namespace clique::daemon::compiler

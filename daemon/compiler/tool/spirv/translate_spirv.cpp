@@ -23,16 +23,18 @@ namespace clique::daemon::compiler {
 
 namespace {
 
-/// More bitcode than any program has.
+/// Limit on the bitcode, in bytes: more than any program has.
 constexpr rlim_t kLargestFile = rlim_t{1} << 30U;
+/// In bytes. Further messages are dropped.
 constexpr std::size_t kLongestLog = 64U << 10U;
+/// The child's exit status if execve() fails.
 constexpr int kCannotStart = 127;
 
 void check(bool done, const char* what) {
   if (!done) throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A file that nobody has to remove.
+/// A file in memory, which disappears when it is closed.
 Fd memory_file(const char* name) {
   Fd file(::memfd_create(name, MFD_CLOEXEC));
   check(static_cast<bool>(file), "memfd_create");
@@ -60,7 +62,7 @@ protocol::Bytes read_all(int file) {
   return bytes;
 }
 
-/// What is said until the other end is closed.
+/// Reads messages until the other end of the pipe is closed.
 std::string read_messages(int pipe) {
   std::string text;
   std::array<char, 4096> part{};
@@ -70,13 +72,13 @@ std::string read_messages(int pipe) {
     if (count <= 0) break;
     if (text.size() < kLongestLog) text.append(part.data(), static_cast<std::size_t>(count));
   }
-  // A translator that ends itself goes on with its stack.
+  // A translator that aborts appends its stack trace.
   text.resize(std::min(text.find("PLEASE submit a bug report"), text.size()));
   if (!text.empty() && text.back() != '\n') text += '\n';
   return text;
 }
 
-/// In the new process: only what is safe after fork().
+/// Turns the new process into the translator. Only calls functions that are safe after fork().
 [[noreturn]] void become(const char* path, char* const* arguments, char* const* environment, int input,
                          int output, int messages, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -100,9 +102,11 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// @returns its exit status as waitpid() has it
+/// Runs the translator.
+/// @param messages receives its standard error
+/// @returns its status, as waitpid() gives it
 int run(const std::string& path, int input, int output, std::string& messages) {
-  // What OpenCL C 2.0 has can say all that SPIR-V does, such as the scopes of atomic operations.
+  // The functions of OpenCL C 2.0 cover everything in SPIR-V, such as the scopes of atomic operations.
   std::vector<std::string> words{
       path, "-r", "--spirv-target-env=CL2.0", "--spirv-gen-kernel-arg-name-md", "-o", "-", "/dev/stdin"};
   std::vector<std::string> variables{"LLVM_DISABLE_SYMBOLIZATION=1"};
@@ -132,8 +136,9 @@ protocol::Bytes translate_spirv(std::span<const std::uint8_t> module, std::strin
   const auto translator = find_spirv_translator();
   if (!translator)
     throw std::runtime_error(
-        "this node cannot compile SPIR-V: install a package llvm-spirv-N, or set "
-        "CLIQUE_SPIRV_TRANSLATOR to the path of an llvm-spirv");
+        "this node cannot compile SPIR-V: install a package llvm-spirv-N, or set CLIQUE_SPIRV_TRANSLATOR to "
+        "the "
+        "path of llvm-spirv");
   const Fd input = memory_file("program.spv");
   const Fd output = memory_file("program.bc");
   write_all(input.get(), module);
@@ -141,9 +146,14 @@ protocol::Bytes translate_spirv(std::span<const std::uint8_t> module, std::strin
   const int status = run(translator->path, input.get(), output.get(), messages);
   log += messages;
   if (WIFSIGNALED(status))
-    throw std::runtime_error(translator->path + " ended over the module: " + ::strsignal(WTERMSIG(status)));
-  if (WEXITSTATUS(status) == kCannotStart) throw std::runtime_error(translator->path + " cannot be run");
-  if (WEXITSTATUS(status) != 0) throw std::runtime_error(translator->path + " refused the module");
+    throw std::runtime_error(translator->path +
+                             " crashed while translating the module: " + ::strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) == kCannotStart)
+    throw std::runtime_error(translator->path +
+                             " cannot be executed; check CLIQUE_SPIRV_TRANSLATOR and PATH");
+  if (WEXITSTATUS(status) != 0)
+    throw std::runtime_error(translator->path + " refused the module (exit status " +
+                             std::to_string(WEXITSTATUS(status)) + ")");
   return read_all(output.get());
 }
 

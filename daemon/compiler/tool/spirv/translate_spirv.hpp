@@ -1,4 +1,4 @@
-// From SPIR-V to LLVM bitcode, by the node's translator.
+// Translating SPIR-V to LLVM bitcode with the node's translator.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace clique::daemon::compiler {
 
-/// Runs find_spirv_translator(): a process of its own, since it is linked with another LLVM and ends itself
-/// over modules that are not valid. It ends with this one at the latest. Throws std::runtime_error, with what
-/// it says, where it refuses the module, and where the node has none.
-/// @param log gets its warnings
+/// Translates a module with the program that find_spirv_translator() names. It runs as a process of its own,
+/// because it is linked with another LLVM and aborts on invalid modules; it is killed if this process ends
+/// first. Throws std::runtime_error if the node has no translator or the translator fails.
+/// @param log receives the translator's messages
 protocol::Bytes translate_spirv(std::span<const std::uint8_t> module, std::string& log);
 
 }  // namespace clique::daemon::compiler
