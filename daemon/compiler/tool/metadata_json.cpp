@@ -9,7 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kKinds{"value", "global", "constant", "local", "image", "sampler"};
+/// The names of ArgKind's values, in order.
+constexpr std::array kKinds{"value", "global", "constant", "local", "image", "sampler", "any", "dynamic"};
+static_assert(kKinds.size() == static_cast<std::size_t>(ArgKind::Dynamic) + 1);
 
 std::string hidden_name(std::uint8_t what) {
   constexpr std::array kNames{"id_offset",    "global_offset", "global_size",
