@@ -1,4 +1,4 @@
-// What options and languages make of programs.
+// The effect of build options and language versions on the code.
 #include <CL/cl.h>
 
 #include "fixture.hpp"
@@ -6,13 +6,13 @@
 namespace clique::daemon::compiler {
 namespace {
 
-/// The value that the preprocessor or the compiler gives an integer expression.
+/// The value of a constant integer expression, read from the PTX.
 long value_of(const std::string& expression, const std::string& options = "") {
   const std::string ptx =
       ptx_of(built("__kernel void k(__global long* x) { *x = " + expression + "; }", options));
   const std::size_t store = ptx.find("st.global.u64");
   const std::size_t source = ptx.rfind("mov.u64", store);
-  if (source == std::string::npos) throw std::runtime_error("no constant in " + ptx);
+  if (source == std::string::npos) throw std::runtime_error("no constant is stored in this PTX:\n" + ptx);
   return std::stol(ptx.substr(ptx.find(',', source) + 1));
 }
 

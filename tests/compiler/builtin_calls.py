@@ -3,26 +3,28 @@
 
 usage: builtin_calls.py HEADER FOLDER
 
-FOLDER gets files of which each kernel calls one function: those of OpenCL C 3.0, and what only 1.2 has.
+HEADER is Clang's opencl-c.h. The files in FOLDER contain one kernel for each function: those of OpenCL C 3.0, and those
+that only OpenCL C 1.2 has.
 """
 
 import pathlib
 import re
 import sys
 
-# What opencl-c.h asks for before it declares a function.
+# The macros on which the declarations in opencl-c.h depend.
 MACROS = """
 cl_khr_fp16 cl_khr_fp64 cl_khr_3d_image_writes cl_khr_depth_images cl_khr_byte_addressable_store
 cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics
-cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_extended_bit_ops cl_khr_integer_dot_product
-__opencl_c_images
+cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics cl_khr_extended_bit_ops
+cl_khr_integer_dot_product __opencl_c_images
 """.split()
-# With generic pointers there are no overloads for the other address spaces.
+# The overloads for named address spaces only exist without generic pointers.
 MACROS_OF_1_2 = ["__opencl_c_named_address_space_builtins"]
 MACROS_OF_3_0 = """
 cl_khr_subgroups cl_khr_subgroup_extended_types cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot
 cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative
-cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate __opencl_subgroup_builtins cl_ext_float_atomics __opencl_c_generic_address_space __opencl_c_read_write_images
+cl_khr_subgroup_clustered_reduce cl_khr_subgroup_rotate __opencl_subgroup_builtins cl_ext_float_atomics
+__opencl_c_generic_address_space __opencl_c_read_write_images
 __opencl_c_work_group_collective_functions __opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst
 __opencl_c_atomic_scope_device __opencl_c_atomic_scope_all_devices
 __opencl_c_integer_dot_product_input_4x8bit __opencl_c_integer_dot_product_input_4x8bit_packed
@@ -36,22 +38,22 @@ VERSIONS = {"CL_VERSION_1_0": 100, "CL_VERSION_1_1": 110, "CL_VERSION_1_2": 120,
 
 DECLARATION = re.compile(r"^([\w ]+?) ?\b__ovld\b((?: |__\w+)*)\b(\w+)\s*\(([^()]*)\)$")
 
-# Each file has a manageable number of functions.
+# The number of functions per file.
 GROUP_SIZE = 400
 
 
 def holds(condition, macros):
-    """The value of what follows an #if."""
+    """The value of the condition of an #if."""
     condition = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(m[1] in macros)), condition)
     condition = re.sub(r"[A-Za-z_]\w*", lambda m: str(macros.get(m[0], 0)), condition)
     condition = condition.replace("&&", " and ").replace("||", " or ")
-    return bool(eval(re.sub(r"!(?!=)", " not ", condition)))  # of digits and operators, from Clang's header
+    return bool(eval(re.sub(r"!(?!=)", " not ", condition)))  # only digits and operators are left
 
 
 def active_text(header, macros):
-    """The lines that the preprocessor would let through."""
+    """The lines that the preprocessor would keep."""
     kept = []
-    blocks = []  # for each nested #if: whether a branch was taken, and whether this one is
+    blocks = []  # for each enclosing #if: whether a branch was taken before, and whether the current one is
     for line in header.split("\n"):
         directive = re.match(r"\s*#\s*(\w+)\s*(.*?)\s*$", line)
         if not directive:
@@ -83,14 +85,14 @@ def declarations(header, macros):
             result, _, name, parameters = match.groups()
             yield result.strip(), name, [p.strip() for p in parameters.split(",") if p.strip() != "void"]
         elif "__ovld" in statement:
-            raise SystemExit(f"not understood: {statement}")
+            raise SystemExit(f"builtin_calls.py: cannot parse this declaration of the header: {statement}")
 
 
 def without_name(parameter):
-    """A parameter's type."""
+    """The type of a parameter."""
     parameter = re.sub(r"\bgsampler|\bgimage", "", parameter)
     words = parameter.replace("*", " * ").split()
-    # The last word is a name where the one before it completes a type.
+    # The last word is a name if the words before it are a complete type.
     qualifiers = {"const", "volatile", "__global", "__local", "__private", "__constant", "global", "local",
                   "private", "constant", "read_only", "write_only", "read_write", "restrict", "unsigned"}
     if len(words) > 1 and words[-1] != "*" and not set(words[:-1]) <= qualifiers:
@@ -111,7 +113,7 @@ def kernel(index, result, name, parameters):
             if {"__global", "global", "__local", "local", "__constant", "constant"} & set(words):
                 arguments.append(f"{target}* {value}")
             else:
-                # Private memory, from and to which the kernel's own goes.
+                # The kernel copies its argument to private memory and back.
                 plain = " ".join(w for w in target.split() if w not in ("const", "volatile"))
                 if plain == "void":
                     arguments.append(f"__global int* {value}")

@@ -1,4 +1,5 @@
-// Names of builtin functions, as the translator of SPIR-V gives them and as the device library has them.
+// Translating the names of built-in functions from those that the SPIR-V translator writes to those in the
+// device library.
 #include "daemon/compiler/tool/spirv/builtin_names.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ TEST_P(BuiltinNames, GivenSpirsThenItIsNvptxs) {
   EXPECT_EQ(nvptx_builtin_name(GetParam().spir), GetParam().nvptx);
 }
 
-// As Clang mangles the functions' declarations for one target and for the other.
+// The names are those that Clang gives to the functions for either target.
 INSTANTIATE_TEST_SUITE_P(
     , BuiltinNames,
     testing::Values(
@@ -33,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
         Names{"_Z39atomic_compare_exchange_strong_explicitPU3AS4VU7_AtomiciPU3AS4ii12memory_orderS4_12memory_"
               "scope",
               "_Z39atomic_compare_exchange_strong_explicitPVU7_AtomiciPii12memory_orderS4_12memory_scope"},
-        // What a private pointer points to is counted by Clang alone.
+        // Only Clang numbers the target of a private pointer.
         Names{"_Z3fooPf5eventS0_", "_Z3fooPf5eventS1_"}));
 
 TEST(BuiltinName, GivenOtherFormsThenTheyStay) {

@@ -88,7 +88,7 @@ TEST_F(CacheTest, GivenLimitWhenFullThenTheLeastUsedGo) {
       if (fs::last_write_time(file) > fs::file_time_type::clock::now() - std::chrono::hours(1))
         fs::last_write_time(file, old);
   }
-  EXPECT_TRUE(cache.get(key(0)));  // used now
+  EXPECT_TRUE(cache.get(key(0)));  // makes it the most recently used
   for (int i = 19; i < 25; ++i) cache.put(key(i), content(i));
   std::uintmax_t size = 0;
   for (const auto& file : files()) size += fs::file_size(file);
@@ -98,7 +98,7 @@ TEST_F(CacheTest, GivenLimitWhenFullThenTheLeastUsedGo) {
   EXPECT_TRUE(cache.get(key(24)));
 }
 
-/// Has the system write no more than so many bytes into any file, as where the disk is full.
+/// Limits the size of files to `bytes`, so that writing fails as on a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {

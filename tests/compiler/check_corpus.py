@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles a file for every architecture, and has ptxas read the result.
+"""Compiles a program for several architectures and checks the PTX with ptxas.
 
-A file says in its first lines with which options it is compiled: one build for each `// options: …`, else one
-without options. Modules in SPIR-V have no such lines.
+Lines of the form `// options: …` in the program each ask for one build with these build options. Without such a line,
+and for SPIR-V, there is one build without options.
 """
 
 import argparse
@@ -13,21 +13,21 @@ import subprocess
 import sys
 import tempfile
 
-# What is compiled for, and on what the driver may have to run it.
+# The architectures to compile for, each with those for which the driver may have to assemble the PTX.
 ARCHITECTURES = {"sm_75": ["sm_75"], "sm_80": ["sm_80"], "sm_90": ["sm_90", "sm_100"]}
 
 
 def run(command):
-    """The messages of a command that failed, else None."""
+    """Runs a command. Returns its messages if it fails, otherwise None."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return None if done.returncode == 0 else f"{shlex.join(command)}\n{done.stdout}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--compiler", required=True)
-    parser.add_argument("--ptxas", default="")
-    parser.add_argument("source")
+    parser.add_argument("--compiler", required=True, help="clique-compiler")
+    parser.add_argument("--ptxas", default="", help="ptxas; empty: only compile")
+    parser.add_argument("source", help="OpenCL C or SPIR-V")
     arguments = parser.parse_args()
     with open(arguments.source, encoding="utf-8", errors="replace") as source:
         builds = re.findall(r"^// options: (.*)$", source.read(), re.MULTILINE) or [""]
@@ -45,7 +45,7 @@ def main():
                     failure = run([arguments.ptxas, f"-arch={processor}", "-o", "/dev/null", ptx])
                     if failure:
                         failures.append(f"{architecture} {options}\n{failure}")
-        # What is not optimised for lack of time has to be right, too.
+        # Code that was not optimised for lack of time must be correct, too.
         failure = run([arguments.compiler, "--optimisation-time", "0", "-o", ptx, arguments.source, "--",
                        *shlex.split(builds[0])])
         if not failure and arguments.ptxas:

@@ -1,4 +1,4 @@
-// What the machine is told to do, where that is easy to get wrong or slow.
+// The PTX of programs for which it could easily be wrong or slow.
 #include "fixture.hpp"
 
 namespace clique::daemon::compiler {

@@ -1,4 +1,4 @@
-// Programs in CUDA C++ through a real clique-compiler and an NVRTC that is not real.
+// Programs in CUDA C++, compiled by a real clique-compiler with a fake NVRTC (fake_nvrtc.cpp).
 #include <CL/cl.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ Request cuda_request(const std::string& source, const std::string& options = "-x
   return build_request(source, options);
 }
 
-/// This process opens NVRTC itself, too, for its version, and only once: the fake one, in all tests.
+/// This process opens NVRTC itself as well, for its version, and does so only once. So all tests use the fake
+/// one.
 class CudaSource : public testing::Test {
  protected:
   Setting nvrtc_{"CLIQUE_NVRTC", FAKE_NVRTC};
@@ -81,7 +82,7 @@ TEST_F(CudaSource, GivenOptionsThatAreRefusedThenTheStatusSaysSo) {
 TEST_F(CudaSource, GivenNvrtcCrashesThenTheBuildFailsAndTheNextSucceeds) {
   const Result crashed = compiler_.run(cuda_request("crash"), seconds(60));
   EXPECT_EQ(crashed.status, CL_BUILD_PROGRAM_FAILURE);
-  EXPECT_TRUE(contains(crashed.log, "the compiler crashed"));
+  EXPECT_TRUE(contains(crashed.log, "clique-compiler crashed"));
   EXPECT_EQ(compiler_.run(cuda_request(kSource), seconds(60)).status, CL_SUCCESS);
 }
 
@@ -105,7 +106,7 @@ TEST_F(CudaSource, GivenBuiltOnceWhenAskedAgainThenTheCacheAnswers) {
   CompilerProcess first(find_compiler(), Cache(folder));
   const Result built = first.run(cuda_request(kSource), seconds(60));
   ASSERT_EQ(built.status, CL_SUCCESS) << built.log;
-  // The same compiler, that finds no NVRTC any more: only the cache can answer.
+  // A new compiler process would not find NVRTC any more, so that only the cache can answer.
   const Setting none("CLIQUE_NVRTC", "/nonexistent/libnvrtc.so.13");
   CompilerProcess second(find_compiler(), Cache(folder));
   EXPECT_EQ(second.run(cuda_request(kSource), seconds(60)).binary, built.binary);

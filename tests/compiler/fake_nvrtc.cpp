@@ -1,6 +1,7 @@
-// A libnvrtc whose programs are PTX already: it gives the source back, behind a comment with the options.
-// Sources that begin with "fail", "crash" or "hang" do that. Version and architectures are those of
-// FAKE_NVRTC_VERSION (13.0 if not set) and 75, 90, 100.
+// A fake libnvrtc. Its programs are already PTX: the result is a comment with the options, followed by the
+// source. If the source begins with "fail", "crash" or "hang", compiling it does that; if it begins with "//
+// warn", there is a warning. The version is $FAKE_NVRTC_VERSION (13.0 by default), and the architectures are
+// 75, 90 and 100.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -32,7 +32,7 @@ ProgramBinary built(const std::string& source, const std::string& options, const
   Request request = build_request(source, options);
   request.architecture = architecture;
   const Result result = shared_compiler().run(request, kLimit);
-  if (result.status != 0) throw std::runtime_error("not built: " + result.log);
+  if (result.status != 0) throw std::runtime_error("the program does not build:\n" + result.log);
   return parse_program_binary(result.binary);
 }
 
@@ -43,7 +43,7 @@ std::string ptx_of(const ProgramBinary& binary) {
 const Kernel& kernel_named(const ProgramBinary& binary, const std::string& name) {
   for (const Kernel& kernel : binary.kernels)
     if (kernel.name == name) return kernel;
-  throw std::runtime_error("no kernel " + name);
+  throw std::runtime_error("the program has no kernel '" + name + "'");
 }
 
 }  // namespace clique::daemon::compiler

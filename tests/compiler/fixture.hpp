@@ -1,4 +1,4 @@
-// Programs through a real clique-compiler, as a worker does it.
+// Compiling programs with a real clique-compiler, as a worker does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,23 +15,26 @@
 
 namespace clique::daemon::compiler {
 
-/// One process serves all tests; nothing is cached.
+/// One compiler process for all tests, without a cache.
 CompilerProcess& shared_compiler();
 
+/// A request to build `source` for sm_90.
 Request build_request(std::string source, std::string options = "");
 
-/// The result of building; the status is whatever it is.
+/// The result of building, whether it succeeds or fails.
 Result build(const std::string& source, const std::string& options = "");
 
-/// The binary of a program that has to build.
+/// The binary of a program. Throws if it does not build.
 ProgramBinary built(const std::string& source, const std::string& options = "",
                     const std::string& architecture = "sm_90");
 
+/// The PTX of an executable.
 std::string ptx_of(const ProgramBinary& binary);
 
+/// The kernel of this name. Throws if there is none.
 const Kernel& kernel_named(const ProgramBinary& binary, const std::string& name);
 
-/// What the compilers that are started meanwhile find in their environment.
+/// Sets an environment variable for as long as the object lives, also for compilers that start meanwhile.
 class Setting {
  public:
   Setting(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
@@ -41,7 +44,7 @@ class Setting {
   const char* name_;
 };
 
-/// A program in place of clique-compiler, or of one that it runs.
+/// A shell script that takes the place of clique-compiler, or of a program that clique-compiler runs.
 class Script {
  public:
   explicit Script(const std::string& text)

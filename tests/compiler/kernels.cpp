@@ -1,4 +1,4 @@
-// What clGetKernelInfo and clGetKernelArgInfo tell.
+// What clGetKernelInfo and clGetKernelArgInfo return.
 #include <CL/cl.h>
 
 #include "fixture.hpp"

@@ -1,4 +1,4 @@
-// clCompileProgram and clLinkProgram.
+// Compiling and linking separately, as clCompileProgram and clLinkProgram do.
 #include <CL/cl.h>
 
 #include "fixture.hpp"

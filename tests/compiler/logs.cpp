@@ -1,4 +1,4 @@
-// Programs with errors.
+// The build logs of programs with errors.
 #include <CL/cl.h>
 
 #include "fixture.hpp"
@@ -73,7 +73,7 @@ TEST(Logs, GivenRightProgramWhenBuiltThenTheLogIsEmpty) {
 }
 
 TEST(Logs, GivenTooMuchLocalMemoryWhenBuiltThenPtxIsStillMade) {
-  // How much a device has is known when the kernel is launched there.
+  // The size of a device's local memory is checked when the kernel is launched there.
   EXPECT_EQ(build("__kernel void k(__global int* x) { __local int a[100000]; a[*x] = 1; "
                   "barrier(CLK_LOCAL_MEM_FENCE); *x = a[*x + 1]; }")
                 .status,

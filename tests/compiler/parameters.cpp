@@ -1,4 +1,4 @@
-// Where arguments lie: what the binary says against what PTX declares.
+// The offsets of arguments in the parameter block: the binary must agree with the declarations in PTX.
 #include <algorithm>
 #include <regex>
 
@@ -12,7 +12,7 @@ struct Place {
   std::uint32_t size = 0;
 };
 
-/// The parameters of an entry, laid out as the PTX ISA says (each at a multiple of its alignment).
+/// The parameters of an entry, laid out as the PTX ISA specifies: each at the next multiple of its alignment.
 std::vector<Place> declared_places(const std::string& ptx, const std::string& kernel) {
   const std::size_t begin = ptx.find(".entry " + kernel + "(");
   const std::string list = ptx.substr(begin, ptx.find(')', begin + kernel.size() + 8) - begin);

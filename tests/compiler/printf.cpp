@@ -1,4 +1,4 @@
-// printf in kernels: what the compiler keeps of it.
+// printf in kernels: what the compiler makes of its calls.
 #include "fixture.hpp"
 
 namespace clique::daemon::compiler {
@@ -36,7 +36,7 @@ TEST(Printf, GivenVectorsWhenBuiltThenARecordHasEveryElement) {
       for (std::size_t at = ptx.find(store); at != std::string::npos; at = ptx.find(store, at + 1)) ++stores;
     return stores;
   };
-  // Stores of two numbers at once do not occur, since only the record's begin is known to be aligned to 8.
+  // LLVM does not store two numbers at once, because the record is only known to be aligned to 8 bytes.
   EXPECT_EQ(sizes("printf(\"%v3hlf\", f);"), 3U);
   EXPECT_EQ(sizes("printf(\"%v4hhd %f\", c, d);"), 5U);
 }

@@ -1,4 +1,4 @@
-// The process behind CompilerProcess: what happens when it does not behave.
+// CompilerProcess: what happens when clique-compiler crashes, hangs or answers nonsense; and the cache.
 #include <CL/cl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using std::chrono::steady_clock;
 
 const char* const kGood = "__kernel void k(__global int* x) { *x = 1; }";
 
-/// The processes that this one has started and that run.
+/// The running child processes.
 std::vector<pid_t> children() {
   std::ifstream list("/proc/self/task/" + std::to_string(::getpid()) + "/children");
   std::vector<pid_t> pids;
@@ -109,7 +109,7 @@ class CachedProcess : public testing::Test {
   }
   ~CachedProcess() override { fs::remove_all(folder_); }
 
-  /// True where no process was needed.
+  /// Whether the request was answered without starting a process.
   static bool is_cached(CompilerProcess& compiler, const Request& request) {
     const auto before = children();
     EXPECT_EQ(compiler.run(request, seconds(60)).status, CL_SUCCESS);

@@ -38,7 +38,8 @@ bool is_valid(const protocol::Bytes& bytes) {
   return true;
 }
 
-/// What serialize() makes of a binary that breaks a rule is whole, but not valid.
+/// Whether the binary is still valid after `change`. Its bytes are intact, so that only the rules for its
+/// content decide.
 template <typename Change>
 bool is_valid_with(Change change) {
   ProgramBinary binary = example();

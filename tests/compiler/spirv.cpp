@@ -1,4 +1,4 @@
-// Programs in SPIR-V through a real clique-compiler and a real translator.
+// Programs in SPIR-V, compiled by a real clique-compiler with a real translator.
 #include <CL/cl.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Result build_il(const std::string& module, const std::string& options = "") {
 
 ProgramBinary built_il(const std::string& module, const std::string& options = "") {
   const Result result = build_il(module, options);
-  if (result.status != CL_SUCCESS) throw std::runtime_error("not built: " + result.log);
+  if (result.status != CL_SUCCESS) throw std::runtime_error("the program does not build:\n" + result.log);
   EXPECT_EQ(result.log, "");
   return parse_program_binary(result.binary);
 }
@@ -116,7 +116,7 @@ TEST(Spirv, GivenSpecializationConstantsThenTheirDefaultsAreUsed) {
 TEST(Spirv, GivenContractionIsOffThenNothingIsContracted) {
   EXPECT_TRUE(contains(ptx_of(built_il("contraction", "-cl-mad-enable")), "mul.rn.f32"));
   Request request = il_request("contraction");
-  // The module without its OpExecutionMode.
+  // Removes OpExecutionMode from the module.
   const std::array<std::uint8_t, 4> instruction{16, 0, 3, 0};
   const auto found =
       std::search(request.il.begin(), request.il.end(), instruction.begin(), instruction.end());
@@ -256,7 +256,7 @@ TEST(Spirv, GivenAnotherTranslatorThenNothingOfTheOldOneIsReused) {
   const auto build_with = [&](const std::string& text, const std::string& module) {
     const Script script("echo >> " + calls + "; exec " + translator + " \"$@\"" + text);
     const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
-    // As an installed file, which is not younger each time.
+    // The cache key contains the modification time, which does not change for an installed file.
     fs::last_write_time(script.path(), fs::file_time_type{} + seconds(1));
     CompilerProcess compiler(find_compiler(), Cache(folder));
     EXPECT_EQ(compiler.run(il_request(module), kLimit).status, CL_SUCCESS);

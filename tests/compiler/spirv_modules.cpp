@@ -1,4 +1,4 @@
-// What a worker knows of SPIR-V, and of the program that translates it.
+// Recognising SPIR-V modules and finding the translator.
 #include "daemon/compiler/contract/spirv.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The modules of this folder, assembled: in the folder that $CLIQUE_SPIRV_MODULES names.
+// Access to the assembled modules of this folder. $CLIQUE_SPIRV_MODULES names the folder with the results.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,15 @@
 
 namespace clique::test {
 
-/// The module of `name`.spvasm. Empty where there was no assembler when the tests were built.
+/// The module assembled from `name`.spvasm. Empty if CLIQUE_SPIRV_MODULES is not set: there was no assembler
+/// when the tests were built. Throws std::runtime_error if the file is missing.
 inline std::vector<std::uint8_t> spirv_module(const std::string& name) {
   const char* const folder = std::getenv("CLIQUE_SPIRV_MODULES");
   if (folder == nullptr || *folder == '\0') return {};
   std::ifstream file(std::string(folder) + "/" + name + ".spv", std::ios::binary);
-  if (!file) throw std::runtime_error("no module " + name);
+  if (!file)
+    throw std::runtime_error("cannot read " + std::string(folder) + "/" + name +
+                             ".spv; build the target spirv_modules");
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

@@ -26,7 +26,7 @@ __kernel void spaces(__global int* x, __constant int* table, __local int* scratc
             constant_at(powers, lane & 7) + (int)corners[lane & 1][1].x;
 }
 
-// The address of a table leaves the function, so that it has to be ordinary memory.
+// The address of the table leaves the function, so that the table must be in ordinary memory.
 __constant const int* choose(int which, __constant int* other) { return which ? powers : other; }
 
 __kernel void chosen(__global int* x, __constant int* table, int which) {

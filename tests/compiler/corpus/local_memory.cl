@@ -7,7 +7,7 @@ __kernel void small(__global int* x) {
   x[get_global_id(0)] = a[b] + c[1].sf;
 }
 
-// More than PTX takes as variables.
+// More than PTX allows in .shared variables.
 __kernel void large(__global int* x, __local int* y) {
   __local int a[10000], b[8000];
   a[get_local_id(0)] = b[get_local_id(0)] = y[get_local_id(0)] = x[get_global_id(0)];

@@ -1,4 +1,4 @@
-// What programs really contain, though no book does.
+// Unusual constructs that real programs contain.
 #pragma OPENCL EXTENSION cl_amd_printf : enable
 #pragma OPENCL EXTENSION all : disable
 typedef unsigned int u32;
