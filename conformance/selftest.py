@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the runner itself: that it sees every difference, and understands what programs end like."""
+"""Tests of the runner itself: it notices every difference, and interprets how programs end."""
 
 import json
 import os
@@ -117,7 +117,6 @@ class Processes(unittest.TestCase):
         finished = self.run_shell('echo started; sleep 60 &')
         self.assertEqual((None, 'started\n'), (finished.fault, finished.output))
 
-
     def test_a_program_that_is_not_there_is_not_a_failure(self):
         with self.assertRaises(process.Unavailable):
             process.run(['/nothing/here'], env=os.environ, timeout=10)
@@ -142,7 +141,7 @@ class Piglit(unittest.TestCase):
 
 class Resuming(unittest.TestCase):
     class Counting:
-        """A suite that knows what it has run."""
+        """A suite that notes which cases it has run."""
 
         def __init__(self):
             self.executed = []
@@ -224,11 +223,12 @@ class CTS(unittest.TestCase):
 class ClFFT(unittest.TestCase):
     def outcome(self, entry, status=0, timed_out=False, name='test'):
         suite = {'name': 'suite', 'testsuite': [{'name': name, **entry}]}
-        return clfft.outcome('suite.test', process.Finished(status, timed_out, ''), json.dumps({'testsuites': [suite]}))
+        report = json.dumps({'testsuites': [suite]})
+        return clfft.outcome('suite.test', process.Finished(status, timed_out, ''), report)
 
     def test_the_names_are_below_those_of_their_suites(self):
-        listing = 'Result comparison tolerance is 0.001\n  no test\none.\n  a\n  DISABLED_b\ntwo/three.  # TypeParam = int\n' \
-                  '  c/0  # GetParam() = 1\n'
+        listing = 'Result comparison tolerance is 0.001\n  no test\none.\n  a\n  DISABLED_b\n' \
+                  'two/three.  # TypeParam = int\n  c/0  # GetParam() = 1\n'
         self.assertEqual(['one.a', 'two/three.c/0'], clfft.tests_in(listing))
 
     def test_the_report_says_what_became_of_the_test(self):

@@ -19,44 +19,45 @@ from .suites import SUITES
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / 'conformance' / 'expected'
-# The exit status where what is needed is not on this machine, which CTest takes as "skipped".
+# The exit status if this machine lacks something that the run needs. CTest treats it as "skipped".
 UNAVAILABLE = 77
 
 
 def _arguments(argv):
     parser = argparse.ArgumentParser(
         prog='conformance/run',
-        description='Runs a third-party suite on one driver and compares outcomes with those expected.')
+        description='Runs a third-party suite on one driver and compares its outcomes with the expected ones.')
     parser.add_argument('suite', choices=sorted(SUITES), help='the suite to run')
     parser.add_argument('--vendor', metavar='ICD_FILE', default=ROOT / 'build/release/icd/clique.icd',
                         help="ICD file of the driver under test; default: the release build's")
     parser.add_argument('--expected', metavar='FILE',
                         help='outcomes to compare with; default: conformance/expected/SUITE-DEVICE.json')
     parser.add_argument('--record', metavar='FILE',
-                        help='write the outcomes there, and compare with nothing unless --expected is given')
+                        help='write the outcomes to this file; compare only if --expected is given, too')
     parser.add_argument('--repeat', type=int, default=1, metavar='N',
-                        help='run N times; tests that do not end alike are flaky and are not compared')
+                        help='run N times; tests whose outcomes differ are flaky and not compared')
     parser.add_argument('--filter', type=re.compile, default=re.compile(''), metavar='REGEX',
-                        help='only the cases whose name contains it')
+                        help='run only the cases whose name contains a match')
     parser.add_argument('--driver-version', default='', metavar='BEGIN',
-                        help="run only if what every device says of its driver's version begins with that; "
-                             f'else the exit status is {UNAVAILABLE}')
+                        help="run only if every device's driver version begins with this; "
+                             f'otherwise the exit status is {UNAVAILABLE}')
     parser.add_argument('--jobs', type=int, default=1, metavar='N',
-                        help='cases that run at the same time; default: 1')
-    parser.add_argument('--timeout', type=float, metavar='S', help="seconds for one case, if not the suite's")
-    parser.add_argument('--source', metavar='DIR', help='where the suite lies, if not where it is installed')
-    parser.add_argument('--logs', metavar='DIR', help='keep what every case prints')
+                        help='number of cases to run at the same time; default: 1')
+    parser.add_argument('--timeout', type=float, metavar='S',
+                        help="time limit of one case, in seconds; default: the suite's")
+    parser.add_argument('--source', metavar='DIR', help='folder of the suite; default: where it is installed')
+    parser.add_argument('--logs', metavar='DIR', help='keep the output of every case in this folder')
     parser.add_argument('--resume', metavar='FILE',
-                        help='note there what every case ended like, and do not run those that are noted already')
+                        help='note the outcomes of every case in this file, and skip the cases that it contains')
     parser.add_argument('--list', action='store_true', help='print the names of the cases and run nothing')
     options = parser.parse_args(argv)
     if options.resume and options.repeat != 1:
-        parser.error('--resume is for one run, not for --repeat')
+        parser.error('--resume and --repeat exclude each other')
     return options
 
 
 def _run_cases(execute, cases, jobs):
-    """All outcomes of `cases`; prints what does not pass as it happens."""
+    """Runs the cases and returns all outcomes. Prints those that are neither passed nor skipped at once."""
     results = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number, (case, outcomes) in enumerate(zip(cases, pool.map(execute, cases)), 1):
@@ -98,26 +99,26 @@ def _execute(suite, driver, options):
         if not options.expected:
             return recorded
     elif not options.expected and not pathlib.Path(expected_file).exists():
-        print(f'nothing is expected of {driver.label} yet: no {expected_file}; write it with --record')
+        print(f'{expected_file} does not exist; write it with --record')
         return 1
 
     lines = differences(Results.load(expected_file), actual, options.filter.search)
-    print('\n'.join(lines) if lines else 'as expected')
+    print('\n'.join(lines) if lines else 'all outcomes are as expected')
     return 1 if lines else recorded
 
 
 def _check_version(driver, wanted):
     others = sorted(version for version in driver.versions if not version.startswith(wanted))
     if others:
-        raise process.Unavailable(f'this is for drivers of version {wanted}, not {", ".join(others)}')
+        raise process.Unavailable(f'--driver-version asks for version {wanted}; the driver is {", ".join(others)}')
 
 
 def _record(actual, options):
-    """Writes the outcomes; with a filter, into what the file holds of the other cases."""
+    """Writes the outcomes. With a filter, the file keeps its outcomes of the other cases."""
     path = pathlib.Path(options.record)
     if path.exists():
         before = Results.load(path)
-        # Whether a test is flaky takes many runs to know; one that has been seen to be stays on the list.
+        # It may take many runs to see that a test is flaky, so one that is listed stays listed.
         actual.flaky |= before.flaky
         for test, outcome in before.results.items():
             if not options.filter.search(case_of(test)):

@@ -1,10 +1,10 @@
-"""What can become of one test, and how outcomes of the same test on several devices are merged."""
+"""The outcomes of a test, and how those of the same test on several devices are merged."""
 
 import enum
 
 
 class Outcome(enum.IntEnum):
-    """Ordered from good to bad, so that max() is the worst of several."""
+    """Ordered from good to bad, so that max() gives the worst of several."""
 
     PASS = 0
     SKIP = 1
@@ -21,16 +21,16 @@ class Outcome(enum.IntEnum):
 
 
 def merge(results, more):
-    """Adds `more` to `results`; a test that is in both keeps its worse outcome."""
+    """Adds `more` to `results`. A test that is in both keeps the worse outcome."""
     for test, outcome in more.items():
         results[test] = max(results.get(test, Outcome.PASS), outcome)
 
 
 def case_of(test):
-    """The unit of execution that a test belongs to: tests are named CASE or CASE::SUBTEST."""
+    """The case that a test belongs to. Tests are named CASE or CASE::SUBTEST; cases are what is executed."""
     return test.partition('::')[0]
 
 
 def test_name(case, subtest):
-    """The name of a subtest, or of the case itself where `subtest` is empty."""
+    """The name of a subtest, or of the case itself if `subtest` is empty."""
     return f'{case}::{subtest}' if subtest else case

@@ -1,4 +1,4 @@
-"""Runs one program of a suite, isolated: own process group, own time limit, output in a file."""
+"""Runs one program of a suite in isolation: in a process group of its own, with a time limit, its output in a file."""
 
 import dataclasses
 import os
@@ -9,16 +9,16 @@ import tempfile
 from .outcome import Outcome
 
 
-# Leaders of the process groups that run now.
+# Leaders of the running process groups.
 _running = set()
 
 
 class Unavailable(Exception):
-    """What a run needs is not on this machine."""
+    """This machine lacks something that the run needs."""
 
 
 def end_with_children(number, _frame):
-    """For signals that end this program: what it has started ends, too."""
+    """Signal handler that ends this program and everything that it has started."""
     for leader in list(_running):
         _kill_group(leader)
     os._exit(128 + number)
@@ -26,7 +26,7 @@ def end_with_children(number, _frame):
 
 @dataclasses.dataclass(frozen=True)
 class Finished:
-    """How a program ended, and all that it printed on both streams."""
+    """How a program ended, and its output on both streams."""
 
     status: int
     timed_out: bool
@@ -34,16 +34,16 @@ class Finished:
 
     @property
     def fault(self):
-        """TIMEOUT or CRASH, or None where the program ended by itself."""
+        """TIMEOUT or CRASH; None if the program ended by itself."""
         if self.timed_out:
             return Outcome.TIMEOUT
         return Outcome.CRASH if self.status < 0 else None
 
 
 def run(command, *, env, timeout, cwd=None):
-    """Runs `command` to its end or for `timeout` seconds, and leaves nothing of its process group behind."""
-    # A file and not a pipe: a driver's helper process may inherit the stream and outlive the program, and
-    # whoever reads a pipe to its end would wait for that one.
+    """Runs `command` for at most `timeout` seconds, then kills what is left of its process group."""
+    # The output goes to a file, because a driver's helper process may inherit the stream and outlive the program.
+    # Reading a pipe to its end would wait for that process.
     with tempfile.TemporaryFile() as stream:
         try:
             child = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stream,

@@ -1,4 +1,4 @@
-"""What a run has done so far, in a file, so that one that was broken off can go on."""
+"""The file in which a run notes its progress, so that an interrupted run can continue."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ from .suite import SuiteError
 
 
 class Progress:
-    """A file with a line for each case that has ended, in the order in which they ended."""
+    """A file with a line for each completed case, in the order of completion."""
 
     def __init__(self, path, suite, device):
         self._done = {}
@@ -17,7 +17,8 @@ class Progress:
         run = {'suite': suite, 'device': device}
         entries, whole = _read(pathlib.Path(path))
         if entries and entries[0] != run:
-            raise SuiteError(f'{path} is not of a run of {suite} on {device}; name another file with --resume')
+            raise SuiteError(f'--resume: {path} belongs to another run than one of {suite} on {device}; '
+                             'name another file')
         for entry in entries[1:]:
             for case, outcomes in entry.items():
                 self._done[case] = {test: Outcome.parse(text) for test, text in outcomes.items()}
@@ -27,7 +28,7 @@ class Progress:
             self._append(run)
 
     def execute(self, suite, case):
-        """The outcomes of a case, which runs unless it has ended before."""
+        """The outcomes of a case. Runs it unless the file has them."""
         if case not in self._done:
             outcomes = suite.execute(case)
             with self._lock:
@@ -44,7 +45,7 @@ class Progress:
 
 
 def _read(path):
-    """The entries, and how many bytes they take: the last line may have been cut off when the run was."""
+    """The entries, and their size in bytes. An incomplete last line, of an interrupted run, does not count."""
     entries, whole = [], 0
     for line in path.read_bytes().splitlines(keepends=True) if path.exists() else []:
         if not line.endswith(b'\n'):

@@ -1,4 +1,4 @@
-"""Files of outcomes, and the comparison of a run with what is expected."""
+"""Files of outcomes, and the comparison of a run with the expected outcomes."""
 
 import dataclasses
 import json
@@ -9,7 +9,7 @@ from .outcome import Outcome, case_of, test_name
 
 @dataclasses.dataclass
 class Results:
-    """The outcomes of one suite on one device. Flaky tests have none that could be compared."""
+    """The outcomes of one suite on one device. Flaky tests are listed without an outcome."""
 
     suite: str
     device: str
@@ -29,7 +29,8 @@ class Results:
         return cls(data['suite'], data['device'], data['driver'], results, set(data['flaky']))
 
     def store(self, path):
-        """Sorted, and one test a line: a changed outcome is one changed line. Subtests follow their case."""
+        """Writes a file with one test per line, sorted, so that a changed outcome is one changed line. Subtests follow
+        their case."""
         cases = {}
         for test, outcome in sorted(self.results.items()):
             case, _, subtest = test.partition('::')
@@ -47,19 +48,19 @@ class Results:
         counts = {outcome: 0 for outcome in Outcome}
         for outcome in self.results.values():
             counts[outcome] += 1
-        return ', '.join(f'{count} {outcome}' for outcome, count in counts.items() if count) or 'nothing ran'
+        return ', '.join(f'{count} {outcome}' for outcome, count in counts.items() if count) or 'no test ran'
 
 
 def unstable(runs):
-    """The tests whose outcome is not the same in all of `runs`, where those that are missing differ too."""
+    """The tests whose outcome is not the same in all of `runs`; a test that is missing in a run counts as different."""
     tests = set().union(*runs)
     return {test for test in tests if len({run.get(test) for run in runs}) > 1}
 
 
 def differences(expected, actual, selected):
-    """The readable difference, as a list of lines; empty where the run is as expected.
+    """The difference as a list of lines for people; empty if the run is as expected.
 
-    `selected` tells of a case whether it was to run; what is expected of others is not looked at.
+    `selected` says whether a case was selected to run; expected outcomes of other cases are ignored.
     """
     ignored = expected.flaky | actual.flaky
     wanted = {test: outcome for test, outcome in expected.results.items()
@@ -73,9 +74,9 @@ def differences(expected, actual, selected):
     new = sorted(f'{test}: {found[test]}' for test in found.keys() - wanted.keys())
 
     lines = []
-    for title, entries in (('worse than expected', worse), ('expected, but missing', missing),
-                           ('not expected at all', new),
-                           ('better than expected; write it down with --record', better)):
+    for title, entries in (('worse than expected', worse), ('expected, but did not run', missing),
+                           ('ran, but not in the file of expected outcomes', new),
+                           ('better than expected; update the file with --record', better)):
         if entries:
             lines.append(f'{title} ({len(entries)}):')
             lines += [f'  {entry}' for entry in entries]

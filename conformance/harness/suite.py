@@ -1,4 +1,4 @@
-"""What a suite is to the runner."""
+"""The interface of a suite."""
 
 import abc
 import pathlib
@@ -6,15 +6,15 @@ import re
 
 
 class SuiteError(Exception):
-    """The suite cannot run here; says what is missing and how to get it."""
+    """The suite cannot run. The message says what is missing and how to get it."""
 
 
 class Suite(abc.ABC):
-    """A third-party suite, cut into cases: each is executed by itself and yields its tests' outcomes."""
+    """A third-party suite, divided into cases. Each is executed separately and yields the outcomes of its tests."""
 
-    #: The name on the command line and in the files of expected results.
+    #: The name on the command line and in the names of files with expected outcomes.
     name = None
-    #: Seconds for one case.
+    #: Time limit of one case, in seconds.
     timeout = 120
 
     def __init__(self, driver, *, timeout=None, source=None, logs=None):
@@ -30,10 +30,10 @@ class Suite(abc.ABC):
 
     @abc.abstractmethod
     def execute(self, case):
-        """Runs one case; the outcomes of its tests, each named CASE or CASE::SUBTEST."""
+        """Runs one case. Returns the outcomes of its tests, which are named CASE or CASE::SUBTEST."""
 
     def log(self, case, text):
-        """Keeps what a case printed, where the user asked for it."""
+        """Keeps the output of a case if --logs is given."""
         if self._logs:
             self._logs.mkdir(parents=True, exist_ok=True)
             name = re.sub(r'[^\w.@+-]', '_', case)[:200]

@@ -1,4 +1,4 @@
-"""The page that compares what is expected of Clique with what is expected of the native drivers."""
+"""The page that compares the expected outcomes of Clique with those of the native drivers."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _WORSE = """
 
 
 def page(expected, reasons):
-    """The page as Markdown, of the folder of expected outcomes and the file of reasons."""
+    """The page as Markdown. `expected` is the folder of expected outcomes, `reasons` the file of reasons."""
     pairs = _pairs(expected)
     reasons = json.loads(reasons.read_text(encoding='utf-8'))
     worse = ''.join(_worse_rows(*pair, reasons) for pair in pairs)
@@ -35,7 +35,7 @@ def page(expected, reasons):
 
 
 def unexplained(expected, reasons):
-    """The tests that are worse through Clique though no reason is given."""
+    """The tests that are worse through Clique and for which no reason is given."""
     reasons = json.loads(reasons.read_text(encoding='utf-8'))
     return [f'{clique.suite} on {clique.device}: {test}'
             for _, native, clique in _pairs(expected) for test in worse_tests(native, clique)
@@ -43,12 +43,12 @@ def unexplained(expected, reasons):
 
 
 def worse_tests(native, clique):
-    """The tests that both drivers know and that end worse through Clique."""
+    """The tests that both drivers know and that have a worse outcome through Clique."""
     return sorted(test for test in _compared(native, clique) if clique.results[test] > native.results[test])
 
 
 def _pairs(expected):
-    """Kind of device, native results and Clique's, of which one may be None, for each suite and kind."""
+    """Device, native results and Clique's results for each suite and device. Either results may be None."""
     files = [Results.load(path) for path in sorted(expected.glob('*.json'))]
     pairs = {}
     for results in files:
@@ -76,7 +76,7 @@ def _row(kind, native, clique):
 
 
 def _worse_rows(kind, native, clique, reasons):
-    """A row for all tests that end alike for the same reason."""
+    """One row for all tests with the same outcomes and the same reason."""
     rows = {}
     for test in worse_tests(native, clique):
         ends = native.results[test], clique.results[test]
@@ -86,5 +86,5 @@ def _worse_rows(kind, native, clique, reasons):
 
 
 def _reason(reasons, suite, test):
-    """Why a test is worse: what the first of the suite's patterns says that its name begins with, or nothing."""
+    """Why a test is worse: the reason of the suite's first pattern that matches the begin of its name, or nothing."""
     return next((reason for pattern, reason in reasons.get(suite, {}).items() if re.match(pattern, test)), '')

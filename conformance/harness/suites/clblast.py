@@ -7,8 +7,8 @@ from .. import process
 from ..outcome import Outcome, merge
 from ..suite import Suite
 
-# All of CLBlast's routines have such a program; these three cover its vector, matrix-vector and
-# matrix-matrix kernels. Others are added by name.
+# Each of CLBlast's routines has a test program. These three cover its vector, matrix-vector and matrix-matrix kernels.
+# Add others by name.
 ROUTINES = ('xaxpy', 'xgemm', 'xgemv')
 
 _COLOUR = re.compile(r'\x1b\[[0-9;]*m')
@@ -38,7 +38,7 @@ class CLBlast(Suite):
 
 
 def _outcomes(case, finished):
-    """One test per precision, behaviour and layout: the lines between two pass rates."""
+    """One test per precision, behaviour and layout; the output has a pass rate for each."""
     results, routine, group = {}, None, None
     for line in _COLOUR.sub('', finished.output).splitlines():
         if match := _ROUTINE.search(line):

@@ -1,4 +1,4 @@
-"""clFFT's own test program: transforms of many kinds compared with FFTW's, and the calls of its API."""
+"""clFFT's own test program: transforms of many kinds, compared with FFTW's, and the calls of its API."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from .. import process
 from ..outcome import Outcome, merge
 from ..suite import Suite, SuiteError
 
-# Of the program's 17,000 tests, those of the API, and small transforms of all radices; all of them take many hours.
+# Of the program's 17,000 tests, those of the API, and small transforms of all radices. All tests take many hours.
 SELECTION = re.compile(r'clfft_UnitTest\.|accuracy_test_mixed_single\.|accuracy_test_pow2_single\._?small_'
                        r'|accuracy_test_pow(2_double|[357]_single)\.small_1D_')
 
@@ -18,7 +18,7 @@ _QUIET = ('--noVersion', '--noInfoCL')
 
 
 class ClFFT(Suite):
-    """`--source` is the folder of clFFT's build. Each test is a process of its own, since some crash."""
+    """`--source` is the build folder of clFFT. Each test runs in a process of its own, because some crash."""
 
     name = 'clfft'
 
@@ -26,9 +26,10 @@ class ClFFT(Suite):
         super().__init__(*args, **options)
         program = self.source and self.source.resolve() / 'staging' / 'Test'
         if not program or not os.access(program, os.X_OK):
-            raise SuiteError('give the folder of a clFFT built with its tests, which has staging/Test, with --source')
+            raise SuiteError('give the build folder of clFFT, which must contain staging/Test, with --source; '
+                             'conformance/README.md says how to build it')
         self._program = program
-        # The program finds no library by itself, and must not use an installed one of another version.
+        # The program does not find the library itself, and must not use an installed one of another version.
         self._env = self.driver.env | {'LD_LIBRARY_PATH': str(self.source.resolve() / 'library')}
 
     def cases(self):
@@ -52,7 +53,7 @@ class ClFFT(Suite):
 
 
 def tests_in(listing):
-    """The tests that GoogleTest lists, with those of a suite below its name, but no disabled ones."""
+    """The tests in GoogleTest's list, except disabled ones. The list has the tests of a suite below its name."""
     tests, suite = [], None
     for line in listing.splitlines():
         if match := re.match(r'([\w/]+\.)(\s|$)', line):
@@ -63,14 +64,14 @@ def tests_in(listing):
 
 
 def outcome(test, finished, report):
-    """What became of a test, by how its program ended and GoogleTest's report."""
+    """The outcome of a test, from how its program ended and from GoogleTest's report."""
     if finished.fault:
         return finished.fault
     try:
         ran = {f"{suite['name']}.{entry['name']}": entry
                for suite in json.loads(report)['testsuites'] for entry in suite['testsuite']}[test]
     except (ValueError, KeyError):
-        return Outcome.FAIL  # ended before the test did
+        return Outcome.FAIL  # The program ended before the test.
     if finished.status or 'failures' in ran:
         return Outcome.FAIL
     return Outcome.PASS if ran['result'] == 'COMPLETED' else Outcome.SKIP

@@ -1,4 +1,4 @@
-"""clinfo: every property that it asks for, and every extension, as a test."""
+"""clinfo: a test for every property that it queries, and for every extension."""
 
 import re
 
@@ -12,7 +12,7 @@ _LISTS = ('CL_PLATFORM_EXTENSIONS', 'CL_DEVICE_EXTENSIONS')
 
 
 class Clinfo(Suite):
-    """`properties` are queries that must succeed; `null platform` is how a driver takes a missing handle."""
+    """`properties` are queries that must succeed. `null platform` are calls with a null platform."""
 
     name = 'clinfo'
 

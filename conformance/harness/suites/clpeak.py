@@ -1,4 +1,4 @@
-"""clpeak: each of its benchmarks as a test that must give figures for every device."""
+"""clpeak: a test for each of its benchmarks, which must print figures for every device."""
 
 import re
 
@@ -28,7 +28,7 @@ class Clpeak(Suite):
         print(f'  {case}: ' + '; '.join(f'{name} {value}' for name, value in (m.groups() for m in figures)))
         if 'No double precision support' in finished.output and not figures:
             return {case: Outcome.SKIP}
-        # A benchmark that the device refused prints a message in the place of its figure.
+        # If a device rejects a benchmark, clpeak prints a message instead of the figure.
         complete = figures and len(figures) % self.driver.device_count == 0
         good = finished.status == 0 and complete and all(float(match[2]) > 0 for match in figures)
         return {case: Outcome.PASS if good else Outcome.FAIL}

@@ -1,4 +1,4 @@
-"""hashcat: finds made-up passwords, on all devices of the platform at once."""
+"""hashcat: finds invented passwords, with all devices of the platform together."""
 
 import hashlib
 import re
@@ -8,7 +8,7 @@ from .. import process
 from ..outcome import Outcome
 from ..suite import Suite
 
-# Hash mode, the hash of a made-up password, and the mask that it is looked for with.
+# Hash mode, the hash of an invented password, and the mask to search.
 ATTACKS = {
     'md5': ('0', hashlib.md5(b'hello1').hexdigest(), '?l?l?l?l?l?d'),
     'sha256': ('1400', hashlib.sha256(b'code42').hexdigest(), '?l?l?l?l?d?d'),
@@ -17,7 +17,7 @@ ATTACKS = {
 
 
 class Hashcat(Suite):
-    """Three tests each: the password is found, every device took part, and the program was content."""
+    """Three tests per case: the password was found, every device took part, and the exit status is 0."""
 
     name = 'hashcat'
     timeout = 600
@@ -28,7 +28,7 @@ class Hashcat(Suite):
     def execute(self, case):
         mode, digest, mask = ATTACKS[case]
         with tempfile.TemporaryDirectory(prefix='conformance-hashcat-') as folder:
-            # -D 1,2: by itself hashcat leaves CPUs alone; --force: it refuses PoCL's CPU devices otherwise.
+            # Without -D 1,2 hashcat ignores CPUs; without --force it rejects PoCL's CPU devices.
             command = ['hashcat', '-m', mode, '-a', '3', '-D', '1,2', '--force', '--potfile-disable',
                        '--backend-ignore-cuda', '--session', f'conformance-{case}', digest, mask]
             finished = process.run(command, env=self.driver.env, timeout=self.timeout, cwd=folder)

@@ -1,6 +1,6 @@
-"""Piglit's OpenCL profile, its programs run directly.
+"""Piglit's OpenCL profile. Its programs run directly.
 
-Piglit's own runner adds nothing for OpenCL but the time limit, and has no notion of a test that vanished.
+For OpenCL, Piglit's own runner only adds a time limit, and it does not notice tests that are missing.
 """
 
 import ast
@@ -24,7 +24,7 @@ class Piglit(Suite):
         if not self.source:
             found = sorted(pathlib.Path('/usr/lib').glob('*/piglit'))
             if not found:
-                raise process.Unavailable('piglit is not installed; install it or give its folder with --source')
+                raise process.Unavailable('piglit is not installed (Debian: piglit); or give its folder with --source')
             self.source = found[0]
         self._commands = self._read_profile()
 
@@ -55,7 +55,7 @@ class Piglit(Suite):
 
 
 def outcomes(case, finished):
-    """What a program reported: of its subtests where it has some, else of itself.
+    """The outcomes that a program reported: those of its subtests or, if it has none, its own.
 
     The program runs its tests once per device; the worst outcome counts.
     """
@@ -66,7 +66,7 @@ def outcomes(case, finished):
         try:
             report = json.loads(line.removeprefix('PIGLIT:'))
         except ValueError:
-            overall = Outcome.FAIL  # cut off in the middle, or mixed with another thread's output
+            overall = Outcome.FAIL  # The line is incomplete, or mixed with another thread's output.
             continue
         if 'result' in report:
             overall = _OUTCOMES[report['result']]

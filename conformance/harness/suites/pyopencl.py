@@ -1,4 +1,4 @@
-"""PyOpenCL's own tests, each function in a process of its own."""
+"""PyOpenCL's own tests. Each test function runs in a process of its own."""
 
 import os
 import pathlib
@@ -29,16 +29,16 @@ class PyOpenCL(Suite):
         self._python, version = _find_python()
         if not self.source or not (self.source / FILES[0]).is_file():
             raise SuiteError(
-                "PyOpenCL's tests are in its source distribution only: unpack it outside the repository\n"
+                "PyOpenCL's tests are only in its source distribution. Unpack that outside the repository\n"
                 f'  pip download --no-binary pyopencl --no-deps pyopencl=={version}\n'
-                'and give its folder test with --source')
+                'and give its folder `test` with --source')
 
     def cases(self):
         finished = process.run([self._python, *_PYTEST, '--collect-only', *FILES], env=self._env(0),
                                timeout=self.timeout, cwd=self.source)
         functions = dict.fromkeys(re.findall(r'^(\w+)\.py::(\w+)', finished.output, re.MULTILINE))
         if finished.status or not functions:
-            raise SuiteError(f"PyOpenCL's tests cannot be collected:\n{finished.output}")
+            raise SuiteError(f"pytest cannot collect PyOpenCL's tests:\n{finished.output}")
         return [f'{file}.{function}' for file, function in functions]
 
     def execute(self, case):
@@ -62,13 +62,13 @@ class PyOpenCL(Suite):
             return _outcomes(case, report)
 
     def _env(self, device):
-        # The driver's platform is the only one that is seen, so it is the first.
+        # The driver's platform is the only one, and therefore the first.
         return self.driver.env | {'PYOPENCL_TEST': f'0:{device}', 'PYOPENCL_CTX': f'0:{device}',
                                   'PYTHONDONTWRITEBYTECODE': '1'}
 
 
 def _find_python():
-    """The interpreter that PyOpenCL and pytest are installed for, and PyOpenCL's version."""
+    """The interpreter for which PyOpenCL and pytest are installed, and PyOpenCL's version."""
     for python in dict.fromkeys((sys.executable, '/usr/bin/python3')):
         if not os.access(python, os.X_OK):
             continue
@@ -80,10 +80,11 @@ def _find_python():
 
 
 def _outcomes(case, report):
-    """Outcomes from pytest's report; the device's name, which differs by machine, is left out."""
+    """The outcomes in pytest's report. The device's name is left out, because it differs between machines."""
     results = {}
     for test in xml.etree.ElementTree.parse(report).getroot().iter('testcase'):
-        parameters = _PLATFORM.sub('platform', _DEVICE.sub('device', test.get('name').partition('[')[2].removesuffix(']')))
+        parameters = test.get('name').partition('[')[2].removesuffix(']')
+        parameters = _PLATFORM.sub('platform', _DEVICE.sub('device', parameters))
         name = case if parameters in ('', 'device') else f'{case}::{parameters}'
         merge(results, {name: _outcome(test)})
     return results or {case: Outcome.FAIL}
