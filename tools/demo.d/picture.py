@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Draws a Julia set with all devices of an OpenCL platform, in the terminal and as a PNG file.
 
-Ordinary OpenCL: the image is one buffer, each device computes some bands of it, and the first device's queue
-reads the whole. Nothing in here knows on which nodes the devices are.
+This is ordinary OpenCL: the image is one buffer, each device computes some bands of it, and the first device's queue
+reads all of it. The program does not know on which nodes the devices are.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -33,7 +34,7 @@ float3 colour(float x, float y, float2 c) {
   return 0.5f + 0.5f * cos(6.2831853f * (t + (float3)(0.55f, 0.63f, 0.74f)));
 }
 
-// One band. Each pixel is the mean of 3 x 3 samples.
+// Computes one band. Each pixel is the mean of 3 x 3 samples.
 kernel void julia(global uchar4* band, int first_row, int width, int height, float2 c) {
   int column = get_global_id(0), row = get_global_id(1);
   float scale = 2.1f / height;
@@ -53,16 +54,16 @@ def find_platform(name):
     for platform in cl.get_platforms():
         if name.lower() in platform.name.lower():
             return platform
-    sys.exit(f'picture.py: no OpenCL platform named {name}; is OCL_ICD_VENDORS set?')
+    sys.exit(f"picture.py: no OpenCL platform's name contains '{name}'; set OCL_ICD_VENDORS to Clique's clique.icd")
 
 
 def node_of(device):
-    """Clique tells the node in the driver's version: '… (Clique 0.1.0, node alpha)'."""
+    """The name of the device's node, which Clique adds to the driver's version: '… (Clique 0.1.0, node alpha)'."""
     return device.driver_version.partition(', node ')[2].rstrip(')') or 'this host'
 
 
 def compute(devices):
-    """The image, and per device what it did: bands, pixels, seconds."""
+    """Computes the image. Returns it, what each device did, and the total time in seconds."""
     context = cl.Context(devices)
     program = cl.Program(context, KERNEL).build('-cl-fast-relaxed-math')
     properties = cl.command_queue_properties.PROFILING_ENABLE
@@ -99,14 +100,14 @@ def write_png(path, pixels):
     def chunk(kind, data):
         return (struct.pack('>I', len(data)) + kind + data
                 + struct.pack('>I', zlib.crc32(kind + data)))
-    rows = numpy.zeros((HEIGHT, 1 + 3 * WIDTH), numpy.uint8)  # each row starts with its filter: none
+    rows = numpy.zeros((HEIGHT, 1 + 3 * WIDTH), numpy.uint8)  # Each row begins with the number of its filter: 0, none.
     rows[:, 1:] = pixels[:, :, :3].reshape(HEIGHT, -1)
     path.write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', WIDTH, HEIGHT, 8, 2, 0, 0, 0))
                      + chunk(b'IDAT', zlib.compress(rows.tobytes(), 6)) + chunk(b'IEND', b''))
 
 
 def shrunk(pixels, width, height):
-    """The mean of the pixels that fall on each of width x height."""
+    """The image scaled down to width x height; each pixel is the mean of those that it replaces."""
     columns = numpy.linspace(0, WIDTH, width + 1).astype(int)[:-1]
     lines = numpy.linspace(0, HEIGHT, height + 1).astype(int)[:-1]
     total = numpy.add.reduceat(numpy.add.reduceat(pixels[:, :, :3].astype(numpy.float64), lines, 0), columns, 1)
@@ -115,7 +116,7 @@ def shrunk(pixels, width, height):
 
 
 def show(pixels, devices):
-    """Prints the picture with two pixels in each character, and on its left who computed it."""
+    """Prints the picture with two pixels per character. The colours at the left show which device computed the rows."""
     size = os.get_terminal_size(sys.stdout.fileno())
     width = max(20, min(size.columns - 4, 2 * (size.lines - 6) * WIDTH // HEIGHT, 120))
     height = width * HEIGHT // WIDTH // 2 * 2
@@ -132,29 +133,31 @@ def show(pixels, devices):
 
 
 def terminal():
-    """Whether standard output shows colours and block characters."""
+    """Whether standard output is a terminal with colours and block characters."""
     return (sys.stdout.isatty() and os.environ.get('TERM', 'dumb') != 'dumb' and not os.environ.get('NO_COLOR')
             and (sys.stdout.encoding or '').lower().replace('-', '') == 'utf8')
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--platform', default='Clique', help='part of the OpenCL platform\'s name')
-    parser.add_argument('--png', type=pathlib.Path, metavar='FILE', help='write the picture there')
-    parser.add_argument('--json', type=pathlib.Path, metavar='FILE', help='write what each device did there')
+    parser.add_argument('--platform', default='Clique', help='part of the OpenCL platform\'s name; default: Clique')
+    parser.add_argument('--png', type=pathlib.Path, metavar='FILE', help='write the picture to this file')
+    parser.add_argument('--json', type=pathlib.Path, metavar='FILE', help='write what each device did to this file')
     options = parser.parse_args()
 
     devices = find_platform(options.platform).get_devices()
     if not devices:
-        sys.exit('picture.py: the platform has no devices')
+        sys.exit(f"picture.py: the platform '{options.platform}' has no devices")
     pixels, work, seconds = compute(devices)
     if terminal():
         show(pixels, len(devices))
-        legend = ', '.join('\x1b[38;2;{};{};{}m\u2590\x1b[0m {}'.format(*NODE_COLOURS[i % len(NODE_COLOURS)], one['node'])
-                           for i, one in enumerate(work))
+        colours = itertools.cycle(NODE_COLOURS)
+        legend = ', '.join('\x1b[38;2;{};{};{}m\u2590\x1b[0m {}'.format(*colour, one['node'])
+                           for colour, one in zip(colours, work))
         print(f'  computed by {legend}')
     nodes = ' and '.join(dict.fromkeys(one['node'] for one in work))
-    print(f'{WIDTH} x {HEIGHT} pixels, {BANDS} bands by turns on {nodes}: {seconds:.2f} s until the image is here')
+    print(f'{WIDTH} x {HEIGHT} pixels in {BANDS} bands, alternately on {nodes}: '
+          f'{seconds:.2f} s until the image was read')
     if options.png:
         write_png(options.png, pixels)
         print(f'written to {options.png}')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what each device did: table.py PICTURE.json HASHCAT.log"""
+"""Prints a table of what each device did: table.py PICTURE.json HASHCAT.log"""
 
 import json
 import pathlib
@@ -39,7 +39,7 @@ def main():
             rows.append(('', '', 'its share of the MD5 hashes', '', f'{speeds[index] / 1e6:.1f} million hashes/s'))
     table(rows)
     if len(speeds) != len(work):
-        print(f'  hashcat used {len(speeds)} of {len(work)} devices')
+        print(f'  hashcat used only {len(speeds)} of {len(work)} devices')
 
 
 if __name__ == '__main__':
