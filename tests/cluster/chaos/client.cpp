@@ -1,5 +1,5 @@
-// The application of the chaos test: an OpenCL program as any other, which uses all devices of the platform
-// until its time is over or a call fails. It checks every result, and says with its status what came of it.
+// The application of the chaos test: an ordinary OpenCL program that uses all devices of the platform until
+// its time is over or a call fails. It checks every result. The exit status says what happened.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,11 +17,11 @@ namespace {
 
 enum Outcome : int {
   kRight = 0,
-  kWrong = 1,   ///< a result was wrong, or something failed that must not
-  kFailed = 3,  ///< a call failed; what the devices that are left computed after that was right
+  kWrong = 1,   ///< a result was wrong, or something failed that must not fail
+  kFailed = 3,  ///< a call failed; afterwards, the remaining devices computed correct results
 };
 
-/// A call failed.
+/// Thrown when a call fails.
 class Failure : public std::runtime_error {
  public:
   Failure(const char* call, cl_int status)
@@ -33,7 +33,7 @@ void check(cl_int status, const char* call) {
 }
 #define CHECK(call) check((call), #call)
 
-/// A creating call's object; its last argument is `&status`.
+/// The object that a call creates. The call's last argument is `&status`.
 #define MADE(type, call)        \
   [&] {                         \
     cl_int status = CL_SUCCESS; \
@@ -42,7 +42,7 @@ void check(cl_int status, const char* call) {
     return made;                \
   }()
 
-/// A result was wrong.
+/// Thrown when a result is wrong.
 class Wrong : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -69,7 +69,7 @@ std::vector<cl_device_id> find_devices() {
     CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr));
     return devices;
   }
-  throw Wrong("there is no platform named Clique");
+  throw Wrong("no platform is named Clique");
 }
 
 bool available(cl_device_id device) {
@@ -78,7 +78,7 @@ bool available(cl_device_id device) {
   return result == CL_TRUE;
 }
 
-/// What the program does on some devices.
+/// The program's objects on some devices, and its computations.
 class Work {
  public:
   Work(const std::vector<cl_device_id>& devices, std::uint64_t seed) : random_(seed) {
@@ -97,10 +97,10 @@ class Work {
     kernel_ = MADE(Kernel, clCreateKernel(program_, "advance_all", &status));
   }
 
-  /// Numbers go to one device, through kernels on several, and back from one; `large` ones beside the
-  /// commands.
+  /// Writes numbers to one device, runs kernels on several, and reads the result from one. If `large`, the
+  /// data is transferred beside the commands.
   void chain(bool large) {
-    // Drivers that compile for each size of work-groups do that once.
+    // A fixed size of work-groups, because some drivers compile for each size.
     const std::size_t group = 64;
     const std::size_t count =
         group * (large ? (std::size_t{1} << 14U) + random_() % (std::size_t{3} << 14U) : 1 + random_() % 64);
@@ -110,9 +110,9 @@ class Work {
     const std::size_t bytes = count * sizeof(cl_uint);
     Mem from = MADE(Mem, clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status));
     Mem to = MADE(Mem, clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status));
-    // The queues' commands use our memory.
+    // Commands use memory of this function, so that they must complete before it returns.
     const Finish finish{*this};
-    // As programs do that begin when something else has happened.
+    // Like programs whose commands wait for something else to happen.
     Event gate;
     if (random_() % 4 == 0) gate = MADE(Event, clCreateUserEvent(context_, &status));
     const Open open{gate};
@@ -157,7 +157,7 @@ class Work {
       for (const Queue& queue : work.queues_) clFinish(queue);
     }
   };
-  /// Lets go of what waits for the event, should a call have failed.
+  /// Completes the event if a call has failed, so that the commands that wait for it end.
   struct Open {
     const Event& event;
     ~Open() {
@@ -176,8 +176,8 @@ class Work {
 
 using Clock = std::chrono::steady_clock;
 
-/// Devices that say that they are available have to work: at once, but for the news of a loss that has just
-/// happened.
+/// Checks that devices which are reported as available work. They may fail for a moment, until the report of
+/// a recent loss has arrived.
 void use_what_is_left(const std::vector<cl_device_id>& devices, std::uint64_t seed) {
   const auto deadline = Clock::now() + std::chrono::seconds(3);
   while (true) {
@@ -189,11 +189,11 @@ void use_what_is_left(const std::vector<cl_device_id>& devices, std::uint64_t se
       Work work(left, seed);
       work.chain(false);
       work.chain(true);
-      std::fprintf(stderr, "chaos_client: goes on with %zu of %zu devices\n", left.size(), devices.size());
+      std::fprintf(stderr, "chaos_client: continues with %zu of %zu devices\n", left.size(), devices.size());
       return;
     } catch (const Failure& failure) {
       if (Clock::now() > deadline)
-        throw Wrong(std::string("a device that is available does not work: ") + failure.what());
+        throw Wrong(std::string("a device that is reported as available does not work: ") + failure.what());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -206,7 +206,8 @@ Outcome run(double seconds, std::uint64_t seed, std::size_t devices_wanted) {
   try {
     devices = find_devices();
     if (devices.size() != devices_wanted) {
-      std::fprintf(stderr, "chaos_client: %zu devices, not %zu\n", devices.size(), devices_wanted);
+      std::fprintf(stderr, "chaos_client: the platform has %zu devices instead of %zu\n", devices.size(),
+                   devices_wanted);
       if (devices.empty()) return kFailed;
     }
     Work work(devices, seed);
@@ -214,7 +215,7 @@ Outcome run(double seconds, std::uint64_t seed, std::size_t devices_wanted) {
     while (++chains < 2 || Clock::now() < end);
     return devices.size() == devices_wanted ? kRight : kFailed;
   } catch (const Failure& failure) {
-    std::fprintf(stderr, "chaos_client: after %u chains %s\n", chains, failure.what());
+    std::fprintf(stderr, "chaos_client: after %u chains: %s\n", chains, failure.what());
   }
   use_what_is_left(devices, seed);
   return kFailed;
@@ -226,7 +227,7 @@ Outcome run(double seconds, std::uint64_t seed, std::size_t devices_wanted) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "use: chaos_client SECONDS SEED DEVICES\n");
+    std::fprintf(stderr, "usage: chaos_client SECONDS SEED DEVICES\n");
     return 2;
   }
   try {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the links of `with_nodes --netem` do to packets. Times are only compared with the least that they can be.
+"""Checks what the links of `with_nodes --netem` do to packets. Times are only compared with their minimum.
 
-Without an argument runs every check over links of its own, with its name, as their command.
+Without an argument, runs every check with links of its own: starts with_nodes with this script and the check's name.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ CHECKS = {}
 
 
 def over(spec):
-    """What follows is a check over such links."""
+    """Declares a check over links with this specification."""
     def add(check):
         CHECKS[check.__name__] = (spec, check)
         return check
@@ -33,7 +33,7 @@ def over(spec):
 
 
 def in_node(index, make):
-    """What `make` returns in a node's network namespace."""
+    """Calls `make` in a node's network namespace and returns its result."""
     setns = ctypes.CDLL(None, use_errno=True).setns
     holder = os.environ['CLIQUE_TEST_NAMESPACES'].split(',')[index]
     with open('/proc/self/ns/net', 'rb') as ours, open(f'/proc/{holder}/ns/net', 'rb') as theirs:
@@ -45,7 +45,7 @@ def in_node(index, make):
 
 
 def datagrams(address):
-    """A socket for datagrams that waits for half a second at most."""
+    """A socket for datagrams that waits at most half a second."""
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.bind((address, PORT))
     made.settimeout(0.5)
@@ -58,7 +58,7 @@ def hosts():
 
 
 def connected():
-    """A connection, as seen from the client and from the first node."""
+    """Both ends of a connection between the client and the first node."""
     with in_node(0, lambda: socket.create_server((NODES[0], PORT))) as server:
         near = socket.create_connection((NODES[0], PORT))
         return near, server.accept()[0]
@@ -69,7 +69,7 @@ def send(source, target, data=b'packet'):
 
 
 def all_received(target):
-    """What comes until nothing more does."""
+    """All datagrams until none arrives any more."""
     received = []
     try:
         while True:
@@ -83,7 +83,7 @@ def numbered(count):
 
 
 def introduced():
-    """Sockets of the client and of the first node, which know each other's hardware address."""
+    """Sockets of the client and of the first node, after these have learnt each other's hardware addresses."""
     client, node, _ = hosts()
     while not all_received(node):
         send(client, node)
@@ -91,14 +91,14 @@ def introduced():
 
 
 def exchange(source, target, count):
-    """What is received of packets with these numbers."""
+    """Sends `count` numbered packets. Returns those that are received."""
     for number in numbered(count):
         send(source, target, number)
     return all_received(target)
 
 
 def transfer(size):
-    """Sends so many bytes over a connection; returns how many seconds that took."""
+    """Sends `size` bytes over a connection. Returns the time in seconds."""
     data = random.Random(size).randbytes(size)
     start = time.monotonic()
     near, far = connected()
@@ -205,7 +205,7 @@ def with_nodes(spec, *command):
 
 
 def run_all():
-    """Runs all checks; the status."""
+    """Runs all checks. Returns the exit status."""
     failed = 0
     for name, (spec, _) in CHECKS.items():
         status = subprocess.run(with_nodes(spec, sys.executable, __file__, name), check=False).returncode
@@ -220,13 +220,14 @@ def run_all():
 
 def nonsense_is_refused():
     for spec, culprit in (('lag 3ms', "'lag'"), ('delay 5 ms', "'5'"), ('loss 101%', "'101%'"), ('rate 1gb', "'1gb'"),
-                          ('limit 0', "'0'"), ('mtu 90000', "'90000'"), ('delay', "'delay'"), ('reorder 1%', "'reorder'")):
+                          ('limit 0', "'0'"), ('mtu 90000', "'90000'"), ('delay', "'delay'"),
+                          ('reorder 1%', "'reorder'")):
         ended = subprocess.run(with_nodes(spec, 'true'), stderr=subprocess.PIPE, text=True, check=False)
         assert ended.returncode == 2 and culprit in ended.stderr, (spec, ended.returncode, ended.stderr)
 
 
 def nothing_is_left():
-    """Where with_nodes is killed, its links end, too."""
+    """If with_nodes is killed, its links end, too."""
     with subprocess.Popen(with_nodes('delay 1ms', 'sh', '-c', 'echo started; exec sleep 60'), stdout=subprocess.PIPE,
                           text=True) as process:
         assert process.stdout.readline() == 'started\n'

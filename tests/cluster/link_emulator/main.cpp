@@ -1,8 +1,8 @@
-// Joins network namespaces like a switch whose links are slow, long or bad: every host has a TAP device, and
-// what it sends is lost, delayed, doubled or held back as tc-netem at that device would do it. Needs no
-// module of the kernel.
+// Connects network namespaces like a switch whose links are slow, long or unreliable. Every host has a TAP
+// device; packets that it sends are lost, delayed, duplicated or queued like tc-netem at that device would
+// do. Needs no kernel module.
 //
-// Ends when its standard input does, and with it the devices.
+// The program ends when its standard input ends; then the devices disappear, too.
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
@@ -40,10 +40,10 @@ constexpr int kUnavailable = 77;
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A file descriptor, closed at the end.
+/// Owns a file descriptor.
 class Descriptor {
  public:
-  /// @throws std::system_error where `fd` is none
+  /// @throws std::system_error with errno if `fd` is negative
   Descriptor(int fd, const std::string& what) : fd_(fd) {
     if (fd < 0) fail(what);
   }
@@ -58,7 +58,8 @@ class Descriptor {
   int fd_;
 };
 
-/// What the device says before each frame: virtio_net_hdr, whose header file is no C++ everywhere.
+/// The header that the device puts before each frame: virtio_net_hdr, whose header file is not valid C++ on
+/// all systems.
 struct FrameHeader {
   std::uint8_t flags;
   std::uint8_t segmentation;  // 0: the frame is one packet
@@ -68,16 +69,16 @@ struct FrameHeader {
   std::uint16_t checksum_offset;
 };
 
-/// Ethernet's: two addresses and a type.
+/// Ethernet's header: two addresses and a type.
 constexpr std::size_t kEthernetHeader = 14;
 constexpr std::size_t kVlanTag = 4;
-/// Of a packet of TCP that is part of a larger frame: Ethernet's, IP's and TCP's headers.
+/// The headers of a TCP packet that is part of a larger frame: Ethernet's, IP's and TCP's.
 constexpr std::size_t kPacketHeaders = kEthernetHeader + 20 + 32;
-/// What Ethernet sends besides the frame: preamble, checksum, gap.
+/// What Ethernet sends in addition to the frame: preamble, checksum and gap.
 constexpr std::size_t kAroundPacket = 24;
 constexpr std::size_t kLargestFrame = sizeof(FrameHeader) + kPacketHeaders + 64 * 1024;
-/// More than a sender hands over while this process waits for its turn, so that only what the specification
-/// says is lost.
+/// Length of the device's queue: more than a sender hands over while this process is not running, so that
+/// only the specified packets are lost.
 constexpr int kDeviceQueue = 10000;
 
 using Address = std::array<unsigned char, 6>;
@@ -91,7 +92,8 @@ class Tap {
     name.copy(request.ifr_name, sizeof request.ifr_name - 1);
     request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
     control(fd_, TUNSETIFF, &request);
-    // Many packets of a connection come as one frame, which costs the processor less, where all fare alike.
+    // If the same happens to all packets, many packets of a connection come as one frame, which takes less
+    // processor time.
     const unsigned offloads = TUN_F_CSUM | (spec.by_chance() ? 0U : TUN_F_TSO4 | TUN_F_TSO6);
     if (ioctl(fd_.get(), TUNSETOFFLOAD, offloads) != 0) fail("TAP device");
     control(fd_, SIOCGIFHWADDR, &request);
@@ -107,7 +109,7 @@ class Tap {
   const Address& address() const { return address_; }
 
  private:
-  /// Leaves this thread in that namespace.
+  /// Opens /dev/net/tun in a namespace. The thread stays in that namespace.
   static Descriptor open_in(const std::string& network) {
     const Descriptor space(open(network.c_str(), O_RDONLY | O_CLOEXEC), network);
     if (setns(space.get(), CLONE_NEWNET) != 0) fail(network);
@@ -121,7 +123,7 @@ class Tap {
   Address address_{};
 };
 
-/// A frame as the device gives it, with its header.
+/// A frame as the device delivers it, with its FrameHeader.
 using Frame = std::vector<unsigned char>;
 
 class Emulator {
@@ -133,7 +135,7 @@ class Emulator {
     addresses_[hosts_.back().tap.address()] = hosts_.size() - 1;
   }
 
-  /// Until standard input ends.
+  /// Forwards packets until standard input ends.
   void run() {
     std::vector<pollfd> sources{{STDIN_FILENO, POLLIN, 0}};
     for (const Host& host : hosts_) sources.push_back({host.tap.fd(), POLLIN, 0});
@@ -145,17 +147,20 @@ class Emulator {
     }
   }
 
-  /// What has become of the packets.
+  /// Prints how many packets were lost.
   void report() const {
-    std::fprintf(stderr, "link_emulator: of %zu packets %zu were lost, %zu more found the queue full\n",
-                 packets_, lost_, refused_);
+    std::fprintf(
+        stderr,
+        "link_emulator: of %zu packets, %zu were lost, and %zu more were dropped because a queue was full\n",
+        packets_, lost_, refused_);
   }
 
  private:
   struct Host {
     Tap tap;
-    Clock::time_point free_at;                                      // when what it has sent so far has left
-    std::deque<std::pair<Clock::time_point, std::size_t>> waiting;  // until when, how many packets
+    Clock::time_point free_at;  // when everything that it has sent so far has left
+    std::deque<std::pair<Clock::time_point, std::size_t>>
+        waiting;  // when they have left, and how many packets
     std::size_t waiting_packets;
   };
   struct Delivery {
@@ -163,7 +168,7 @@ class Emulator {
     Frame frame;
   };
 
-  /// Until there is something to take or to deliver.
+  /// Waits until there is something to take or to deliver.
   void wait(std::vector<pollfd>& sources) const {
     timespec rest{};
     if (!under_way_.empty()) {
@@ -176,7 +181,7 @@ class Emulator {
       fail("ppoll");
   }
 
-  /// Takes some of what a host has sent, so that all hosts have their turn.
+  /// Takes some of the frames that a host has sent. The number is limited, so that all hosts get their turn.
   void take(std::size_t host) {
     std::array<unsigned char, kLargestFrame> data;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     for (int i = 0; i < 16; ++i) {
@@ -186,14 +191,14 @@ class Emulator {
       const Frame frame(data.begin(), data.begin() + size);
       const std::size_t packets = packets_of(frame);
       packets_ += packets;
-      // As netem: one that is lost and doubled arrives once.
+      // Like netem: a packet that is both lost and duplicated arrives once.
       const int copies = 1 + (chance(spec_.duplicate) ? 1 : 0) - (chance(spec_.loss) ? 1 : 0);
       if (copies == 0) lost_ += packets;
       for (int copy = 0; copy < copies; ++copy) send(host, frame, packets);
     }
   }
 
-  /// How many packets a frame is on the link; none where its size is wrong.
+  /// The number of packets that a frame is on the link; 0 if its size is invalid.
   std::size_t packets_of(const Frame& frame) const {
     if (frame.size() < sizeof(FrameHeader) + kEthernetHeader) return 0;
     FrameHeader header{};
@@ -204,7 +209,7 @@ class Emulator {
     return (size - kPacketHeaders + header.segment_size - 1) / header.segment_size;
   }
 
-  /// A host's frame goes over its link.
+  /// Sends a frame over the link of its host.
   void send(std::size_t from, const Frame& frame, std::size_t packets) {
     if (packets == 0) return;
     Host& host = hosts_[from];
@@ -230,7 +235,7 @@ class Emulator {
     under_way_.emplace(due, Delivery{from, frame});
   }
 
-  /// What is due; of several at the same time the one that was sent first comes first.
+  /// Delivers all frames that are due. Frames that are due at the same time keep their order.
   void deliver() {
     while (!under_way_.empty() && under_way_.begin()->first <= Clock::now()) {
       const auto [from, frame] = std::move(under_way_.begin()->second);
@@ -245,7 +250,7 @@ class Emulator {
       }
     }
   }
-  /// A host whose device is down does not take it.
+  /// Writes a frame to a host's device. A device that is down drops it.
   void put(std::size_t host, const Frame& frame) {
     (void)!write(hosts_[host].tap.fd(), frame.data(), frame.size());
   }
@@ -293,17 +298,16 @@ int run(const LinkSpec& spec, const std::string& device, const std::vector<std::
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Joins network namespaces by links that delay, lose, double, reorder or hold back packets. Prints "
-      "\"ready\" "
-      "when each of them has its device, and ends when standard input does.");
+      "Connects network namespaces by links that delay, lose, duplicate, reorder or queue packets. Prints "
+      "\"ready\" when each namespace has its device, and ends when standard input ends.");
   std::string spec;
   std::string device = "eth0";
   std::vector<std::string> networks;
   app.add_option("--device", device, "name of the device in each namespace")->capture_default_str();
-  app.add_option("spec", spec,
-                 "what happens to what each host sends: delay TIME [JITTER], loss P%, duplicate P%, reorder "
-                 "P%, rate RATE, "
-                 "limit PACKETS, mtu BYTES, seed NUMBER")
+  app.add_option(
+         "spec", spec,
+         "properties of the links: delay TIME [JITTER], loss P%, duplicate P%, reorder P%, rate RATE, "
+         "limit PACKETS, mtu BYTES, seed NUMBER")
       ->required();
   app.add_option("networks", networks, "network namespaces: /proc/PID/ns/net")->required();
   try {

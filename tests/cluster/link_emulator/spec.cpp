@@ -16,7 +16,7 @@ const Units kTimes{{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 const Units kRates{{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
 const Units kPercent{{"%", 0.01}};
 
-/// A number and its unit, without anything between them.
+/// A number directly followed by its unit.
 std::optional<double> quantity(std::string_view text, const Units& units) {
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -40,18 +40,18 @@ class Words {
  public:
   explicit Words(const std::string& text) : text_(text) {}
 
-  /// The next word, or none.
+  /// The next word; empty at the end.
   std::string next() {
     std::string word;
     text_ >> word;
     return word;
   }
-  /// Whether a number comes next.
+  /// Whether the next word begins with a digit.
   bool number_follows() {
     text_ >> std::ws;
     return text_.peek() >= '0' && text_.peek() <= '9';
   }
-  /// What `read` makes of the next word, which has to be from `least` to `most`.
+  /// The value of the next word, converted by `read`. Throws if it is not between `least` and `most`.
   template <typename Read, typename Number>
   Number value(const std::string& of, Read&& read, Number least, Number most, const char* wanted) {
     const std::string word = next();
@@ -115,12 +115,12 @@ LinkSpec parse_link_spec(const std::string& text) {
   for (std::string word = words.next(); !word.empty(); word = words.next()) {
     const auto meaning = meanings.find(word);
     if (meaning == meanings.end())
-      throw std::invalid_argument("'" + word +
-                                  "' is none of delay, loss, duplicate, reorder, rate, limit, mtu and seed");
+      throw std::invalid_argument(
+          "'" + word + "' is unknown; known are delay, loss, duplicate, reorder, rate, limit, mtu and seed");
     meaning->second(word);
   }
   if (spec.reorder > 0 && spec.delay.count() == 0)
-    throw std::invalid_argument("'reorder' needs a delay that packets can do without");
+    throw std::invalid_argument("'reorder' needs 'delay': reordered packets are those that are not delayed");
   return spec;
 }
 
