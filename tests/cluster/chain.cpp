@@ -1,5 +1,5 @@
-// Chains of dependent commands over all devices of the platform, with events as the only synchronisation: the
-// data and the order have to travel from node to node by themselves.
+// Chains of dependent commands over all devices of the platform, synchronised only by events: the data and
+// the order have to propagate from node to node.
 #include <array>
 #include <memory>
 #include <thread>
@@ -58,7 +58,7 @@ kernel void advance_image(read_only image2d_t in, write_only image2d_t out, uint
   static std::vector<cl_event> after(cl_event event) {
     return event != nullptr ? std::vector<cl_event>{event} : std::vector<cl_event>{};
   }
-  /// One hop: kernel `advance` on the hop's device, after `last`, which it replaces.
+  /// Enqueues one hop: a kernel on the hop's device, after `last`. `last` becomes its event.
   void enqueue_step(cl_kernel k, cl_mem mem, int hop, Event& last, size_t count = length) {
     Event next;
     set_args(k, mem, static_cast<cl_uint>(hop));
@@ -75,7 +75,7 @@ kernel void advance_image(read_only image2d_t in, write_only image2d_t out, uint
     for (int hop = 0; hop < count; ++hop) step_on_cpu(data, hop);
     return data;
   }
-  /// Read on the queue of the fixture, which is no part of any chain.
+  /// Reads on the fixture's queue, which is not part of any chain.
   Data read_after(cl_mem mem, cl_event last, size_t count = length) {
     Data data(count);
     EXPECT_CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, count * sizeof(cl_uint), data.data(),
@@ -221,7 +221,7 @@ TEST_F(Chain, GivenSubBuffersOnDifferentDevicesAtTheSameTimeThenTheWholeIsRight)
     std::vector<cl_event> handles;
     const int first_hop = hop;
     for (size_t i = 0; i < parts; ++i) {
-      // In every round another device has the part.
+      // Each round, another device has the part.
       const cl_command_queue on = queue_of(static_cast<int>(i) + round);
       for (hop = first_hop; hop < first_hop + 20; ++hop) {
         Event next;
@@ -530,7 +530,7 @@ TEST_F(Chain, GivenBarriersInOutOfOrderQueuesThenTheyJoinAllDevices) {
 }
 
 TEST_F(Chain, GivenTwoChainsFromTwoThreadsOnTheSameQueuesThenBothResultsAreRight) {
-  // Out-of-order, so that one chain's waiting does not order the other.
+  // Out of order, so that one chain does not order the other by waiting.
   queues = queue_per_device(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const Mem mems[] = {buffer<cl_uint>(length, initial.data()), buffer<cl_uint>(length, initial.data())};
   Event lasts[2];

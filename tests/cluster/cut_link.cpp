@@ -1,4 +1,4 @@
-// The link between the client and a node is cut.
+// Cutting the link between the client and a node.
 #include "links.hpp"
 
 namespace clique::test {

@@ -1,4 +1,4 @@
-// A node is cut off that has a part of what the host reads.
+// Cutting off a node that has a part of the content that the host reads.
 #include "links.hpp"
 
 namespace clique::test {

@@ -1,4 +1,4 @@
-// A node is cut off that was to hand content on to another.
+// Cutting off a node that was about to send content to another node.
 #include "links.hpp"
 
 namespace clique::test {

@@ -1,6 +1,6 @@
-// What tests that cut links between hosts share: nothing is closed then, packets just do not arrive any more.
-// The nodes have to be in network namespaces of their own, as tests/cluster/with_nodes makes them where it
-// may.
+// Shared by tests that cut links between hosts: no connection is closed, but packets do not arrive any more.
+// The nodes must be in network namespaces of their own, which tests/cluster/with_nodes creates if it is
+// permitted to.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace clique::test {
 class LinkTest : public ApiTest {
  protected:
   static constexpr size_t count = 4096;
-  /// A silent connection is noticed after 5 seconds, given up after one more, and tests share the processor.
+  /// A silent connection is noticed after 5 seconds and given up after one more; tests share the processor.
   static constexpr std::chrono::seconds limit{12};
 
   void SetUp() override {
@@ -29,7 +29,7 @@ class LinkTest : public ApiTest {
     program = build("kernel void add(global uint* data, uint n) { data[get_global_id(0)] += n; }");
     add = kernel(program, "add");
     for (cl_device_id one : devices()) queues.push_back(make_queue(0, one));
-    // Once everywhere, so that what is still to be made on the nodes has been made.
+    // Runs once on every node, so that all objects exist there.
     expect_round_works();
   }
 
@@ -38,15 +38,15 @@ class LinkTest : public ApiTest {
     const std::string line = "nsenter --net=/proc/" + namespaces[node] + "/ns/net " + command;
     ASSERT_EQ(0, std::system(line.c_str())) << line;
   }
-  /// Runs a command in the namespace that this process and the bridge between the nodes are in.
+  /// Runs a command in the namespace of this process, which also has the bridge between the nodes.
   static void here(const std::string& command) { ASSERT_EQ(0, std::system(command.c_str())) << command; }
 
-  /// data[i] += n on a node.
+  /// Enqueues data[i] += n on a node.
   cl_int enqueue_add(size_t node, cl_mem data, cl_uint n, cl_event* event = nullptr) {
     set_args(add, data, n);
     return launch(queues[node], add, count, {}, event);
   }
-  /// A buffer that every node of `nodes` changes by turns has the right content.
+  /// Expects that a buffer which all `nodes` change in turn has the right content.
   void expect_round_works(const std::vector<size_t>& nodes = {0, 1, 2}) {
     std::vector<cl_uint> data(count);
     std::iota(data.begin(), data.end(), 0U);
@@ -63,7 +63,7 @@ class LinkTest : public ApiTest {
                                   result.data(), 0, nullptr, nullptr));
     for (cl_uint i = 0; i < count; ++i) ASSERT_EQ(data[i] + sum, result[i]) << "at " << i;
   }
-  /// The call's status, which has to come in time.
+  /// The call's status. Expects that the call returns in time.
   template <typename Call>
   static cl_int timed(const char* what, Call&& call) {
     const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// What the host sees in the order of events that went from node to node.
+// The order in which the host sees the completion of events that depend on each other across nodes.
 #include <cstring>
 
 #include "../api/helpers.hpp"
@@ -19,7 +19,7 @@ class Order : public ApiTest {
                                           waits.empty() ? nullptr : waits.data(), event.out()));
     return event;
   }
-  /// A read of much, which ends some time after the commands that are next on other nodes.
+  /// Enqueues a large read, which completes some time after the next commands on other nodes.
   Event large_read(cl_command_queue on, cl_mem mem, void* to, size_t size) {
     Event event;
     EXPECT_CL(clEnqueueReadBuffer(on, mem, CL_FALSE, 0, size, to, 0, nullptr, event.out()));

@@ -1,4 +1,4 @@
-// The link between the client and a node, or between two nodes, is cut for a while.
+// Cutting the link between the client and a node, or between two nodes, for a while.
 #include "links.hpp"
 
 #include <thread>
@@ -7,7 +7,7 @@ namespace clique::test {
 
 class Resume : public LinkTest {
  protected:
-  /// Longer than it takes to notice.
+  /// Longer than it takes to notice the cut.
   static constexpr std::chrono::seconds cut{7};
 
   void cut_for_a_while(size_t node) {
@@ -26,7 +26,7 @@ TEST_F(Resume, WhatWasUnderWayEndsWell) {
   ASSERT_CL(launch(queues[1], add, count, {gate}, pending.out()));
   ASSERT_CL(clFlush(queues[1]));
   in_node(1, "ip link set eth0 down");
-  // Both the command that waits and others are to be sent while nothing arrives.
+  // Both the waiting command and others have to be sent while nothing arrives.
   gate.open();
   for (cl_uint i = 0; i < 100; ++i) ASSERT_CL(enqueue_add(1, mem, 1U));
   ASSERT_CL(clFlush(queues[1]));
@@ -50,7 +50,7 @@ TEST_F(Resume, NodesReachEachOtherAgain) {
   ASSERT_CL(enqueue_add(2, mem, 1U));
   ASSERT_CL(clFinish(queues[2]));
   cut_for_a_while(2);
-  // From node to node, both ways.
+  // Data goes from node to node, in both directions.
   expect_round_works({2, 1, 0, 2});
   ASSERT_CL(enqueue_add(0, mem, 1U));
   std::vector<cl_uint> result(count);

@@ -1,5 +1,5 @@
-// Content that many nodes want at a time: who sends it to whom is seen in what each node's network device has
-// sent.
+// Content that many nodes need at the same time. The counters of the nodes' network devices show which node
+// sends it.
 #include <fstream>
 
 #include "links.hpp"
@@ -19,7 +19,7 @@ class Spread : public LinkTest {
       for (std::string line; std::getline(devices, line);) {
         const size_t colon = line.find("eth0:");
         if (colon == std::string::npos) continue;
-        // What was sent comes after eight columns of what was received.
+        // The column of sent bytes follows eight columns about received data.
         std::istringstream columns(line.substr(colon + 5));
         size_t bytes = 0;
         for (int i = 0; i < 9; ++i) columns >> bytes;
@@ -29,7 +29,7 @@ class Spread : public LinkTest {
     EXPECT_EQ(namespaces.size(), result.size());
     return result;
   }
-  /// What each node sends during a call.
+  /// The bytes that each node sends during a call.
   template <typename Call>
   std::vector<size_t> sent_by(Call&& call) const {
     const std::vector<size_t> before = sent();
@@ -47,7 +47,7 @@ class Spread : public LinkTest {
     ASSERT_CL(clEnqueueMigrateMemObjects(queues[node], 1, mem.ptr(), 0, 0, nullptr, nullptr));
     ASSERT_CL(clFlush(queues[node]));
   }
-  /// Has nodes 0, 1, 2 and 0 again write one part each. @returns the whole content.
+  /// Lets nodes 0, 1, 2 and 0 again write one part each. @returns the whole content.
   std::vector<cl_uint> fill_parts(cl_mem mem) {
     std::vector<cl_uint> whole;
     for (cl_uint i = 0; i < 4; ++i) {

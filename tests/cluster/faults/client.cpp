@@ -1,4 +1,4 @@
-// Clients that die, and clients that come after them.
+// Clients that die, and the clients after them.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace clique::test {
 
-/// The processes that are killed: they transfer until then.
+/// The processes that are killed. They transfer data until then.
 class ClientProcess : public ApiTest {};
 
 TEST_F(ClientProcess, DISABLED_Transfers) {
@@ -96,8 +96,8 @@ TEST_F(LostClient, EndInOrderLeavesNoWorker) {
   EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !alive(worker); })) << node.log();
 }
 
-/// Private workers, which nobody but their client looks after. They are found by a variable that the client
-/// has.
+/// Private workers, which only belong to their client. The tests find them by an environment variable of the
+/// client.
 class Embedded : public LostClient {
  protected:
   static constexpr const char* kMark = "CLIQUE_TEST_MARK";

@@ -1,4 +1,4 @@
-// Where the nodes come from, and what people are told when that goes wrong.
+// The sources of the list of nodes, and the messages for users if something is wrong with it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -24,7 +24,8 @@ class Configuration : public ::testing::Test {
 
   fs::path file() const { return folder / "clique/nodes.toml"; }
   void write(const std::string& text) const { std::ofstream(file()) << text; }
-  /// Opens the platform and looks at all of its devices, as clinfo does.
+  /// Opens the platform and queries all of its devices, as clinfo does. @returns what was printed to standard
+  /// error
   static std::string messages_when_opened() {
     return stderr_of([] {
       ASSERT_NE(nullptr, platform());
@@ -105,7 +106,7 @@ TEST_F(Configuration, UnreachableNodeIsReportedOnce) {
   const Node node("alpha");
   int closed = 0;
   {
-    // A port that nobody listens on, since who did is gone.
+    // Nothing listens on its port after this block.
     Node gone("beta");
     closed = gone.port();
   }

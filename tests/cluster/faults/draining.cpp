@@ -1,4 +1,4 @@
-// A node that is taken out of service while applications use it.
+// Taking a node out of service while applications use it.
 #include <csignal>
 
 #include "nodes.hpp"
@@ -18,7 +18,7 @@ class Draining : public TwoNodes {
   }
 };
 
-/// A program that comes while a node drains.
+/// A program that starts while a node drains.
 class LateProgram : public ::testing::Test {};
 
 TEST_F(LateProgram, DISABLED_SaysWhatDevicesThereAre) {
@@ -36,7 +36,7 @@ TEST_F(Draining, WhoIsThereFinishesAndWhoComesIsToldWhy) {
   EXPECT_NE(std::string::npos, late.output().find("cannot be reached: cliqued refused: node alpha drains"))
       << late.output();
 
-  // It works as before, also in what is made only now.
+  // The session works as before, also with objects that are created now.
   EXPECT_TRUE(available(0));
   const Context another(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, nullptr));
   EXPECT_NE(nullptr, another.get());

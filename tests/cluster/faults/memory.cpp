@@ -1,5 +1,5 @@
-// Programs that give pointers to where there is no memory. That is their end, in the call that was given the
-// pointer, as it is natively, and nobody else's concern.
+// Programs that pass invalid pointers. As with native drivers, the call that received the pointer raises
+// SIGSEGV. That ends the program and nothing else.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kSmall = 4096;
 constexpr size_t kLarge = size_t{16} << 20U;
 
-/// What a process that faults ends with.
+/// The exit status of a process that faults in the call.
 constexpr int kInTheCall = 41;
 constexpr int kElsewhere = 42;
 
@@ -28,13 +28,13 @@ void tell_who_faulted(int /*signal*/) {
   ::_exit(::gettid() == calling_thread ? kInTheCall : kElsewhere);
 }
 
-/// Memory that may not be touched, or not be written.
+/// Memory that may not be accessed, or not be written, depending on `protection`.
 std::byte* memory(size_t size, int protection) {
   void* const mapped = ::mmap(nullptr, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return mapped != MAP_FAILED ? static_cast<std::byte*>(mapped) : nullptr;
 }
 
-/// A file's content, which may not be written.
+/// Mapped content of a file, which may not be written.
 void* file(size_t size) {
   const int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
@@ -44,7 +44,7 @@ void* file(size_t size) {
 
 }  // namespace
 
-/// The processes that do so. Each says in CLIQUE_TEST_CALL what it does.
+/// The processes that pass invalid pointers. CLIQUE_TEST_CALL says which call each of them makes.
 class WrongPointer : public ApiTest {
  protected:
   void call(const std::string& name, cl_bool blocking, size_t size) {
@@ -60,7 +60,7 @@ class WrongPointer : public ApiTest {
       const Mem created(clCreateBuffer(context, flags, size, from, &err));
       return err;
     };
-    // What the device has done by now is not what is looked at.
+    // The test does not examine what the device has done.
     ASSERT_CL(clFinish(queue));
     calling_thread = ::gettid();
     for (const int number : {SIGSEGV, SIGBUS, SIGABRT}) ::signal(number, tell_who_faulted);
@@ -102,10 +102,11 @@ TEST_F(WrongPointer, DISABLED_IsGiven) {
        std::getenv("CLIQUE_TEST_LARGE") != nullptr ? kLarge : kSmall);
 }
 
-/// Another session, which goes on meanwhile.
+/// Another session, which must continue meanwhile.
 class Memory : public TwoNodes {
  protected:
-  /// @returns how the process ended.
+  /// Runs a process that passes an invalid pointer.
+  /// @returns its exit status
   int end_of(const std::string& call, bool blocking, bool large, bool shared) {
     std::map<std::string, std::string> environment{{"CLIQUE_NODES", nodes[0].address()},
                                                    {"CLIQUE_SHARED_MEMORY", shared ? "1" : "0"},
@@ -116,7 +117,7 @@ class Memory : public TwoNodes {
     const pid_t pid = client.pid();
     const int status = client.wait(std::chrono::seconds(60));
     EXPECT_NE(status, -1) << "it hangs\n" << client.output();
-    // Its worker ended as workers do, and neither its daemon nor other sessions have noticed.
+    // The worker ended normally, and neither the daemon nor other sessions are affected.
     EXPECT_TRUE(eventually(kLossLimit, [&] { return !alive(nodes[0].worker(pid)); }));
     EXPECT_EQ(nodes[0].log().find("a worker of"), std::string::npos) << nodes[0].log();
     expect_works(queues[0], 3);

@@ -33,7 +33,7 @@ kernel void endless(global volatile uint* out) { while (atomic_inc(out) != 0xFFF
 
 std::string daemon_path() {
   const char* path = std::getenv("CLIQUE_DAEMON");
-  if (path == nullptr) throw std::runtime_error("CLIQUE_DAEMON is not set; run this through ctest");
+  if (path == nullptr) throw std::runtime_error("CLIQUE_DAEMON is not set; run the test through ctest");
   return path;
 }
 
@@ -46,7 +46,7 @@ Node::Node(const std::string& name, int drain_timeout)
   if (!eventually(kStartLimit,
                   [&] { return std::regex_search(text = log(), found, line) || !alive(daemon_.pid()); }) ||
       found.empty())
-    throw std::runtime_error("cliqued does not listen; it says:\n" + log());
+    throw std::runtime_error("cliqued does not listen in time; its log:\n" + log());
   address_ = found[1];
 }
 
@@ -65,7 +65,9 @@ pid_t Node::find_worker(pid_t client) const {
 
 pid_t Node::worker(pid_t client) const {
   const pid_t pid = find_worker(client != 0 ? client : ::getpid());
-  if (pid < 0) throw std::runtime_error("no session of ours in the node's log:\n" + log());
+  if (pid < 0)
+    throw std::runtime_error("the node's log has no session of process " +
+                             std::to_string(client == 0 ? ::getpid() : client) + ":\n" + log());
   return pid;
 }
 
@@ -128,7 +130,7 @@ Event TwoNodes::start_endless(cl_command_queue on) {
   const Kernel endless = with_args("endless", {mem});
   Event running;
   EXPECT_CL(enqueue(on, endless, 1, {}, running.out()));
-  // Whoever only asks may be told late; whoever has a callback is told at once.
+  // Polling the status may give an old one; a callback is called at once.
   auto seen = std::make_shared<std::atomic<bool>>(false);
   EXPECT_CL(clSetEventCallback(
       running, CL_RUNNING,
@@ -157,7 +159,7 @@ Watchdog::Watchdog(const char* what, std::chrono::milliseconds limit) : state_(s
     if (state->changed.wait_for(lock, limit, [&] { return state->over; })) return;
     std::fprintf(stderr, "%s\n  has not returned after %lld ms\n", what.c_str(),
                  static_cast<long long>(limit.count()));
-    // Daemons die with us.
+    // The daemons end with this process.
     std::_Exit(EXIT_FAILURE);
   }).detach();
 }

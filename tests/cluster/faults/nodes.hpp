@@ -1,5 +1,5 @@
-// Daemons on this host's loopback address, and OpenCL over them. The platform opens once per process, so each
-// test that uses it has to be a process of its own.
+// Daemons on this host's loopback address, and OpenCL over them. The platform opens once per process, so that
+// each test which uses it must be a process of its own.
 #pragma once
 
 #include <chrono>
@@ -11,26 +11,27 @@
 
 namespace clique::test {
 
-/// Noticing a loss may take so long: heartbeats are given up after 5 seconds, and tests share the processor.
+/// Time limit for noticing a loss: heartbeats are given up after 5 seconds, and tests share the processor.
 inline constexpr std::chrono::milliseconds kLossLimit{6000};
 
-/// cliqued: CLIQUE_DAEMON, set by CTest.
+/// The path of cliqued: CLIQUE_DAEMON, which CTest sets.
 std::string daemon_path();
 
-/// A running cliqued, with the first device of the node.
+/// A running cliqued that offers the first device of this host.
 class Node {
  public:
-  /// @param drain_timeout seconds that sessions have when it is told to end; tests' own are open then.
+  /// @param drain_timeout seconds that sessions get when the daemon is told to end. The test's own sessions
+  /// are still open then.
   explicit Node(const std::string& name, int drain_timeout = 0);
 
-  /// As in CLIQUE_NODES.
+  /// The address as in CLIQUE_NODES.
   const std::string& address() const { return address_; }
   int port() const;
   Child& daemon() { return daemon_; }
   std::string log() const { return daemon_.output(); }
-  /// The worker of the session with a client process; this one by default. Fails the test where it has none.
+  /// The worker of the session with a client process, by default this one. Fails the test if there is none.
   pid_t worker(pid_t client = 0) const;
-  /// Whether a session with that client is open.
+  /// Whether the node has an open session with that client.
   bool serves(pid_t client) const { return find_worker(client) > 0; }
 
  private:
@@ -40,10 +41,10 @@ class Node {
   std::string address_;
 };
 
-/// Sets CLIQUE_NODES. To be called before the first OpenCL call.
+/// Sets CLIQUE_NODES. Call it before the first OpenCL call.
 void use_nodes(const std::vector<std::string>& addresses);
 
-/// What went to standard error during a call.
+/// The text that is written to standard error during a call.
 std::string stderr_of(const std::function<void()>& call);
 
 /// A context over the first devices of two nodes, "alpha" and "beta", with a queue on each.
@@ -51,12 +52,12 @@ class TwoNodes : public ApiTest {
  protected:
   void SetUp() override;
 
-  /// out[i] = i * factor + in[i], on a queue; the data comes from and goes to the host. Fails the test where
-  /// that goes wrong.
+  /// Computes out[i] = i * factor + in[i] on a queue, with data from and to the host. Fails the test if the
+  /// result is wrong.
   void expect_works(cl_command_queue on, cl_uint factor);
   /// Enqueues a kernel that runs for much longer than the test, and waits until it runs.
   Event start_endless(cl_command_queue on);
-  /// A kernel of sources() with `mem` as its arguments.
+  /// A kernel of sources() with `mems` as its arguments.
   Kernel with_args(const char* name, const std::vector<cl_mem>& mems);
   static cl_int enqueue(cl_command_queue on, cl_kernel kernel, size_t size,
                         const std::vector<cl_event>& waits = {}, cl_event* event = nullptr);
@@ -64,14 +65,14 @@ class TwoNodes : public ApiTest {
     return info<cl_int>(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
   }
 
-  int drain_timeout = 0;                 // of node 0
-  std::function<void()> before_opening;  // called, if set, when the nodes run
+  int drain_timeout = 0;                 // seconds, of node 0
+  std::function<void()> before_opening;  // called, if set, when the nodes run and before the platform opens
   std::vector<Node> nodes;
   std::vector<Queue> queues;  // one per node
   Program program;
 };
 
-/// The time since it was made.
+/// Measures the time since its construction.
 class Stopwatch {
  public:
   std::chrono::milliseconds elapsed() const {
@@ -82,7 +83,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Ends this process, as failed, where a call does not return in time. No other test is concerned.
+/// Ends this process with a failure if a call does not return in time. This does not affect other tests.
 class Watchdog {
  public:
   Watchdog(const char* what, std::chrono::milliseconds limit);
@@ -95,7 +96,7 @@ class Watchdog {
   std::shared_ptr<State> state_;
 };
 
-/// The call's result, which has to come in time.
+/// The call's result. Ends the process if the call does not return in time.
 template <typename Call>
 auto within(std::chrono::milliseconds limit, const char* what, Call&& call) {
   const Watchdog watchdog(what, limit);

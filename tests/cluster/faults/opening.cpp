@@ -1,4 +1,4 @@
-// Nodes whose devices are known, and that have no session yet.
+// Nodes whose devices are known, but that have no session yet.
 #include <thread>
 
 #include "api/child.hpp"
@@ -56,7 +56,7 @@ TEST_F(Opening, ForkedChildrenHaveDevicesOfTheirOwn) {
   const std::vector<cl_device_id> ours = devices();
   const pid_t child = fork();
   if (child == 0) {
-    // No gtest here: its state is the parent's.
+    // The child must not use gtest, whose state belongs to the parent.
     cl_int status = CL_SUCCESS;
     const Context none = context_of(ours, &status);
     if (status != CL_INVALID_DEVICE) _exit(1);

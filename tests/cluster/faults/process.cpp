@@ -145,7 +145,7 @@ Child start_test(const std::string& name, const std::map<std::string, std::strin
 }
 
 bool alive(pid_t pid) {
-  // "pid (name) state …", where the name may hold anything.
+  // "pid (name) state …", where the name may contain any character.
   const std::string stat = content(proc(pid, "stat"));
   const auto end = stat.rfind(')');
   return end != std::string::npos && end + 2 < stat.size() && stat[end + 2] != 'Z' && stat[end + 2] != 'X';
@@ -157,8 +157,8 @@ std::vector<pid_t> cliqued_processes_with(const std::string& name, const std::st
   for (const pid_t pid : all_processes()) {
     if (!alive(pid) || content(proc(pid, "comm")) == "") continue;
     std::error_code error;
-    // The executable, since the first argument may be any name. The link of one that is being ended is
-    // unreadable.
+    // Compares the executable, because the first argument may be any name. The link of an ending process
+    // cannot be read.
     const auto program = fs::read_symlink(proc(pid, "exe"), error).filename();
     if (program == "cliqued" && ('\0' + content(proc(pid, "environ"))).find(wanted) != std::string::npos)
       found.push_back(pid);

@@ -1,4 +1,4 @@
-// Processes that tests start, look at and kill.
+// Processes that tests start, examine and kill.
 #pragma once
 
 #include <sys/types.h>
@@ -11,28 +11,30 @@
 
 namespace clique::test {
 
-/// Asks every few milliseconds. @returns whether the condition came true in time.
+/// Checks the condition every few milliseconds. @returns whether it became true in time
 bool eventually(std::chrono::milliseconds limit, const std::function<bool()>& condition);
 
-/// A child process, whose output is kept. It is killed with its owner at the latest.
+/// A child process whose output is kept. It is killed if this process dies.
 class Child {
  public:
-  /// Starts `command`, with `environment` (NAME=VALUE) besides or instead of what this process has.
+  /// Starts `command` with the environment of this process, in which `environment` adds or replaces
+  /// variables.
   explicit Child(std::vector<std::string> command,
                  const std::map<std::string, std::string>& environment = {});
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  /// Ends it: politely, then by force.
+  /// Ends the process: by SIGTERM, then by SIGKILL.
   ~Child();
 
   pid_t pid() const { return pid_; }
-  /// What it and its children wrote so far.
+  /// What the process and its children have written so far.
   std::string output() const;
-  /// Ends it by SIGKILL, and waits for that.
+  /// Ends the process by SIGKILL and waits for its end.
   void kill();
-  /// As shells say it (128 + signal), once it has ended by itself; -1 where it does not in time.
+  /// Waits for the process to end by itself. @returns its status as in shells (128 + signal), or -1 if it
+  /// does not end in time
   int wait(std::chrono::milliseconds limit);
 
  private:
@@ -45,7 +47,7 @@ Child start_test(const std::string& name, const std::map<std::string, std::strin
 
 /// Whether the process exists and is more than a zombie.
 bool alive(pid_t pid);
-/// cliqued processes whose environment has NAME=VALUE: daemons and workers of whoever started them with it.
+/// The cliqued processes (daemons and workers) whose environment contains NAME=VALUE.
 std::vector<pid_t> cliqued_processes_with(const std::string& name, const std::string& value);
 /// The TCP ports that a process listens on.
 std::vector<int> listening_ports(pid_t pid);

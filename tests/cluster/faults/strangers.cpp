@@ -1,4 +1,4 @@
-// Others who reach the ports of a session: they must not disturb it.
+// Strangers that connect to the ports of a session must not disturb it.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -31,7 +31,7 @@ class Connection {
     if (fd_ >= 0) ::close(fd_);
   }
   bool connected() const { return connected_; }
-  /// The other side may close at any time; that is its right.
+  /// Sends bytes. Does not fail if the other side closes the connection, which it may do at any time.
   void send(const std::string& bytes) const {
     static_cast<void>(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   }
@@ -41,7 +41,7 @@ class Connection {
   bool connected_;
 };
 
-/// ZMTP 3.0, mechanism NULL: what every ZeroMQ peer says first.
+/// The greeting of ZMTP 3.0 with the mechanism NULL, which every ZeroMQ peer sends first.
 std::string greeting() {
   std::string text = std::string("\xFF\0\0\0\0\0\0\0\x01\x7F\x03\0", 12) + "NULL";
   text.resize(64, '\0');
@@ -96,7 +96,7 @@ class Strangers : public TwoNodes {
       EXPECT_TRUE(alive(node.daemon().pid()));
       EXPECT_TRUE(alive(node.worker()));
     }
-    // Also for somebody who comes now.
+    // A new client must be able to open a session, too.
     Child later = start_test("ClientProcess.DISABLED_EndsInOrder", {});
     EXPECT_EQ(0, later.wait(std::chrono::seconds(60))) << later.output();
   }

@@ -1,4 +1,4 @@
-// A worker that dies or falls silent while commands are pending.
+// Workers that die or stop answering while commands are pending.
 #include <signal.h>
 
 #include <fstream>
@@ -17,7 +17,7 @@ class LostWorker : public TwoNodes {
     for (const Queue& one : queues) expect_works(one, 2);
   }
 
-  /// What a loss has to do to commands that were under way on node 0, which `lose` takes away.
+  /// Expects the effects of a loss on commands that are under way on node 0. `lose` causes the loss.
   template <typename Lose>
   void expect_pending_fails(Lose&& lose) {
     Event gate = user_event();
@@ -48,7 +48,7 @@ class LostWorker : public TwoNodes {
     EXPECT_FALSE(info<cl_bool>(clGetDeviceInfo, devices()[0], CL_DEVICE_AVAILABLE));
     EXPECT_TRUE(info<cl_bool>(clGetDeviceInfo, devices()[1], CL_DEVICE_AVAILABLE));
 
-    // The other node goes on, in the same context, also with what the lost one would have done.
+    // The other node continues in the same context, and can do what the lost one would have done.
     for (cl_uint factor = 1; factor < 20; ++factor) expect_works(queues[1], factor);
     EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
     EXPECT_CL(WITHIN(kLossLimit, clFinish(queues[1])));
@@ -121,7 +121,7 @@ TEST_F(LostWorker, DataThatWasOnlyThereIsAnError) {
     EXPECT_LT(status_of(copied), 0);
   }
 
-  // What is written anew is there again.
+  // Content that is written again is valid again.
   std::iota(data.begin(), data.end(), 1000U);
   const Queue after = make_queue(0, devices()[1]);
   ASSERT_CL(clEnqueueWriteBuffer(after, lost, CL_TRUE, 0, 1024 * sizeof(cl_uint), data.data(), 0, nullptr,
@@ -166,8 +166,8 @@ TEST_F(LostWorker, ObjectsCanBeReleased) {
   }());
 }
 
-/// Opens a session with node 0, whose worker is killed after the daemon has given it away, and before it can
-/// attach anybody.
+/// Opens a session with node 0, whose worker is killed after the daemon has assigned it to the session and
+/// before a client can attach.
 class NewSession : public TwoNodes {
  protected:
   void SetUp() override {
@@ -185,7 +185,7 @@ class NewSession : public TwoNodes {
     killer.join();
   }
 
-  /// The worker of node 0 that waits for a session.
+  /// The idle worker of node 0.
   pid_t idle_worker() {
     const pid_t daemon = nodes[0].daemon().pid();
     pid_t worker = -1;

@@ -1,4 +1,4 @@
-// What the model knows of memory, and the kernels' arithmetic on it.
+// The model's knowledge of the content of memory, and the arithmetic of the kernels.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,18 @@
 
 namespace clique::test::model {
 
-/// One byte as the model knows it: its value, or that nothing is promised of it.
+/// The model's knowledge of one byte: its value, or kUnknown if it may have any value.
 using Cell = std::uint16_t;
 inline constexpr Cell kUnknown = 0x100;
 using Contents = std::vector<Cell>;
 
-/// Every kernel computes with this: what lies at the wrong place, or is of another step, shows.
+/// Every kernel computes with this function. Its result depends on position and step, so that data from a
+/// wrong place or step is noticed.
 inline std::uint32_t advanced(std::uint32_t value, std::size_t position, std::uint32_t salt) {
   return value * 1664525U + static_cast<std::uint32_t>(position) * 2654435761U + salt;
 }
 
-/// A number of `bytes` bytes, which is known where all of them are.
+/// A number of several bytes. It is known if all its bytes are.
 struct Number {
   std::uint32_t value = 0;
   bool known = true;
@@ -41,7 +42,7 @@ inline void put_number(Contents& contents, std::size_t at, Number number, std::s
 
 using Triple = std::array<std::size_t, 3>;
 
-/// Where a box of bytes lies in linear memory; x in bytes.
+/// The position of a box of bytes in linear memory; x is in bytes.
 struct Box {
   Triple origin{};
   Triple region{};
@@ -51,8 +52,7 @@ struct Box {
   std::size_t begin() const { return origin[0] + origin[1] * row + origin[2] * slice; }
   std::size_t size() const { return (region[2] - 1) * slice + (region[1] - 1) * row + region[0]; }
   std::size_t end() const { return begin() + size(); }
-  /// Calls visit(byte's position in memory, byte's position in the box without gaps) for the first byte of
-  /// every row.
+  /// For the first byte of every row, calls visit(position in memory, position in the box without gaps).
   template <typename Visit>
   void rows(Visit&& visit) const {
     for (std::size_t z = 0; z < region[2]; ++z)

@@ -1,5 +1,5 @@
-// Random OpenCL programs over the nodes of CLIQUE_NODES, against a model of what they have to read.
-// docs/testing.md tells how to replay one.
+// Random OpenCL programs over the nodes of CLIQUE_NODES, compared with a model of the content that they have
+// to read. docs/testing.md describes how to replay one.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,10 +26,10 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint64_t seeds = 1;
   std::size_t steps = 60;
-  std::size_t threads = 0;  ///< 0: as the seed says
+  std::size_t threads = 0;  ///< 0: the seed decides
   bool loss = false;
   bool print = false;
-  unsigned limit = 60;  ///< seconds for one seed
+  unsigned limit = 60;  ///< time limit of one seed, in seconds
 };
 
 constexpr const char* kUsage =
@@ -71,7 +71,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// A context over some devices, with the kernels. Made once for each choice of devices.
+/// A context for some devices, with the kernels. Created once for each choice of devices.
 struct Setting {
   Context context;
   cl_program program;
@@ -94,7 +94,7 @@ Setting& setting(const std::vector<std::size_t>& used) {
   return made.emplace(used, Setting{std::move(context), program}).first->second;
 }
 
-/// Ends this process where a seed takes too long, and says what its threads were doing.
+/// Ends this process if a seed takes too long, and prints what its threads were doing.
 class Watchdog {
  public:
   Watchdog(unsigned seconds, std::function<void()> report)
@@ -122,8 +122,7 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// Kills the process that serves this one on a node: the daemon's oldest, since others wait for later
-/// sessions.
+/// Kills the worker of this process on a node. It is the daemon's oldest; the others wait for later sessions.
 void kill_worker(std::size_t node) {
   const char* list = std::getenv("CLIQUE_TEST_DAEMONS");
   if (list == nullptr) throw Wrong("--loss needs tests/cluster/with_nodes");
@@ -136,12 +135,12 @@ void kill_worker(std::size_t node) {
   ::kill(child, SIGKILL);
 }
 
-/// The programs of one seed: one for each host thread, in one context or several.
+/// Runs the programs of one seed: one for each host thread, in one or several contexts.
 bool run_seed(std::uint64_t seed, const Options& options) {
   Random random(seed * 0x9E3779B97F4A7C15U + 1);
   const std::size_t all = devices().size();
   const std::size_t drawn = random.percent(60) ? 1 : random.between(2, 3);
-  // When a node is lost is known to one thread.
+  // Only one thread knows when a node is lost.
   const std::size_t count = options.loss ? 1 : options.threads != 0 ? options.threads : drawn;
   std::vector<std::size_t> everywhere(all);
   for (std::size_t i = 0; i < all; ++i) everywhere[i] = i;
@@ -200,7 +199,7 @@ bool run_seed(std::uint64_t seed, const Options& options) {
   return right;
 }
 
-/// Every seed in a process of its own: a node that was lost does not come back in this one.
+/// Runs every seed in a process of its own, because a lost node does not come back in the same process.
 bool run_in_processes(const Options& options, const char* self) {
   bool right = true;
   for (std::uint64_t i = 0; i < options.seeds; ++i) {
@@ -224,7 +223,7 @@ bool run_in_processes(const Options& options, const char* self) {
   return right;
 }
 
-/// Without all devices there is nothing to be learnt from further programs.
+/// Whether all devices are available. Otherwise further programs would be pointless.
 bool all_available() {
   for (const cl_device_id device : devices()) {
     cl_bool available = CL_FALSE;

@@ -157,7 +157,7 @@ std::size_t Program::any_size() {
   const std::size_t kind = bytes_ > (24U << 20U) ? 0 : random_.below(100);
   if (kind < 70) return random_.between(1, 4096);
   if (kind < 84) return random_.between(4096, 200'000);
-  // Around the sizes of parts of transfers.
+  // Sizes around those of the parts of transfers.
   if (kind < 92) return (512U << 10U) + random_.below(64) * 4 - 128;
   if (kind < 98) return (1U << 20U) + random_.below(1U << 20U);
   return kind < 99 ? (2U << 20U) + 4 : 8U << 20U;
@@ -388,7 +388,7 @@ std::size_t Program::enqueue(std::size_t queue, const std::string& text, const s
   if (on.in_order || wanted.kind == Kind::Barrier) on.fence |= with_before(number);
   for (const Access& access : accesses) {
     access.store->nodes |= nodes;
-    // What did not even get enqueued stands for nothing before it.
+    // A command that was not enqueued does not order the ones before it.
     if (access.mode == Access::Overwrite && status == CL_SUCCESS)
       std::erase_if(access.store->uses,
                     [&](const Use& use) { return access.begin <= use.begin && use.end <= access.end; });
@@ -571,7 +571,7 @@ void Program::create_buffer() {
   cl_int err = CL_SUCCESS;
   object->mem = Mem(clCreateBuffer(context_, flags, size, host, &err));
   check_status(err, "clCreateBuffer");
-  // What was copied need not stay as it is.
+  // The program may change the memory after it was copied.
   if ((flags & CL_MEM_COPY_HOST_PTR) != 0) std::fill_n(host, size, std::byte{0xDD});
   say("creates " + object->name + ": " + std::to_string(size) + " bytes" + how +
       (object->read_only ? " READ_ONLY" : ""));
@@ -691,7 +691,7 @@ void Program::release_queue() {
 void Program::release_event() {
   if (commands_.empty() || loss_) return;
   CommandRecord& command = commands_[random_.below(commands_.size())];
-  // In a queue that is gone nothing could stand for it.
+  // In a released queue, no other command could stand for it.
   if (!command.event || command.pinned) return;
   say("releases the event of c" + std::to_string(&command - commands_.data()));
   command.event.reset();
@@ -719,7 +719,7 @@ void Program::write_buffer() {
   std::copy_n(area->store.cells.begin() + static_cast<std::ptrdiff_t>(from), size,
               object->store->cells.begin() + static_cast<std::ptrdiff_t>(object->begin + offset));
   if (blocking && random_.percent(50)) {
-    // The memory is the application's again.
+    // The application may use the memory again.
     say("overwrites " + area->store.name + range_text(from, from + size));
     host_access({&area->store, from, from + size, Access::Overwrite});
     std::fill_n(area->bytes.begin() + static_cast<std::ptrdiff_t>(from), size, std::byte{0xEE});
@@ -865,7 +865,7 @@ void Program::launch() {
   const auto set = [](cl_kernel kernel, cl_uint index, auto value) {
     require_call(clSetKernelArg(kernel, index, sizeof value, &value), "clSetKernelArg");
   };
-  // A pointer stands for all of its allocation.
+  // A pointer stands for its whole allocation.
   const auto by_pointer = [&](const Object& object) { return object.is_svm && salt % 2 == 0; };
   const auto set_memory = [&](cl_kernel kernel, cl_uint index, const Object& object) {
     if (!by_pointer(object)) return set(kernel, index, object.mem.get());
@@ -945,7 +945,7 @@ void Program::launch_image() {
   if (!in || in == out || in->extent[2] != 1 || out->extent[2] != 1 || in->unit != out->unit ||
       in->channels != out->channels)
     return;
-  // 3D images of one slice are no 2D images.
+  // 3D images with one slice are not 2D images.
   for (const auto& image : {in, out}) {
     cl_mem_object_type type = 0;
     require_call(clGetMemObjectInfo(image->mem, CL_MEM_TYPE, sizeof type, &type, nullptr),
@@ -972,7 +972,7 @@ void Program::launch_image() {
     for (std::size_t x = 0; x < out->extent[0]; ++x) {
       const std::size_t position = y * out->extent[0] + x;
       const std::size_t texel = ((y % in->extent[1]) * in->extent[0] + x % in->extent[0]) * in->unit;
-      // A texel is read as a whole, but its channels do not meet.
+      // A texel is read as a whole, but its channels do not affect each other.
       for (std::size_t c = 0; c < out->channels; ++c) {
         Number number = number_at(in->store->cells, texel + c * bytes, bytes);
         number.value = advanced(number.value, position, salt + static_cast<cl_uint>(c)) & mask;
@@ -1189,7 +1189,7 @@ void Program::unmap(std::size_t index) {
   }
   std::string text = "unmap " + mapping.object->name;
   if (writes) {
-    // Where the map has failed, the region holds anything.
+    // If the map has failed, the region may have any content.
     if (invalidates || !there)
       mapping.stored.rows([&](std::size_t at, std::size_t) {
         std::fill_n(cells.begin() + static_cast<std::ptrdiff_t>(at), mapping.stored.region[0], kUnknown);
@@ -1214,7 +1214,7 @@ void Program::unmap(std::size_t index) {
       }
     });
   }
-  // What the host has not written is as the map has found it.
+  // What the host has not written has the content at the time of the map.
   const auto mode = writes ? Access::Change : Access::Read;
   const Access access = mapping.object->is_image ? mapping.object->all(mode)
                                                  : Access{mapping.object->store.get(), begin, end, mode};

@@ -1,4 +1,4 @@
-// A random OpenCL program, and a model of what it has to read.
+// A random OpenCL program, and a model of the content that it has to read.
 #pragma once
 
 #include <bitset>
@@ -16,17 +16,17 @@
 
 namespace clique::test::model {
 
-/// The program showed something that the specification does not allow.
+/// Thrown when the program observes something that the specification does not allow.
 class Wrong : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Random numbers that are the same everywhere.
+/// Random numbers that only depend on the seed, on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  /// 0 … limit - 1.
+  /// A number from 0 to `limit` - 1.
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(engine_() % limit); }
   std::size_t between(std::size_t least, std::size_t most) { return least + below(most - least + 1); }
   bool percent(unsigned chance) { return below(100) < chance; }
@@ -37,25 +37,27 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Takes a node away; see Program.
+/// The loss of a node during the program; see Program.
 struct Loss {
-  std::size_t step;  ///< before which
+  std::size_t step;  ///< the step before which the node is lost
   std::size_t node;  ///< position of its device among devices()
   std::function<void()> kill;
 };
 
-/// One host thread's program: queues, memory objects and events of a context. Everything it does follows from
-/// the seed alone. Every two commands of which one writes what the other uses are ordered by a queue, events
-/// or the host, in the order of their calls, so that the model may execute them one after the other.
+/// The program of one host thread: queues, memory objects and events of a context. The seed alone determines
+/// everything that it does. If one of two commands writes what the other uses, a queue, events or the host
+/// order them in the order of their calls, so that the model can execute all commands one after the other.
 ///
-/// Where a node gets lost, commands may fail that had to do with it, and what they wrote is not looked at.
+/// If a node is lost, commands that depend on it may fail. What they wrote is not checked.
 class Program {
  public:
   static constexpr std::size_t kMaxCommands = 4096;
   using Commands = std::bitset<kMaxCommands>;
   using Nodes = std::bitset<32>;
 
-  /// @param context over `used`, positions in devices(); `built` holds source() for it. Both must outlive it.
+  /// @param context for the devices `used`, which are positions in devices()
+  /// @param built source(), built for `context`
+  /// `context` and `built` must outlive the Program.
   Program(std::uint64_t seed, cl_context context, std::vector<std::size_t> used, cl_program built,
           std::optional<Loss> loss);
   ~Program();
@@ -64,28 +66,28 @@ class Program {
 
   static const char* source();
 
-  /// Throws Wrong. Does everything in the order of the seed; to be called once.
+  /// Runs the program. Call it once. Throws Wrong.
   void run(std::size_t steps);
 
-  /// What was done, one call a line. Any thread.
+  /// The calls so far, one per line. Any thread may call this.
   std::string log() const;
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  /// That a command uses a part of a store.
+  /// A command's use of a part of a store.
   struct Use {
     std::size_t command;
     std::size_t begin;
     std::size_t end;
     bool writes;
   };
-  /// Content that buffers and their sub-buffers, an image, or host memory have.
+  /// The content of a buffer and its sub-buffers, of an image, or of host memory.
   struct Store {
     std::string name;
     Contents cells;
     std::vector<Use> uses;
-    Nodes nodes;  ///< that may matter to what is here
+    Nodes nodes;  ///< nodes on which the content may depend
   };
   struct Access {
     Store* store;
@@ -99,14 +101,14 @@ class Program {
     Store store;
     std::vector<std::byte> bytes;
   };
-  /// A memory object; of an image, the format, too.
+  /// A memory object, with the format if it is an image.
   struct Object {
     std::string name;
     Mem mem;
     std::shared_ptr<Store> store;
     std::size_t begin = 0;
     std::size_t size = 0;
-    std::byte* host = nullptr;  ///< of USE_HOST_PTR
+    std::byte* host = nullptr;  ///< the pointer of CL_MEM_USE_HOST_PTR
     bool is_svm = false;        ///< `host` is shared virtual memory
     bool read_only = false;     ///< for kernels
     bool is_sub = false;
@@ -120,14 +122,14 @@ class Program {
     Access part(std::size_t offset, std::size_t bytes, Access::Mode mode) const {
       return {store.get(), begin + offset, begin + offset + bytes, mode};
     }
-    /// Bytes of an image's region within the store.
+    /// The position of an image's region in the store.
     Box box(const Triple& origin, const Triple& region) const;
   };
   struct Mapping {
     std::shared_ptr<Object> object;
     std::byte* pointer;
-    Box host;    ///< where the region lies, from `pointer` on
-    Box stored;  ///< and in the store
+    Box host;    ///< position of the region, relative to `pointer`
+    Box stored;  ///< position of the region in the store
     cl_map_flags flags;
     std::size_t command;
     Access access() const;
@@ -136,19 +138,19 @@ class Program {
     Event event;
     std::size_t queue;
     Commands before;
-    Commands data;  ///< whose results it uses
+    Commands data;  ///< commands whose results it uses
     std::vector<std::size_t> gates;
     Nodes nodes;
     bool failed = false;
-    bool pinned = false;  ///< its event stands for others'
+    bool pinned = false;  ///< its event stands for those of other commands
   };
   struct QueueRecord {
     Queue queue;
     std::size_t device;
     bool in_order;
     Commands all;
-    Commands fence;            ///< what comes before every later command
-    std::size_t tail = kNone;  ///< of a queue that was released: a command after all others
+    Commands fence;            ///< commands that precede every later command
+    std::size_t tail = kNone;  ///< after the queue was released: a command after all others
   };
   struct Gate {
     Event event;
@@ -173,10 +175,11 @@ class Program {
   void need(std::size_t command, Commands& before, std::vector<std::size_t>& waits) const;
   Commands with_before(std::size_t command) const;
   static bool conflict(const Use& use, const Access& access);
-  /// Enqueues; adds what the accesses need to the wait list. Returns the command's number.
+  /// Enqueues a command, with the events that its accesses need in the wait list. Returns the command's
+  /// number.
   std::size_t enqueue(std::size_t queue, const std::string& text, const std::vector<Access>& accesses,
                       Wanted wanted, const Call& call);
-  /// A command whose event stands for this one's end.
+  /// A command with an event that completes after this command.
   std::size_t with_event(std::size_t command);
   std::size_t marker(std::size_t queue);
   void wait_for(std::size_t command);
@@ -187,7 +190,7 @@ class Program {
   void open_gates_of(const Commands& commands);
   void open(std::size_t gate);
 
-  // What steps do.
+  // The kinds of steps.
   void create_queue(std::size_t device, bool in_order);
   void create_buffer();
   void create_sub_buffer();
@@ -219,8 +222,8 @@ class Program {
   std::size_t any_size();
   std::pair<std::size_t, std::size_t> any_range(std::size_t size, std::size_t unit = 1);
   Triple any_region(const Triple& extent);
-  /// Host memory of at least `size` bytes that a command may use from `offset` on: new, or one that others
-  /// use.
+  /// Host memory for a command, with at least `size` bytes from the returned offset on: new memory, or memory
+  /// that other commands use.
   std::pair<Area*, std::size_t> any_area(std::size_t size, bool for_reading);
   Box any_box(const Triple& region, std::size_t size);
   Triple box_region(std::size_t size);
@@ -243,16 +246,16 @@ class Program {
   Built kernels_;
   mutable std::mutex log_mutex_;
   std::string log_;
-  std::vector<std::unique_ptr<Area>> areas_;  // outlive what uses them
+  std::vector<std::unique_ptr<Area>> areas_;  // outlive everything that uses them
   std::vector<std::unique_ptr<std::byte[]>> host_pointers_;
-  bool has_svm_ = true;                                  // of all devices
+  bool has_svm_ = true;                                  // whether all devices have it
   std::vector<std::shared_ptr<std::byte>> allocations_;  // of shared virtual memory
   std::vector<CommandRecord> commands_;
   std::vector<QueueRecord> queues_;
   std::vector<std::shared_ptr<Object>> objects_;
   std::vector<Mapping> mappings_;
   std::vector<Gate> gates_;
-  Commands done_;  ///< what the host knows to have ended
+  Commands done_;  ///< commands that the host knows to be complete
   std::size_t names_ = 0;
   std::size_t bytes_ = 0;
   std::size_t alignment_ = 1;
