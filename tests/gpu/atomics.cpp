@@ -1,4 +1,5 @@
-// Atomics under contention: 32 and 64 bits, in global and local memory, of OpenCL C 1.x and C11.
+// Atomics under contention: 32 and 64 bits, in global and local memory, with the functions of OpenCL C 1.x
+// and of C11.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +12,7 @@ class Atomics : public GpuTest {
   static constexpr size_t kGlobal = 1 << 16;
   static constexpr size_t kLocal = 128;
 
-  /// Runs kernel k(global T* data) on `data`, and returns what is there then.
+  /// Runs kernel k(global T* data) on `data` and returns the resulting content.
   template <typename T>
   std::vector<T> run(const std::string& source, std::vector<T> data, const char* options = "") {
     const Program program = build(source.c_str(), options);
@@ -81,7 +82,7 @@ TEST_F(Atomics, GivenLocalMemoryThenEachGroupCountsItsOwn) {
 TEST_F(Atomics, GivenFloatExchangeThenNoValueIsLost) {
   const auto got = run<cl_float>(R"(
     kernel void k(volatile global float* d) {
-      // What is taken out is put back in with one more.
+      // Each item puts back the value that it took out, plus one.
       for (bool done = false; !done;) {
         const float got = atomic_xchg(&d[0], -1.0f);
         if (got >= 0.0f) { atomic_xchg(&d[0], got + 1.0f); done = true; }
@@ -137,7 +138,7 @@ TEST_F(Atomics, GivenReleaseAndAcquireThenDataBeforeIsSeen) {
   if (!has_opencl_c_3() || (capabilities & CL_DEVICE_ATOMIC_ORDER_ACQ_REL) == 0 ||
       (capabilities & CL_DEVICE_ATOMIC_SCOPE_DEVICE) == 0)
     GTEST_SKIP() << "no acquire and release at device scope";
-  // The last group to arrive sums what all have written before they arrived.
+  // The last group to arrive sums what all groups wrote before they arrived.
   const size_t groups = kGlobal / kLocal;
   const auto got = run<cl_uint>(R"(
     kernel void k(global uint* data) {

@@ -1,5 +1,5 @@
-// Functions that a whole work-group or sub-group calls: every type and operation, also in groups that are no
-// whole number of sub-groups, and in divergent code.
+// Functions that a whole work-group or sub-group calls: every type and operation, also in groups that are not
+// a multiple of the sub-group size, and in divergent code.
 #include <functional>
 
 #include "gpu.hpp"
@@ -23,7 +23,7 @@ const std::vector<Operation>& operations() {
   return all;
 }
 
-/// Small enough that sums are exact in every type of 16 bits.
+/// Small enough for sums to be exact in every 16-bit type.
 double input(size_t i) {
   return static_cast<double>(1 + (i * 37) % 19);
 }
@@ -32,8 +32,8 @@ double input(size_t i) {
 
 class Collectives : public GpuTest {
  protected:
-  /// What `statement` leaves in `result`, a double, for each item of `groups` groups of `local` items;
-  /// `value` is the item's input.
+  /// Runs `statement` for each item of `groups` groups of `local` items, and returns `result`, a double, of
+  /// each. `value` is the item's input.
   std::vector<double> run(const std::string& type, const std::string& statement, size_t local,
                           size_t groups = 3) {
     const std::string source =
@@ -54,13 +54,14 @@ class Collectives : public GpuTest {
     return {got.begin(), got.end()};
   }
 
-  /// Checks a reduction and both scans over parts of `part` items of each group; `prefix` begins their names.
+  /// Checks a reduction and both scans over parts of `part` items of each group. The names of the functions
+  /// begin with `prefix`.
   void check(const std::string& type, const std::string& prefix, size_t local, size_t part) {
     for (const Operation& operation : operations()) {
       const std::string name = operation.name;
       const auto reduced = run(type, "result = " + prefix + "reduce_" + name + "(value);", local);
       const auto inclusive = run(type, "result = " + prefix + "scan_inclusive_" + name + "(value);", local);
-      // What an exclusive scan gives the first item depends on the type: it is not looked at.
+      // The result of an exclusive scan for the first item depends on the type and is not checked.
       const auto exclusive = run(type, "result = " + prefix + "scan_exclusive_" + name + "(value);", local);
       for (size_t begin = 0; begin < reduced.size();) {
         const size_t in_group = begin % local;
@@ -114,7 +115,7 @@ TEST_F(Collectives, GivenWorkGroupsThenVotesAndBroadcasts) {
             local);
     for (const double vote : votes) EXPECT_EQ(5, vote);
     for (const std::string& type : wide_types()) {
-      // Twice, so that the second must not come before all have the first.
+      // Two broadcasts, so that the second must not overtake the first.
       const auto got = run(type,
                            "result = work_group_broadcast(value, 7) * 100;"
                            " result += work_group_broadcast(value, get_local_size(0) - 1);",
@@ -136,7 +137,7 @@ TEST_F(Collectives, GivenSubGroupsThenReductionsAndScansOfEveryType) {
   if (has_extension("cl_khr_fp16")) types.emplace_back("half");
   const size_t part = width();
   for (const std::string& type : types) {
-    // 32 numbers of up to 19 are beyond a char.
+    // The sum of 32 numbers of up to 19 does not fit into a char.
     if (type == "char" || type == "uchar") continue;
     for (const size_t local : {size_t{64}, size_t{200}}) check(type, "sub_group_", local, part);
   }
@@ -148,7 +149,7 @@ TEST_F(Collectives, GivenDivergentItemsThenFunctionsOfTheActiveOnes) {
   constexpr size_t kLocal = 200;
   const auto same = [](size_t a, size_t b) { return (a % 3 == 0) == (b % 3 == 0); };
   for (const char* type : {"char", "ushort", "int", "ulong", "float", "double"}) {
-    // Both sides of a branch, each on its own; bits of small numbers do not leave a char.
+    // Both sides of a branch call the function. The bits of small numbers fit into a char.
     const auto both = [&](const std::string& call) {
       return run(type, "if (i % 200 % 3 == 0) result = " + call + "; else result = " + call + ";", kLocal);
     };
@@ -193,7 +194,7 @@ TEST_F(Collectives, GivenClustersThenReductionsAndRotationsStayInside) {
 
 TEST_F(Collectives, GivenMasksThenBitsOfFullSubGroups) {
   if (!has_extension("cl_khr_subgroup_ballot")) GTEST_SKIP() << "no ballots";
-  // Sub-groups of 32, the last of 8.
+  // Sub-groups of 32 items, the last one of 8.
   constexpr size_t kLocal = 200;
   constexpr size_t kSize = 32;
   if (width() != kSize) GTEST_SKIP() << "sub-groups are not of 32";

@@ -11,7 +11,7 @@ class CudaSource : public GpuTest {
     if (!has_extension("cl_clique_cuda_source"))
       GTEST_SKIP() << "the device does not take programs in CUDA C++";
   }
-  /// For the one device, since others in the context may not know the language.
+  /// Builds for one device only, since other devices of the context may not support the language.
   Program build_cuda(const char* source, const std::string& options = "", cl_int expected = CL_SUCCESS) {
     cl_int err = CL_SUCCESS;
     Program program(clCreateProgramWithSource(context, 1, &source, nullptr, &err));

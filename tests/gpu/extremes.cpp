@@ -1,4 +1,4 @@
-// Functions of numbers whose squares are beyond the range of their format.
+// Functions of numbers whose squares exceed the range of their format.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Kernels that fault or never end cost their own session, and nobody else anything.
+// Kernels that fault or never end affect their own session only.
 #include <chrono>
 #include <cstdio>
 
@@ -9,7 +9,7 @@ namespace clique::test {
 
 using namespace std::chrono_literals;
 
-/// The processes that misbehave, each with a session of its own.
+/// The processes that misbehave. Each has a session of its own.
 class FaultsProcess : public GpuTest {
  protected:
   static constexpr char sources[] = R"(
@@ -62,7 +62,7 @@ TEST_F(FaultsProcess, DISABLED_GoesOnAfterAFault) {
   Event event;
   ASSERT_CL(start_wild(event.out()));
   clWaitForEvents(1, event.ptr());
-  // What the session does now fails or works, but it neither hangs nor crashes.
+  // Calls may fail or succeed now, but the session neither hangs nor crashes.
   cl_int value = 3;
   clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr);
   EXPECT_NE(CL_SUCCESS,
@@ -81,7 +81,7 @@ TEST_F(FaultsProcess, DISABLED_LeavesTheEndlessBehind) {
 
 class Faults : public GpuTest {
  protected:
-  /// This process's own session computes.
+  /// Checks that the session of this process still computes.
   void expect_works() {
     const Program program =
         build("kernel void k(global int* out, int n) { out[get_global_id(0)] = get_global_id(0) * n; }");
@@ -92,7 +92,7 @@ class Faults : public GpuTest {
     const auto got = read<cl_int>(out, 1000);
     for (cl_int i = 0; i < 1000; ++i) ASSERT_EQ(3 * i, got[static_cast<size_t>(i)]);
   }
-  /// A process whose cliqued, where it starts one, is found again by its environment.
+  /// Starts a process. If it starts a cliqued, that one can be found by its environment.
   static Child start(const std::string& test) {
     return start_test("FaultsProcess.DISABLED_" + test, {{"CLIQUE_TEST_MARK", mark()}});
   }
@@ -103,7 +103,7 @@ class Faults : public GpuTest {
                       }) &&
            alive(child.pid());
   }
-  /// Whether nothing is left of the sessions of processes from start().
+  /// Whether no process of the sessions that start() began is left.
   static bool gone() {
     return eventually(20s, [] { return cliqued_processes_with("CLIQUE_TEST_MARK", mark()).empty(); });
   }

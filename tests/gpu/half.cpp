@@ -1,5 +1,5 @@
 // cl_khr_fp16: arithmetic, conversions and vectors of half; and vload_half and vstore_half, which every
-// device has.
+// device supports.
 #include <cmath>
 
 #include "gpu.hpp"
@@ -55,7 +55,7 @@ TEST_F(Half, GivenDenormalsOfFloatAreZeroThenThoseOfHalfAreKept) {
   for (const char* options : {"", "-cl-denorms-are-zero"}) {
     const Program program = build(source, options);
     const Kernel k = kernel(program, "k");
-    // 0, denormals of both signs, the smallest normal number, and one that the sum does not change.
+    // 0, denormal numbers of both signs, the smallest normal number, and one that the sum does not change.
     const std::vector<cl_half> data = {0x0000, 0x0001, 0x8040, 0x8041, 0x03FF, 0x0400, 0x3C00};
     const Mem in = buffer(data.size(), data.data());
     const Mem out = buffer<cl_half>(data.size());
@@ -77,7 +77,7 @@ TEST_F(Half, GivenRoundingModesWhenStoredThenNeighbouringHalves) {
       vstore_half_rtn(in[i], i, out + 3 * n);
     })");
   const Kernel k = kernel(program, "k");
-  // Between 1 and its neighbour: below, at and above the middle; and the same negated.
+  // Numbers between 1 and the next half: below, at and above the middle; and the same numbers negated.
   const float step = std::ldexp(1.0F, -10);
   const std::vector<float> data = {1 + step / 4,  1 + step / 2,  1 + 3 * step / 4,  1 + 3 * step / 2,
                                    -1 - step / 4, -1 - step / 2, -1 - 3 * step / 4, -1 - 3 * step / 2};
@@ -114,7 +114,7 @@ TEST_F(Half, GivenArithmeticThenResultsAreRoundedToHalf) {
   const Kernel k = kernel(program, "k");
   std::vector<cl_half> a, b;
   for (cl_uint i = 0; i < 256; ++i) {
-    // Finite numbers between 2^-7 and 2^8 of both signs.
+    // Finite numbers from 2^-7 to 2^8, of both signs.
     a.push_back(static_cast<cl_half>(0x2000 + (i * 4099U) % 0x3c00U));
     b.push_back(static_cast<cl_half>((0x2000 + (i * 7919U) % 0x3c00U) | ((i & 1U) << 15U)));
   }
@@ -125,7 +125,7 @@ TEST_F(Half, GivenArithmeticThenResultsAreRoundedToHalf) {
   set_args(k, in_a, in_b, out, count);
   ASSERT_CL(launch(k, count));
   const auto got = read<cl_half>(out, 7 * size_t{count});
-  // Half a unit in the last place of results between 2^-24 and 65504.
+  // The largest error of a correctly rounded result between 2^-24 and 65504: half a unit in the last place.
   const auto near = [](double expected, cl_half bits, double units) {
     if (std::abs(expected) > 65504) return true;
     const double step =

@@ -1,4 +1,4 @@
-// On a node whose cliqued has --kernel-timeout (see CMakeLists.txt here).
+// Tests for a node whose cliqued was started with --kernel-timeout (see CMakeLists.txt).
 #include "gpu.hpp"
 
 namespace clique::test {
@@ -23,7 +23,7 @@ TEST_F(KernelTimeout, GivenKernelThatNeverEndsThenItsEventFails) {
   ASSERT_CL(clEnqueueNDRangeKernel(queue, endless, 1, nullptr, &one, nullptr, 0, nullptr, event.out()));
   EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
   EXPECT_GT(0, info<cl_int>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS));
-  // The session is over: calls fail, and none of them waits.
+  // The session has ended: calls fail without waiting.
   cl_int value = 0;
   EXPECT_NE(CL_SUCCESS,
             clEnqueueReadBuffer(queue, data, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr));

@@ -1,5 +1,5 @@
-// Local memory, more of it than a kernel may declare statically on NVIDIA GPUs (48 KiB), declared and as an
-// argument.
+// Local memory, declared in kernels and passed as an argument, of more than the 48 KiB that a kernel may
+// declare statically on NVIDIA GPUs.
 #include "api/fixture.hpp"
 
 namespace clique::test {
@@ -25,7 +25,8 @@ class LocalMemory : public ApiTest {
     EXPECT_CL(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &kGroup, 0, nullptr, nullptr));
     return read<cl_uint>(out, global);
   }
-  /// Each work-item writes every 64th word from its own on, and sums what the item opposite has written.
+  /// Each work-item writes every 64th word, beginning with its own, and sums the words that the item opposite
+  /// wrote.
   static constexpr char body[] = R"(
     const uint me = get_local_id(0), other = 63 - me, group = get_group_id(0);
     for (uint i = me; i < count; i += 64) words[i] = i * 7 + group;
@@ -117,7 +118,7 @@ TEST_F(LocalMemory, GivenMoreThanTheDeviceHasThenLaunchIsRefused) {
   Event event;
   const cl_int launched =
       clEnqueueNDRangeKernel(queue, made, 1, nullptr, &kGroup, &kGroup, 0, nullptr, event.out());
-  // The node may be the first to find out.
+  // Only the node may be able to detect the error.
   if (launched == CL_SUCCESS) {
     EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
     EXPECT_EQ(CL_OUT_OF_RESOURCES,

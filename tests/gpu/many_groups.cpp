@@ -1,5 +1,5 @@
-// Ranges with more work-groups in the second and third dimension than a grid of CUDA has (65535), in programs
-// that know of whole work-groups only.
+// Ranges with more work-groups in the second and third dimension than a CUDA grid may have (65535), in
+// programs that use only whole work-groups.
 #include <array>
 
 #include "gpu.hpp"
@@ -10,7 +10,7 @@ class ManyGroups : public GpuTest {
  protected:
   using Sizes = std::array<size_t, 3>;
 
-  /// Each work-item writes what it sees, folded into one number, to its place.
+  /// Each work-item writes the values that it sees, folded into one number, to its own place.
   static constexpr char source[] = R"(
     kernel void see(global uint* out) {
       const size_t x = get_global_id(0) - get_global_offset(0);

@@ -1,11 +1,11 @@
-// NDRanges that are no multiple of the work-group's size: OpenCL 2.0 and later, optional in 3.0.
+// NDRanges that are not a multiple of the work-group size: OpenCL 2.0 and later, optional in 3.0.
 #include <array>
 
 #include "gpu.hpp"
 
 namespace clique::test {
 
-/// What one work-item sees, per dimension.
+/// The values that one work-item sees in one dimension.
 struct Seen {
   std::array<cl_uint, 3> local, local_size, enqueued_size, group, groups, global, global_size, offset;
   cl_uint linear_local, linear_global;
@@ -41,7 +41,7 @@ class NonUniform : public GpuTest {
       mine[25] = get_global_linear_id();
     })";
 
-  /// @param attribute of the kernel
+  /// @param attribute an attribute of the kernel
   void check(cl_uint dimensions, const Sizes& offset, const Sizes& global, const Sizes& local,
              const std::string& attribute = "") {
     const Program program = build(("kernel " + attribute + source).c_str(), "-cl-std=CL3.0");

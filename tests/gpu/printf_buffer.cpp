@@ -1,4 +1,4 @@
-// printf from many work-items at once, and of more than the device's buffer holds.
+// printf from many work-items at once, and with more text than the device's buffer holds.
 #include <set>
 #include <sstream>
 
@@ -47,7 +47,7 @@ TEST_F(PrintfBuffer, GivenMoreThanTheBufferHoldsThenLinesOfItAndTheNextKernelPri
     }
     kernel void little() { printf("again\n"); })");
   const auto size = info<size_t>(clGetDeviceInfo, device, CL_DEVICE_PRINTF_BUFFER_SIZE);
-  // Any record holds a word at least, so that this is more than the buffer's size in all.
+  // Every record has at least one word, so all records together exceed the buffer.
   constexpr size_t kItems = 4096;
   const auto times = static_cast<cl_uint>(size / 4 / kItems + 2);
   if (times > 2000) GTEST_SKIP() << "the buffer is too large to fill it: " << size;
@@ -55,7 +55,7 @@ TEST_F(PrintfBuffer, GivenMoreThanTheBufferHoldsThenLinesOfItAndTheNextKernelPri
   set_args(much, times);
   const std::string text = output_of(much, kItems);
   EXPECT_FALSE(text.empty());
-  // Drivers cut lines where the buffer ends; some have one for each thread.
+  // Drivers cut lines off at the end of the buffer; some have one buffer for each thread.
   const auto all = lines(text);
   const auto whole = [](const std::string& line) {
     return line.starts_with("0123456789 0123456789 0123456789 ");

@@ -1,5 +1,5 @@
-// One session that uses its device and leaves everything behind, as many programs do; tests/gpu/sessions
-// starts many.
+// One session that uses its device and releases nothing, as many programs do. tests/gpu/sessions starts many
+// of them.
 #include "gpu.hpp"
 
 namespace clique::test {

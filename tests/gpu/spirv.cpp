@@ -1,4 +1,4 @@
-// Programs in SPIR-V: what their kernels compute on the device.
+// Programs in SPIR-V: the results of their kernels on the device.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -136,7 +136,7 @@ TEST_F(Spirv, GivenTheSameProgramInOpenClCThenTheResultsAreTheSame) {
   const std::vector<cl_float> x{0.5F, 1.25F, 2.75F, 3.5F, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const std::vector<cl_double> d{1, 2, 0.5, 0.25};
   const std::vector<cl_int> n{1'000'000'000, -1, 77, 2};
-  // One at a time, since each item reads what others write.
+  // One item at a time, since each item reads what other items write.
   const auto results = [&](const Program& program) {
     const Kernel mathematics = kernel(program, "mathematics");
     const Mem floats = buffer<cl_float>(x.size(), x.data());

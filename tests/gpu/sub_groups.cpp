@@ -38,12 +38,13 @@ class SubGroups : public GpuTest {
     for (size_t i = 0; i < kGlobal; ++i) data[i] = static_cast<cl_uint>((i * 2654435761U) >> 16U) % 1000;
     return data;
   }
-  /// The size of full sub-groups for a work-group of kLocal.
+  /// The size of a full sub-group in a work-group of kLocal items.
   size_t width() {
     if (width_ == 0) width_ = run("out[i] = get_max_sub_group_size();").front();
     return width_;
   }
-  /// What each work-item gets where a sub-group is `width()` consecutive work-items: f(begin, end, i).
+  /// The expected result of each work-item where a sub-group is `width()` consecutive work-items: f(begin,
+  /// end, i).
   template <typename F>
   std::vector<cl_uint> each(F&& f) {
     std::vector<cl_uint> result;

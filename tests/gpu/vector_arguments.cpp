@@ -6,8 +6,8 @@ namespace {
 
 class VectorArguments : public GpuTest {
  protected:
-  /// A kernel and a function that get the vector by value, and give it back, the latter with its elements
-  /// turned.
+  /// A kernel and a function that receive the vector by value and return it, the function with its elements
+  /// rotated.
   void check(const std::string& type, size_t element, size_t count) {
     const size_t size = element * (count == 3 ? 4 : count);
     std::vector<unsigned char> value(size);

@@ -1,4 +1,4 @@
-// A layer (OPENCL_LAYERS) that counts calls, and passes them on.
+// A layer (OPENCL_LAYERS) that counts calls and passes them on.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
@@ -51,7 +51,7 @@ cl_int clGetLayerInfo(cl_layer_info name, size_t size, void* value, size_t* size
   return CL_SUCCESS;
 }
 
-// Debian's loader has one function less than cl_icd.h; all that are counted are in any.
+// Debian's loader has one function fewer than cl_icd.h; all functions that are counted exist in any loader.
 cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* below, cl_uint* own_entries,
                    const cl_icd_dispatch** own) {
   target = below;
@@ -68,7 +68,7 @@ cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* below, cl_uint* own_e
   return CL_SUCCESS;
 }
 
-// What newer loaders call instead.
+// Newer loaders call this function instead.
 cl_int clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch* below, cl_uint* own_entries,
                                  const cl_icd_dispatch** own, const void* /*properties*/) {
   return clInitLayer(entries, below, own_entries, own);

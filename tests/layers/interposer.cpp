@@ -1,5 +1,5 @@
-// An interposer (LD_PRELOAD) that counts calls, and passes them on. In a node's workers, the driver does by
-// it as Oclgrind 21.10 does with errors of contexts: the callback gets its data in the wrong place.
+// An interposer (LD_PRELOAD) that counts calls and passes them on. In a node's workers it makes the driver
+// behave as Oclgrind 21.10 does with errors of contexts: it passes the callback's data in the wrong argument.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <dlfcn.h>

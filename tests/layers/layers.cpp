@@ -1,5 +1,5 @@
-// Clique with a library in between: it sees all calls of the application and none of the workers', and
-// nothing else is different.
+// Clique with a library between it and the application: the library sees all calls of the application and
+// none of the workers', and nothing else changes.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library that stands in between.
+/// The path of the library in between.
 std::string between() {
   const char* path = std::getenv("CLIQUE_TEST_BETWEEN");
   return path != nullptr ? path : "";
@@ -30,7 +30,7 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
-/// What is mapped into the process.
+/// The memory mappings of a process.
 std::string maps_of(const std::string& pid) {
   return contents("/proc/" + pid + "/maps");
 }
@@ -45,7 +45,7 @@ bool loader_takes_layers() {
 class Between : public ApiTest {
  protected:
   void SetUp() override {
-    // Workers inherit it, so that they can be told from those of others.
+    // Workers inherit this variable, which tells them from other processes' workers.
     ::setenv("CLIQUE_TEST_MARK", std::to_string(::getpid()).c_str(), 1);
     ApiTest::SetUp();
     void* library = ::dlopen(between().c_str(), RTLD_LAZY | RTLD_NOLOAD);
@@ -56,7 +56,7 @@ class Between : public ApiTest {
     ASSERT_NE(nullptr, calls_of);
   }
 
-  /// The process ids of this process's workers, and of what started them.
+  /// The process ids of this process's workers and of their parent.
   static std::vector<std::string> workers() {
     const std::string mark = "CLIQUE_TEST_MARK=" + std::to_string(::getpid()) + '\0';
     std::vector<std::string> pids;
@@ -75,7 +75,7 @@ class Between : public ApiTest {
     for (const std::string& pid : pids) EXPECT_EQ(std::string::npos, maps_of(pid).find(between())) << pid;
   }
 
-  /// Something of everything: objects, a kernel, an event with a callback, errors.
+  /// Uses a bit of everything: objects, a kernel, an event with a callback, errors.
   void use() {
     std::vector<cl_int> numbers(1000);
     std::iota(numbers.begin(), numbers.end(), 0);
@@ -92,7 +92,7 @@ class Between : public ApiTest {
     for (cl_int& number : numbers) number *= 2;
     EXPECT_EQ(numbers, read<cl_int>(memory, numbers.size()));
     EXPECT_EQ(std::vector<cl_int>{CL_COMPLETE}, calls.wait_for(1));
-    // Objects know each other by the handles that the application has.
+    // Objects refer to each other by the handles that the application has.
     EXPECT_EQ(context.get(), info<cl_context>(clGetMemObjectInfo, memory.get(), CL_MEM_CONTEXT));
     EXPECT_EQ(queue.get(), info<cl_command_queue>(clGetEventInfo, ran.get(), CL_EVENT_COMMAND_QUEUE));
 
@@ -131,14 +131,14 @@ TEST_F(Layer, GivenWorkersThenTheyDoWithoutIt) {
   expect_workers_without_it();
 }
 
-// Khronos' layer that verifies parameters reads it, as if a kernel were a cl_buffer_region.
+// Khronos' layer that validates parameters reads this word, as if a kernel were a cl_buffer_region.
 TEST_F(Layer, GivenKernelThenTheWordBehindItsDispatchTableIsNotZero) {
   const Program program = build("kernel void nothing() {}");
   const Kernel nothing = kernel(program, "nothing");
   EXPECT_NE(nullptr, reinterpret_cast<void* const*>(nothing.get())[1]);
 }
 
-// The same layer wants room for an element.
+// The same layer needs room for one element.
 TEST_F(Layer, GivenDeviceThatIsNoPartThenTheTypeOfPartitionIsItsTerminator) {
   EXPECT_EQ(
       std::vector<cl_device_partition_property>{0},
@@ -158,7 +158,7 @@ TEST_F(Interposer, GivenWorkersThenTheyDoWithoutIt) {
 }
 
 TEST_F(Node, GivenDriverThatLosesTheDataOfErrorsThenTheRestWorks) {
-  // The interposer does so in the workers of the daemon, which was started with it.
+  // The interposer loses the data in the workers of the daemon, which was started with it.
   const std::string daemon = std::getenv("CLIQUE_TEST_DAEMONS");
   std::istringstream children(contents("/proc/" + daemon + "/task/" + daemon + "/children"));
   bool there = false;

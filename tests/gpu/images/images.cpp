@@ -1,5 +1,5 @@
-// Images as kernels see them: every kind of image in every format that the device supports, read with every
-// kind of sampler, written, and both, compared with the specification's formulas.
+// Images in kernels: every type of image in every format that the device supports, read with every kind of
+// sampler, written, and both, compared with the specification's formulas.
 #include <cmath>
 #include <random>
 #include <sstream>
@@ -13,12 +13,12 @@ namespace {
 
 struct Kind {
   const char* type;         ///< in OpenCL C
-  const char* coordinates;  ///< of a vector of 4, those that its functions take
+  const char* coordinates;  ///< the components of a vector of 4 that its functions take
   cl_mem_object_type object;
   int dimensions;
   int layered = 3;
   bool depth = false;
-  bool in_buffer = false;  ///< a 2D image over a buffer (cl_khr_image2d_from_buffer)
+  bool in_buffer = false;  ///< whether it is a 2D image over a buffer (cl_khr_image2d_from_buffer)
 };
 
 const Kind kKinds[] = {
@@ -33,7 +33,7 @@ const Kind kKinds[] = {
     {"image2d_t", ".xy", CL_MEM_OBJECT_IMAGE2D, 2, 3, false, true},
 };
 
-// SUFFIX of the functions' names, and V, the vector that they return.
+// The SUFFIX of the functions' names, and the vector type V that they return.
 const char* const kSampling = R"(
   #define SAMPLE(SUFFIX, V) \
     kernel void sample_##SUFFIX(read_only IMAGE image, sampler_t sampler, global const float4* c, global V* out) { \
@@ -117,7 +117,7 @@ std::string text_of(const std::array<T, 3>& at, int dimensions) {
   return text.str();
 }
 
-/// Collects what is wrong with one format and sampler; says so once, with the first examples.
+/// Collects the errors of one format and sampler, and reports them once, with the first examples.
 class Findings {
  public:
   explicit Findings(std::string subject) : subject_(std::move(subject)) {}
@@ -202,7 +202,7 @@ class Images : public GpuTest {
       return image;
     }
     if (kind.object == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
-      // The image keeps its buffer.
+      // The image keeps a reference to its buffer.
       const Mem bytes = buffer(host.data.size(), host.data.data());
       desc.mem_object = bytes;
       Mem image(clCreateImage(context, access, &format, &desc, nullptr, &err));
@@ -229,7 +229,7 @@ class Images : public GpuTest {
     return numbers == Numbers::Float ? "_f" : numbers == Numbers::Signed ? "_i" : "_ui";
   }
 
-  /// `out` as read_imagef, read_imagei or read_imageui wrote it.
+  /// Reads `out` as read_imagef, read_imagei or read_imageui wrote it.
   std::vector<Colour> colours(cl_mem out, size_t count, Numbers numbers) {
     std::vector<Colour> result(count);
     const auto take = [&](const auto& raw) {
@@ -248,7 +248,7 @@ class Images : public GpuTest {
     return flat;
   }
 
-  /// An image with random texels.
+  /// Makes an image with random texels.
   struct Case {
     const Kind& kind;
     Texels texels;
@@ -267,7 +267,7 @@ class Images : public GpuTest {
     return {kind, texels, std::move(host), std::move(image)};
   }
 
-  /// Has `check` look at an image in each format, with the program's kernel for its numbers.
+  /// Calls `check` with an image in each format and the program's kernel for its type of numbers.
   template <typename Check>
   void for_each_format(const Kind& kind, cl_program program, const std::string& kernel_name,
                        cl_mem_flags supported, cl_mem_flags access, Check check) {
@@ -278,8 +278,8 @@ class Images : public GpuTest {
     }
   }
 
-  /// What the kernel reads. Coordinates and colours are its last arguments; `args` are those between the
-  /// image and them.
+  /// Returns what the kernel reads. Coordinates and colours are its last arguments; `args` are the ones
+  /// between the image and those.
   template <typename T, typename... Args>
   std::vector<Colour> read_at(cl_kernel reading, const Case& image, const std::vector<std::array<T, 3>>& at,
                               const Args&... args) {
@@ -298,7 +298,7 @@ class Images : public GpuTest {
     return true;
   }
 
-  /// Compares what was read with what the sampler gives at the positions.
+  /// Compares what the kernel read with what the sampler has to return at the positions.
   template <typename T>
   static void compare(const std::string& how, const Case& image, const SamplerState& sampler,
                       const std::vector<std::array<T, 3>>& at,
@@ -307,7 +307,7 @@ class Images : public GpuTest {
     for (size_t i = 0; i < at.size(); ++i) {
       Colour freedom{};
       const Colour expected = sample(image.host, image.texels, sampler, positions[i], freedom);
-      // Of the hardware's weights: they have 8 bits in each dimension.
+      // The hardware's weights have 8 bits in each dimension.
       for (double& f : freedom) f = sampler.filter == CL_FILTER_LINEAR ? f * image.kind.dimensions / 128 : 0;
       findings.add(near(got[i], expected, image.texels, freedom), [&] {
         return text_of(at[i], image.kind.dimensions) + " gave " + text_of(got[i]) + ", not " +
@@ -325,8 +325,8 @@ class Images : public GpuTest {
     return result;
   }
 
-  /// Positions inside and, where the sampler says what happens there, around the image. They stay away from
-  /// the borders of texels, where the hardware's precision would decide.
+  /// Positions inside of the image and, if the sampler defines that, around it. They keep a distance from the
+  /// borders of texels, where the result depends on the hardware's precision.
   static std::vector<std::array<float, 3>> positions(const HostImage& host, const SamplerState& sampler) {
     std::mt19937 random(7);
     std::vector<std::array<float, 3>> result;
@@ -386,7 +386,7 @@ class Images : public GpuTest {
                     });
   }
 
-  /// The centres of texels; layers are numbers.
+  /// The centres of texels; a layer is given by its number.
   static std::vector<std::array<float, 3>> centres(const Kind& kind,
                                                    const std::vector<std::array<cl_int, 3>>& texels) {
     std::vector<std::array<float, 3>> result;
@@ -427,7 +427,7 @@ class Images : public GpuTest {
                     });
   }
 
-  /// Colours in and out of the formats' ranges.
+  /// Colours inside and outside of the formats' ranges.
   static std::vector<Colour> colours_to_write(size_t count, Numbers numbers) {
     std::mt19937 random(11);
     std::vector<Colour> result(count);
@@ -567,7 +567,7 @@ TEST_F(Images, GivenQueriesThenTheImagesProperties) {
     if (is_offered(kind)) check_queries(kind);
 }
 
-// In kernels, a sampler may also be a constant.
+// A sampler in a kernel may also be a constant.
 TEST_F(Images, GivenSamplersInTheProgramThenAsTheFormulasSay) {
   const Case image = make_case(kKinds[2], {CL_RGBA, CL_FLOAT}, CL_MEM_READ_ONLY);
   const auto constant = [](const SamplerState& state) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kBorder = -1;
 
-/// One dimension: the texels that take part, and the weight of the second.
+/// The texels that contribute in one dimension, and the weight of the second one.
 struct Position {
   int first = 0, second = 0;
   double weight = 0;

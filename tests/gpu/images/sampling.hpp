@@ -14,8 +14,8 @@ struct SamplerState {
   std::string name() const;
 };
 
-/// An image on the host. Sizes that the type does not have are 1; `layered` is the dimension whose coordinate
-/// chooses a layer, or 3.
+/// An image on the host. Sizes in dimensions that the type does not have are 1. `layered` is the dimension
+/// whose coordinate selects a layer, or 3 if there is none.
 struct HostImage {
   std::array<int, 3> size{1, 1, 1};
   int dimensions = 2;
@@ -28,8 +28,8 @@ struct HostImage {
   }
 };
 
-/// What a sampler reads at `coordinates`. `largest` becomes the greatest absolute value that took part in
-/// each component.
+/// The colour that a sampler reads at `coordinates`. `largest` becomes the greatest absolute value that
+/// contributed to each component.
 Colour sample(const HostImage& image, const Texels& texels, const SamplerState& sampler,
               const std::array<float, 3>& coordinates, Colour& largest);
 

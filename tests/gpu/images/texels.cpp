@@ -13,7 +13,7 @@ struct Order {
   cl_channel_order order;
   const char* name;
   std::vector<int> components;
-  bool has_alpha_border;  ///< border colour with alpha 0, not 1, which is there for depth, too
+  bool has_alpha_border;  ///< whether the border colour's alpha is 0 instead of 1; also for depth
 };
 
 const std::vector<Order>& orders() {
@@ -42,7 +42,7 @@ struct Type {
   const char* name;
   size_t bytes;
   Numbers numbers;
-  double range;  ///< of normalised numbers: what stands for 1; else 0
+  double range;  ///< for normalised numbers the value that stands for 1; else 0
 };
 
 const std::vector<Type>& types() {
@@ -200,7 +200,7 @@ bool Texels::may_encode(const std::uint8_t* texel, const Colour& colour) const {
 
 double Texels::tolerance(double expected, size_t component) const {
   if (is_srgb(format_.image_channel_order) && component != 3) {
-    // Half a step of the encoded number, whose steps become larger with it.
+    // Half a step of the encoded number. The steps grow with the number.
     const double encoded = srgb_of_linear(std::max(expected, 0.0));
     return linear_of_srgb(encoded + 0.5 / 255) - linear_of_srgb(encoded);
   }

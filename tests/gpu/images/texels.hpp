@@ -11,16 +11,16 @@
 
 namespace clique::test {
 
-/// Which of read_imagef, read_imagei and read_imageui a format is for.
+/// Which of read_imagef, read_imagei and read_imageui reads a format.
 enum class Numbers { Float, Signed, Unsigned };
 
-/// Red, green, blue and alpha. A double holds every number that there may be.
+/// Red, green, blue and alpha. A double holds the numbers of all formats.
 using Colour = std::array<double, 4>;
 
-/// One format: sizes, and both directions of conversion.
+/// One format: sizes, and the conversions in both directions.
 class Texels {
  public:
-  /// Formats that no device offers for tests of these are not known (is_known()).
+  /// Formats that no device offers to these tests are not supported (is_known()).
   explicit Texels(const cl_image_format& format);
 
   static bool is_known(const cl_image_format& format);
@@ -29,19 +29,19 @@ class Texels {
   Numbers numbers() const;
   std::string name() const;
 
-  /// What is in memory, with 0 for missing colours and 1 for a missing alpha.
+  /// The colour of a texel in memory, with 0 for missing colours and 1 for a missing alpha.
   Colour decode(const std::uint8_t* texel) const;
-  /// What reading outside of the image gives with CL_ADDRESS_CLAMP (§5.7.1 of the API's specification).
+  /// The colour outside of the image with CL_ADDRESS_CLAMP (§5.7.1 of the API's specification).
   Colour border() const;
 
-  /// Whether `texel` is what writing `colour` may leave, with the specification's freedom in rounding (§8.3).
+  /// Whether writing `colour` may result in `texel`, with the rounding that the specification allows (§8.3).
   bool may_encode(const std::uint8_t* texel, const Colour& colour) const;
 
-  /// How far a component of a colour that was read may be from decode(): absolute.
+  /// The largest absolute difference allowed between a component that was read and decode().
   double tolerance(double expected, size_t component) const;
 
-  /// A texel with bits from `random`, whose numbers are finite and not denormal, and at most 4 in size where
-  /// they are floating-point numbers.
+  /// A texel with bits from `random`. Floating-point numbers in it are finite, not denormal, and at most 4 in
+  /// size.
   void fill(std::uint8_t* texel, std::uint64_t random) const;
 
  private:
@@ -51,7 +51,7 @@ class Texels {
   cl_image_format format_;
   size_t channels_ = 0;
   size_t bytes_ = 0;
-  /// For each channel in memory, the component of the colour that it is.
+  /// For each channel in memory, the index of the colour's component.
   std::vector<int> components_;
 };
 

@@ -1,5 +1,5 @@
-// Explicit conversions between all types, in all directions of rounding, saturated or not (§6.4.3 of the
-// OpenCL C specification).
+// Explicit conversions between all types, in all rounding modes, saturated and not (§6.4.3 of the OpenCL C
+// specification).
 #include "precision.hpp"
 
 namespace clique::test {
@@ -23,7 +23,7 @@ Real rounded(Real x, Rounding rounding) {
   }
 }
 
-/// `x` as a number of the format T.
+/// Rounds `x` to a number of the format T.
 template <typename T>
 Real in_format(Real x, Rounding rounding) {
   if (std::isnan(x) || std::isinf(x) || x == 0) return x;
@@ -62,7 +62,7 @@ constexpr size_t mode_count() {
   return std::is_integral_v<To> ? 10 : 5;
 }
 
-/// Whether `got` is what converting `from` has to give.
+/// Whether `got` is a valid result of converting `from`.
 template <typename To, typename From>
 bool is_right(To got, From from, const Mode& mode) {
   const Real x = real(from);
@@ -76,7 +76,7 @@ bool is_right(To got, From from, const Mode& mode) {
       return static_cast<Real>(got) == whole;
     }
     if constexpr (std::is_integral_v<From>) return got == static_cast<To>(from);
-    // Beyond the type, anything may come.
+    // The result for a number out of range is undefined.
     return std::isnan(x) || whole < low || whole > high || static_cast<Real>(got) == whole;
   } else {
     const Real expected = in_format<To>(x, mode.rounding);
@@ -93,7 +93,7 @@ std::vector<T> inputs(size_t count) {
     std::vector<T> result = {0, 1, static_cast<T>(-1), std::numeric_limits<T>::min(),
                              std::numeric_limits<T>::max()};
     while (result.size() < count) {
-      // A few bits, next to a power of 2 or to the middle of two floats, or many.
+      // Numbers with few bits, next to a power of 2 or to the middle of two floats, or with many bits.
       const std::uint64_t power = std::uint64_t{1} << (random() % 64);
       const std::uint64_t sum = power + (std::uint64_t{1} << (random() % 64)) + random() % 3 - 1;
       result.push_back(static_cast<T>(random() % 2 == 0 ? sum : random() >> (random() % 64)));
@@ -113,7 +113,7 @@ class Conversions : public PrecisionTest {
     const char* name;
   };
 
-  /// Each kernel makes all conversions of one type from another, as scalars, and then as vectors of 4.
+  /// Each kernel makes all conversions from one type to another, first of scalars, then of vectors of 4.
   static std::string kernel_for(const std::string& to, const std::string& from, size_t modes) {
     std::string source = "kernel void from_" + from + "(global const " + from + "* in, global " + to +
                          "* out) { const size_t i = get_global_id(0), n = get_global_size(0);\n";

@@ -1,4 +1,4 @@
-// Floating-point formats of devices, and the distance of their numbers from exact ones.
+// The floating-point formats of devices, and the distance of their numbers from exact ones.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -14,13 +14,13 @@
 
 namespace clique::test {
 
-/// A half as the host keeps it.
+/// A half as the host stores it.
 struct Half16 {
   std::uint16_t bits = 0;
 };
 
-/// What a format is: `Bits` has its layout, `digits` the bits of its significand, `least` the exponent of its
-/// least normal number.
+/// The properties of a format: `Bits` has its layout, `digits` is the number of bits of its significand,
+/// `least` the exponent of its smallest normal number.
 template <typename T>
 struct Format;
 template <>
@@ -66,7 +66,7 @@ inline long double value(Half16 x) {
   return (x.bits & 0x8000U) != 0 ? -magnitude : magnitude;
 }
 
-/// The unit in the last place of T's numbers about `x` (§7.4 of the OpenCL C specification).
+/// The unit in the last place of numbers of T near `x` (§7.4 of the OpenCL C specification).
 template <typename T>
 long double unit(long double x) {
   const int exponent = x == 0 ? Format<T>::least : std::max(std::ilogb(x), Format<T>::least);
@@ -78,7 +78,8 @@ long double greatest() {
   return std::ldexp(2 - std::ldexp(1.0L, 1 - Format<T>::digits), Format<T>::greatest);
 }
 
-/// How many units in the last place `got` is from `expected`, infinity where it is another kind of number.
+/// The distance of `got` from `expected` in units in the last place; infinity if they are different kinds of
+/// numbers.
 template <typename T>
 long double distance(T got_number, long double expected) {
   const long double got = value(got_number);
@@ -87,20 +88,20 @@ long double distance(T got_number, long double expected) {
   if (std::isnan(got)) return wrong;
   if (std::isinf(expected)) return got == expected ? 0 : wrong;
   if (std::isinf(got)) {
-    // As near as numbers get to what is beyond them, or rounds to beyond.
+    // The largest number is the nearest to an exact value that is out of range or rounds to infinity.
     if (std::signbit(got) != std::signbit(expected)) return wrong;
     const long double beyond = std::ldexp(1.0L, Format<T>::greatest + 1);
     if (std::abs(expected) >= beyond) return 0;
     return (beyond - std::abs(expected)) / unit<T>(greatest<T>());
   }
-  // What is beyond all numbers counts as the least such number.
+  // An infinite result counts as the smallest number that is out of range.
   const long double bound = std::copysign(std::ldexp(1.0L, Format<T>::greatest + 1), expected);
   if (std::abs(expected) > std::abs(bound)) return std::abs(got - bound) / unit<T>(greatest<T>());
   return std::abs(got - expected) / unit<T>(expected);
 }
 
-/// Numbers that are special to some function, of both signs: zeros, denormal numbers, what is next to whole
-/// and half numbers and powers of 2, the largest, infinities and not-a-number.
+/// Numbers that are special for some function, of both signs: zeros, denormal numbers, neighbours of whole
+/// and half numbers and of powers of 2, the largest number, infinities and not-a-number.
 template <typename T>
 std::vector<T> special_values() {
   using Bits = typename Format<T>::Bits;
@@ -161,7 +162,7 @@ std::vector<T> special_values() {
   return values;
 }
 
-/// `count` numbers: the special ones, then random bits, every other with an exponent about 0.
+/// `count` numbers: the special ones, then random bits; every other number has an exponent close to 0.
 template <typename T>
 std::vector<T> numbers(size_t count, unsigned seed) {
   using Bits = typename Format<T>::Bits;
@@ -181,8 +182,8 @@ std::vector<T> numbers(size_t count, unsigned seed) {
   return result;
 }
 
-/// Pairs for functions of two arguments: each special number with each, then random ones. Of random pairs, a
-/// third is near each other.
+/// Pairs for functions of two arguments: each special number with each other, then random ones. The numbers
+/// of every third random pair are close to each other.
 template <typename T>
 std::pair<std::vector<T>, std::vector<T>> pairs(size_t count, unsigned seed) {
   using Bits = typename Format<T>::Bits;

@@ -13,9 +13,9 @@ constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 const Real kPi = std::acos(Real{-1});
 
-// Those below keep exact what multiplying by pi first would not.
+// The functions below keep exact what a multiplication by pi would round.
 
-/// x less the nearest multiple of 2: in [-1, 1].
+/// x minus the nearest multiple of 2, in [-1, 1].
 Real modulo_2(Real x) {
   return std::remainder(x, Real{2});
 }
@@ -65,7 +65,7 @@ Real recip(Real x) {
 Real divide(Real x, Real y) {
   return x / y;
 }
-/// C leaves the gamma function at -infinity and at negative integers alone.
+/// C leaves the gamma function undefined at -infinity and at negative integers.
 Real tgamma(Real x) {
   if (x == -kInfinity || (x < 0 && x == std::trunc(x))) return kNan;
   return std::tgamma(x);

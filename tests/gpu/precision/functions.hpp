@@ -1,13 +1,13 @@
-// The mathematical functions with their exact values, and how near results have to be (§7.4, §7.5 of the
-// OpenCL C specification).
+// The mathematical functions with their exact values, and the precision that results must have (§7.4, §7.5 of
+// the OpenCL C specification).
 #pragma once
 
 #include <vector>
 
 namespace clique::test {
 
-/// A function of one or two floating-point numbers, or of one and an integer: the one of `one`, `two` and
-/// `with_int` that is not null. Limits are in units of the last place.
+/// A function of one or two floating-point numbers, or of one and an integer: whichever of `one`, `two` and
+/// `with_int` is not null. Limits are in units in the last place.
 struct Function {
   const char* name;
   double float_limit, double_limit, half_limit;
@@ -16,9 +16,9 @@ struct Function {
   long double (*with_int)(long double, int) = nullptr;
 };
 
-/// Those that are declared for float, double and half.
+/// The functions that are declared for float, double and half.
 const std::vector<Function>& math_functions();
-/// half_ functions, declared for float only.
+/// The half_ functions, which are declared for float only.
 const std::vector<Function>& half_functions();
 
 }  // namespace clique::test

@@ -1,5 +1,5 @@
-// Integer functions of every type, as scalars and as vectors of 3 and 16, against arithmetic that is wide
-// enough.
+// Integer functions of every type, for scalars and for vectors of 3 and 16, compared with arithmetic of
+// sufficient width.
 #include <type_traits>
 
 #include "precision.hpp"
@@ -22,7 +22,7 @@ Wide saturated(Wide x) {
   return std::clamp(x, Limits<T>::low, Limits<T>::high);
 }
 
-/// The product's lowest 128 bits, which is all of it but for numbers of 64 bits without sign.
+/// The lowest 128 bits of the product, which are all of it except for unsigned 64-bit numbers.
 Wide product(Wide a, Wide b) {
   __extension__ using Bits = unsigned __int128;
   return static_cast<Wide>(static_cast<Bits>(a) * static_cast<Bits>(b));
@@ -31,7 +31,7 @@ bool overflows(Wide a, Wide b, Wide limit) {
   return a > 0 && b > 0 && a > limit / b;
 }
 
-/// Divided by 2 to the `count`, towards minus infinity.
+/// Divides by 2 to the power of `count`, and rounds towards minus infinity.
 Wide shifted(Wide x, int count) {
   return x >> count;
 }
@@ -56,7 +56,7 @@ T rotated(T x, T count) {
   return static_cast<T>(n == 0 ? bits : static_cast<U>(bits << n | bits >> (Limits<T>::bits - n)));
 }
 
-/// One function: what is called, with how many arguments, and what has to come out (its lowest bits).
+/// One function: the call, its number of arguments, and the lowest bits of its result.
 template <typename T>
 struct IntegerFunction {
   const char* name;
@@ -88,11 +88,11 @@ std::vector<IntegerFunction<T>> functions() {
       {"mad_hi", 3, [](Wide a, Wide b, Wide c) { return shifted(product(a, b), Limits<T>::bits) + c; }},
       {"mad_sat", 3,
        [](Wide a, Wide b, Wide c) {
-         // Where that much is beyond the type, so is the sum of any right `c`.
+         // If this much is out of range, so is the sum with any valid `c`.
          if (overflows(a, b, 2 * Limits<T>::high)) return Limits<T>::high;
          return saturated<T>(product(a, b) + c);
        }},
-      // The least comes before the greatest.
+      // The lower bound comes before the upper one.
       {"clamp", 3,
        [](Wide a, Wide b, Wide c) { return std::min(std::max(a, std::min(b, c)), std::max(b, c)); }},
   };
@@ -103,7 +103,7 @@ std::vector<T> values(size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<T> result;
   while (result.size() < count) {
-    // Numbers of every length, and those about the limits.
+    // Numbers of every length, and numbers close to the limits.
     const auto bits = static_cast<T>(random() >> (random() % 64));
     const T choices[] = {bits,
                          static_cast<T>(~bits),
@@ -122,7 +122,7 @@ class Integers : public PrecisionTest {
  protected:
   static constexpr size_t kCount = 3 * 16 * 1024;
 
-  /// Kernels for one width; `width` is empty for scalars.
+  /// Builds kernels for one vector width; `width` is empty for scalars.
   static std::string kernels(const std::string& function, int arguments, const std::string& width) {
     const auto value = [&](const std::string& name) {
       return width.empty() ? name + "[i]" : "vload" + width + "(i, " + name + ")";
@@ -137,7 +137,7 @@ class Integers : public PrecisionTest {
       if (arguments > 2) call += ", " + value("c");
     }
     call += ")";
-    // abs and abs_diff give the unsigned type.
+    // abs and abs_diff return the unsigned type.
     const std::string bits = "AS_T" + width + "(" + call + ")";
     return "kernel void k" + width + "_" + function +
            "(global const T* a, global const T* b, global const T* c, global T* out) { const size_t i = "
@@ -153,7 +153,7 @@ class Integers : public PrecisionTest {
       source += std::string("#define AS_T") + width + " as_" + type + width + "\n";
     for (const auto& function : functions<T>())
       for (const char* width : {"", "3", "16"}) source += kernels(function.name, function.arguments, width);
-    // ctz is OpenCL C 2.0's.
+    // ctz exists since OpenCL C 2.0.
     const Program program = build(source.c_str(), has_opencl_c_3() ? "-cl-std=CL3.0" : "-cl-std=CL2.0");
     const auto a = values<T>(kCount, 1), b = values<T>(kCount, 2), c = values<T>(kCount, 3);
     const Mem in_a = buffer(kCount, a.data()), in_b = buffer(kCount, b.data()),

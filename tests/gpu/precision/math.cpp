@@ -1,4 +1,4 @@
-// The mathematical functions of float, double and half: over special numbers and random ones.
+// The mathematical functions of float, double and half, with special and random numbers.
 #include "precision.hpp"
 
 namespace clique::test {
@@ -28,7 +28,8 @@ class Math : public PrecisionTest {
     return source;
   }
 
-  /// Compares what `function` gave for `a` and `b`. Without denormal numbers, 0 may stand for them.
+  /// Compares what `function` returned for `a` and `b`. On devices without denormal numbers 0 is accepted in
+  /// their place.
   template <typename T, typename B>
   void check(const Function& function, const std::vector<T>& a, const std::vector<B>& b,
              const std::vector<T>& got, bool denormals,
@@ -52,7 +53,7 @@ class Math : public PrecisionTest {
           continue;
       }
       long double error = distance(got[i], expected);
-      // The sign of a zero, where the argument's zero gives it.
+      // A zero result has the sign of the zero argument.
       if (function.one != nullptr && x == 0 && expected == 0 && error == 0 &&
           std::signbit(value(got[i])) != std::signbit(expected))
         error = std::numeric_limits<long double>::infinity();
@@ -112,8 +113,8 @@ TEST_F(Math, GivenHalvesThenResultsAreWithinTheLimits) {
   sweep<Half16>(math_functions(), true, everywhere);
 }
 
-// The specification lets these take denormal numbers for zero, and sine and its kin be defined up to 2^16
-// only.
+// The specification lets these functions treat denormal numbers as zero, and defines the trigonometric ones
+// only up to 2^16.
 TEST_F(Math, GivenFloatsThenHalfPrecisionFunctionsAreWithinTheLimits) {
   sweep<float>(half_functions(), false, [](const Function& function, long double x, long double /*y*/) {
     const std::string name = function.name;

@@ -1,4 +1,4 @@
-// Mathematical functions with a second result, and those that depend on the format of their numbers.
+// Mathematical functions with a second result, and functions that depend on the format of their numbers.
 #include "precision.hpp"
 
 namespace clique::test {
@@ -100,14 +100,14 @@ class MathResults : public PrecisionTest {
     for (size_t i = 0; i < x.size(); ++i) {
       const long double v = value(x[i]);
       if (v == 0 || std::isnan(v)) {
-        // FP_ILOGB0 and FP_ILOGBNAN: one or the other extreme.
+        // FP_ILOGB0 and FP_ILOGBNAN are INT_MIN or INT_MAX.
         EXPECT_TRUE(exponents[i] == INT_MAX || exponents[i] <= -INT_MAX)
             << exactly(v) << ": " << exponents[i];
       } else {
         EXPECT_EQ(std::isinf(v) ? INT_MAX : std::ilogb(v), exponents[i]) << exactly(v);
       }
     }
-    // How near lgamma has to be is not specified; the sign is.
+    // The precision of lgamma is not specified; its sign is.
     const auto signs = run<cl_int>(program, "lgamma_r_second", x);
     for (size_t i = 0; i < x.size(); ++i) {
       const long double v = value(x[i]);
@@ -153,7 +153,7 @@ class MathResults : public PrecisionTest {
       long double quotient_error = 0;
       int low_bits = 0;
       if (std::isfinite(a) && !std::isnan(b) && b != 0) {
-        // The quotient's lowest seven bits, without a format that holds it all.
+        // The lowest seven bits of the quotient, computed without a format that holds all of it.
         const long double divisor = std::abs(b);
         const long double rest = std::isinf(b) ? std::abs(a) : std::fmod(std::abs(a), 128 * divisor);
         const long double whole = std::isinf(b) ? 0 : (rest - std::remainder(rest, divisor)) / divisor;

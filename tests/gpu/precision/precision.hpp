@@ -21,7 +21,7 @@ class PrecisionTest : public GpuTest {
     return true;
   }
 
-  /// Whether the device has T's denormal numbers.
+  /// Whether the device supports denormal numbers of T.
   template <typename T>
   bool has_denormals() {
     if constexpr (std::is_same_v<T, float>)
@@ -38,7 +38,7 @@ class PrecisionTest : public GpuTest {
     return build((enable + source).c_str(), (options + " -DT=" + Format<T>::name).c_str());
   }
 
-  /// One result for each element of the inputs.
+  /// Returns one result for each element of the inputs.
   template <typename R, typename... In>
   std::vector<R> run(cl_program program, const std::string& name, const std::vector<In>&... inputs) {
     const size_t count = std::min({inputs.size()...});
@@ -51,7 +51,7 @@ class PrecisionTest : public GpuTest {
   }
 };
 
-/// Where a function was worst, and what was wrong.
+/// Where the error of a function was largest, and which results were wrong.
 class Verdict {
  public:
   explicit Verdict(std::string name, long double limit) : name_(std::move(name)), limit_(limit) {}
@@ -62,7 +62,7 @@ class Verdict {
     if (++wrong_ <= 5) examples_ += "  " + describe() + "\n";
   }
 
-  /// Fails the test where a limit was exceeded; otherwise leaves the largest error in the test's report.
+  /// Fails the test if the error exceeded a limit; otherwise records the largest error in the test's report.
   void report() const {
     ::testing::Test::RecordProperty(name_, std::to_string(worst_));
     if (wrong_ != 0) {
@@ -86,7 +86,7 @@ inline std::string exactly(long double x) {
   return text;
 }
 
-/// Whether `x` is not 0, and nearer to it than T's normal numbers.
+/// Whether `x` is not 0 and smaller in size than the normal numbers of T.
 template <typename T>
 bool is_denormal(long double x) {
   return x != 0 && std::abs(x) < std::ldexp(1.0L, Format<T>::least);
