@@ -82,6 +82,7 @@ Program start(const SessionOptions& options, int input) {
   std::vector<std::string> words{"/proc/self/exe", "--child", "--platform", options.platform};
   if (options.everywhere) words.emplace_back("--everywhere");
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   // A path of ours: in the child "self" is the child already, yet before it runs the new program.

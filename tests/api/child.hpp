@@ -1,17 +1,19 @@
-// Child processes of tests, waited for with a limit: a driver's mistakes in children are mostly hangs.
+// Child processes of tests. Waiting for them has a time limit, since errors of a driver in a child are mostly
+// hangs.
 #pragma once
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
 
 namespace clique::test {
 
-/// How process `child` ended, as "exit 0", "signal 11" or "hangs" (after which it is killed).
+/// Waits for process `child` and returns how it ended: "exit 0", "signal 11", or "hangs" if it had to be
+/// killed.
 inline std::string end_of(pid_t child, std::chrono::seconds limit) {
   if (child < 0) return "no child";
   const auto deadline = std::chrono::steady_clock::now() + limit;

@@ -159,7 +159,9 @@ TEST_F(Interposer, GivenWorkersThenTheyDoWithoutIt) {
 
 TEST_F(Node, GivenDriverThatLosesTheDataOfErrorsThenTheRestWorks) {
   // The interposer loses the data in the workers of the daemon, which was started with it.
-  const std::string daemon = std::getenv("CLIQUE_TEST_DAEMONS");
+  const char* daemons = std::getenv("CLIQUE_TEST_DAEMONS");
+  ASSERT_NE(nullptr, daemons);
+  const std::string daemon = daemons;
   std::istringstream children(contents("/proc/" + daemon + "/task/" + daemon + "/children"));
   bool there = false;
   for (std::string pid; children >> pid;) there = there || maps_of(pid).find(between()) != std::string::npos;

@@ -1,12 +1,12 @@
 // Random OpenCL programs over the nodes of CLIQUE_NODES, compared with a model of the content that they have
 // to read. docs/testing.md describes how to replay one.
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -217,7 +217,7 @@ bool run_in_processes(const Options& options, const char* self) {
     ::waitpid(child, &status, 0);
     if (status != 0) {
       right = false;
-      std::printf("seed %llu: status %d\n", static_cast<unsigned long long>(options.seed + i), status);
+      std::printf("seed %llu: status %d\n", static_cast<unsigned long long>(options.seed) + i, status);
     }
   }
   return right;
