@@ -1,4 +1,4 @@
-// What the benchmark programs share: the clock, medians, options, and the lines that bench/run reads.
+// Shared by all benchmark programs: the clock, medians, options, and the lines that bench/run reads.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,12 +17,12 @@ inline constexpr size_t kib = 1024;
 inline constexpr size_t mib = 1024 * kib;
 inline constexpr size_t gib = 1024 * mib;
 
-/// What every program understands.
+/// Options of every program.
 struct Options {
-  int repeats = 9;
+  int repeats = 9;  ///< measurements per figure
 };
 
-/// Seconds that `work` takes.
+/// The time that `work` takes, in seconds.
 template <typename Work>
 double seconds(Work&& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -30,14 +30,14 @@ double seconds(Work&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The median of `values`, of which there is at least one.
+/// The median of `values`, which must not be empty.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-/// The median of `repeats` measurements by `measure`, after one that only warms up.
+/// The median of `repeats` calls of `measure`, after one call to warm up.
 template <typename Measure>
 double median(int repeats, Measure&& measure) {
   measure();
@@ -52,28 +52,31 @@ inline void report(const std::string& name, double value, const char* unit) {
   std::fflush(stdout);
 }
 
-/// A size as people say it: "64 KiB".
+/// A size for people, such as "64 KiB".
 inline std::string size_name(size_t bytes) {
   for (const auto& [unit, name] : {std::pair{gib, " GiB"}, std::pair{mib, " MiB"}, std::pair{kib, " KiB"}})
     if (bytes >= unit && bytes % unit == 0) return std::to_string(bytes / unit) + name;
   return std::to_string(bytes) + " B";
 }
 
-/// Adds --size, which replaces `sizes`.
+/// Adds the option --size, which replaces `sizes`.
 inline void add_sizes(CLI::App& app, std::vector<size_t>& sizes) {
-  app.add_option("--size", sizes, "sizes to measure: 4, 64KiB, 1GiB")->transform(CLI::AsSizeValue(false));
+  app.add_option("--size", sizes, "sizes to measure, such as 4, 64KiB or 1GiB")
+      ->transform(CLI::AsSizeValue(false));
 }
 
-/// Transfers of `bytes` that make one measurement long enough for the clock, yet not tedious.
+/// The number of transfers of `bytes` in one measurement: enough for the clock's resolution, but no more than
+/// needed.
 inline int transfers_per_measurement(size_t bytes) {
   return static_cast<int>(std::clamp<size_t>(128 * mib / bytes, 1, 256));
 }
 
-/// Parses the command line with what `add` adds to it, runs `body`, and turns exceptions into a message.
+/// Parses the command line, to which `add` adds options, and runs `body`. Exceptions become a message and
+/// exit status 1.
 template <typename Add, typename Body>
 int run(int argc, char** argv, const char* description, Options& options, Add&& add, Body&& body) {
   CLI::App app(description);
-  app.add_option("--repeats", options.repeats, "measurements of which the median is reported")
+  app.add_option("--repeats", options.repeats, "number of measurements, of which the median is reported")
       ->capture_default_str();
   add(app);
   CLI11_PARSE(app, argc, argv);

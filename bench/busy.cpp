@@ -1,4 +1,4 @@
-// What a small command waits while a large transfer is under way on another queue.
+// The latency of a small command while a large transfer is under way on another queue.
 #include <atomic>
 #include <thread>
 
@@ -12,21 +12,23 @@ struct BusyOptions : OpenCLOptions {
   size_t bulk = 256 * mib;
 };
 
-/// Blocking reads of 4 bytes, and what each took in seconds.
+/// Measures blocking reads of 4 bytes.
 class SmallReads {
  public:
   SmallReads(const cl::Context& context, const cl::Device& device)
       : queue_(context, device), buffer_(context, CL_MEM_READ_WRITE, sizeof(cl_int)) {
     queue_.enqueueWriteBuffer(buffer_, CL_TRUE, 0, sizeof value_, &value_);
   }
-  /// One read.
+  /// Does one read and returns its time in seconds.
   double time() {
     cl_int got = 0;
     const double time = seconds([&] {
       check(clEnqueueReadBuffer(queue_(), buffer_(), CL_TRUE, 0, sizeof got, &got, 0, nullptr, nullptr),
             "clEnqueueReadBuffer");
     });
-    if (got != value_) throw std::runtime_error("a small read got something else");
+    if (got != value_)
+      throw std::runtime_error("a read of 4 bytes returned " + std::to_string(got) + " instead of " +
+                               std::to_string(value_));
     return time;
   }
 
@@ -37,12 +39,13 @@ class SmallReads {
 };
 
 void report_times(const std::string& name, const std::vector<double>& times) {
-  if (times.empty()) throw std::runtime_error("no small read began during a transfer");
+  if (times.empty())
+    throw std::runtime_error("no small read began during a transfer; choose a larger --bulk");
   report(name + ", median", 1e6 * median(times), "us");
   report(name + ", worst", 1e6 * *std::max_element(times.begin(), times.end()), "us");
 }
 
-/// The times of the small reads that begin while `transfer` runs, which is done `repeats` times.
+/// Calls `transfer` `repeats` times. Returns the times of the small reads that begin while it runs.
 template <typename Transfer>
 std::vector<double> times_during(SmallReads& reads, int repeats, Transfer&& transfer) {
   std::atomic<bool> under_way = false;

@@ -1,6 +1,5 @@
-// What the driver costs the application's process: memory for a context, processor time while nothing
-// happens, and both for a large transfer. With --pause somebody else may look at other processes at the same
-// moments.
+// The driver's cost in the application's process: memory of a context, processor time while idle, and both
+// for large transfers. With --pause, another process can look at further processes at the same moments.
 #include <unistd.h>
 
 #include <ctime>
@@ -18,36 +17,37 @@ struct CostOptions : OpenCLOptions {
   bool pause = false;
 };
 
-/// A value of /proc/self/status in MiB: "VmRSS", "VmHWM".
+/// A value of /proc/self/status in MiB, such as "VmRSS" or "VmHWM".
 double memory(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
     if (line.compare(0, key.size() + 1, key + ":") == 0) return std::stod(line.substr(key.size() + 1)) / kib;
-  throw std::runtime_error("no " + key + " in /proc/self/status");
+  throw std::runtime_error("/proc/self/status has no line " + key);
 }
 
-/// Seconds of processor time that all threads of this process have used.
+/// The processor time that all threads of this process have used, in seconds.
 double processor_time() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Tells whoever has the other end of our standard input where we are, and goes on when that has answered.
+/// Sends `moment` to the process at the other end of standard input, and waits for its answer.
 void pause(const CostOptions& options, const std::string& moment) {
   if (!options.pause) return;
   const std::string line = moment + "\n";
   char answer = 0;
   if (write(STDIN_FILENO, line.data(), line.size()) < 0 || read(STDIN_FILENO, &answer, 1) != 1)
-    throw std::runtime_error("standard input is no socket of somebody who answers");
+    throw std::runtime_error(
+        "--pause needs a socket as standard input, with a process at its other end that answers");
 }
 
-/// Reports what one `transfer` of `options.volume` costs; memory is what there is more than `idle_memory`.
+/// Reports the cost of one `transfer` of `options.volume` bytes. Memory is the peak less `idle_memory` (MiB).
 template <typename Transfer>
 void measure_volume(const CostOptions& options, const std::string& name, double idle_memory,
                     Transfer&& transfer) {
   pause(options, "before " + name);
-  std::ofstream("/proc/self/clear_refs") << 5;  // The peak is counted from here.
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
   const double time_before = processor_time();
   transfer();
   const double time = processor_time() - time_before;
@@ -74,7 +74,7 @@ void measure(const CostOptions& options) {
 
   const cl::Buffer buffer(context, CL_MEM_READ_WRITE, options.volume);
   std::vector<char> data(options.volume, 'x');
-  // The device's memory is used from here on, and is not counted.
+  // Makes the driver allocate the buffer's memory, which is not counted.
   queue.enqueueFillBuffer(buffer, cl_int{0}, 0, options.volume);
   queue.finish();
   const double idle_memory = memory("VmRSS");
@@ -95,7 +95,8 @@ int main(int argc, char** argv) {
     app.add_option("--volume", options.volume, "size of the transfers")->transform(CLI::AsSizeValue(false));
     app.add_flag(
         "--pause", options.pause,
-        "before and after each transfer, say so on standard input, a socket, and wait for an answer");
+        "before and after each transfer, write a line to standard input, which must be a socket, and wait "
+        "for an answer");
   };
   return bench::run_opencl(argc, argv, "Memory and processor time of the driver", options, add,
                            [&] { measure(options); });

@@ -1,6 +1,6 @@
-// What CUDA's driver itself takes for what bench_latency, bench_rate and bench_transfer measure, called by
-// one thread that launches kernels one by one, and looks for the end in memory which the GPU writes. The
-// figures have the names of theirs.
+// The limits for bench_latency, bench_rate and bench_transfer on an NVIDIA GPU: the times of CUDA's driver
+// itself. One thread launches kernels one by one and polls memory in which the GPU notes its progress. The
+// figures have the same names as those of the other programs.
 #include <cstdint>
 
 #include "cuda.hpp"
@@ -13,14 +13,14 @@ constexpr const char* source =
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n";
 constexpr int round_trips = 500;
 constexpr int kernels = 20000;
-/// Kernels after which the stream is told to leave word.
-constexpr int kernels_a_word = 32;
+/// Number of kernels after which the stream notes its progress.
+constexpr int kernels_per_mark = 32;
 
 struct LimitOptions : Options {
   std::vector<size_t> sizes{64 * kib, mib, 16 * mib, 256 * mib};
 };
 
-/// A stream, and a word of pinned memory in which it leaves how far it has come.
+/// A stream, and a word of pinned memory in which it notes its progress.
 class Stream {
  public:
   Stream() {
@@ -34,7 +34,7 @@ class Stream {
   }
   CUstream native() const { return stream_; }
 
-  /// Has it leave word of all so far.
+  /// Lets the stream note when everything enqueued so far is complete.
   void mark() { call<"cuStreamWriteValue32_v2">(stream_, address_, ++marked_, 0U); }
   void wait() const {
     while (__atomic_load_n(word_, __ATOMIC_ACQUIRE) != marked_) __builtin_ia32_pause();
@@ -52,7 +52,7 @@ void launch(CUfunction kernel, const Stream& stream) {
                          static_cast<void**>(nullptr));
 }
 
-/// Seconds that a command takes, of `count` in one measurement, each of which is waited for.
+/// The seconds per command, for `count` commands in one measurement, each of which is waited for.
 template <typename Command>
 double one_by_one(const LimitOptions& options, Stream& stream, int count, const Command& command) {
   return median(options.repeats,
@@ -106,7 +106,7 @@ void measure(const LimitOptions& options) {
     return seconds([&] {
       for (int i = 1; i <= kernels; ++i) {
         launch(nothing, stream);
-        if (i % kernels_a_word == 0) stream.mark();
+        if (i % kernels_per_mark == 0) stream.mark();
       }
       stream.mark();
       stream.wait();
@@ -121,6 +121,6 @@ void measure(const LimitOptions& options) {
 int main(int argc, char** argv) {
   LimitOptions options;
   return run(
-      argc, argv, "What CUDA's driver takes for what other benchmarks measure", options,
+      argc, argv, "Times of CUDA's driver itself, as limits for the other benchmarks", options,
       [&](CLI::App& app) { add_sizes(app, options.sizes); }, [&] { measure(options); });
 }

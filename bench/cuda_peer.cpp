@@ -1,5 +1,4 @@
-// What data from one GPU of this host to another is held against: CUDA's own copies between two GPUs, within
-// one process.
+// The limit for transfers between two GPUs of this host: CUDA's own copies within one process.
 #include <array>
 
 #include "cuda.hpp"

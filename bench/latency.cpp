@@ -1,4 +1,5 @@
-// How long an application waits: for its first kernel, for a program, for an empty kernel, for a few bytes.
+// Latencies of an application: of its first kernel, of building a program, of an empty kernel, and of
+// transferring a few bytes.
 #include <random>
 
 #include "opencl.hpp"
@@ -11,7 +12,8 @@ struct LatencyOptions : OpenCLOptions {
   int round_trips = 500;
 };
 
-/// Builds a program that nobody has built before, and the same source once more, as its next process would.
+/// Measures the build of a program that was never built before, and of the same source again, which may come
+/// from a cache.
 void measure_builds(const cl::Context& context, int repeats) {
   std::random_device random;
   std::vector<double> again;
@@ -75,7 +77,8 @@ void measure(const LatencyOptions& options) {
 int main(int argc, char** argv) {
   LatencyOptions options;
   const auto add = [&](CLI::App& app) {
-    app.add_option("--round-trips", options.round_trips, "waits in one measurement")->capture_default_str();
+    app.add_option("--round-trips", options.round_trips, "number of waits in one measurement")
+        ->capture_default_str();
   };
   return bench::run_opencl(argc, argv, "Latencies of one device", options, add, [&] { measure(options); });
 }

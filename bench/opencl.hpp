@@ -1,4 +1,4 @@
-// What the OpenCL benchmarks share: the platform by name, and errors as exceptions.
+// Shared by the OpenCL benchmarks: finding the platform by its name, and errors as exceptions.
 #pragma once
 
 #define CL_HPP_ENABLE_EXCEPTIONS
@@ -13,18 +13,18 @@
 
 namespace bench {
 
-/// Options of the programs that use OpenCL.
+/// Options of every program that uses OpenCL.
 struct OpenCLOptions : Options {
   std::string platform;
 };
 
-/// Throws where a call of OpenCL's C interface failed; for the timed loops, which use that interface
-/// directly.
+/// Throws if a call of OpenCL's C interface failed. Timed loops use that interface directly.
 inline void check(cl_int status, const char* call) {
-  if (status != CL_SUCCESS) throw std::runtime_error(std::string(call) + " gave " + std::to_string(status));
+  if (status != CL_SUCCESS)
+    throw std::runtime_error(std::string(call) + " failed with error " + std::to_string(status));
 }
 
-/// The devices of the first platform whose name contains `name`.
+/// The devices of the first platform whose name contains `name`. Throws if there is none.
 inline std::vector<cl::Device> devices_of(const std::string& name) {
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
@@ -34,10 +34,10 @@ inline std::vector<cl::Device> devices_of(const std::string& name) {
     platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
     return devices;
   }
-  throw std::runtime_error("no platform named '" + name + "'");
+  throw std::runtime_error("no platform's name contains '" + name + "'; `clinfo -l` lists the platforms");
 }
 
-/// A kernel of a one-kernel program, built for all devices of the context.
+/// Builds a program with one kernel for all devices of the context.
 inline cl::Kernel build_kernel(const cl::Context& context, const char* source, const char* name) {
   cl::Program program(context, source);
   program.build();
@@ -51,25 +51,27 @@ inline void enqueue(cl_command_queue queue, cl_kernel kernel) {
         "clEnqueueNDRangeKernel");
 }
 
-/// As run(), with --platform and what `add` adds; errors of the C++ binding name the call and the status.
+/// Like run(), with --platform and the options that `add` adds. Errors of the C++ binding name the call and
+/// its error.
 template <typename Add, typename Body>
 int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Add&& add,
                Body&& body) {
   const auto add_all = [&](CLI::App& app) {
     app.add_option("--platform", options.platform,
-                   "part of the platform's name; by default the first platform");
+                   "part of the platform's name; default: the first platform");
     add(app);
   };
   return run(argc, argv, description, options, add_all, [&] {
     try {
       body();
     } catch (const cl::Error& error) {
-      throw std::runtime_error(std::string(error.what()) + " gave " + std::to_string(error.err()));
+      throw std::runtime_error(std::string(error.what()) + " failed with error " +
+                               std::to_string(error.err()));
     }
   });
 }
 
-/// As above, with --platform alone.
+/// Like the function above, with --platform only.
 template <typename Body>
 int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Body&& body) {
   return run_opencl(argc, argv, description, options, [](CLI::App&) {}, std::forward<Body>(body));

@@ -1,6 +1,6 @@
-// How much of the time for transfers is hidden behind kernels and other transfers: matrix multiplication and
-// FFT in parts, step by step (each waits for the one before) and pipelined (three queues, ordered by events
-// alone).
+// How much of the time for transfers can be hidden behind kernels and other transfers. Matrix multiplication
+// and FFT run in parts: step by step, where each command waits for the one before, and pipelined, where only
+// events order three queues.
 #include "workloads.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ struct OverlapOptions : OpenCLOptions {
   size_t parts = 8;
 };
 
-/// A queue for each kind of work, all in order.
+/// An in-order queue for each kind of work.
 struct Queues {
   Queues(const cl::Context& context, const cl::Device& device)
       : in(context, device), kernels(context, device), out(context, device) {}
@@ -23,7 +23,7 @@ struct Queues {
   cl::CommandQueue out;
 };
 
-/// Store and forward: nothing begins before the step before it has ended.
+/// Store and forward: each step begins when the one before has completed.
 void step_by_step(const Queues& queues, const Workload& work) {
   write_common(queues.in, work);
   queues.in.finish();
@@ -37,7 +37,7 @@ void step_by_step(const Queues& queues, const Workload& work) {
   }
 }
 
-/// A part's kernels run while the next one's data comes and the last one's goes.
+/// The kernels of one part run while the input of the next is written and the output of the previous is read.
 void pipelined(const Queues& queues, const Workload& work) {
   write_common(queues.in, work);
   for (const Part& part : work.parts) {
@@ -83,8 +83,8 @@ void measure_workload(const std::string& name, const Queues& queues, Workload wo
   report(name + ", writes alone", 1e3 * writes, "ms");
   report(name + ", kernels alone", 1e3 * kernels, "ms");
   report(name + ", reads alone", 1e3 * reads, "ms");
-  // Of the steps' time that is no kernel's, where that is some. No pipeline is shorter than its longest
-  // stage.
+  // Shares of the time step by step beyond that of the kernels, if that is a significant part. A pipeline
+  // takes at least as long as its longest stage.
   const double rest = steps - kernels;
   if (rest < 0.05 * steps) return;
   report(name + ", hidden", 1e2 * (steps - pipeline) / rest, "%");
@@ -107,10 +107,9 @@ int main(int argc, char** argv) {
   OverlapOptions options;
   const auto add = [&](CLI::App& app) {
     app.add_option("--matrix", options.size, "rows of the matrices")->capture_default_str();
-    app.add_option("--length", options.length, "points of one transform")->capture_default_str();
-    app.add_option("--points", options.points, "points of all transforms")->capture_default_str();
-    app.add_option("--parts", options.parts, "parts that each workload is taken apart into")
-        ->capture_default_str();
+    app.add_option("--length", options.length, "points in one transform")->capture_default_str();
+    app.add_option("--points", options.points, "points in all transforms together")->capture_default_str();
+    app.add_option("--parts", options.parts, "number of parts of each workload")->capture_default_str();
   };
   return bench::run_opencl(argc, argv, "Transfers hidden behind kernels", options, add,
                            [&] { measure(options); });

@@ -1,5 +1,5 @@
-// What two devices of one context cost each other: a buffer that goes to and fro, and kernels that only wait
-// for each other. With fewer than two devices there is nothing to measure.
+// The cost of dependencies between two devices of one context: kernels that only wait for each other, and a
+// buffer that both write. With fewer than two devices, it measures nothing.
 #include <array>
 
 #include "opencl.hpp"
@@ -20,8 +20,8 @@ struct Pair {
       : context({devices.at(0), devices.at(1)}),
         queues{cl::CommandQueue(context, devices[0]), cl::CommandQueue(context, devices[1])} {}
 
-  /// Runs `kernel` `length` times, `run` times in a row on each device by turns. What runs on one device
-  /// comes after what ran on the other by its event.
+  /// Runs `kernel` `length` times, alternating between the devices after every `run` kernels. Events order
+  /// the kernels of one device after those of the other.
   void chain(cl_kernel kernel, int length, int run = 1) const {
     const size_t one = 1;
     cl::Event previous;
@@ -35,7 +35,7 @@ struct Pair {
           "clEnqueueNDRangeKernel");
       if (last) previous = cl::Event(event);
     }
-    // Neither queue may be left waiting for commands that the other has not been given yet.
+    // Without flushing, a queue could wait for commands that the other one has not submitted.
     for (const cl::CommandQueue& queue : queues) queue.flush();
     previous.wait();
   }
@@ -50,8 +50,8 @@ void measure_dependency(const Pair& pair, int repeats) {
   report("dependency between devices", 1e6 / chain_length * time, "us");
 }
 
-/// What programs do that use each device for a while: several kernels here, several there, on one small
-/// buffer.
+/// Like a program that uses each device for a while: several kernels on one device, then several on the
+/// other, on one small buffer.
 void measure_chains(const Pair& pair, int repeats) {
   constexpr int run = 10;
   const cl::Buffer buffer(pair.context, CL_MEM_READ_WRITE, 4 * kib);
@@ -67,11 +67,14 @@ void measure_chains(const Pair& pair, int repeats) {
   });
   cl_int counted = 0;
   pair.queues[0].enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof counted, &counted);
-  if (counted != expected) throw std::runtime_error("a chain of kernels lost an increment");
+  if (counted != expected)
+    throw std::runtime_error("the chain of kernels counted to " + std::to_string(counted) + " instead of " +
+                             std::to_string(expected));
   report("10 kernels here, 10 there, per turn", 1e6 * run / chain_length * time, "us");
 }
 
-/// The kernel writes the buffer, as far as any driver can tell all of it, so each hop moves the whole.
+/// As far as a driver can know, the kernel writes the whole buffer, so that each change of device moves all
+/// of it.
 void measure_buffer(const Pair& pair, size_t size, int repeats) {
   const int hops = size >= mib ? 8 : 200;
   const cl::Buffer buffer(pair.context, CL_MEM_READ_WRITE, size);
@@ -91,7 +94,8 @@ void measure_buffer(const Pair& pair, size_t size, int repeats) {
   std::vector<cl_int> data(size / sizeof(cl_int));
   pair.queues[0].enqueueReadBuffer(buffer, CL_TRUE, 0, size, data.data());
   if (data.front() != expected || data.back() != expected)
-    throw std::runtime_error("the buffer lost an increment on its way between the devices");
+    throw std::runtime_error(
+        "the buffer has wrong content after moving between the devices: an increment was lost");
 
   report("buffer between devices " + size_name(size), 1e6 / hops * time, "us");
 }

@@ -1,5 +1,5 @@
-// How fast commands are taken and executed: many empty kernels in one in-order queue and
-// in many, recorded in a command buffer, and kernel arguments.
+// Rates of commands: empty kernels in one in-order queue and in several, the same recorded in a command
+// buffer, and setting kernel arguments.
 #include <CL/cl_ext.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void measure_kernels(cl_command_queue queue, cl_kernel kernel, int repeats) {
   report("clEnqueueNDRangeKernel call", 1e6 / kernels * enqueued, "us");
 }
 
-/// As many kernels in all, one queue after the other being given one.
+/// The same number of kernels, enqueued to several queues in turn.
 void measure_queues(const cl::Context& context, const cl::Device& device, cl_kernel kernel, size_t count,
                     int repeats) {
   std::vector<cl::CommandQueue> queues;
@@ -51,8 +51,8 @@ void measure_queues(const cl::Context& context, const cl::Device& device, cl_ker
   report("empty kernels in " + std::to_string(count) + " queues", kernels / time, "/s");
 }
 
-/// Whether the device has cl_khr_command_buffer with the functions that the headers declare: later
-/// provisional versions give them other parameters.
+/// Whether the device has cl_khr_command_buffer in a version whose functions have the parameters that the
+/// headers declare. Later provisional versions changed them.
 bool records_commands(const cl::Device& device) {
   size_t size = 0;
   clGetDeviceInfo(device(), CL_DEVICE_EXTENSIONS_WITH_VERSION_KHR, 0, nullptr, &size);
@@ -64,7 +64,7 @@ bool records_commands(const cl::Device& device) {
   });
 }
 
-/// What so many kernels take that are waited for together, one by one and recorded (cl_khr_command_buffer).
+/// Measures 100 kernels with one clFinish: enqueued one by one, and recorded (cl_khr_command_buffer).
 void measure_recorded(const cl::Device& device, cl_command_queue queue, cl_kernel kernel, int repeats) {
   constexpr int kRecorded = 100;
   const auto rounds = [&](const std::string& name, const auto& enqueue_all) {
@@ -89,7 +89,9 @@ void measure_recorded(const cl::Device& device, cl_command_queue queue, cl_kerne
   const auto platform = device.getInfo<CL_DEVICE_PLATFORM>();
   const auto find = [&](auto& function, const char* name) {
     void* const found = clGetExtensionFunctionAddressForPlatform(platform, name);
-    if (found == nullptr) throw std::runtime_error(std::string(name) + " is missing");
+    if (found == nullptr)
+      throw std::runtime_error("the platform offers cl_khr_command_buffer, but not its function " +
+                               std::string(name));
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
   };
   clCreateCommandBufferKHR_fn create = nullptr;
@@ -133,7 +135,9 @@ struct RateOptions : OpenCLOptions {
 
 void measure(const RateOptions& options) {
   std::vector<cl::Device> devices = devices_of(options.platform);
-  if (devices.size() < options.devices) throw std::runtime_error("there are not so many devices");
+  if (devices.size() < options.devices)
+    throw std::runtime_error("--devices " + std::to_string(options.devices) + ": the platform has " +
+                             std::to_string(devices.size()));
   devices.resize(options.devices);
   const cl::Device device = devices.at(0);
   const cl::Context context(devices);
@@ -154,7 +158,8 @@ void measure(const RateOptions& options) {
 int main(int argc, char** argv) {
   RateOptions options;
   const auto add = [&](CLI::App& app) {
-    app.add_option("--devices", options.devices, "of the context; all but the first have nothing to do")
+    app.add_option("--devices", options.devices,
+                   "number of devices in the context, of which only the first works")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
   };

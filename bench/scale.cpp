@@ -1,4 +1,4 @@
-// How much faster several devices of one context are than one: a matrix multiplication divided by rows, and a
+// The speed-up of several devices of one context over one: a matrix multiplication divided by rows, and a
 // stencil divided into strips that exchange their edges after every step. Results are checked.
 #include <array>
 #include <cmath>
@@ -11,13 +11,13 @@ namespace {
 
 using namespace bench;
 
-/// Multiplications in a row, of which one's time is reported.
+/// Number of multiplications in a row; the reported time is that of one.
 constexpr int products = 4;
-/// Work-items of the work-groups of the stencil's kernels for single rows; the grid's width is a multiple of
+/// Size of the work-groups of the stencil's kernels for single rows. The width of the grid is a multiple of
 /// it.
 constexpr size_t group = 256;
-/// Those side by side of the kernel for the interior, where neighbouring rows are better read once than
-/// thrice.
+/// Width of the work-groups of the kernel for the interior. They have several rows, so that neighbouring rows
+/// are read once instead of three times.
 constexpr size_t interior_width = 64;
 constexpr size_t interior_height = group / interior_width;
 constexpr float rate = 0.2F;
@@ -37,12 +37,13 @@ void print_header(size_t count, const std::vector<cl::Device>& devices) {
   std::fflush(stdout);
 }
 
-/// One workload on more and more devices.
+/// Prints the rows of one workload, for increasing numbers of devices.
 class Table {
  public:
   explicit Table(std::string name) : name_(std::move(name)) {}
 
-  /// @param work how many times as much as one device did in its row, which is the first
+  /// Prints a row. The first one must be that of a single device.
+  /// @param work amount of work, relative to that of the first row
   void add(size_t devices, double time, double work = 1) {
     if (one_ == 0) one_ = time;
     const double speedup = work * one_ / time;
@@ -56,7 +57,7 @@ class Table {
   double one_ = 0;
 };
 
-/// 1, 2, 4 and so on, up to `most`, and `most`.
+/// The powers of 2 below `most`, and `most`.
 std::vector<size_t> counts_to(size_t most) {
   std::vector<size_t> counts;
   for (size_t count = 1; count < most; count *= 2) counts.push_back(count);
@@ -68,7 +69,7 @@ std::vector<cl::Device> first(const std::vector<cl::Device>& devices, size_t cou
   return {devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// A multiplication of which each device has as many rows; all need the whole of the second matrix.
+/// A multiplication in which all devices have the same number of rows and need the whole second matrix.
 class Multiplication {
  public:
   Multiplication(Workload& work, const std::vector<cl::Device>& devices, size_t size) : work_(work) {
@@ -102,7 +103,7 @@ class Multiplication {
   void finish() const {
     for (const cl::CommandQueue& queue : queues_) queue.finish();
   }
-  /// Throws where what is read is not the product.
+  /// Throws kernels::Wrong if the result that was read is not the product. Clears the result.
   void check() const {
     work_.check(work_);
     std::fill(work_.output.begin(), work_.output.end(), NAN);
@@ -115,7 +116,7 @@ class Multiplication {
 
 void measure_multiplication(const std::vector<cl::Device>& devices, const std::vector<size_t>& counts,
                             size_t size, int repeats) {
-  // Each count of devices gets whole tiles.
+  // For each number of devices, each device must get whole tiles.
   size_t unit = 1;
   for (const size_t count : counts) unit = std::lcm(unit, count);
   unit *= 64;
@@ -149,27 +150,27 @@ void measure_multiplication(const std::vector<cl::Device>& devices, const std::v
   }
 }
 
-/// A strip's side towards its neighbour. What the neighbour has sent for the next step and what it is sent
-/// for it are buffers of their own, two of each that take turns: the next but one step's are written after
-/// the next one's have come, and so after the neighbour has taken what was there.
+/// A strip's side towards a neighbour. There are separate buffers for the edge that the neighbour sends and
+/// for the edge that it receives, two of each, used alternately. A buffer is written again two steps later,
+/// after the edge of the step in between has arrived, and therefore after the neighbour has read it.
 struct Side {
   std::array<cl::Buffer, 2> sent;
   std::array<cl::Buffer, 2> received;
-  /// One for each grid to begin with.
+  /// One for each grid that a step may read.
   std::array<cl::Kernel, 2> edge;
   std::vector<cl::Event> ready;
   std::vector<cl::Event> arrived;
 };
 
-/// Rows of the grid on one device.
+/// The rows of the grid on one device.
 struct Strip {
   size_t begin = 0;
   size_t rows = 0;
   cl::CommandQueue queue;
-  /// For what comes from neighbours, while `queue` computes.
+  /// Copies edges from neighbours while `queue` computes.
   cl::CommandQueue copies;
   std::array<cl::Buffer, 2> grids;
-  /// One for each grid to begin with.
+  /// One for each grid that a step may read.
   std::array<cl::Kernel, 2> interior;
   std::optional<Side> above;
   std::optional<Side> below;
@@ -182,8 +183,9 @@ class Stencil {
       : context_(devices), program_(build_file(context_, "strip")), width_(width), rows_(rows) {
     const size_t count = devices.size();
     if (width == 0 || width % group != 0 || rows / count < 3)
-      throw std::runtime_error("the grid has to be a multiple of " + std::to_string(group) +
-                               " wide, and a strip has to have 3 rows");
+      throw std::runtime_error("a grid of " + std::to_string(width) + " x " + std::to_string(rows) + " on " +
+                               std::to_string(count) + " devices: the width must be a multiple of " +
+                               std::to_string(group) + ", and each device needs at least 3 rows");
     for (size_t i = 0; i < count; ++i) {
       Strip strip;
       strip.begin = rows * i / count;
@@ -200,7 +202,7 @@ class Stencil {
     }
   }
 
-  /// Fills the grid with what it has at first.
+  /// Fills the grid with its initial values.
   void fill() {
     for (Strip& strip : strips_) {
       for (const cl::Buffer& grid : strip.grids) fill(strip, grid, strip.begin, strip.rows);
@@ -213,7 +215,7 @@ class Stencil {
     finish();
   }
 
-  /// Enqueues steps after fill(), without waiting for any.
+  /// Enqueues steps after fill(), without waiting for them.
   void run(size_t steps) {
     for (size_t step = 0; step < steps; ++step) {
       const size_t from = step % 2;
@@ -239,7 +241,7 @@ class Stencil {
     }
   }
 
-  /// A sum over the whole grid after `steps` steps, in which each bit counts.
+  /// A checksum of all bits of the grid after `steps` steps.
   cl_ulong sum(size_t steps) const {
     cl_ulong total = 0;
     std::vector<cl_ulong> sums(width_);
@@ -253,7 +255,7 @@ class Stencil {
     return total;
   }
 
-  /// Throws kernels::Wrong unless elements at strips' edges are what the host computes.
+  /// Throws kernels::Wrong if elements at the edges of strips differ from those that the host computes.
   void check(size_t steps) const {
     for (const Strip& strip : strips_) {
       const size_t y = strips_.size() == 1 ? rows_ / 2 : strip.begin == 0 ? strip.rows - 1 : strip.begin;
@@ -278,8 +280,8 @@ class Stencil {
     return kernel;
   }
 
-  /// @param row the strip's at this side
-  /// @param inside the one next to it
+  /// @param row the strip's row at this side
+  /// @param inside the strip's row next to it
   Side side(const Strip& strip, size_t row, size_t inside) const {
     Side side;
     for (size_t i : {0, 1}) {
@@ -313,14 +315,14 @@ class Stencil {
                                      side.ready.data());
   }
 
-  /// Enqueues the way of an edge from a neighbour's side to that of `strip`.
+  /// Enqueues the copy of an edge from a neighbour's side to that of `strip`.
   void enqueue_copy(const Strip& strip, const Side& neighbour, Side& side, size_t which) const {
     side.arrived.resize(1);
     strip.copies.enqueueCopyBuffer(neighbour.sent[which], side.received[which], 0, 0, width_ * sizeof(float),
                                    &neighbour.ready, side.arrived.data());
   }
 
-  /// What strip_fill gives element `i`.
+  /// The initial value of element `i`, as in the kernel strip_fill.
   static float at_first(size_t i) {
     auto bits = static_cast<cl_uint>(i) * 2654435761U;
     bits ^= bits >> 15U;
@@ -328,9 +330,9 @@ class Stencil {
     return static_cast<float>(bits >> 16U) * (1.0F / 65536);
   }
 
-  /// The element's value after `steps` steps.
+  /// The value of an element after `steps` steps, computed on the host.
   float on_host(size_t x, size_t y, size_t steps) const {
-    // No step reaches further than to the next element.
+    // In each step, an element only depends on its direct neighbours.
     const size_t left = x - std::min(x, steps);
     const size_t top = y - std::min(y, steps);
     const size_t width = std::min(x + steps, width_ - 1) - left + 1;
@@ -355,8 +357,8 @@ class Stencil {
   std::vector<Strip> strips_;
 };
 
-/// The median time of a step; throws where a run gives another grid than `expected`, which is taken from the
-/// first one where it is not known.
+/// The median time of a step. Throws kernels::Wrong if a run's checksum differs from `expected`, which the
+/// first run sets if it is empty.
 double measure_steps(Stencil& stencil, size_t steps, int repeats, std::optional<cl_ulong>& expected) {
   const double time = median(repeats, [&] {
     stencil.fill();
@@ -367,7 +369,7 @@ double measure_steps(Stencil& stencil, size_t steps, int repeats, std::optional<
     const cl_ulong sum = stencil.sum(steps);
     if (!expected) expected = sum;
     if (sum != *expected)
-      throw kernels::Wrong("the stencil's grid is not what it was on one device, or before");
+      throw kernels::Wrong("the stencil's grid differs from that of one device, or of an earlier run");
     return taken;
   });
   stencil.check(steps);
@@ -399,7 +401,9 @@ void measure_stencil(const std::vector<cl::Device>& devices, const std::vector<s
 void measure(const ScaleOptions& options) {
   const std::vector<cl::Device> devices = devices_of(options.platform);
   const size_t count = options.devices == 0 ? devices.size() : options.devices;
-  if (devices.empty() || count > devices.size()) throw std::runtime_error("there are not so many devices");
+  if (devices.empty() || count > devices.size())
+    throw std::runtime_error("--devices " + std::to_string(count) + ": the platform has " +
+                             std::to_string(devices.size()));
   const std::vector<size_t> counts = counts_to(count);
   const bool gpu = devices[0].getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_GPU;
   const auto size = [gpu](size_t chosen, size_t for_gpu, size_t otherwise) {
@@ -419,14 +423,14 @@ int main(int argc, char** argv) {
   ScaleOptions options;
   options.repeats = 5;
   const auto add = [&](CLI::App& app) {
-    app.add_option("--devices", options.devices,
-                   "how many of the platform's devices at most; all by default");
-    app.add_option("--only", options.only, "one of the workloads")
+    app.add_option("--devices", options.devices, "largest number of devices; default: all of the platform");
+    app.add_option("--only", options.only, "run only this workload")
         ->check(CLI::IsMember({"multiplication", "stencil"}));
-    app.add_option("--matrix", options.matrix, "rows of the matrices; 16384 by default on GPUs, else 1024");
+    app.add_option("--matrix", options.matrix,
+                   "rows of the matrices; default: 16384 on GPUs, otherwise 1024");
     app.add_option("--grid", options.grid,
-                   "rows and columns of the grid; 32768 by default on GPUs, else 2048");
-    app.add_option("--steps", options.steps, "of the stencil; 200 by default on GPUs, else 20");
+                   "rows and columns of the grid; default: 32768 on GPUs, otherwise 2048");
+    app.add_option("--steps", options.steps, "steps of the stencil; default: 200 on GPUs, otherwise 20");
   };
   return bench::run_opencl(argc, argv, "Several devices of one context against one", options, add,
                            [&] { measure(options); });

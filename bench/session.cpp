@@ -1,6 +1,6 @@
-// How long a short program takes that has run before: from the start of its process to its first result, and
-// to its end; after some rest, as when somebody starts it, and right after another, as in a script. Or
-// several such programs at once, each of which ends when all have their results.
+// The times of a short program that has run before: from the start of its process to its first result, and to
+// its end. Measured after a pause, as when a user starts it, and directly after another run, as in a script.
+// Or the same for several programs at once, which end when all have their results.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -29,8 +29,8 @@ struct SessionOptions : OpenCLOptions {
   throw std::system_error(error, std::generic_category(), call);
 }
 
-/// The short program: a context, a program, a kernel on one device or on each, its result. Writes a byte once
-/// it has that, and ends when its input does.
+/// The short program: creates a context and a program, runs a kernel on one device or on each, and reads the
+/// results. Then writes a byte to standard output, and returns when standard input ends.
 void be_the_program(const SessionOptions& options) {
   constexpr cl_uint count = 1024;
   std::vector<cl::Device> devices = devices_of(options.platform);
@@ -52,7 +52,9 @@ void be_the_program(const SessionOptions& options) {
     std::vector<cl_uint> squares(count);
     queue.enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(cl_uint), squares.data());
     for (cl_uint i = 0; i < count; ++i)
-      if (squares[i] != i * i) throw std::runtime_error("a wrong result");
+      if (squares[i] != i * i)
+        throw std::runtime_error("a device computed " + std::to_string(squares[i]) + " as the square of " +
+                                 std::to_string(i));
   }
   if (write(STDOUT_FILENO, "r", 1) != 1) fail("write", errno);
   char byte = 0;
@@ -60,14 +62,14 @@ void be_the_program(const SessionOptions& options) {
   }
 }
 
-/// A pipe; children have only what they are given of it.
+/// A pipe whose ends children only have if they are passed explicitly.
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2", errno);
   return ends;
 }
 
-/// A process that is the short program.
+/// A process that runs the short program.
 struct Program {
   pid_t pid = 0;
   int result = -1;
@@ -85,7 +87,7 @@ Program start(const SessionOptions& options, int input) {
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // A path of ours: in the child "self" is the child already, yet before it runs the new program.
+  // Not /proc/self/exe: in the child, "self" is already the child, which does not run this program yet.
   const std::string program = "/proc/" + std::to_string(getpid()) + "/exe";
   Program started{0, result[0]};
   const int error = posix_spawn(&started.pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
@@ -95,7 +97,7 @@ Program start(const SessionOptions& options, int input) {
   return started;
 }
 
-/// Runs the short programs, and returns the seconds until the last one's result. Throws where one fails.
+/// Runs the short programs. Returns the seconds until the last one has its result. Throws if one fails.
 double start_to_result(const SessionOptions& options) {
   const auto input = make_pipe();
   std::vector<Program> programs;
@@ -103,7 +105,8 @@ double start_to_result(const SessionOptions& options) {
     for (size_t i = 0; i < options.at_once; ++i) programs.push_back(start(options, input[0]));
     for (const Program& program : programs) {
       char byte = 0;
-      if (read(program.result, &byte, 1) != 1) throw std::runtime_error("a program ended without a result");
+      if (read(program.result, &byte, 1) != 1)
+        throw std::runtime_error("a child process ended without a result");
     }
   });
   close(input[0]);
@@ -112,7 +115,7 @@ double start_to_result(const SessionOptions& options) {
     close(program.result);
     int status = 0;
     if (waitpid(program.pid, &status, 0) != program.pid || status != 0)
-      throw std::runtime_error("a program failed");
+      throw std::runtime_error("a child process failed with wait status " + std::to_string(status));
   }
   return time;
 }
@@ -135,7 +138,7 @@ void measure(const SessionOptions& options) {
       whole.push_back(seconds([&] { time = start_to_result(options); }));
       return time;
     });
-    whole.erase(whole.begin());  // the run that warms up
+    whole.erase(whole.begin());  // the run to warm up
     report(which + what[0] + how, 1e3 * to_result, "ms");
     report(which + what[1] + how, 1e3 * median(whole), "ms");
   };
@@ -148,13 +151,14 @@ void measure(const SessionOptions& options) {
 int main(int argc, char** argv) {
   SessionOptions options;
   const auto add = [&](CLI::App& app) {
-    app.add_flag("--child", options.child, "be the short program");
+    app.add_flag("--child", options.child, "run the short program; for internal use");
     app.add_flag("--everywhere", options.everywhere,
-                 "kernels on all devices of the platform, not only the first");
-    app.add_option("--at-once", options.at_once, "so many programs at the same time")
+                 "run a kernel on each device of the platform instead of only the first");
+    app.add_option("--at-once", options.at_once, "number of programs at the same time")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
-    app.add_option("--rest", options.rest, "seconds before each but those one after another")
+    app.add_option("--rest", options.rest,
+                   "pause before each run, in seconds, except for those in quick succession")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);
   };

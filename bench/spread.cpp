@@ -1,5 +1,6 @@
-// One buffer and many devices of one context: until all have what one has written, and until one, or the
-// host, has what all have written a part of. With fewer than two devices there is nothing to measure.
+// One buffer and many devices of one context: the time until all devices have what one has written, and until
+// one device, or the host, has what each device has written a part of. With fewer than two devices, it
+// measures nothing.
 #include <algorithm>
 
 #include "opencl.hpp"
@@ -27,7 +28,7 @@ struct Group {
   std::vector<cl::CommandQueue> queues;
 };
 
-/// The median time of `work`, done each time after `prepare`.
+/// The median time of `work`. Each measurement calls `prepare` first.
 template <typename Prepare, typename Work>
 double measure(const Group& group, int repeats, Prepare&& prepare, Work&& work) {
   return median(repeats, [&] {
@@ -50,7 +51,8 @@ void measure_broadcast(const Group& group, size_t size, int repeats) {
   for (const cl::CommandQueue& queue : group.queues) {
     cl_uchar last = 0;
     queue.enqueueReadBuffer(buffer, CL_TRUE, size - 1, 1, &last);
-    if (last != value) throw std::runtime_error("a device has not got the buffer's content");
+    if (last != value)
+      throw std::runtime_error("a device does not have the buffer's content after the broadcast");
   }
   report("broadcast of " + size_name(size) + ", " + group.name(), 1e3 * time, "ms");
 }
@@ -76,7 +78,7 @@ void measure_gather(const Group& group, size_t size, int repeats) {
   });
   for (size_t i = 0; i < group.queues.size(); ++i)
     if (data[(i + 1) * part - 1] != static_cast<cl_uchar>(value + i))
-      throw std::runtime_error("the host has not got what a device has written");
+      throw std::runtime_error("the host does not have what device " + std::to_string(i) + " has written");
   report("gather of " + size_name(size) + " on the host, " + group.name(), 1e3 * on_host, "ms");
 }
 
@@ -97,8 +99,7 @@ void measure(const SpreadOptions& options) {
 int main(int argc, char** argv) {
   SpreadOptions options;
   const auto add = [&](CLI::App& app) {
-    app.add_option("--devices", options.devices, "how many of the devices; may be several numbers")
-        ->capture_default_str();
+    app.add_option("--devices", options.devices, "numbers of devices to measure with")->capture_default_str();
     bench::add_sizes(app, options.sizes);
   };
   return bench::run_opencl(argc, argv, "One buffer and many devices of one context", options, add,

@@ -1,5 +1,5 @@
-// Matrix multiplication and FFT by size: the whole time, from data in the application's memory to results
-// there.
+// Matrix multiplication and FFT of several sizes: the total time from data in the application's memory to
+// results there.
 #include "workloads.hpp"
 
 namespace {
@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
   const auto add = [&](CLI::App& app) {
     app.add_option("--largest", options.largest, "rows of the largest matrices, from 1024 to 16384")
         ->capture_default_str();
-    app.add_option("--points", options.points, "points of all transforms of one row")->capture_default_str();
+    app.add_option("--points", options.points, "points in all transforms of one figure")
+        ->capture_default_str();
   };
   return bench::run_opencl(argc, argv, "Matrix multiplication and FFT by size", options, add,
                            [&] { measure(options); });

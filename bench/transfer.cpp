@@ -1,5 +1,5 @@
-// How fast the application's own, pageable memory goes to a device and comes back: one transfer after the
-// other, and several at a time with one clFinish. The same from memory of CL_MEM_ALLOC_HOST_PTR.
+// Bandwidth of transfers between pageable memory of the application and a device: one after the other, and
+// several at a time with one clFinish. Also for memory of CL_MEM_ALLOC_HOST_PTR.
 #include <algorithm>
 
 #include "opencl.hpp"
@@ -12,8 +12,8 @@ struct TransferOptions : OpenCLOptions {
   std::vector<size_t> sizes{64 * kib, mib, 16 * mib, 256 * mib};
 };
 
-/// Reports GB/s of `count` times `transfer`, which moves `bytes`. A driver may copy what is written and let
-/// the application go on before it has arrived, so a measurement ends with clFinish.
+/// Reports the GB/s of `count` calls of `transfer`, each of which moves `bytes`. A driver may copy the data
+/// of a write and return before it has arrived, so a measurement ends with clFinish.
 template <typename Transfer>
 void report_transfers(const std::string& name, cl_command_queue queue, size_t bytes, int count, int repeats,
                       Transfer&& transfer) {
@@ -51,13 +51,13 @@ void measure(const TransferOptions& options) {
     const int pipelined = static_cast<int>(several);
     report_transfers("pipelined write", queue(), size, pipelined, repeats,
                      [&] { write(CL_FALSE, out.data()); });
-    // Each to a place of its own: what goes to the same one has to come in order.
+    // Each read has a destination of its own: reads to the same one would have to complete in order.
     size_t next = 0;
     report_transfers("pipelined read", queue(), size, pipelined, repeats,
                      [&] { read(CL_FALSE, in.data() + next++ % several * size); });
     for (size_t i = 0; i < several; ++i)
       if (!std::equal(out.begin(), out.end(), in.begin() + static_cast<std::ptrdiff_t>(i * size)))
-        throw std::runtime_error("what was read is not what was written");
+        throw std::runtime_error("a read from the device returned other data than was written");
 
     const cl::Buffer host(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size);
     auto* const pinned = static_cast<unsigned char*>(
@@ -67,7 +67,7 @@ void measure(const TransferOptions& options) {
     std::fill_n(pinned, size, static_cast<unsigned char>(0));
     report_transfers("pinned read", queue(), size, count, repeats, [&] { read(CL_TRUE, pinned); });
     if (!std::equal(out.rbegin(), out.rend(), pinned))
-      throw std::runtime_error("what was read into pinned memory is not what was written");
+      throw std::runtime_error("a read into pinned memory returned other data than was written");
     queue.enqueueUnmapMemObject(host, pinned);
     queue.finish();
   }

@@ -1,6 +1,6 @@
-// The limits that OpenCL over a network is held against: round trips and bulk over plain TCP connections and
-// over ZeroMQ between two processes, and a copy in memory. The processes are on one host; the second may be
-// in another network namespace.
+// The limits for OpenCL over a network: round trips and bulk transfers over TCP and over ZeroMQ between two
+// processes, and copies in memory. Both processes are on one host; the second may be in another network
+// namespace.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -26,22 +26,23 @@ namespace {
 using namespace bench;
 
 constexpr size_t small_message = 64;
-/// From here on several connections may be faster than one.
+/// From this size on, several connections may be faster than one.
 constexpr size_t bulk = mib;
-/// ZeroMQ moves a large transfer as messages of this size, which is where it is fastest.
+/// Large transfers are sent as ZeroMQ messages of this size, which is the fastest.
 constexpr size_t chunk = mib;
 
 struct WireOptions : Options {
   std::vector<size_t> sizes{4 * kib, 64 * kib, mib, 16 * mib, 64 * mib, 256 * mib};
-  /// Of "tcp", "zmq" and "memcpy".
+  /// What to measure: "tcp", "zmq", "memcpy".
   std::vector<std::string> only{"tcp", "zmq", "memcpy"};
   int round_trips = 5000;
-  /// Where the peer listens, and its network namespace as a file; empty: ours.
+  /// The address on which the peer listens, and the file of its network namespace; empty: that of this
+  /// process.
   std::string address = "127.0.0.1";
   std::string network;
 };
 
-/// A process that runs `body` and is ended with this object.
+/// A process that runs `body`. The destructor kills it.
 class Peer {
  public:
   explicit Peer(const std::function<void()>& body) : pid_(fork()) {
@@ -79,12 +80,12 @@ class Socket {
     if (fd_ >= 0) close(fd_);
   }
 
-  /// Listens on a free port, and returns the whole address.
+  /// Listens on a free port. Returns the address with the port.
   sockaddr_in listen_on(const std::string& host) const {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1)
-      throw std::runtime_error("address? " + host);
+      throw std::runtime_error("--address " + host + " is not an IPv4 address");
     socklen_t length = sizeof address;
     auto* generic = reinterpret_cast<sockaddr*>(&address);
     if (bind(fd_, generic, length) != 0 || listen(fd_, SOMAXCONN) != 0) fail("listen");
@@ -107,7 +108,7 @@ class Socket {
       done += static_cast<size_t>(n);
     }
   }
-  /// Fills `data`; false where the other side has closed the connection.
+  /// Fills `data`. Returns false if the other side closes the connection.
   bool read(void* data, size_t size) const {
     for (size_t done = 0; done < size;) {
       const ssize_t n = recv(fd_, static_cast<char*>(data) + done, size - done, 0);
@@ -127,7 +128,7 @@ class Socket {
   int fd_;
 };
 
-/// Reports the time of a small message there and back.
+/// Reports the round-trip time of a small message.
 template <typename RoundTrip>
 void report_round_trip(const std::string& name, const WireOptions& options, RoundTrip&& round_trip) {
   const double time = median(options.repeats, [&] {
@@ -138,7 +139,7 @@ void report_round_trip(const std::string& name, const WireOptions& options, Roun
   report(name + " round trip", 1e6 / options.round_trips * time, "us");
 }
 
-/// Reports how fast `transfer` moves `bytes`.
+/// Reports the rate at which `transfer` moves `bytes`.
 template <typename Transfer>
 void report_bulk(const std::string& name, size_t bytes, int repeats, Transfer&& transfer) {
   const int count = transfers_per_measurement(bytes);
@@ -150,7 +151,7 @@ void report_bulk(const std::string& name, size_t bytes, int repeats, Transfer&& 
   report(name, 1e-9 * static_cast<double>(bytes) * count / time, "GB/s");
 }
 
-/// A socket that listens where the peer is; the peer is to inherit it.
+/// A socket that listens in the peer's network namespace. The peer inherits it.
 struct Listener {
   explicit Listener(const WireOptions& options)
       : socket(in_network(options.network, [] { return Socket(); })),
@@ -159,7 +160,7 @@ struct Listener {
   sockaddr_in address{};
 };
 
-/// Each of the connections moves its part of a transfer, which has ended once all parts are acknowledged.
+/// Each connection moves its part of a transfer. The transfer is complete when all parts are acknowledged.
 void measure_tcp_bulk(const WireOptions& options, size_t size, size_t streams) {
   const Listener listener(options);
   const size_t part = size / streams;
@@ -188,8 +189,8 @@ void measure_tcp_bulk(const WireOptions& options, size_t size, size_t streams) {
               });
 }
 
-/// The peer answers `small_message` bytes with the same, and each part of a bulk transfer with one byte once
-/// all of it is there.
+/// The peer returns each small message, and answers each part of a bulk transfer with one byte when all of it
+/// has arrived.
 void measure_tcp(const WireOptions& options) {
   {
     const Listener listener(options);
@@ -211,7 +212,7 @@ void measure_tcp(const WireOptions& options) {
       if (streams == 1 || size >= bulk) measure_tcp_bulk(options, size, streams);
 }
 
-/// A ROUTER in a process of its own that runs `serve(socket)`, and a DEALER that is connected to it.
+/// Calls `serve` with a ROUTER in a process of its own, and `use` with a DEALER that is connected to it.
 template <typename Serve, typename Use>
 void with_zmq_peer(const WireOptions& options, Serve&& serve, Use&& use) {
   std::array<int, 2> address_pipe{};
@@ -239,7 +240,7 @@ void with_zmq_peer(const WireOptions& options, Serve&& serve, Use&& use) {
   use(dealer);
 }
 
-/// As measure_tcp(), with the data sent from where it lies and received as ZeroMQ's messages.
+/// Like measure_tcp(), over ZeroMQ. The data is sent without copying it and received as ZeroMQ messages.
 void measure_zmq(const WireOptions& options) {
   with_zmq_peer(
       options,
@@ -296,7 +297,7 @@ void measure_memcpy(const WireOptions& options) {
     std::vector<char> to(size);
     report_bulk("memcpy " + size_name(size), size, options.repeats, [&] {
       std::memcpy(to.data(), from.data(), size);
-      asm volatile("" : : "r"(to.data()) : "memory");  // the copy is not optimised away
+      asm volatile("" : : "r"(to.data()) : "memory");  // keeps the compiler from removing the copy
     });
   }
 }
@@ -307,12 +308,13 @@ int main(int argc, char** argv) {
   WireOptions options;
   const auto add = [&](CLI::App& app) {
     bench::add_sizes(app, options.sizes);
-    app.add_option("--only", options.only, "tcp, zmq, memcpy")
+    app.add_option("--only", options.only, "what to measure: tcp, zmq, memcpy")
         ->check(CLI::IsMember({"tcp", "zmq", "memcpy"}));
-    app.add_option("--round-trips", options.round_trips, "small messages in one measurement")
+    app.add_option("--round-trips", options.round_trips, "number of small messages in one measurement")
         ->capture_default_str();
-    app.add_option("--address", options.address, "where the peer listens")->capture_default_str();
-    app.add_option("--network", options.network, "the peer's network namespace: /proc/PID/ns/net");
+    app.add_option("--address", options.address, "address on which the peer listens")->capture_default_str();
+    app.add_option("--network", options.network,
+                   "network namespace of the peer, such as /proc/PID/ns/net; default: the same");
   };
   return bench::run(argc, argv, "Raw TCP, raw ZeroMQ and memcpy on this machine", options, add, [&] {
     const auto wanted = [&](const char* name) {

@@ -1,5 +1,5 @@
-// Computations whose data can be taken apart, for measuring transfers together with kernels: what goes to the
-// device, what runs there, what comes back.
+// Computations in parts, for measuring transfers together with kernels: each part has input for the device,
+// kernels to run there, and output to read.
 #pragma once
 
 #include <functional>
@@ -9,34 +9,34 @@
 
 namespace bench {
 
-/// A kernel with its arguments.
+/// A kernel with its arguments and sizes.
 struct Launch {
   cl::Kernel kernel;
   cl::NDRange global;
   cl::NDRange local;
 };
 
-/// One part: `from` is written to `in`, the launches run one after the other, `out` is read to `to`. The
-/// memory is the workload's.
+/// One part: `from` is written to `in`, the launches run one after the other, and `out` is read to `to`. The
+/// workload owns the host memory.
 struct Part {
   cl::Buffer in;
   std::span<const float> from;
   std::vector<Launch> launches;
   cl::Buffer out;
   std::span<float> to;
-  /// What launches use besides; a kernel does not keep its arguments.
+  /// Another buffer that the launches use. A kernel does not retain its arguments.
   cl::Buffer scratch;
 };
 
-/// A computation in parts that are independent of each other. Moving it leaves the memory where it is.
+/// A computation in independent parts. Moving it does not move its host memory.
 struct Workload {
   std::vector<float> common;
-  /// What all parts need of the device; without a buffer where there is nothing.
+  /// `common` on the device, which all parts need; no buffer if `common` is empty.
   cl::Buffer common_buffer;
   std::vector<float> input;
   std::vector<float> output;
   std::vector<Part> parts;
-  /// Throws kernels::Wrong where samples of the output are not what they have to be.
+  /// Throws kernels::Wrong if samples of the output are wrong.
   std::function<void(const Workload&)> check;
 
   Workload() = default;
@@ -44,19 +44,20 @@ struct Workload {
   Workload& operator=(Workload&&) = default;
 };
 
-/// The kernels of a file of bench/kernels, built for the context.
+/// Builds a file of bench/kernels for the context.
 inline cl::Program build_file(const cl::Context& context, const char* name) {
   cl::Program program(context, kernels::source(name));
   program.build();
   return program;
 }
 
-/// Divides a product of matrices of `size`, a multiple of 64 times `parts`, anew: its parts and buffers are
-/// those of `context` then.
+/// Divides a product of matrices into new parts, with buffers in `context`.
+/// @param size rows of the matrices: a multiple of 64 * `parts`
 inline void divide_multiplication(Workload& work, const cl::Context& context, size_t size, size_t parts) {
   const size_t rows = size / parts;
   if (rows == 0 || rows % 64 != 0 || rows * parts != size)
-    throw std::runtime_error("a part has to have a multiple of 64 rows");
+    throw std::runtime_error("cannot divide " + std::to_string(size) + " rows into " + std::to_string(parts) +
+                             " parts: each part needs the same multiple of 64 rows");
   const cl::Program program = build_file(context, "sgemm");
   work.parts.clear();
   work.common_buffer = cl::Buffer(context, CL_MEM_READ_ONLY, size * size * sizeof(float));
@@ -78,8 +79,8 @@ inline void divide_multiplication(Workload& work, const cl::Context& context, si
   }
 }
 
-/// The product of square matrices of `size`, a multiple of 64 times `parts`: a part is some rows of the
-/// result.
+/// The product of square matrices. A part is some rows of the result.
+/// @param size rows of the matrices: a multiple of 64 * `parts`
 inline Workload multiplication(const cl::Context& context, size_t size, size_t parts) {
   Workload work;
   work.input = kernels::numbers<float>(size * size, -1, 1);
@@ -97,13 +98,15 @@ inline Workload multiplication(const cl::Context& context, size_t size, size_t p
   return work;
 }
 
-/// Transforms of `length` complex numbers each, a power of two, of which there are `points` in all: a part is
-/// some of the transforms. A launch is one pass.
+/// Fourier transforms of `length` complex numbers each, a power of two, with `points` numbers in total. A
+/// part is some of the transforms; a launch is one pass over them.
 inline Workload transforms(const cl::Context& context, size_t length, size_t points, size_t parts) {
   const size_t count = points / parts;
   if (length < 2 || (length & (length - 1)) != 0 || count == 0 || count % length != 0 ||
       count * parts != points)
-    throw std::runtime_error("a part has to have whole transforms of a power of two");
+    throw std::runtime_error("cannot divide " + std::to_string(points) + " points into " +
+                             std::to_string(parts) + " parts of transforms of " + std::to_string(length) +
+                             " points: the length must be a power of two that divides each part");
   const cl::Program program = build_file(context, "fft_pass");
   Workload work;
   work.input = kernels::numbers<float>(2 * points, -1, 1);
@@ -134,19 +137,19 @@ inline Workload transforms(const cl::Context& context, size_t length, size_t poi
   return work;
 }
 
-/// Enqueues the transfer of what all parts need.
+/// Enqueues the write of the data that all parts need.
 inline void write_common(const cl::CommandQueue& queue, const Workload& work, cl::Event* event = nullptr) {
   if (!work.common.empty())
     queue.enqueueWriteBuffer(work.common_buffer, CL_FALSE, 0, work.common.size() * sizeof(float),
                              work.common.data(), nullptr, event);
 }
 
-/// Enqueues the transfer of a part's input.
+/// Enqueues the write of a part's input.
 inline void write_input(const cl::CommandQueue& queue, const Part& part, cl::Event* event = nullptr) {
   queue.enqueueWriteBuffer(part.in, CL_FALSE, 0, part.from.size_bytes(), part.from.data(), nullptr, event);
 }
 
-/// Enqueues a part's launches, the first one after `after`; `event` is that of the last.
+/// Enqueues a part's launches. The first one waits for `after`; `event` receives the event of the last.
 inline void compute(const cl::CommandQueue& queue, const Part& part,
                     const std::vector<cl::Event>* after = nullptr, cl::Event* event = nullptr) {
   for (const Launch& launch : part.launches)
@@ -155,7 +158,7 @@ inline void compute(const cl::CommandQueue& queue, const Part& part,
                                &launch == &part.launches.back() ? event : nullptr);
 }
 
-/// Enqueues the transfer of a part's output.
+/// Enqueues the read of a part's output.
 inline void read_output(const cl::CommandQueue& queue, const Part& part,
                         const std::vector<cl::Event>* after = nullptr) {
   queue.enqueueReadBuffer(part.out, CL_FALSE, 0, part.to.size_bytes(), part.to.data(), after);

@@ -1,4 +1,4 @@
-// Kernels that are as fast as the device computes.
+// Kernels that are limited by the device's arithmetic.
 #include "bench.hpp"
 
 namespace bench::kernels {
@@ -44,7 +44,7 @@ void nbody(const Bench& bench) {
       for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += d[axis] * factor;
       sizes += std::abs(factor);
     }
-    // Large terms of both signs cancel out.
+    // Large terms of opposite signs cancel.
     for (std::size_t axis = 0; axis < 3; ++axis)
       expect_near(sum[axis] / sizes, got[4 * i + axis] / sizes, 1e-5, 4 * i + axis);
   }
@@ -67,8 +67,8 @@ void fft(const Bench& bench) {
 
 void sha256(const Bench& bench) {
   const auto count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
-  // "abc", and in all blocks but the first, four bytes that are not the standard's to tell, before the
-  // length.
+  // Each block contains "abc". All but the first also have four arbitrary bytes before the length, so that
+  // they differ.
   std::vector<cl_uint> blocks(16 * count);
   for (std::size_t i = 0; i < count; ++i) {
     blocks[16 * i] = 0x61626380;
@@ -80,16 +80,16 @@ void sha256(const Bench& bench) {
   bench.set(kernel, in, out);
   bench.run(kernel, {count}, {256});
   const auto got = bench.download<cl_uint>(out, 8 * count);
-  // FIPS 180-2, appendix B.1.
+  // The digest of "abc" in FIPS 180-2, appendix B.1.
   const std::vector<cl_uint> abc = {0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
                                     0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad};
-  if (!std::equal(abc.begin(), abc.end(), got.begin())) throw Wrong("the digest of \"abc\"");
+  if (!std::equal(abc.begin(), abc.end(), got.begin())) throw Wrong("the digest of \"abc\" is wrong");
   std::vector<cl_uint> firsts(count);
   for (std::size_t i = 0; i < count; ++i) firsts[i] = got[8 * i];
   std::sort(firsts.begin(), firsts.end());
   const auto different = std::unique(firsts.begin(), firsts.end()) - firsts.begin();
   if (different < static_cast<std::ptrdiff_t>(count * 99 / 100))
-    throw Wrong("digests of different blocks are alike");
+    throw Wrong("different blocks have the same digest");
   bench.time("SHA-256", kernel, {count}, {256}, static_cast<double>(count), "G blocks/s");
 }
 

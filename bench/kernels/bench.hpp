@@ -1,5 +1,4 @@
-// What the kernel benchmarks share: the device, programs from the sources beside this file, buffers and
-// times.
+// Shared by the kernel benchmarks: the device, programs from the sources in this folder, buffers and times.
 #pragma once
 
 #include <cmath>
@@ -12,7 +11,7 @@
 
 namespace bench::kernels {
 
-/// The text of a .cl file of this folder, by its name without the suffix. Made by CMake.
+/// The text of a .cl file of this folder, by its name without the suffix. CMake generates this function.
 const char* source(const std::string& name);
 
 /// A result that differs from the host's.
@@ -21,7 +20,8 @@ class Wrong : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Sizes that fill a large GPU for about a millisecond; `small` ones are for trying the programs on a CPU.
+/// Chooses the sizes of problems: those that keep a large GPU busy for about a millisecond or, if `small`,
+/// those for trying the programs on a CPU.
 struct Scale {
   bool small = false;
   template <typename T>
@@ -30,7 +30,7 @@ struct Scale {
   }
 };
 
-/// One device, and what is measured on it.
+/// The device, and functions for measuring on it.
 class Bench {
  public:
   Bench(const cl::Device& device, int repeats, Scale scale)
@@ -43,14 +43,15 @@ class Bench {
   const Scale scale;
   const cl::Device& device() const { return device_; }
   const cl::Context& context() const { return context_; }
-  /// In order, and profiling.
+  /// In order, with profiling.
   const cl::CommandQueue& queue() const { return queue_; }
-  /// Throws where the device has no double precision.
+  /// Throws if the device has no double precision.
   void need_double() const {
-    if (device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0) throw std::runtime_error("no double precision");
+    if (device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0)
+      throw std::runtime_error("the device has no double precision");
   }
 
-  /// The kernel `name` of the source `file`; reports the time of the build.
+  /// Builds the kernel `name` of the source `file` and reports the time of the build.
   cl::Kernel build(const std::string& name, const std::string& file, const std::string& figure,
                    const std::string& options = "") const {
     cl::Program program(context_, source(file));
@@ -58,7 +59,7 @@ class Bench {
       try {
         program.build(options.c_str());
       } catch (const cl::Error&) {
-        throw std::runtime_error("build: " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
+        throw std::runtime_error("the build failed: " + program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_));
       }
     });
     report(figure + " build", 1e3 * time, "ms");
@@ -88,7 +89,7 @@ class Bench {
     queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local);
     queue_.finish();
   }
-  /// Reports the kernel's median time as the device's clock has it, and `work` (1e9 of `unit`) per second.
+  /// Reports the kernel's median time by the device's clock, and the rate: `work` per nanosecond in `unit`.
   void time(const std::string& figure, const cl::Kernel& kernel, const cl::NDRange& global,
             const cl::NDRange& local, double work, const char* unit) const {
     time_command(
@@ -98,7 +99,7 @@ class Bench {
         },
         work, unit);
   }
-  /// As time(), for the command that `enqueue` enqueues with the event.
+  /// Like time(), for the command that `enqueue` enqueues. `enqueue` sets the event.
   void time_command(const std::string& figure, const std::function<void(cl::Event&)>& enqueue, double work,
                     const char* unit) const {
     const double nanoseconds = median(repeats_, [&] {
@@ -111,7 +112,7 @@ class Bench {
     report_time(figure, nanoseconds, work, unit);
   }
 
-  /// Runs what a library does, for the first time; reports its time as that of the build.
+  /// Calls a library for the first time and reports the time as that of the build.
   void first(const std::string& figure, const std::function<void()>& call) const {
     const double time = seconds([&] {
       call();
@@ -119,7 +120,7 @@ class Bench {
     });
     report(figure + " build", 1e3 * time, "ms");
   }
-  /// As time(), for all kernels that `call` enqueues.
+  /// Like time(), for the sum of all kernels that `call` enqueues.
   void time_enqueued(const std::string& figure, const std::function<void()>& call, double work,
                      const char* unit) const {
     report_time(figure, median(repeats_, [&] { return kernel_nanoseconds(call); }), work, unit);
@@ -137,7 +138,7 @@ class Bench {
   int repeats_;
 };
 
-/// Numbers between `low` and `high`, always the same.
+/// Pseudo-random numbers between `low` and `high`, the same in every run.
 template <typename T>
 std::vector<T> numbers(std::size_t count, double low, double high) {
   std::minstd_rand engine(1);
@@ -147,8 +148,8 @@ std::vector<T> numbers(std::size_t count, double low, double high) {
   return result;
 }
 
-/// Throws Wrong where the relative error is larger; errors of results below 1 are absolute. NaN is never
-/// right.
+/// Throws Wrong if the relative error exceeds `tolerance`. For results below 1 the error is absolute. NaN is
+/// always wrong.
 inline void expect_near(double expected, double actual, double tolerance, std::size_t at) {
   const double error = std::abs(expected - actual) / std::max(1.0, std::abs(expected));
   if (!(error <= tolerance))
@@ -156,10 +157,12 @@ inline void expect_near(double expected, double actual, double tolerance, std::s
                 std::to_string(expected));
 }
 
-/// Throws Wrong unless `got` is the forward transform of `data`, complex numbers in batches of `length`.
+/// Throws Wrong if `got` is not the forward Fourier transform of `data`, complex numbers in batches of
+/// `length`.
 void expect_spectrum(const std::vector<float>& data, const std::vector<float>& got, std::size_t length);
 
-// The benchmarks. Each runs its kernel once on fresh memory, compares with the host, and then takes the time.
+// The benchmarks. Each runs its kernel once on new memory, compares the result with the host's, and then
+// measures the time.
 void saxpy(const Bench& bench);
 void fill_short(const Bench& bench);
 void fill_long(const Bench& bench);
@@ -172,7 +175,7 @@ void fft(const Bench& bench);
 void sha256(const Bench& bench);
 void options_float(const Bench& bench);
 void options_double(const Bench& bench);
-// Those of libraries, where these were found.
+// Kernels of libraries, if these were found when Clique was configured.
 void clblast_sgemm(const Bench& bench);
 void clblast_dgemm(const Bench& bench);
 void clfft_short(const Bench& bench);

@@ -1,4 +1,4 @@
-// CLBlast's product of matrices, by the kernels and parameters that CLBlast chooses for the device.
+// CLBlast's matrix multiplication, with the kernels and parameters that CLBlast chooses for the device.
 #include <clblast_c.h>
 
 #include "bench.hpp"
@@ -26,7 +26,8 @@ void gemm(const Bench& bench, const std::string& figure, double tolerance) {
                    out = bench.upload(std::vector<Real>(count, static_cast<Real>(NAN)));
   const auto work = [&] {
     const CLBlastStatusCode status = multiply(size, in_a, in_b, out, Real{}, bench.queue()());
-    if (status != CLBlastSuccess) throw std::runtime_error("CLBlast gave " + std::to_string(status));
+    if (status != CLBlastSuccess)
+      throw std::runtime_error("CLBlast failed with error " + std::to_string(status));
   };
   bench.first(figure, work);
   const auto got = bench.download<Real>(out, count);

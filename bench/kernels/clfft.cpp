@@ -1,4 +1,4 @@
-// Transforms by clFFT, with the kernels that it writes for their lengths.
+// clFFT's transforms, with the kernels that it generates for each length.
 #include <clFFT.h>
 
 #include "bench.hpp"
@@ -9,10 +9,10 @@ namespace {
 
 void check_clfft(clfftStatus status, const char* call) {
   if (status != CLFFT_SUCCESS)
-    throw std::runtime_error(std::string(call) + " gave " + std::to_string(status));
+    throw std::runtime_error(std::string(call) + " failed with error " + std::to_string(status));
 }
 
-/// A plan, and clFFT itself as long as it lives.
+/// Owns a plan, and initialises clFFT while it exists.
 class Plan {
  public:
   Plan(const Bench& bench, std::size_t length, std::size_t batch) {

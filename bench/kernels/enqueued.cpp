@@ -8,7 +8,7 @@ namespace bench::kernels {
 
 namespace {
 
-/// Of the kernels enqueued so far, while anybody wants to know.
+/// The events of the kernels that were enqueued during kernel_nanoseconds(); null otherwise.
 std::vector<cl::Event>* enqueued = nullptr;
 
 }  // namespace
@@ -34,7 +34,7 @@ double kernel_nanoseconds(const std::function<void()>& work) {
 
 }  // namespace bench::kernels
 
-// Goes before the loader's function of this name for everything in the process.
+// Replaces the loader's function of this name for everything in the process.
 extern "C" __attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueNDRangeKernel(
     cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset, const size_t* global,
     const size_t* local, cl_uint waited, const cl_event* wait_list, cl_event* event) {

@@ -1,5 +1,5 @@
-// Times of kernels on one device, each compared with the host's results first. One that fails or is wrong
-// does not keep the others from being measured.
+// Times of kernels on one device. Their results are compared with the host's first. If a kernel fails or is
+// wrong, the others are still measured.
 #include <fnmatch.h>
 
 #include "bench.hpp"
@@ -45,10 +45,10 @@ int main(int argc, char** argv) {
   unsigned device = 0;
   const auto add = [&](CLI::App& app) {
     app.add_option("--platform", options.platform,
-                   "part of the platform's name; by default the first platform");
-    app.add_option("--device", device, "which of its devices; by default the first");
-    app.add_option("--only", only, "names of kernels, with * and ?");
-    app.add_flag("--small", small, "small problems, to try it on a CPU");
+                   "part of the platform's name; default: the first platform");
+    app.add_option("--device", device, "index of the platform's device; default: 0");
+    app.add_option("--only", only, "names of the kernels to run, with * and ?");
+    app.add_flag("--small", small, "small problems, for trying it on a CPU");
   };
   return bench::run(argc, argv, "Kernel times of one device", options, add, [&] {
     const kernels::Bench measured(devices_of(options.platform).at(device), options.repeats, {small});
@@ -60,13 +60,14 @@ int main(int argc, char** argv) {
         each.run(measured);
         continue;
       } catch (const cl::Error& error) {
-        reason = std::string(error.what()) + " gave " + std::to_string(error.err());
+        reason = std::string(error.what()) + " failed with error " + std::to_string(error.err());
       } catch (const std::exception& error) {
         reason = error.what();
       }
       std::fprintf(stderr, "%s: %s: %s\n", argv[0], each.name, reason.c_str());
       ++failed;
     }
-    if (failed != 0) throw std::runtime_error(std::to_string(failed) + " kernels failed");
+    if (failed != 0)
+      throw std::runtime_error(std::to_string(failed) + " kernels failed; the messages above say why");
   });
 }

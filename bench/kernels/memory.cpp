@@ -1,4 +1,4 @@
-// Kernels that are as fast as the device's memory.
+// Kernels that are limited by the device's memory bandwidth.
 #include <cstring>
 
 #include "bench.hpp"
@@ -20,7 +20,7 @@ void saxpy(const Bench& bench) {
 
 namespace {
 
-/// clEnqueueFillBuffer with a pattern of one T.
+/// Measures clEnqueueFillBuffer with a pattern of one T.
 template <typename T>
 void fill(const Bench& bench, const std::string& figure, const T& pattern) {
   const std::size_t size = bench.scale.pick(1U << 28U, 1U << 20U);
@@ -30,7 +30,7 @@ void fill(const Bench& bench, const std::string& figure, const T& pattern) {
   for (std::size_t i = 0; i < got.size(); i += 97)
     // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): vectors have no padding
     if (std::memcmp(&got[i], &pattern, sizeof pattern) != 0)
-      throw Wrong("another pattern at element " + std::to_string(i));
+      throw Wrong("element " + std::to_string(i) + " does not have the pattern");
   bench.time_command(
       figure,
       [&](cl::Event& event) { bench.queue().enqueueFillBuffer(out, pattern, 0, size, nullptr, &event); },
@@ -101,7 +101,7 @@ void transpose(const Bench& bench) {
   const auto got = bench.download<float>(out, count);
   for (std::size_t i = 0; i < count; ++i)
     if (data[i] != got[i % row * row + i / row])
-      throw Wrong("element " + std::to_string(i) + " is elsewhere");
+      throw Wrong("element " + std::to_string(i) + " is not the one of the transposed matrix");
   bench.time("transpose", kernel, {row, row / 4}, {32, 8}, 8.0 * static_cast<double>(count), "GB/s");
 }
 

@@ -1,4 +1,4 @@
-// Prices of European call and put options after Black and Scholes: elementary functions. REAL is float or double.
+// Prices of European call and put options by Black and Scholes: elementary functions. REAL is float or double.
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;

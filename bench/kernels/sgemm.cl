@@ -1,5 +1,5 @@
-// C = A B for square row-major matrices whose size is a multiple of 64. A work-group of 16 by 16 makes 64 by 64 elements,
-// each work-item 4 by 4 of them; 16 columns of A and rows of B are in local memory at a time.
+// C = A B for square row-major matrices whose size is a multiple of 64. A work-group of 16 by 16 computes 64 by 64
+// elements, each work-item 4 by 4 of them. 16 columns of A and rows of B are in local memory at a time.
 kernel __attribute__((reqd_work_group_size(16, 16, 1))) void sgemm(global const float4* restrict a,
                                                                      global const float4* restrict b,
                                                                      global float4* restrict c, int size) {

@@ -1,4 +1,4 @@
-// One step of heat conduction on a square grid; the border stays.
+// One step of heat conduction on a square grid. The border does not change.
 kernel void stencil(global const float* restrict in, global float* restrict out, int size, float rate) {
   const int x = get_global_id(0), y = get_global_id(1), i = y * size + x;
   const float own = in[i];

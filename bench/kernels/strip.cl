@@ -1,7 +1,7 @@
-// Heat conduction on a grid that is divided into strips of rows; the grid's border stays. All sums are written so that there is
-// nothing to contract: every division, and the host, give the same bits.
+// Heat conduction on a grid that is divided into strips of rows. The border of the grid does not change. Sums are written
+// so that a compiler cannot contract them: every division into strips, and the host, give the same bits.
 
-// What element `i` of the grid is at first.
+// The initial value of element `i` of the grid.
 float at_first(ulong i) {
   uint bits = (uint)i * 2654435761u;
   bits ^= bits >> 15;
@@ -13,21 +13,21 @@ float conduct(float own, float left, float right, float above, float below, floa
   return fma(rate, fma(-4.0f, own, (left + right) + (above + below)), own);
 }
 
-// Rows from `first` of the grid on.
+// Fills a strip whose first row is row `first` of the grid.
 kernel void strip_fill(global float* out, ulong first) {
   const size_t width = get_global_size(0), i = get_global_id(1) * width + get_global_id(0);
   out[i] = at_first(first * width + i);
 }
 
-// One step of all of a strip's `rows` but the first and the last one.
+// One step for all rows of a strip except the first and the last one.
 kernel void strip_interior(global const float* restrict in, global float* restrict out, ulong rows, float rate) {
   const size_t width = get_global_size(0), x = get_global_id(0), y = get_global_id(1) + 1, i = y * width + x;
   if (x > 0 && x < width - 1 && y < rows - 1)
     out[i] = conduct(in[i], in[i - 1], in[i + 1], in[i - width], in[i + width], rate);
 }
 
-// One step of the row `row`, whose neighbours are `inside` of the same strip and `received` of another one. The row is left in
-// `sent` besides.
+// One step for the row `row`, whose neighbours are the row `inside` of the same strip and `received` of another strip. Also
+// writes the row to `sent`.
 kernel void strip_edge(global const float* restrict in, global const float* restrict received, global float* restrict out,
                        global float* restrict sent, ulong row, ulong inside, float rate) {
   const size_t width = get_global_size(0), x = get_global_id(0), i = row * width + x;
@@ -38,7 +38,8 @@ kernel void strip_edge(global const float* restrict in, global const float* rest
   sent[x] = result;
 }
 
-// Sums of columns of `rows` rows, from `first` of the grid on, in which each bit and each place count.
+// Checksums of the columns of a strip of `rows` rows that begins at row `first` of the grid. They depend on all bits and
+// positions.
 kernel void strip_sum(global const uint* restrict in, ulong first, ulong rows, global ulong* restrict sums) {
   const size_t width = get_global_size(0), x = get_global_id(0);
   ulong sum = 0;
