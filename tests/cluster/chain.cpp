@@ -501,7 +501,7 @@ TEST_F(Chain, GivenMigrationsBetweenHopsThenResultIsTheCpus) {
   for (int hop = 0; hop < hops; ++hop) {
     enqueue_step(step, mem, hop, last);
     Event migrated;
-    const cl_command_queue on = queue_of(hop * 2 + 1);  // not always where it is needed next
+    const cl_command_queue on = queue_of(hop * 2 + 1);  // not always the device that needs it next
     ASSERT_CL(clEnqueueMigrateMemObjects(on, 1, mem.ptr(), hop % 5 == 4 ? CL_MIGRATE_MEM_OBJECT_HOST : 0, 1,
                                          last.ptr(), migrated.out()));
     ASSERT_CL(clFlush(on));
@@ -516,7 +516,7 @@ TEST_F(Chain, GivenBarriersInOutOfOrderQueuesThenTheyJoinAllDevices) {
   Event last;
   for (int hop = 0; hop < hops; ++hop) {
     const cl_command_queue on = queue_of(hop);
-    // The kernel itself has no wait list: what it waits for is the barrier before it.
+    // The kernel itself has no wait list: it waits for the barrier before it.
     const std::vector<cl_event> waits = after(last);
     ASSERT_CL(clEnqueueBarrierWithWaitList(on, static_cast<cl_uint>(waits.size()),
                                            waits.empty() ? nullptr : waits.data(), nullptr));

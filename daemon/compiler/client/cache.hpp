@@ -46,8 +46,9 @@ class Cache {
   /// @param limit in bytes; beyond it, the least recently used entries are removed
   explicit Cache(std::string folder, std::uint64_t limit = kDefaultLimit);
 
-  /// What the environment says: off where CLIQUE_CACHE is 0; in $CLIQUE_CACHE_DIR, else in clique/programs of
-  /// $XDG_CACHE_HOME or ~/.cache; of $CLIQUE_CACHE_MIB.
+  /// The cache that the environment configures: none if CLIQUE_CACHE is 0; otherwise the folder
+  /// $CLIQUE_CACHE_DIR, or clique/programs in $XDG_CACHE_HOME or ~/.cache, with a limit of $CLIQUE_CACHE_MIB
+  /// MiB.
   static Cache from_environment();
 
   /// The bytes that put() stored under `key`. A damaged entry is removed and counts as missing.

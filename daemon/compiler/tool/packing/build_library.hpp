@@ -9,7 +9,7 @@
 namespace clique::daemon::compiler {
 
 /// Compiles one OpenCL C source of the device library to bitcode. Messages of the front end go to standard
-/// error. Throws std::runtime_error where there are errors.
+/// error. Throws std::runtime_error if there are errors.
 /// @param options build options of OpenCL C, such as -I
 protocol::Bytes compile_library_source(const std::string& path, const std::string& options);
 

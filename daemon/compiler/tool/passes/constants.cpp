@@ -33,7 +33,7 @@ bool only_loaded_together(llvm::Value& address, UniformityOf uniformity_of) {
   });
 }
 
-/// Replaces `from` by `to` in loads and address computations. Instructions are created anew, since their
+/// Replaces `from` by `to` in loads and address computations. New instructions are created, since their
 /// types change.
 void replace_address(llvm::Value& from, llvm::Value& to) {
   const std::vector<llvm::User*> users(from.user_begin(), from.user_end());
