@@ -1,4 +1,4 @@
-// What this process prints, collected.
+// Captures what this process prints.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace clique::test {
 
-/// Collects what goes to file descriptor 1, from whichever layer of this process.
+/// Captures everything that any part of this process writes to file descriptor 1.
 class Capture {
  public:
   Capture() : file_(std::tmpfile()), saved_(dup(STDOUT_FILENO)) {
@@ -23,7 +23,7 @@ class Capture {
     close(saved_);
     std::fclose(file_);
   }
-  /// Everything so far. A driver may have written to the stream instead of the descriptor.
+  /// Everything so far, including text that a driver wrote to the stream `stdout`.
   std::string text() const {
     std::fflush(stdout);
     std::string all;

@@ -34,7 +34,7 @@ class clBuildProgram : public ApiTest {
   static cl_int build_all(cl_program program, const char* options) {
     return ::clBuildProgram(program, 0, nullptr, options, nullptr, nullptr);
   }
-  /// What kernel k of `source`, built with `options`, stores.
+  /// Returns what kernel k of `source`, built with `options`, stores.
   int result_of(const char* source, const char* options) {
     const Program program = build(source, options);
     const Kernel k = kernel(program, "k");
@@ -181,7 +181,7 @@ TEST_F(clBuildProgram, GivenCallbackWhenBuildSucceedsThenItIsCalledOnceWithProgr
 TEST_F(clBuildProgram, GivenCallbackWhenBuildFailsThenItIsCalledWithErrorStatus) {
   const Program program = create(bad);
   Calls<Notified> calls;
-  // Whether a driver builds before it returns is its own affair.
+  // A driver may build before or after the call returns.
   const cl_int err = ::clBuildProgram(program, 0, nullptr, "", notify, &calls);
   EXPECT_TRUE(err == CL_SUCCESS || err == CL_BUILD_PROGRAM_FAILURE) << err;
   const std::vector<Notified> made = calls.wait_for(1);

@@ -20,8 +20,8 @@ TEST_F(clCommandBarrierWithWaitListKHR, GivenBarrierThenTheOrderIsKept) {
   EXPECT_EQ(std::vector<cl_uint>(16, pattern), read<cl_uint>(second, 16));
 }
 
-// What waits for nothing of its own comes after a barrier nevertheless, and that after what it waits for, or
-// all.
+// Commands without sync points of their own still run after a barrier, and the barrier after the commands
+// that it waits for, or after all.
 TEST_F(clCommandBarrierWithWaitListKHR, GivenOutOfOrderQueueThenCommandsComeBeforeAndAfter) {
   if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
   const Queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -45,7 +45,7 @@ TEST_F(clCommandBarrierWithWaitListKHR, GivenOutOfOrderQueueThenCommandsComeBefo
   const cl_uchar other = 99;
   ASSERT_CL(
       call.fill_buffer(made, nullptr, first, &other, 1, 0, kParts * kSize, 0, nullptr, nullptr, nullptr));
-  // A barrier after a barrier, and what it stands for.
+  // Two barriers in a row; the second one's sync point represents both.
   cl_sync_point_khr passed = 0;
   ASSERT_CL(call.barrier(made, nullptr, 0, nullptr, nullptr, nullptr));
   ASSERT_CL(call.barrier(made, nullptr, 0, nullptr, &passed, nullptr));

@@ -34,7 +34,7 @@ TEST_F(clCommandNDRangeKernelKHR, GivenArgumentsThenTheyAreThoseOfTheCall) {
   run(made);
   EXPECT_EQ(std::vector<cl_uint>(8, 1), read<cl_uint>(first, 8));
   EXPECT_EQ(std::vector<cl_uint>(8, 2), read<cl_uint>(second, 8));
-  // The kernel itself is as the application set it.
+  // The kernel object keeps the arguments that the application set.
   ASSERT_CL(launch(queue, store, 8));
   EXPECT_EQ(std::vector<cl_uint>(8, 3), read<cl_uint>(second, 8));
 }
@@ -68,7 +68,7 @@ TEST_F(clCommandNDRangeKernelKHR, GivenSharedVirtualMemoryThenItIsUsed) {
   {
     const CommandBuffer made = record_on(queue);
     ASSERT_CL(record_launch(made, store, 4));
-    // The kernel is free for something else.
+    // The recorded command does not change when the kernel is used for something else.
     ASSERT_CL(clSetKernelArgSVMPointer(store, 0, nullptr));
     run(made);
   }

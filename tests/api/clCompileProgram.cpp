@@ -41,7 +41,7 @@ class clCompileProgram : public ApiTest {
     };
     return info<T>(getter, program, name);
   }
-  /// What kernel k of the compiled program stores, once it is linked.
+  /// Returns what kernel k of the compiled program stores once it is linked.
   int result_of(cl_program compiled) {
     cl_int err = CL_SUCCESS;
     const Program linked(clLinkProgram(context, 0, nullptr, "", 1, &compiled, nullptr, nullptr, &err));

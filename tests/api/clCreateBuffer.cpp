@@ -30,7 +30,7 @@ TEST_F(clCreateBuffer, GivenValidFlagsThenCreatedAndReported) {
         const cl_mem_flags flags = a | b | c;
         const bool with_host = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
         ASSERT_CL(create(flags, sizeof host, with_host ? host : nullptr)) << flags;
-        // READ_WRITE is the default, so that a driver may add it.
+        // READ_WRITE is the default, so a driver may add it.
         EXPECT_EQ(flags | (a == 0 ? CL_MEM_READ_WRITE : 0),
                   info<cl_mem_flags>(clGetMemObjectInfo, made.get(), CL_MEM_FLAGS) |
                       (a == 0 ? CL_MEM_READ_WRITE : 0));

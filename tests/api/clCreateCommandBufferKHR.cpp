@@ -5,7 +5,7 @@ namespace clique::test {
 
 class clCreateCommandBufferKHR : public CommandBufferTest {
  protected:
-  /// The status of a call that has to fail.
+  /// The error code of a call that has to fail.
   cl_int refused(cl_uint count, const cl_command_queue* queues,
                  const cl_command_buffer_properties_khr* properties = nullptr) {
     cl_int err = CL_SUCCESS;

@@ -67,7 +67,7 @@ TEST_F(clCreateCommandQueueWithProperties, GivenUnknownPropertyBitThenInvalidVal
   EXPECT_EQ(CL_INVALID_VALUE, create(device, {CL_QUEUE_PROPERTIES, cl_queue_properties{1} << 60, 0}));
 }
 
-// Where the device has no such queues at all, two clauses fit, and the specification does not order them.
+// For a device without such queues two clauses apply, and the specification does not say which comes first.
 TEST_F(clCreateCommandQueueWithProperties, GivenDeviceQueueRulesBrokenThenRefused) {
   const auto expect_refused = [&](const Properties& properties, const char* why) {
     const cl_int err = create(device, properties);

@@ -5,7 +5,7 @@ namespace clique::test {
 
 class clCreateContextFromType : public ApiTest {
  protected:
-  // Without a platform the loader picks one, which need not be the one under test.
+  // Without a platform the loader selects one, which may not be the platform under test.
   cl_int create(cl_device_type type, std::vector<cl_context_properties> more = {}) {
     std::vector<cl_context_properties> properties = {CL_CONTEXT_PLATFORM,
                                                      reinterpret_cast<cl_context_properties>(platform())};

@@ -14,7 +14,7 @@ class clCreateImage : public ImageTest {
     EXPECT_EQ(err == CL_SUCCESS, made.get() != nullptr) << err;
     return err;
   }
-  /// The specification has more than one clause that fits a bad dimension.
+  /// More than one clause of the specification applies to an invalid dimension.
   void expect_bad_size(const cl_image_desc& desc, const char* why) {
     const cl_int err = create(desc);
     EXPECT_TRUE(err == CL_INVALID_IMAGE_SIZE || err == CL_INVALID_IMAGE_DESCRIPTOR) << why << ": " << err;

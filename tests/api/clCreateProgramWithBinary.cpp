@@ -23,7 +23,8 @@ class clCreateProgramWithBinary : public ApiTest {
     return binaries;
   }
 
-  /// The call with what `binaries` holds; the handle is for tests that expect success.
+  /// Calls the function with the content of `binaries`; for tests that expect success, it returns the
+  /// program.
   Program create(const std::vector<cl_device_id>& on, const std::vector<Binary>& binaries, cl_int* err,
                  cl_int* status = nullptr) {
     std::vector<size_t> lengths;

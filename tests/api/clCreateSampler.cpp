@@ -18,7 +18,7 @@ TEST_F(clCreateSampler, GivenEachValidCombinationThenItIsReported) {
   for (const cl_bool normalized : {CL_FALSE, CL_TRUE}) {
     for (const cl_addressing_mode addressing : {CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP,
                                                 CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT}) {
-      // Repeating needs normalised coordinates.
+      // Repeating addressing modes need normalised coordinates.
       if (!normalized && (addressing == CL_ADDRESS_REPEAT || addressing == CL_ADDRESS_MIRRORED_REPEAT))
         continue;
       for (const cl_filter_mode filter : {CL_FILTER_NEAREST, CL_FILTER_LINEAR}) {

@@ -82,7 +82,7 @@ TEST_F(clCreateSamplerWithProperties, GivenSamplersThenKernelsReadImagesWithThem
     cl_float x;
     cl_uint expected;
   };
-  // Pixels are at 0 and 1; 5 is outside.
+  // The pixels are at 0 and 1, so 5 is outside.
   for (const Case& each : {Case{CL_ADDRESS_CLAMP_TO_EDGE, 5.0F, 5}, Case{CL_ADDRESS_CLAMP, 5.0F, 0},
                            Case{CL_ADDRESS_CLAMP, 1.0F, 5}, Case{CL_ADDRESS_CLAMP, 0.0F, 1}}) {
     ASSERT_CL(

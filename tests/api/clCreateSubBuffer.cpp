@@ -9,7 +9,7 @@ namespace clique::test {
 
 class clCreateSubBuffer : public ApiTest {
  protected:
-  /// The alignment, in bytes, that every device accepts.
+  /// An alignment in bytes that every device accepts.
   size_t alignment() {
     cl_uint bits = 8;
     for (const cl_device_id each : devices())

@@ -19,7 +19,7 @@ class clCreateSubDevices : public ApiTest {
   cl_uint max_sub_devices() {
     return info<cl_uint>(clGetDeviceInfo, device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
   }
-  /// Creates the sub-devices, which are released at the end of the test.
+  /// Creates sub-devices that are released at the end of the test.
   std::vector<cl_device_id> partition(const std::vector<Property>& properties) {
     cl_uint count = 0;
     EXPECT_CL(::clCreateSubDevices(device, properties.data(), 0, nullptr, &count));
@@ -142,8 +142,8 @@ TEST_F(clCreateSubDevices, GivenTooFewEntriesThenInvalidValue) {
             ::clCreateSubDevices(device, properties, units(device) - 1, parts.data(), nullptr));
 }
 
-// The specification has no clause of its own for this; it is a value that the device does not support, or a
-// device that cannot be partitioned further.
+// No clause of the specification covers this case: either the device does not support the value, or it cannot
+// be partitioned further.
 TEST_F(clCreateSubDevices, GivenMoreUnitsThanTheDeviceHasThenPartitionFailed) {
   if (!supports(CL_DEVICE_PARTITION_EQUALLY)) GTEST_SKIP() << "the device cannot be partitioned equally";
   const Property properties[] = {CL_DEVICE_PARTITION_EQUALLY, Property(units(device) + 1), 0};

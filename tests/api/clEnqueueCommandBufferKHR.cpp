@@ -32,7 +32,7 @@ class clEnqueueCommandBufferKHR : public CommandBufferTest {
     return value;
   }
 
-  /// A command buffer that adds to the content of `target`, finalised.
+  /// Returns a finalised command buffer that adds to the content of `target`.
   CommandBuffer adding(cl_mem target, cl_command_buffer_flags_khr flags = 0) {
     program = build(kSource);
     const Kernel add = kernel(program, "add");
@@ -63,7 +63,7 @@ TEST_F(clEnqueueCommandBufferKHR, GivenCommandsThenEachRunHasThemInOrder) {
   }
 }
 
-// What is recorded on one node, and reads what another one writes.
+// A command buffer recorded on one node reads what another node writes.
 TEST_F(clEnqueueCommandBufferKHR, GivenInputThatOtherDevicesChangeThenEachRunReadsTheLatest) {
   program = build(kSource);
   const Kernel twice = kernel(program, "twice");
@@ -112,7 +112,7 @@ TEST_F(clEnqueueCommandBufferKHR, GivenOverwrittenPartThenTheRestIsWhatOtherDevi
   }
 }
 
-// Every command takes a while, and the result is another one in any other order.
+// Every command takes a while, and any other order gives a different result.
 TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenSyncPointsAndEventsGiveTheOrder) {
   if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
   program = build(kSlowSource);
@@ -122,7 +122,7 @@ TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenSyncPointsAndEventsGiv
   const Mem left = buffer<cl_uint>(kCount, zeros.data());
   const Mem right = buffer<cl_uint>(kCount, zeros.data());
   const CommandBuffer made = record_on(unordered, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR);
-  // Two chains, of which each is 1, 2, and which then meet.
+  // Two chains, each of the commands 1 and 2, which then meet.
   std::vector<cl_sync_point_khr> ends;
   for (const cl_mem chain : {left.get(), right.get()}) {
     cl_sync_point_khr first = 0;
@@ -161,7 +161,7 @@ TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenSyncPointsAndEventsGiv
   EXPECT_EQ(std::vector<cl_uint>(kCount, expected_right), read<cl_uint>(right, kCount));
 }
 
-// Simultaneous runs without events between them come in any order, but each is whole.
+// Simultaneous runs without events between them may run in any order, but do not mix.
 TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenFinishWaitsForAllRuns) {
   if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
   program = build(kSlowSource);

@@ -11,7 +11,7 @@ class clEnqueueFillImage : public ImageTest {
     return ::clEnqueueFillImage(queue, image, color, part.origin.data(), part.region.data(), 0, nullptr,
                                 nullptr);
   }
-  /// What one pixel of `format` holds after a fill with `color`.
+  /// The content of one pixel of `format` after a fill with `color`.
   template <typename Color>
   Bytes filled_pixel(const cl_image_format& format, const Color& color, size_t pixel) {
     Bytes zeros(bytes_of(shape_2d.size, pixel), 0);

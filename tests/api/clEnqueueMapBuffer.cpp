@@ -18,7 +18,7 @@ class clEnqueueMapBuffer : public ApiTest {
     std::iota(data.begin(), data.end(), 1);
     mem = buffer(kCount, data.data());
   }
-  /// A blocking map, as a pointer to elements.
+  /// Maps the buffer, blocking, and returns a pointer to its elements.
   cl_int* map(cl_mem of, cl_map_flags flags, size_t offset, size_t size, cl_int expected = CL_SUCCESS) {
     cl_int err = CL_SUCCESS;
     void* pointer = ::clEnqueueMapBuffer(queue, of, CL_TRUE, flags, offset, size, 0, nullptr, nullptr, &err);

@@ -25,7 +25,7 @@ class clEnqueueMapImage : public ImageTest {
   void unmap(cl_mem of, const Mapped& mapped) {
     EXPECT_CL(clEnqueueUnmapMemObject(queue, of, mapped.pointer, 0, nullptr, nullptr));
   }
-  /// Where a row of a mapped part begins; layers of a 1D array are one slice each.
+  /// The beginning of a row of a mapped part. Each layer of a 1D array counts as a slice.
   static unsigned char* row_of(const ImageShape& shape, const Mapped& mapped, size_t y, size_t z) {
     return shape.type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? mapped.pointer + y * mapped.slice
                                                      : mapped.pointer + z * mapped.slice + y * mapped.row;

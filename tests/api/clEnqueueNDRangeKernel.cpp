@@ -45,7 +45,7 @@ kernel void append(global int* list, int value) { list[++list[0]] = value; }
                  const size_t* local) {
     return ::clEnqueueNDRangeKernel(on, k, dims, offset, global, local, 0, nullptr, nullptr);
   }
-  /// A kernel whose arguments are set, for the error clauses.
+  /// A kernel whose arguments are set, for the clauses about errors.
   Kernel ready_store(cl_mem out) {
     Kernel store = kernel(program, "store");
     set_args(store, out, 1);
@@ -117,7 +117,7 @@ TEST_F(clEnqueueNDRangeKernel, GivenRequiredWorkGroupSizeAndNoLocalSizeThenTheRe
   const Mem out = buffer<cl_uint>(32);
   set_args(fixed, out);
   const cl_int err = enqueue(queue, fixed, 2, nullptr, global, nullptr);
-  // An error up to OpenCL 2.0, and many drivers kept it.
+  // This was an error up to OpenCL 2.0, and many drivers still return it.
   if (err == CL_INVALID_WORK_GROUP_SIZE) return;
   ASSERT_EQ(CL_SUCCESS, err);
   EXPECT_EQ(std::vector<cl_uint>(32, 42), read<cl_uint>(out, 32));
@@ -300,7 +300,8 @@ TEST_F(clEnqueueNDRangeKernel, GivenOffsetPlusSizeBeyondSizeTThenInvalidGlobalOf
 }
 
 TEST_F(clEnqueueNDRangeKernel, GivenLocalSizeThatDoesNotDivideThenInvalidWorkGroupSize) {
-  const Program uniform = build(source, "-cl-std=CL1.2");  // from 2.0 on a device may have partial groups
+  const Program uniform =
+      build(source, "-cl-std=CL1.2");  // since 2.0 a device may support partial work-groups
   const Kernel store = kernel(uniform, "store");
   const Mem out = buffer<int>(1);
   set_args(store, out, 1);
@@ -334,7 +335,8 @@ TEST_F(clEnqueueNDRangeKernel, GivenLocalSizeBeyondTheDevicesLimitThenInvalidWor
   const Kernel store = ready_store(out);
   const auto limits = info<std::vector<size_t>>(clGetDeviceInfo, device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
   const size_t local[] = {1, 1, limits[2] * 2};
-  // Such a group often is too large as a whole, too; which clause comes first is open.
+  // Such a work-group is often too large in total as well, and the specification does not say which clause
+  // comes first.
   const cl_int err = enqueue(queue, store, 3, nullptr, local, local);
   EXPECT_TRUE(err == CL_INVALID_WORK_ITEM_SIZE || err == CL_INVALID_WORK_GROUP_SIZE) << err;
 }

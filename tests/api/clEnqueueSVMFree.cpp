@@ -32,7 +32,7 @@ TEST_F(clEnqueueSVMFree, GivenPointersThenFreedAtItsTurn) {
     Gate gate(context);
     Event event;
     ASSERT_CL(::clEnqueueSVMFree(other, 2, pointers, nullptr, nullptr, 1, gate.ptr(), event.out()));
-    pointers[0] = pointers[1] = nullptr;  // the list is the call's alone
+    pointers[0] = pointers[1] = nullptr;  // the call must have copied the list
     EXPECT_CL(clFlush(other));
     EXPECT_GT(status_of(event), CL_COMPLETE);
     for (void* pointer : kept) EXPECT_TRUE(is_allocated(pointer));

@@ -92,7 +92,7 @@ TEST_F(clEnqueueSVMMemcpy, GivenAnyEnqueueThenCommonRulesHold) {
       return ::clEnqueueSVMMemcpy(on, blocking, to, from, 64, count, list, event);
     };
   };
-  // To another context, the allocation is memory like any other.
+  // In another context the allocation is ordinary host memory.
   expect_enqueue_rules(context, device, CL_COMMAND_SVM_MEMCPY, copy(data.get(), host, CL_FALSE), CL_SUCCESS);
   char other[64] = {};
   for (void* to : {static_cast<void*>(data.get()), static_cast<void*>(other)}) {

@@ -55,7 +55,7 @@ TEST_F(clEnqueueWriteImage, GivenEachFormatThenPixelsComeBackAsTheyWere) {
     const Mem made = image(shape_2d, nullptr, format);
     ASSERT_NE(nullptr, made.get());
     const auto pixel = info<size_t>(clGetImageInfo, made.get(), CL_IMAGE_ELEMENT_SIZE);
-    // Small values are valid in every format, also where bits are padding.
+    // Small values are valid in every format, also in those with padding bits.
     Bytes contents(bytes_of(shape_2d.size, pixel));
     for (size_t i = 0; i < contents.size(); ++i) contents[i] = static_cast<unsigned char>(i % 16);
     EXPECT_CL(write_part(made, {{0, 0, 0}, shape_2d.size}, contents.data()));

@@ -67,7 +67,7 @@ TEST_F(clFinish, GivenCommandThatWaitsForQueueOfAnotherDeviceThenReturns) {
   const Mem mem = buffer<int>(4);
   Event filled;
   ASSERT_CL(clEnqueueFillBuffer(first, mem, &pattern, sizeof pattern, 0, 16, 0, nullptr, filled.out()));
-  // The specification wants a flush before another queue waits for the event.
+  // The specification requires a flush before another queue waits for the event.
   ASSERT_CL(clFlush(first));
   ASSERT_CL(clEnqueueMarkerWithWaitList(second, 1, filled.ptr(), nullptr));
   EXPECT_CL(::clFinish(second));

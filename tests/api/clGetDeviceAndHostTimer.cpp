@@ -54,7 +54,7 @@ TEST_F(clGetDeviceAndHostTimer, GivenProfiledCommandThenDeviceTimerIsOfTheSameCl
   ASSERT_CL(::clGetDeviceAndHostTimer(device, &after, &host_time));
   const auto queued = info<cl_ulong>(clGetEventProfilingInfo, marker.get(), CL_PROFILING_COMMAND_QUEUED);
   const auto end = info<cl_ulong>(clGetEventProfilingInfo, marker.get(), CL_PROFILING_COMMAND_END);
-  // A minute each way tells clocks of different origin apart and leaves the drivers their rounding.
+  // A tolerance of one minute tells clocks with different origins apart and allows for rounding in drivers.
   const cl_ulong minute = 60'000'000'000;
   EXPECT_LE(before, queued + minute);
   EXPECT_LE(end, after + minute);

@@ -7,7 +7,7 @@ class clGetExtensionFunctionAddress : public ApiTest {};
 
 TEST_F(clGetExtensionFunctionAddress, GivenUnknownNameThenNull) {
   EXPECT_EQ(nullptr, ::clGetExtensionFunctionAddress("clSurelyNoSuchFunctionKHR"));
-  // The loader chooses the platform by the end of the name.
+  // The loader selects the platform by the suffix of the name.
   const auto suffix = info<std::string>(clGetPlatformInfo, platform(), CL_PLATFORM_ICD_SUFFIX_KHR);
   EXPECT_EQ(nullptr, ::clGetExtensionFunctionAddress(("clSurelyNoSuchFunction" + suffix).c_str()));
 }

@@ -8,7 +8,7 @@ namespace clique::test {
 
 class clGetPlatformIDs : public ApiTest {
  protected:
-  /// The driver's own list, that the loader builds its answer from.
+  /// The driver's own list, from which the loader builds its answer.
   clIcdGetPlatformIDsKHR_fn driver_function() {
     return reinterpret_cast<clIcdGetPlatformIDsKHR_fn>(
         clGetExtensionFunctionAddressForPlatform(platform(), "clIcdGetPlatformIDsKHR"));

@@ -43,7 +43,7 @@ class clLinkProgram : public ApiTest {
     EXPECT_CL(clFinish(q));
     return read<int>(out, 1).front();
   }
-  /// The call with one valid input and these arguments.
+  /// Calls the function with one valid input and these arguments.
   void expect_error(cl_int expected, cl_context in, cl_uint count, const cl_device_id* list,
                     const char* options, void(CL_CALLBACK* notify)(cl_program, void*) = nullptr,
                     void* data = nullptr) {

@@ -10,7 +10,7 @@ class clSetCommandQueueProperty : public ApiTest {
   }
 };
 
-// A driver need not support it, but then it says so and leaves the queue as it is.
+// A driver may refuse to change properties, but then it returns an error and leaves the queue unchanged.
 TEST_F(clSetCommandQueueProperty, GivenProfilingThenItChangesOrTheCallIsNotSupported) {
   const auto before = properties();
   cl_command_queue_properties old = 0;

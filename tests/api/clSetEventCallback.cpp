@@ -14,7 +14,7 @@ class clSetEventCallback : public ApiTest {
   static void CL_CALLBACK notify(cl_event event, cl_int status, void* calls) {
     static_cast<Calls<Call>*>(calls)->add({event, status});
   }
-  /// Called exactly once, for `event` with `status`.
+  /// Checks that the callback was called exactly once, for `event` with `status`.
   static void expect_call(Calls<Call>& calls, cl_event event, cl_int status) {
     const std::vector<Call> made = calls.wait_for(1);
     ASSERT_EQ(1U, made.size());
@@ -51,7 +51,7 @@ TEST_F(clSetEventCallback, GivenSubmittedRunningAndCompleteThenEachIsCalledOnce)
   ASSERT_CL(::clSetEventCallback(event, CL_COMPLETE, notify, &complete));
   gate.open();
   ASSERT_CL(clFinish(queue));
-  // A callback is called for its status or one after it, so the value says no more than this.
+  // The callback may be called with a later status than its own, so only this can be checked.
   for (Calls<Call>* calls : {&submitted, &running, &complete}) {
     const std::vector<Call> made = calls->wait_for(1);
     ASSERT_EQ(1U, made.size());

@@ -176,7 +176,7 @@ kernel void k(global int* out, global int* a, constant int* b) { *out = (a == 0 
   const Mem out = buffer<int>(1);
   const cl_mem null = nullptr;
   set_args(k, out);
-  ASSERT_CL(::clSetKernelArg(k, 1, sizeof null, nullptr));  // both ways to say it are allowed
+  ASSERT_CL(::clSetKernelArg(k, 1, sizeof null, nullptr));  // both ways to pass a null buffer are allowed
   ASSERT_CL(::clSetKernelArg(k, 2, sizeof null, &null));
   ASSERT_CL(launch(queue, k, 1));
   EXPECT_EQ(3, read<int>(out, 1).front());
@@ -339,7 +339,8 @@ TEST_F(clSetKernelArg, GivenBufferForImageOrImageForBufferThenInvalidArgValueOrM
   const Kernel k = kernel(program, "k");
   const Mem mem = buffer<int>(64);
   const Mem picture = image(4, 4, nullptr, CL_MEM_READ_WRITE);
-  // The specification names neither code for a memory object of the wrong kind; both are found in drivers.
+  // The specification does not say which error a memory object of the wrong kind gives; drivers return
+  // either.
   const cl_int for_image = ::clSetKernelArg(k, 0, sizeof(cl_mem), mem.ptr());
   EXPECT_TRUE(for_image == CL_INVALID_ARG_VALUE || for_image == CL_INVALID_MEM_OBJECT) << for_image;
   const cl_int for_buffer = ::clSetKernelArg(k, 1, sizeof(cl_mem), picture.ptr());

@@ -53,7 +53,7 @@ TEST_F(clSetKernelExecInfo, GivenListAfterListThenTheLastCounts) {
   EXPECT_CL(name({gone}));
   EXPECT_CL(name({}));
   EXPECT_CL(name({a.get(), gone}));
-  clSVMFree(context, gone);  // no kernel has to reach it any more
+  clSVMFree(context, gone);  // no kernel can access it any more
   EXPECT_CL(launch(queue, k, 1));
   EXPECT_EQ(std::vector<cl_int>{11}, read_svm(a.get(), 1));
 }

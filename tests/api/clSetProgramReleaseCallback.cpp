@@ -13,7 +13,7 @@ class clSetProgramReleaseCallback : public ApiTest {
 TEST_F(clSetProgramReleaseCallback, GivenFunctionThenItIsRefusedOrCalledAtTheRelease) {
   Program program = build("kernel void k() {}");
   Calls<cl_program> calls;
-  // Only devices with program-scope destructors need it; the others may say so.
+  // Only devices with program-scope destructors need this function; others may return an error.
   const cl_int err = ::clSetProgramReleaseCallback(program, notify, &calls);
   if (err != CL_SUCCESS) {
     EXPECT_EQ(CL_INVALID_OPERATION, err);

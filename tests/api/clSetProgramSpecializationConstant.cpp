@@ -6,7 +6,7 @@ namespace clique::test {
 
 class clSetProgramSpecializationConstant : public ApiTest {
  protected:
-  /// Null where no device takes SPIR-V. Constants 7, an int, and 8, a boolean.
+  /// A program with the constants 7, an int, and 8, a boolean; null if no device supports SPIR-V.
   Program specializable() {
     const auto module = spirv_module("increment");
     if (module.empty() || info<std::string>(clGetDeviceInfo, device, CL_DEVICE_IL_VERSION).empty()) return {};
@@ -21,7 +21,7 @@ TEST_F(clSetProgramSpecializationConstant, GivenProgramFromSourceThenSaysWhatIsM
   const char* source = "kernel void k() {}";
   const Program program(clCreateProgramWithSource(context, 1, &source, nullptr, nullptr));
   const int value = 1;
-  // That no device takes intermediate language is said first: then there is no program that would do.
+  // This error comes first if no device supports intermediate language, since no program could be valid then.
   const bool supported = !info<std::string>(clGetDeviceInfo, device, CL_DEVICE_IL_VERSION).empty();
   EXPECT_EQ(supported ? CL_INVALID_PROGRAM : CL_INVALID_OPERATION,
             ::clSetProgramSpecializationConstant(program, 0, sizeof value, &value));

@@ -114,7 +114,7 @@ TEST_F(clSetUserEventStatus, GivenFailureInTheMiddleOfAQueueThenWhatIsNextStillF
   middle.fail();
   ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, sizeof(int), &there, 0, nullptr, done.out()));
   ASSERT_CL(clFlush(queue));
-  // Time for the read to happen too early.
+  // Gives the read time to run too early.
   for (int i = 0; i < 10; ++i)
     ASSERT_CL(clEnqueueWriteBuffer(beside, other, CL_TRUE, 0, sizeof(int), &values[0], 0, nullptr, nullptr));
   EXPECT_GT(status_of(done), CL_COMPLETE);

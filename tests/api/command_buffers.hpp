@@ -1,4 +1,5 @@
-// What the tests of cl_khr_command_buffer share: its functions, an owner, and the clauses of all that record.
+// The fixture of the tests of cl_khr_command_buffer: the functions of the extension, an owner for command
+// buffers, and the clauses of all functions that record a command.
 #pragma once
 
 #include "helpers.hpp"
@@ -7,7 +8,7 @@
 
 namespace clique::test {
 
-/// The extension's functions, which no loader exports.
+/// The extension's functions, which loaders do not export.
 struct CommandBufferFunctions {
   template <typename Function>
   static void load(Function& function, const char* name) {
@@ -53,7 +54,7 @@ inline const CommandBufferFunctions& command_buffers() {
   return functions;
 }
 
-/// Whether the device has queues that are out of order.
+/// Whether the device supports out-of-order queues.
 inline bool keeps_no_order(cl_device_id device) {
   return (info<cl_command_queue_properties>(clGetDeviceInfo, device, CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) &
           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
@@ -87,14 +88,14 @@ class CommandBufferTestOf : public Base {
   cl_command_buffer_state_khr state_of(cl_command_buffer_khr buffer) {
     return info<cl_command_buffer_state_khr>(call.get_info, buffer, CL_COMMAND_BUFFER_STATE_KHR);
   }
-  /// Finalises the command buffer, enqueues it and waits for its end.
+  /// Finalises the command buffer, enqueues it and waits until it completes.
   void run(cl_command_buffer_khr buffer) {
     ASSERT_CL(call.finalize(buffer));
     Event event;
     ASSERT_CL(call.enqueue(0, nullptr, buffer, 0, nullptr, event.out()));
     ASSERT_CL(clWaitForEvents(1, event.ptr()));
   }
-  /// A launch over one dimension.
+  /// Records a one-dimensional kernel launch.
   cl_int record_launch(cl_command_buffer_khr buffer, cl_kernel kernel, size_t global,
                        const std::vector<cl_sync_point_khr>& waits = {},
                        cl_sync_point_khr* sync_point = nullptr) {
@@ -103,8 +104,8 @@ class CommandBufferTestOf : public Base {
                          sync_point, nullptr);
   }
 
-  /// The clauses that all functions have that record a command, called as
-  /// record(buffer, queue, count, sync_points, sync_point, mutable_handle) with arguments that are right.
+  /// The clauses of all functions that record a command. Calls record(buffer, queue, count, sync_points,
+  /// sync_point, mutable_handle), which adds other, valid arguments.
   template <typename Record>
   void expect_recording_rules(Record&& record) {
     const CommandBuffer owner = record_on(this->queue);

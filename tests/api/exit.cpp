@@ -1,5 +1,5 @@
-// The end of a process that uses OpenCL: it releases nothing, in the midst of whatever, and ends as it wanted
-// to.
+// Processes that exit while they use OpenCL, without releasing anything and at any moment, end with the
+// status that they chose.
 #include <fcntl.h>
 #include <spawn.h>
 
@@ -19,7 +19,7 @@ class Exit : public ApiTest {
 
   void SetUp() override {}
 
-  /// Runs one of the disabled tests below as a process of its own, and says how it ended.
+  /// Runs one of the disabled tests below as a process of its own, and returns how it ended.
   static std::string end_of_process(const std::string& test) {
     char self[4096] = {};
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return "no executable";
@@ -36,7 +36,8 @@ class Exit : public ApiTest {
   }
 };
 
-/// The processes: each takes everything that it made with it, and exits with 3 where its own work failed.
+/// The processes. Each keeps everything that it created until it exits, and exits with 3 if its own work
+/// failed.
 class ExitChild : public ApiTest {
  protected:
   void SetUp() override {
@@ -56,7 +57,7 @@ kernel void slow(global int* out) { for (int i = 0; i < 20000000; ++i) atomic_ad
     mem_handle = mem.release_ownership();
     context_handle = context.get();
   }
-  /// Called at the end of tests that return: the context, too, is left alone.
+  /// For tests that return: keeps the context, too.
   void TearDown() override { context.release_ownership(); }
   static void check(cl_int err) {
     if (err != CL_SUCCESS) _exit(3);
@@ -182,8 +183,8 @@ TEST_F(Exit, GivenMappedBufferThenExitsWithZero) {
 }
 
 TEST_F(ExitChild, DISABLED_StaticOwners) {
-  // As in programs with global cl::Context and the like: released after main, in an order of the linker's
-  // choice.
+  // Programs with a global cl::Context and the like release them after main, in an order that depends on the
+  // linker.
   static Context owner(context_handle);
   static Queue queue_owner(queue_handle);
   static Mem mem_owner(mem_handle);

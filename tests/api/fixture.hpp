@@ -1,4 +1,4 @@
-// What the API tests share: the platform under test, its devices, and owners for OpenCL handles.
+// The fixture of the API tests: the platform under test, its devices, and owners for OpenCL handles.
 //
 // Tests go through the real ICD loader. CLIQUE_TEST_PLATFORM (default "Clique") picks the platform whose
 // CL_PLATFORM_NAME contains it, so that the same tests can be run on a native driver for comparison.
@@ -43,7 +43,7 @@ class Owner {
   operator Handle() const { return handle_; }  // NOLINT(google-explicit-constructor): stands for the handle
   Handle get() const { return handle_; }
   const Handle* ptr() const { return &handle_; }
-  /// For calls that return the object through a pointer; releases what was held.
+  /// For calls that return the object through a pointer. Releases the current object.
   Handle* out() {
     reset();
     return &handle_;
@@ -51,7 +51,7 @@ class Owner {
   void reset() {
     if (handle_ != nullptr) release(std::exchange(handle_, nullptr));
   }
-  /// Gives the reference up without releasing it.
+  /// Gives up the reference without releasing it.
   Handle release_ownership() { return std::exchange(handle_, nullptr); }
 
  private:
@@ -66,7 +66,7 @@ using Program = Owner<cl_program, clReleaseProgram>;
 using Kernel = Owner<cl_kernel, clReleaseKernel>;
 using Event = Owner<cl_event, clReleaseEvent>;
 
-/// The platform under test. Fails the current test and returns nullptr where it is missing.
+/// The platform under test. If it is missing, fails the current test and returns nullptr.
 cl_platform_id platform();
 /// All devices of the platform under test, in its order.
 const std::vector<cl_device_id>& devices();
@@ -106,10 +106,10 @@ class ApiTest : public ::testing::Test {
  protected:
   void SetUp() override;
 
-  /// Builds `source` for all devices; on failure the build log is in the test's output.
+  /// Builds `source` for all devices. On failure prints the build log.
   Program build(const char* source, const char* options = "");
   Kernel kernel(cl_program program, const char* name);
-  /// A buffer of `count` elements, initialised from `data` where it is given.
+  /// A buffer of `count` elements, initialised from `data` if that is not null.
   template <typename T>
   Mem buffer(size_t count, const T* data = nullptr, cl_mem_flags flags = CL_MEM_READ_WRITE) {
     cl_int err = CL_SUCCESS;
@@ -118,7 +118,7 @@ class ApiTest : public ::testing::Test {
     EXPECT_EQ(CL_SUCCESS, err);
     return mem;
   }
-  /// What `count` elements of `mem` hold, read with a blocking read on `queue`.
+  /// The first `count` elements of `mem`, read with a blocking read on `queue`.
   template <typename T>
   std::vector<T> read(cl_mem mem, size_t count) {
     std::vector<T> data(count);
@@ -134,8 +134,8 @@ class ApiTest : public ::testing::Test {
   Queue queue;
 };
 
-/// A pointer that is no OpenCL object of any driver, but readable memory, as a stale or foreign handle is.
-/// Only for arguments other than the first: the loader itself follows the first one.
+/// A pointer to readable memory that is not an OpenCL object of any driver, like a stale or foreign handle.
+/// Not for the first argument of a call, which the loader itself dereferences.
 template <typename Handle>
 Handle foreign_handle() {
   static void* words[64] = {};

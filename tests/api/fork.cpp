@@ -1,5 +1,5 @@
-// fork() in a process that uses OpenCL: the specification is silent; Clique's own promise is that the child
-// starts anew or gets errors, in bounded time, and that the parent does not notice.
+// fork() in a process that uses OpenCL. The specification does not mention it; Clique guarantees that calls
+// in the child start afresh or return errors within a bounded time, and that the parent is not affected.
 #include <cstdlib>
 
 #include "child.hpp"
@@ -29,15 +29,16 @@ class Fork : public ApiTest {
     ASSERT_CL(launch(queue, k, 1));
     EXPECT_EQ(value, read<int>(out, 1).front());
   }
-  /// Runs `body` in a child; what it returns is the child's exit code. No gtest there: its state is the
-  /// parent's.
+  /// Runs `body` in a child, whose exit status is what it returns. The child must not use GoogleTest, whose
+  /// state is the parent's.
   template <typename Body>
   static std::string in_child(Body body) {
     const pid_t child = fork();
     if (child == 0) _exit(body());
     return end_of(child, limit);
   }
-  /// OpenCL from clGetPlatformIDs on. 0: all went well, 1: some call returned an error, 2: wrong result.
+  /// Uses OpenCL from clGetPlatformIDs on. Returns 0 for success, 1 if a call returned an error, 2 for a
+  /// wrong result.
   static int afresh() {
     cl_uint count = 0;
     if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return 1;
@@ -117,7 +118,7 @@ TEST_F(Fork, GivenChildThatReleasesAllItsParentsObjectsThenParentGoesOn) {
 
 TEST_F(Fork, GivenChildThatExitsWithItsHandlersThenParentGoesOn) {
   const pid_t child = fork();
-  if (child == 0) std::exit(0);  // runs the destructors and exit handlers that the driver has registered
+  if (child == 0) std::exit(0);  // runs the destructors and exit handlers that the driver registered
   EXPECT_EQ("exit 0", end_of(child, limit));
   expect_usable();
 }

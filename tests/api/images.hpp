@@ -1,4 +1,4 @@
-// What the image tests share: one small image of every type, and its contents computed on the host.
+// The fixture of the image tests: one small image of every type, and its content computed on the host.
 #pragma once
 
 #include "rects.hpp"
@@ -8,10 +8,10 @@ namespace clique::test {
 struct ImageShape {
   const char* name;
   cl_mem_object_type type;
-  Size3 size;  ///< the region that is the whole image: layers of a 1D array count in [1], else in [2]
+  Size3 size;  ///< the region of the whole image; layers of a 1D array are in [1], of others in [2]
 };
 
-/// One of every type that is made from nothing; images made of a buffer are tests of their own.
+/// One shape for every type, except for images made from a buffer, which have tests of their own.
 inline const std::vector<ImageShape>& image_shapes() {
   static const std::vector<ImageShape> shapes = {
       {"1D", CL_MEM_OBJECT_IMAGE1D, {9, 1, 1}}, {"1D array", CL_MEM_OBJECT_IMAGE1D_ARRAY, {9, 5, 1}},
@@ -46,7 +46,7 @@ inline cl_image_desc image_desc(const ImageShape& shape) {
   return desc;
 }
 
-/// A format that every device with images has to support for every type, of four bytes.
+/// A four-byte format that every device with images has to support for every type.
 constexpr cl_image_format kRgba8 = {CL_RGBA, CL_UNSIGNED_INT8};
 constexpr size_t kPixel = 4;
 
@@ -54,7 +54,7 @@ inline size_t bytes_of(const Size3& region, size_t pixel = kPixel) {
   return region[0] * region[1] * region[2] * pixel;
 }
 
-/// A part of an image, as a rectangle of bytes in the image's tightly packed contents.
+/// The rectangle of bytes that a part of an image covers in the image's tightly packed content.
 inline Rect pixels_at(const Size3& origin, const Size3& image_size, size_t pixel = kPixel) {
   return {{origin[0] * pixel, origin[1], origin[2]},
           image_size[0] * pixel,
@@ -64,7 +64,7 @@ inline Size3 in_bytes(const Size3& region, size_t pixel = kPixel) {
   return {region[0] * pixel, region[1], region[2]};
 }
 
-/// A part strictly inside an image, in each dimension that it has.
+/// A part of an image that leaves out its border in each dimension that the image has.
 struct ImagePart {
   Size3 origin;
   Size3 region;
@@ -78,7 +78,7 @@ inline ImagePart part_of(const ImageShape& shape) {
   return part;
 }
 
-/// Parts that are refused for an image of this shape, and why.
+/// A part that is invalid for an image, and why.
 struct BadImagePart {
   const char* why;
   ImagePart part;
@@ -104,7 +104,7 @@ inline std::vector<BadImagePart> bad_parts(const ImageShape& shape) {
 
 class ImageTest : public ApiTest {
  protected:
-  /// The test's device and queue are the first that support images.
+  /// Uses the first device that supports images.
   void SetUp() override {
     ApiTest::SetUp();
     for (const cl_device_id each : devices()) {
@@ -132,7 +132,7 @@ class ImageTest : public ApiTest {
     EXPECT_EQ(CL_SUCCESS, err) << shape.name;
     return result;
   }
-  /// The whole image, tightly packed.
+  /// The content of the whole image, tightly packed.
   Bytes read_image(cl_mem of, const Size3& size, size_t pixel = kPixel) {
     const Size3 origin = {0, 0, 0};
     Bytes bytes(bytes_of(size, pixel));
@@ -149,7 +149,7 @@ class ImageTest : public ApiTest {
     }
     return result;
   }
-  /// Objects that are no image, for clauses about that.
+  /// Objects that are not images, for the clauses about them.
   std::vector<cl_mem> no_images(const Mem& a_buffer) {
     return {nullptr, foreign_handle<cl_mem>(), a_buffer.get()};
   }

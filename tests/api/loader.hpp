@@ -5,8 +5,9 @@
 
 namespace clique::test {
 
-/// Whether clIcdGetPlatformIDsKHR can be asked for: Debian's loader leaves it to the driver, Khronos's
-/// answers NULL itself. Any loader will do for the tests; LD_LIBRARY_PATH picks it.
+/// Whether programs can get the address of clIcdGetPlatformIDsKHR: Debian's loader passes the question on to
+/// the driver, while Khronos' loader returns NULL itself. The tests work with either; LD_LIBRARY_PATH selects
+/// it.
 inline bool loader_shows_icd_functions() {
   using GetLoaderInfo = cl_int(CL_API_CALL*)(cl_uint, size_t, void*, size_t*);
   constexpr cl_uint kName = 3;  // CL_ICDL_NAME of cl_loader_info

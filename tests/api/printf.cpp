@@ -16,7 +16,7 @@ class Printf : public ApiTest {
     std::sort(lines.begin(), lines.end());
     return lines;
   }
-  /// What kernel k of `source`, run as one work-item, prints until clFinish returns.
+  /// Returns what kernel k of `source`, run as one work-item, prints until clFinish returns.
   std::string output_of(const char* source) {
     const Program program = build(source);
     const Kernel k = kernel(program, "k");

@@ -1,4 +1,4 @@
-// Rectangles in linear memory, as the *Rect calls address them, computed on the host for comparison.
+// Rectangles in linear memory as the *Rect calls address them, for computing expected results on the host.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@ namespace clique::test {
 using Size3 = std::array<size_t, 3>;
 using Bytes = std::vector<unsigned char>;
 
-/// Bytes that differ from their neighbours, row by row.
+/// Bytes that differ from their neighbours, also between rows.
 inline Bytes numbered_bytes(size_t count, unsigned seed = 0) {
   Bytes bytes(count);
   for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<unsigned char>((i * 7 + i / 251 + seed) % 251);
   return bytes;
 }
 
-/// Where a rectangle of `region` begins and how it lies. A pitch of 0 means "as tight as possible".
+/// The origin and the pitches of a rectangle in bytes. A pitch of 0 means "tightly packed".
 struct Rect {
   Size3 origin = {0, 0, 0};
   size_t row_pitch = 0;
@@ -30,7 +30,7 @@ struct Rect {
     const size_t slice = slice_pitch != 0 ? slice_pitch : region[1] * row;
     return (origin[2] + z) * slice + (origin[1] + y) * row + origin[0] + x;
   }
-  /// The number of bytes that memory must have for this rectangle.
+  /// The number of bytes that memory needs for this rectangle.
   size_t end(const Size3& region) const {
     return offset(region, region[0] - 1, region[1] - 1, region[2] - 1) + 1;
   }
@@ -68,13 +68,13 @@ inline const std::vector<RectCase>& rect_cases() {
   return cases;
 }
 
-/// A rectangle that is refused, and why.
+/// An invalid rectangle, and why it is invalid.
 struct BadRect {
   const char* why;
   Size3 region;
   Rect rect;
 };
-/// Refused wherever they are used: by regions and pitches alone.
+/// Rectangles that are invalid in any memory, because of their regions and pitches.
 inline std::vector<BadRect> bad_rects() {
   return {
       {"no width", {0, 4, 2}, {}},
@@ -85,7 +85,7 @@ inline std::vector<BadRect> bad_rects() {
       {"slice pitch not a multiple of the row pitch", {8, 4, 2}, {{0, 0, 0}, 8, 36}},
   };
 }
-/// Refused for a buffer of `size` bytes, also where the end of the rectangle wraps around to a small number.
+/// Rectangles that exceed a buffer of `size` bytes, some with an end that wraps around to a small number.
 inline std::vector<BadRect> out_of_bounds_rects(size_t size) {
   return {
       {"too wide", {size + 1, 1, 1}, {}},

@@ -1,5 +1,4 @@
-// Data structures with pointers, which kernels of several devices and the host share: OpenCL 3.0,
-// section 5.6.
+// Data structures with pointers that the host and kernels on several devices share: OpenCL 3.0, section 5.6.
 #include "svm.hpp"
 
 namespace clique::test {
@@ -12,7 +11,7 @@ class SharedVirtualMemory : public SvmTest {
   };
   static constexpr char source[] = R"(
     struct Node { global struct Node* next; int value; };
-    // Every second node is in another allocation.
+    // Every other node is in another allocation.
     kernel void make(global struct Node* even, global struct Node* odd, int count) {
       for (int i = 0; i < count; ++i) {
         global struct Node* node = (i % 2 ? odd : even) + i / 2;
@@ -36,7 +35,7 @@ class SharedVirtualMemory : public SvmTest {
   void set_pointer(cl_kernel k, cl_uint index, const void* pointer) {
     EXPECT_CL(clSetKernelArgSVMPointer(k, index, pointer));
   }
-  /// What the host finds when it walks the list: the sum of its values.
+  /// Walks the list on the host and returns the sum of its values.
   cl_int walk_on_host(cl_command_queue on, Node* even, Node* odd) {
     constexpr size_t size = kCount / 2 * sizeof(Node);
     EXPECT_CL(clEnqueueSVMMap(on, CL_TRUE, CL_MAP_READ, even, size, 0, nullptr, nullptr));
@@ -67,7 +66,7 @@ TEST_F(SharedVirtualMemory, GivenListThatOneDeviceMakesThenAllAndTheHostWalkIt) 
   const void* reached[] = {odd.get()};
   EXPECT_CL(clSetKernelExecInfo(walk, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof reached, reached));
 
-  // Each walk changes the nodes, where it runs.
+  // Each walk changes the nodes on the device where it runs.
   cl_int expected = kCount * (kCount + 1) / 2;
   EXPECT_CL(launch(queue, make, 1));
   EXPECT_CL(clFinish(queue));

@@ -30,7 +30,7 @@ kernel void add(global int* sum, int value) { atomic_add(sum, value); }
     go = true;
     for (std::thread& thread : threads) thread.join();
   }
-  /// Writes, scales and reads back on `on`, with objects of its own.
+  /// Writes, scales and reads back on the queue `on`, with objects of its own.
   void expect_scaled(cl_command_queue on, cl_kernel scale, int seed) {
     std::vector<int> data(64);
     std::vector<int> expected(64);

@@ -1,4 +1,4 @@
-// What section 5.6 of OpenCL 3.0 says of platforms without shared virtual memory.
+// Platforms without shared virtual memory: OpenCL 3.0, section 5.6.
 #include "svm.hpp"
 
 namespace clique::test {
