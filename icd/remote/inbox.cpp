@@ -9,13 +9,17 @@
 #include <system_error>
 #include <utility>
 
+#include "icd/remote/link_control.hpp"
+#include "protocol/transport/line.hpp"
+#include "protocol/transport/shared_memory.hpp"
+
 namespace clique::icd {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of what a dying worker has sent, as much is handled as fits in this time.
+/// When a connection ends, messages that have arrived are handled for this long at most.
 constexpr std::chrono::milliseconds kLastMessages{200};
 
 int make_event_fd() {
@@ -27,8 +31,9 @@ int make_event_fd() {
 }  // namespace
 
 Inbox::Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::SharedMemory> shared,
-             Handler& handler)
+             Handler& handler, LinkControl& control)
     : handler_(handler),
+      control_(control),
       wake_fd_(make_event_fd()),
       reports_(std::move(reports)),
       shared_(std::move(shared)),
@@ -56,10 +61,10 @@ bool Inbox::wait(Done done) {
     const bool yes = done();
     lock.lock();
     const bool led = leader_.load() != std::thread::id();
-    // The last one that waits leaves nothing behind.
+    // The last waiting thread leaves no errand behind.
     if (over || (yes && (led || followers_.size() > 1 || !unsettled()))) {
       std::erase(followers_, arrival);
-      // The turn, or an errand, may have been offered to this thread.
+      // Leading, or an errand, may have been offered to this thread only.
       if (!errands_.empty()) {
         turn_.notify_all();
         wake();
@@ -82,7 +87,7 @@ bool Inbox::wait(Done done) {
       followers_.push_back(arrival);
       continue;
     }
-    // A leader that has waited longer does it itself, and a thread that can lead does that first.
+    // A leader that has waited longer runs the errand itself; and a thread that can lead does that first.
     const auto offered = [&] {
       return !errands_.empty() && leader_.load() != std::thread::id() && arrival < leader_arrival_ &&
              oldest() == arrival;
@@ -113,7 +118,7 @@ Inbox::Arrival Inbox::oldest() const {
 void Inbox::run(Errand errand) {
   {
     const std::lock_guard lock(mutex_);
-    // From within a wait() of a handler's this thread cannot step down.
+    // Within a handler's wait() this thread cannot step down.
     if (!followers_.empty() && (nested_ == 0 || oldest() < leader_arrival_)) {
       errands_.push_back(std::move(errand));
       unsettled_.store(true);
@@ -125,7 +130,7 @@ void Inbox::run(Errand errand) {
   if (errand.then) errand.then();
 }
 
-Inbox::Errand Inbox::take_errand() {
+Errand Inbox::take_errand() {
   Errand errand = std::move(errands_.front());
   errands_.pop_front();
   unsettled_.store(unsettled());
@@ -143,7 +148,7 @@ void Inbox::run_errand(std::unique_lock<std::mutex>& lock, Errand errand) {
   afterwards_.push_back(std::move(errand.then));
   unsettled_.store(true);
   if (std::exchange(sleeping_, false)) wake();
-  // The end may be waiting for it.
+  // settle_all() may be waiting for it.
   if (condemned_.load()) turn_.notify_all();
 }
 
@@ -159,7 +164,7 @@ bool Inbox::settle_errand() {
                (followers_.empty() || ending_ || (nested_ > 0 && leader_arrival_ < oldest()))) {
       errand = std::move(errands_.front());
       errands_.pop_front();
-      // To send something would be in vain.
+      // An errand without `then` sends something, which is pointless now.
       if (ending_ && !errand.then) errand.run = nullptr;
     } else {
       return false;
@@ -186,7 +191,7 @@ void Inbox::leave(bool attended) {
     if (attended) ++attendances_;
     if (!followers_.empty()) turn_.notify_one();
   }
-  if (attended) handler_.attendance_changed();
+  if (attended) control_.stir();
 }
 
 bool Inbox::steps_down(Errand& errand) {
@@ -215,7 +220,7 @@ Inbox::Led Inbox::lead(Done done, Errand& errand) {
       continue;
     }
     const auto now = Clock::now();
-    if (!spinning_.go_on(now) && vigil_.over(now)) block(handler_.idle());
+    if (!spinning_.go_on(now) && vigil_.over(now)) block(control_.idle());
   }
 }
 
@@ -225,7 +230,7 @@ bool Inbox::step() {
     handle_fetched();
   } catch (const std::exception& error) {
     poisoned_ = true;
-    condemn(std::string("the worker sent what cannot be understood: ") + error.what());
+    condemn(std::string("the worker sent a message that cannot be understood: ") + error.what());
   }
   handled();
   return true;
@@ -236,7 +241,7 @@ bool Inbox::fetch() {
   next_ = 0;
   drained_ = !receive();
   if (drained_) return false;
-  // Whatever is good in a batch is handled even if its end is bad.
+  // The valid messages at the beginning of a batch are handled even if a later one is invalid.
   struct Forget {
     protocol::Incoming& message;
     ~Forget() { message = {}; }
@@ -315,20 +320,20 @@ void Inbox::reconnect_broken() {
   try {
     for (const auto& line : broken) line->reconnect();
   } catch (const zmq::error_t& error) {
-    condemn(std::string("connecting again failed: ") + error.what());
+    condemn(std::string("a broken connection could not be made again: ") + error.what());
   }
 }
 
 void Inbox::handle_fetched() {
   while (next_ < queue_.size()) {
-    // Out of the queue first: the handler may get here again.
+    // Taken out of the queue first, because the handler may call this function again.
     WorkerMessage message = std::move(queue_[next_++]);
     handler_.handle(std::move(message));
   }
 }
 
 bool Inbox::rest(std::vector<int>& descriptors) {
-  // What comes through the socket is on its way: not worth a sleep.
+  // If the next batch comes through the socket, it is on its way already, and sleeping is not worthwhile.
   if (shared_ && (elsewhere_ || !shared_->arm())) return false;
   descriptors.push_back(shared_ ? shared_->doorbell() : reports_->descriptor());
   const std::lock_guard lock(mutex_);
@@ -363,7 +368,7 @@ void Inbox::wake() const {
 void Inbox::serve() {
   {
     std::lock_guard lock(mutex_);
-    // Where others wait, one of them is about to lead.
+    // If threads wait, one of them is about to lead.
     if (leader_.load() != std::thread::id() || ended_) return;
     if (!followers_.empty() && !condemned_.load()) return;
     leader_.store(std::this_thread::get_id());

@@ -16,11 +16,20 @@
 #include <variant>
 #include <vector>
 
+#include "icd/common/function_ref.hpp"
+#include "icd/remote/errand.hpp"
+#include "protocol/codec.hpp"
 #include "protocol/spin.hpp"
-#include "protocol/transport/line.hpp"
-#include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::protocol {
+class Line;
+class SharedMemory;
+}  // namespace clique::protocol
 
 namespace clique::icd {
+
+class LinkControl;
 
 namespace detail {
 template <typename List>
@@ -34,113 +43,101 @@ struct VariantOf<protocol::MessageList<M...>> {
 /// Any message of a worker.
 using WorkerMessage = detail::VariantOf<protocol::WorkerMessages>::Type;
 
-/// Receives from a worker. One thread at a time does (the *leader*): one that waits for something, or the
-/// reactor. The others that wait sleep, look again after everything that came, and take over when the leader
-/// leaves. Whoever has waited longest does what takes long.
+/// Receives from a worker. One thread at a time receives (the *leader*): a thread that waits for something,
+/// or the background thread. Other waiting threads (*followers*) sleep; they check their conditions after
+/// each batch, and one of them takes over when the leader leaves. The thread that has waited longest runs
+/// errands.
 class Inbox {
  public:
-  /// Whom the messages are for. Called by the leader, without a lock, in the order of arrival; may call
-  /// wait(), which then goes on receiving on this thread.
+  /// Takes the messages. Called by the leader, without a lock, in the order of arrival. May call wait(),
+  /// which then goes on receiving on this thread.
   class Handler {
    public:
     virtual ~Handler() = default;
-    /// Throws DecodeError where the message may not come now; the connection is given up then.
+    /// Throws DecodeError if the message is not allowed now; then the connection is given up.
     virtual void handle(WorkerMessage&& message) = 0;
-    /// The connection was given up, its lines closed. Called once.
+    /// The connection was given up, and its lines are closed. Called once.
     virtual void ended(const std::string& reason) = 0;
-    /// An application's thread has begun or ceased to lead.
-    virtual void attendance_changed() = 0;
-    /// The leader has nothing to do. @returns how long it may sleep.
-    virtual std::chrono::milliseconds idle() = 0;
   };
 
-  /// After this time at the latest, done() is looked at again.
+  /// The longest time after which a waiting thread checks its condition again.
   static constexpr std::chrono::milliseconds kLookAgain{100};
 
-  /// A predicate of the caller's, without a copy.
-  struct Done {
-    bool (*function)(void*);
-    void* object;
-    bool operator()() const { return function(object); }
-  };
+  /// The condition that a thread waits for.
+  using Done = FunctionRef<bool()>;
 
-  /// @param shared memory that goes before the socket; may be null.
+  /// @param shared memory to receive from instead of the line; may be null.
+  /// @param control is stirred when a thread of the application begins or ceases to lead
   Inbox(std::shared_ptr<protocol::Line> reports, std::shared_ptr<protocol::SharedMemory> shared,
-        Handler& handler);
+        Handler& handler, LinkControl& control);
   ~Inbox();
 
-  /// What takes long, such as to copy much, so that who waits for something else need not wait for it.
-  struct Errand {
-    /// Called on any thread. Calls nothing of the application's, and nothing that waits for messages.
-    std::function<void()> run;
-    /// Called afterwards by the leader; may be empty.
-    std::function<void()> then;
-  };
-  /// For the handler: where other threads wait, the one that has waited longest does it, while another one
-  /// leads; else it is done now.
+  /// For the handler: has the thread that has waited longest run the errand, while another one leads. If no
+  /// other thread waits, runs it now.
   void run(Errand errand);
 
-  /// Has threads that wait stay awake for a transfer of so many bytes (protocol::Vigil). Any thread.
+  /// Keeps waiting threads awake for a transfer of this many bytes (protocol::Vigil). Any thread.
   void expect_transfer(std::uint64_t size) { vigil_.prolong(size); }
 
-  /// Receives until done() or the end. done() is called on this thread only, without a lock.
-  /// @returns what done() said last.
+  /// Receives until done() is true or the connection has ended. done() is called on this thread only, without
+  /// a lock. @returns the last result of done().
   bool wait(Done done);
-  /// For the reactor: receives what there is, if nobody leads.
+  /// For the background thread: receives everything that has arrived, if no thread leads.
   void serve();
-  /// Receives from this line, too, from now on.
+  /// Receives from this line too from now on.
   void add(std::shared_ptr<protocol::Line> line);
-  /// Has the leader connect this one of its lines again, once it has handled what came.
+  /// Has the leader connect this one of the inbox's lines again, after it has handled everything received.
   void reconnect(std::shared_ptr<protocol::Line> line);
 
-  /// How the inbox looks to the reactor.
+  /// The state of the inbox, for the background thread.
   struct View {
-    bool ended;            ///< and will never receive again
-    bool condemned;        ///< given up, which has to be carried out
+    bool ended;            ///< it will never receive again
+    bool condemned;        ///< the connection is given up, but not closed yet
     bool led;              ///< a thread receives
-    bool settled;          ///< all that came has been handled: what comes next shows at the descriptor
-    unsigned attendances;  ///< how often an application's thread has begun or ceased to lead
+    bool settled;          ///< all messages are handled: the descriptor shows the next one
+    unsigned attendances;  ///< how often a thread of the application has begun or ceased to lead
   };
   View view();
-  /// Before sleeping: adds the descriptors that become readable when something has come. @returns false where
-  /// there is something to receive already.
+  /// Before sleeping: appends the descriptors that become readable when a message arrives.
+  /// @returns false if there is something to receive already.
   bool rest(std::vector<int>& descriptors);
 
-  /// Gives the connection up, which the leader, or serve(), then carries out. The first reason counts.
-  /// @returns false where it has been given up before.
+  /// Gives the connection up; the leader, or serve(), then closes it. Only the first reason counts.
+  /// @returns false if it was given up before.
   bool condemn(const std::string& reason);
-  /// Carries it out: what has arrived is handled, the socket closed, Handler::ended called. Returns when that
-  /// is done, or at once where called from within it.
+  /// Gives the connection up and closes it: handles what has arrived, closes the lines, calls Handler::ended.
+  /// Returns when that is done, or at once if called from within it.
   void finish(const std::string& reason);
 
  private:
-  /// How long a thread has been waiting, by the number of those that came before.
+  /// The order in which threads began to wait: the smaller number has waited longer.
   using Arrival = std::uint64_t;
-  /// The longest waiting of the followers; none: the largest number. Under mutex_.
+  /// The follower that has waited longest; the largest number if there is none. Under mutex_.
   Arrival oldest() const;
   bool leading() const { return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  /// @param attended the thread is one of the application's
   void leave(bool attended);
-  /// Whether there is an errand for the leader, and somebody else who can lead; `errand` gets it then.
+  /// @returns true if there is an errand for the leader, which `errand` receives, and a follower can lead.
   bool steps_down(Errand& errand);
-  /// The first of the errands, which is to be run. Under mutex_.
+  /// Removes the first errand, which the caller must run. Under mutex_.
   Errand take_errand();
   /// @param lock of mutex_
   void run_errand(std::unique_lock<std::mutex>& lock, Errand errand);
-  /// Calls what is to be called after one of them, or runs one that nobody else would. The leader's.
-  /// @returns whether there was any
+  /// For the leader: calls Errand::then of one errand that was run, or runs one that no other thread would.
+  /// @returns true if there was any.
   bool settle_errand();
-  /// Settles all errands, and returns when nobody is at one.
+  /// Settles all errands. Returns when no thread runs one.
   void settle_all();
-  /// Has those that wait look again.
+  /// Has the followers check their conditions.
   void handled();
   /// Under mutex_.
   bool unsettled() const { return !errands_.empty() || !afterwards_.empty(); }
   enum class Led : std::uint8_t {
     Done,
-    Ended,     ///< the end came, and done() still said no
-    ForErrand  ///< there are errands for this thread
+    Ended,     ///< the connection has ended, and done() is still false
+    ForErrand  ///< there is an errand for this thread
   };
-  /// @param errand gets it in the last case
+  /// @param errand receives the errand in the last case
   Led lead(Done done, Errand& errand);
   Led lead_and_leave(Done done, Errand& errand);
   bool step();
@@ -152,33 +149,35 @@ class Inbox {
   void reconnect_broken();
   void handle_fetched();
   void block(std::chrono::milliseconds longest);
-  /// Whether nothing has been left by errands; who leaves something from now on wakes the leader.
+  /// @returns true if no errand awaits its Errand::then. A thread that finishes one from now on wakes the
+  /// leader.
   bool may_sleep();
   void wake() const;
   void end();
 
   Handler& handler_;
+  LinkControl& control_;
   const int wake_fd_;
 
   // The leader's.
   const std::shared_ptr<protocol::Line> reports_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
   protocol::Spinning spinning_;
-  protocol::Vigil vigil_;  // any thread's
+  protocol::Vigil vigil_;  // thread-safe
   protocol::BatchReader reader_;
   protocol::Incoming message_;
   std::size_t next_bulk_ = 0;
   std::vector<int> descriptors_;
   std::vector<pollfd> polled_;
-  // Decoded, so that a wait() inside of a handler can go on where the handler's caller was.
+  // Decoded messages, so that a wait() within a handler can continue with those after the handler's.
   std::vector<WorkerMessage> queue_;
   std::size_t next_ = 0;
-  unsigned nested_ = 0;    // wait() of handlers
-  bool is_bulk_ = false;   // message_ came through a line for bulk
-  bool drained_ = false;   // the socket said that there is no more
-  bool poisoned_ = false;  // something came that cannot be understood
+  unsigned nested_ = 0;    // how many wait() within handlers are active
+  bool is_bulk_ = false;   // message_ arrived through a line for large transfers
+  bool drained_ = false;   // there was nothing more to receive
+  bool poisoned_ = false;  // a message could not be decoded
   bool ending_ = false;
-  std::atomic<bool> elsewhere_{false};  // the next batch comes through the socket
+  std::atomic<bool> elsewhere_{false};  // the next batch comes through the line, not through shared memory
 
   std::atomic<bool> condemned_{false};
   std::atomic<bool> some_broken_{false};
@@ -191,12 +190,12 @@ class Inbox {
   Arrival arrivals_ = 0;
   Arrival leader_arrival_ = 0;
   std::deque<Errand> errands_;
-  std::deque<std::function<void()>> afterwards_;  // of those that were run
-  unsigned errands_running_ = 0;                  // of those with something to be called afterwards
+  std::deque<std::function<void()>> afterwards_;  // Errand::then of errands that were run
+  unsigned errands_running_ = 0;                  // of errands with an Errand::then
   unsigned attendances_ = 0;
   std::uint64_t batches_ = 0;  // handled so far
-  bool sleeping_ = false;      // the leader may be
-  bool settled_ = false;       // drained_, when the last leader left
+  bool sleeping_ = false;      // the leader may be asleep
+  bool settled_ = false;       // everything had been handled when the last leader left
   bool ended_ = false;
   std::string reason_;
   std::vector<std::shared_ptr<protocol::Line>> bulk_;    // used by the leader; grows

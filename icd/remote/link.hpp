@@ -3,72 +3,52 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <zmq.hpp>
 
 #include "icd/common/error.hpp"
-#include "icd/remote/inbox.hpp"
-#include "icd/remote/outbox.hpp"
+#include "icd/common/function_ref.hpp"
 #include "icd/remote/process.hpp"
-#include "protocol/codec.hpp"
-#include "protocol/transport/shared_segment.hpp"
+#include "icd/remote/worker_endpoint.hpp"
+#include "protocol/messages.hpp"
+
+namespace clique::protocol {
+class Batch;
+class SharedSegment;
+}  // namespace clique::protocol
+
+namespace zmq {
+class context_t;
+}
 
 namespace clique::icd {
 
-/// What a worker reports without being asked. Called on whichever thread receives, one call at a time per
-/// link; must not wait for the link. What it may do: post to links, lock its own data, run the application's
-/// callbacks. (A callback that waits for the link nevertheless is served: it goes on receiving, on its
-/// thread.)
-class Reports {
- public:
-  virtual ~Reports() = default;
-  virtual void event_state(protocol::EventState&& state) = 0;
-  virtual void data(protocol::Data&& data) = 0;
-  /// A part of what was pushed here, in any order, and not in order with other reports.
-  virtual void pushed(protocol::PeerData&& part) = 0;
-  virtual void print(protocol::Print&& text) = 0;
-  virtual void failed(protocol::Failed&& failure) = 0;
-  /// The worker cannot reach another one.
-  virtual void unreachable(protocol::PeerId peer) = 0;
-  /// The connection is gone for good. Called once, and not for a close() of one's own. Link::lost() is true,
-  /// every payload has been let go of; requests under way fail after this call, and threads in wait() return
-  /// after it.
-  virtual void lost(const std::string& reason) = 0;
-};
+struct Errand;
+class Reports;
+class Session;
 
-/// Where a worker is, and its secret.
-struct WorkerEndpoint {
-  std::string node;      ///< the node's own name, for messages to people
-  std::string commands;  ///< ZeroMQ endpoints
-  std::string reports;
-  std::string peers;  ///< as other nodes reach it
-  std::string token;
-  std::string shared;                    ///< see protocol::WorkerAddress
-  std::shared_ptr<const void> lifeline;  ///< what the worker needs to go on; held by the link. May be empty.
-  std::uint32_t driver = 0;              ///< protocol::Driver::id
-};
-
-/// The connection to one worker: an outbox for messages, and an inbox that is served by whoever waits for
-/// something, or else by the Reactor. All functions may be called from any thread. In a forked child of the
-/// process that made it, a link is lost, and its destructor leaves everything as it is.
+/// The connection to one worker: an outbox for messages to it, and an inbox from which a thread that waits,
+/// or else the background thread (Reactor), receives. Thread-safe. In a forked child of the process that made
+/// it, a link is lost, and its destructor does nothing.
 ///
-/// Memory of payloads: `Payload::bytes` must stay valid until the payload's owner is let go of, or the worker
-/// has answered for the command, or the link is lost (Reports::lost, wait() returning false, a failed
-/// request) or closed: ZeroMQ reads none of it from then on. Owners are let go of on any thread, ZeroMQ's
-/// too; their destructors must not call links.
+/// Memory of payloads: `Payload::bytes` must stay valid until the payload's owner is released, the worker has
+/// answered for the command, or the link is lost (Reports::lost, wait() returning false, a failed request) or
+/// closed; from then on ZeroMQ does not read it. Owners are released on any thread, also on ZeroMQ's; their
+/// destructors must not call links.
+///
+/// Functions that take a protocol::Batch or post messages need protocol/codec.hpp.
 class Link {
  public:
-  /// The answer to a request: the message, or why none will come.
+  /// The answer to a request: the reply; or null, and why there is none.
   template <typename Reply>
   using Answer = std::function<void(Reply* reply, const std::string& failure)>;
 
-  /// Connects and attaches. Returns once the worker has described itself and its clock is known.
+  /// Connects and attaches. Returns when the worker has described itself and its clock is known.
   /// Throws Error(CL_DEVICE_NOT_AVAILABLE) with the cause, after `timeout` at the latest.
   Link(zmq::context_t& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout);
   /// close().
@@ -77,61 +57,57 @@ class Link {
   Link& operator=(const Link&) = delete;
 
   const WorkerEndpoint& endpoint() const { return endpoint_; }
-  /// What the worker said of its devices.
-  const protocol::Attached& attached() const { return attached_; }
-  /// Begins delivery. To be called once, before the first post(). `reports` has to outlive the link's
-  /// close(). A link that has been lost already calls Reports::lost from here.
+  /// The worker's description of its devices.
+  const protocol::Attached& attached() const;
+  /// Begins to deliver reports. To be called once, before the first post(). `reports` must outlive the link's
+  /// close(). If the link is lost already, this calls Reports::lost.
   void start(Reports& reports);
 
-  /// Appends a message to the outbox. It is sent soon by itself, or by flush(). Dropped where the link is
-  /// lost.
+  /// Appends a message to the outbox. It is sent soon, or by flush(). Dropped if the link is lost.
   template <typename M>
   void post(const M& message) {
-    compose([&](protocol::Batch& outbox) { outbox.add(message); });
+    compose([&](auto& batch) { batch.add(message); });
   }
-  /// Calls compose(outbox) under the outbox's lock: what it adds stays together, and what it reads and
-  /// changes of state that goes with the order of messages (arguments sent last, for one) is consistent with
-  /// that order. Must not call functions of this link, nor take locks under which somebody posts. Not
-  /// called at all in a forked child.
-  template <typename F>
-  void compose(F&& compose) {
-    if (birthplace_.foreign()) return;
-    outbox_->compose(std::forward<F>(compose));
-  }
-  /// Hands what is in the outbox to ZeroMQ.
+  /// Calls function(batch) under the outbox's lock. The messages that it adds stay together, and state that
+  /// it reads and changes (such as the arguments sent last) is consistent with the order of messages. It must
+  /// not call functions of this link, nor take locks under which other threads post. It is not called in a
+  /// forked child.
+  void compose(FunctionRef<void(protocol::Batch&)> function);
+  /// Hands the contents of the outbox to ZeroMQ.
   void flush();
 
-  /// Whether what is sent goes through memory that is shared with the worker.
+  /// True if messages to the worker go through memory shared with it.
   bool shares_memory() const;
-  /// Whether the way is so long that one connection, which holds only so much, does not fill it.
-  bool is_long_way() const { return long_way_; }
-  /// A block of the memory in which payloads go to the worker, and how far into that it begins; no block
-  /// where none is shared, or where there is no room.
+  /// True if the link has such a high latency that one connection cannot use its bandwidth.
+  bool is_long_way() const;
+  /// A block of the memory that carries payloads to the worker, and its offset there in bytes.
   struct SharedBlock {
-    std::shared_ptr<std::byte> bytes;
+    std::shared_ptr<std::byte> bytes;  ///< null: no block
     std::uint64_t offset = 0;
   };
+  /// Takes a block of `size` bytes. No block if no memory is shared, or if there is no room.
   SharedBlock take_shared(std::size_t size) const;
-  /// Shares more memory with it. Waits for the worker, but not for long. @returns whether it has it.
+  /// Shares more memory with the worker. Waits for the worker for a short time.
+  /// @returns true if the worker has taken it.
   bool give(protocol::ObjectId id, const protocol::SharedSegment& segment) const;
 
-  /// Sends the content of a transfer that the worker has been told, by a message posted before, to Expect. It
-  /// goes beside the commands, in parts, and at the worker's pace. `content` as other payloads' memory; where
-  /// the transfer fails, only after cancel_upload() is none of it read.
+  /// Sends the content of a transfer beside the commands, in parts, as fast as the worker takes them. A
+  /// message posted before must have told the worker to expect it (protocol::Expect). The memory of `content`
+  /// is as that of other payloads; if the transfer fails, it is read until cancel_upload() says otherwise.
   void upload(protocol::CommandId transfer, protocol::Payload content);
-  /// `then` is called, on any thread, when nothing of the transfer is read any more.
+  /// Calls `then`, on any thread, when the content of the transfer is no longer read.
   void cancel_upload(protocol::CommandId transfer, std::function<void()> then);
-  /// Inbox::run(), for what handles reports.
-  void run(Inbox::Errand errand);
-  /// To be called before a Push to protocol::kClientPeer is posted. Its parts may be in place after what is
-  /// reported later.
+  /// For Reports: Inbox::run().
+  void run(Errand errand);
+  /// Must be called before a Push to protocol::kClientPeer is posted. Parts of the push may arrive after
+  /// later reports.
   void expect_pushes();
-
-  /// Inbox::expect_transfer(), before a transfer between the device and memory shared with it is posted.
+  /// Inbox::expect_transfer(): to be called before a transfer between the device and memory shared with it is
+  /// posted.
   void expect_transfer(std::uint64_t size);
 
-  /// Sends a request (M has a field `request`, set here) and waits for its reply.
-  /// Throws Error(CL_OUT_OF_RESOURCES) with the cause where the link is lost.
+  /// Sends a request (M has a field `request`, which is set here) and waits for its reply.
+  /// Throws Error(CL_OUT_OF_RESOURCES) with the cause if the link is lost.
   template <typename Reply, typename M>
   Reply request(M message) {
     struct Outcome {
@@ -139,7 +115,7 @@ class Link {
       std::string failure;
       std::atomic<bool> known{false};
     };
-    // Shared, since the answer may come after this thread has gone on without it.
+    // Shared, because the answer may come after this thread has stopped waiting.
     auto outcome = std::make_shared<Outcome>();
     request<Reply>(std::move(message), Answer<Reply>([outcome](Reply* reply, const std::string& failure) {
                      if (reply)
@@ -153,8 +129,8 @@ class Link {
     if (!outcome->reply) throw Error(CL_OUT_OF_RESOURCES, outcome->failure);
     return std::move(*outcome->reply);
   }
-  /// The same without waiting: `answer` is called once, on a receiving thread (or at once where the link is
-  /// lost).
+  /// Sends a request without waiting. `answer` is called once, on a receiving thread; or at once if the link
+  /// is lost.
   template <typename Reply, typename M>
   void request(M message, Answer<Reply> answer) {
     const auto id = expect(Reply::op, [answer = std::move(answer)](void* reply, const std::string& failure) {
@@ -166,47 +142,34 @@ class Link {
   }
 
   /// Flushes, then receives (or waits while another thread receives) until done() is true or the link is
-  /// lost. done() is called often, from this thread only and without a lock; it must be cheap. What makes it
-  /// true is expected to come through this link; anything else is noticed after Inbox::kLookAgain at the
-  /// latest.
-  /// @returns false where the link was lost before done() was true.
-  template <typename Done>
-  bool wait(Done&& done) {
-    using Function = std::remove_reference_t<Done>;
-    return wait_for({[](void* object) -> bool { return (*static_cast<Function*>(object))(); },
-                     const_cast<void*>(static_cast<const void*>(std::addressof(done)))});
-  }
+  /// lost. done() is called often, on this thread only and without a lock; it must be cheap. It should depend
+  /// on what comes through this link; other changes are noticed after Inbox::kLookAgain at the latest.
+  /// @returns false if the link was lost before done() was true.
+  bool wait(FunctionRef<bool()> done);
 
-  bool lost() const { return birthplace_.foreign() || lost_.load(std::memory_order_acquire); }
-  /// Why the link is lost, for messages to people; empty where it is not.
+  bool lost() const;
+  /// Why the link is lost, for messages to people; empty if it is not.
   std::string loss() const;
-  /// The node's clock minus ours (CLOCK_MONOTONIC), ns: add to ours to get the node's.
-  std::int64_t clock_offset() const { return clock_offset_.load(std::memory_order_relaxed); }
-  /// Gives the connection up: soon it is lost, for this reason. Where it is not already.
+  /// The node's clock minus ours (CLOCK_MONOTONIC), in ns: add it to our time to get the node's.
+  std::int64_t clock_offset() const;
+  /// Gives the connection up: the link is lost soon, for this reason, unless it is already.
   void give_up(const std::string& reason);
-  /// Tells a worker that would wait for a lost client that this one ends. Nothing is closed, but nothing may
-  /// be expected of the link from now on. Returns once the worker has heard it, after a short time at the
-  /// latest.
+  /// Tells a worker that would wait for a lost client to come back that this client ends. Nothing is closed,
+  /// but nothing may be expected of the link from now on. Returns when the worker has been told, after a
+  /// short time at the latest.
   void say_goodbye();
-  /// Says Goodbye and closes the sockets; what has not been sent within a short time is dropped. Requests
-  /// under way fail; Reports hears nothing any more once this returns. Further calls do nothing.
+  /// Sends Goodbye and closes the sockets; messages that are not sent within a short time are dropped.
+  /// Outstanding requests fail. No function of Reports is called after this returns. Further calls do
+  /// nothing.
   void close();
 
  private:
-  class Session;
-  /// Notes that a reply is awaited. @returns the request's id, or 0 where the link is lost and `answer` was
-  /// called.
+  /// Registers a request. @returns its id; or 0 if the link is lost, in which case `answer` has been called.
   protocol::RequestId expect(protocol::Op reply, std::function<void(void*, const std::string&)> answer);
-  bool wait_for(Inbox::Done done);
 
   const Birthplace birthplace_;
   const WorkerEndpoint endpoint_;
-  protocol::Attached attached_;
-  bool long_way_ = false;
-  std::atomic<bool> lost_{false};
-  std::atomic<std::int64_t> clock_offset_{0};
   std::unique_ptr<Session> session_;
-  Outbox* outbox_ = nullptr;  // the session's
 };
 
 }  // namespace clique::icd

@@ -5,22 +5,31 @@
 #include <utility>
 
 #include "icd/remote/copy.hpp"
+#include "icd/remote/link_control.hpp"
+#include "protocol/transport/line.hpp"
+#include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
 
 namespace {
 
-/// How long a payload waits for others to leave the arena. They may be there for any time, if their commands
-/// wait for something that the application is yet to do.
+/// How long a payload waits for room in the arena. Other payloads may stay there for any time, if their
+/// commands wait for something that the application has yet to do.
 constexpr std::chrono::milliseconds kPatience{20};
-/// Between two looks whether the worker has made room.
+/// The pause before looking again whether the worker has made room.
 constexpr std::chrono::microseconds kPause{20};
 
 }  // namespace
 
 Outbox::Outbox(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::SharedMemory> shared,
-               Owner& owner)
-    : owner_(owner), commands_(std::move(commands)), shared_(std::move(shared)) {}
+               LinkControl& control)
+    : control_(control), commands_(std::move(commands)), shared_(std::move(shared)) {}
+
+void Outbox::compose(FunctionRef<void(protocol::Batch&)> function) {
+  std::unique_lock lock(mutex_);
+  function(batch_);
+  appended(lock);
+}
 
 void Outbox::appended(std::unique_lock<std::mutex>& lock) {
   if (closed_) {
@@ -37,7 +46,7 @@ void Outbox::appended(std::unique_lock<std::mutex>& lock) {
   if (large) {
     flush();
   } else if (first) {
-    owner_.appended();
+    control_.stir();
   }
 }
 
@@ -58,14 +67,13 @@ void Outbox::reconnect() {
   if (!closing_.load()) try_to([this] { commands_->reconnect(); });
 }
 
-template <typename F>
-void Outbox::try_to(F&& action) {
+void Outbox::try_to(FunctionRef<void()> action) {
   try {
     action();
   } catch (const protocol::Line::Over& over) {
-    owner_.failed(over.what());
+    control_.give_up(over.what());
   } catch (const std::exception& error) {
-    owner_.failed(std::string("sending failed: ") + error.what());
+    control_.give_up(std::string("sending commands failed: ") + error.what());
   }
 }
 

@@ -3,85 +3,77 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 
+#include "icd/common/function_ref.hpp"
 #include "icd/remote/loans.hpp"
-#include "protocol/transport/line.hpp"
-#include "protocol/transport/shared_memory.hpp"
+#include "protocol/codec.hpp"
+
+namespace clique::protocol {
+class Line;
+class SharedMemory;
+}  // namespace clique::protocol
 
 namespace clique::icd {
 
-/// Messages on their way to a worker. Appending is a lock and a copy; the system calls are made by whoever
-/// finds it large enough, flushes, or by the reactor. The order on the wire is the order of compose(). Any
-/// thread.
+class LinkControl;
+
+/// Messages that wait to be sent to a worker. Appending takes a lock and copies the message. Messages are
+/// sent by the thread whose message makes the batch large, by a thread that flushes, or by the background
+/// thread. They are sent in the order in which they were appended. Thread-safe.
 class Outbox {
  public:
-  /// Records beyond this many bytes are sent by the thread that added the last one.
+  /// The thread that appends sends the batch if its records are larger than this, in bytes.
   static constexpr std::size_t kLargeRecords = 16U << 10U;
-  /// The same for payloads that wait in frames of their own.
+  /// The same for payloads, which travel in frames of their own.
   static constexpr std::size_t kLargePayloads = 256U << 10U;
 
-  /// What the outbox asks of its surroundings. Called on the thread that appends, without a lock of the
-  /// outbox.
-  class Owner {
-   public:
-    virtual ~Owner() = default;
-    /// The outbox was empty and is not any more: try_flush() is expected before long.
-    virtual void appended() = 0;
-    /// ZeroMQ refused to send, or the worker to take it. Must not close the outbox from within.
-    virtual void failed(const std::string& reason) = 0;
-  };
-
-  /// @param shared memory that goes before the socket; may be null.
+  /// @param shared memory to send through instead of the line; may be null.
+  /// @param control is stirred when the outbox becomes non-empty, and told of failures to send, without a
+  /// lock of the outbox. Must not close the outbox from within.
   Outbox(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::SharedMemory> shared,
-         Owner& owner);
+         LinkControl& control);
 
-  /// Calls compose(batch) under the lock. Dropped where the outbox is closed.
-  template <typename F>
-  void compose(F&& compose) {
-    std::unique_lock lock(mutex_);
-    compose(batch_);
-    appended(lock);
-  }
-  /// Sends everything appended so far. Waits where the worker is behind with shared memory.
+  /// Calls function(batch) under the lock, to append to the batch. What it appends is dropped if the outbox
+  /// is closed.
+  void compose(FunctionRef<void(protocol::Batch&)> function);
+  /// Sends everything appended so far. Waits while the worker is behind with shared memory.
   void flush();
-  /// flush(), unless another thread is sending at the moment.
+  /// flush(), unless another thread is sending at the moment. Also takes what the worker sends on this line.
   void try_flush();
+  /// True if there is something to send.
   bool pending();
-  /// Connects again, and sends what the worker has not got once that answers try_flush().
+  /// Connects again. The worker's answer, which try_flush() takes, tells what has to be sent again.
   void reconnect();
 
-  /// Drops what was not handed to ZeroMQ, closes the line (which gets `linger_ms` to send the rest), and
-  /// returns once ZeroMQ has let go of all payloads.
+  /// Drops what was not handed to ZeroMQ and closes the line, which may send the rest for `linger_ms`
+  /// milliseconds. Returns when ZeroMQ has released all payloads.
   void close(int linger_ms);
 
  private:
   void appended(std::unique_lock<std::mutex>& lock);
   void send_taken();
-  /// Calls action(), and tells the owner where that throws.
-  template <typename F>
-  void try_to(F&& action);
+  /// Calls action(); gives the link up if that throws.
+  void try_to(FunctionRef<void()> action);
   void send_through_socket();
   void send_through_memory();
 
-  Owner& owner_;
+  LinkControl& control_;
   Loans loans_;
 
-  // Taken before mutex_ and held until ZeroMQ has the batch, so that batches leave in the order in which they
-  // were taken, while others go on appending.
+  // Locked before mutex_, until ZeroMQ has the batch: batches are sent in the order in which they were taken,
+  // and other threads can append meanwhile. Guards the members up to mutex_.
   std::mutex sending_mutex_;
   const std::shared_ptr<protocol::Line> commands_;
   const std::shared_ptr<protocol::SharedMemory> shared_;
   protocol::Batch sending_;
-  bool crowded_ = false;  // the arena was full, and waiting did not help
+  bool crowded_ = false;  // the arena was full, and waiting has not helped
   std::atomic<bool> closing_{false};
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the members below
   protocol::Batch batch_;
-  std::size_t payloads_counted_ = 0;  // of batch_.payloads(), in payload_bytes_
+  std::size_t payloads_counted_ = 0;  // how many of batch_.payloads() payload_bytes_ includes
   std::size_t payload_bytes_ = 0;
   bool pending_ = false;
   bool closed_ = false;

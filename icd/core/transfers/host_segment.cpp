@@ -5,6 +5,7 @@
 #include <map>
 
 #include "icd/core/workers/worker.hpp"
+#include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {
 

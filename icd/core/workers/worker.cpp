@@ -7,6 +7,7 @@
 #include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/transfers/host_segment.hpp"
+#include "icd/remote/errand.hpp"
 #include "icd/remote/threads.hpp"
 
 namespace clique::icd {

@@ -15,6 +15,7 @@
 #include "icd/core/events/event.hpp"
 #include "icd/remote/copy.hpp"
 #include "icd/remote/nodes.hpp"
+#include "icd/remote/reports.hpp"
 
 namespace clique::icd {
 

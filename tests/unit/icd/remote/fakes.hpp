@@ -11,7 +11,10 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "icd/remote/errand.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/remote/reports.hpp"
+#include "protocol/codec.hpp"
 
 namespace clique::icd::test {
 

@@ -1,0 +1,133 @@
+#include "icd/remote/reconnect.hpp"
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "icd/remote/bulk_lines.hpp"
+#include "icd/remote/inbox.hpp"
+#include "icd/remote/link_control.hpp"
+#include "icd/remote/outbox.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::Line;
+using protocol::Monitor;
+
+/// When one connection has broken, another one may still bring the reason for this long.
+constexpr auto kLastWords = 100ms;
+
+/// Why a connection for commands or reports ended, for people.
+const char* reason_for(Monitor::End end) {
+  switch (end) {
+    case Monitor::End::Refused:
+      return "the worker's port refused the connection. Check the firewalls on the way, and whether the "
+             "node's "
+             "worker-ports are open";
+    case Monitor::End::Handshake:
+      return "the worker's port does not speak Clique's protocol";
+    default:
+      return "the connection was closed or stopped answering. The node's log may say why";
+  }
+}
+
+}  // namespace
+
+Reconnect::Reconnect(std::shared_ptr<Line> commands, std::shared_ptr<Line> reports, Outbox& outbox,
+                     Inbox& inbox, BulkLines& bulk, LinkControl& control)
+    : commands_{std::move(commands)},
+      reports_{std::move(reports)},
+      outbox_(outbox),
+      inbox_(inbox),
+      bulk_(bulk),
+      control_(control) {}
+
+void Reconnect::set_timeout(std::chrono::milliseconds timeout) {
+  timeout_.store(timeout);
+  for (const TendedLine* tended : {&commands_, &reports_}) tended->line->set_resumable(timeout > 0ms);
+}
+
+void Reconnect::for_each(FunctionRef<void(const TendedLine&)> function) {
+  function(commands_);
+  function(reports_);
+  bulk_.for_each([&](const TendedLine& tended, Line::Direction /*direction*/) { function(tended); });
+}
+
+void Reconnect::watch(std::vector<int>& descriptors) {
+  for_each([&](const TendedLine& tended) {
+    if (const int descriptor = tended.line->news(); descriptor >= 0) descriptors.push_back(descriptor);
+  });
+}
+
+bool Reconnect::look(Clock::time_point now) {
+  if (stopped_.load()) return true;
+  return timeout_.load() > 0ms ? mend(now) : check(now);
+}
+
+bool Reconnect::check_bulk(Clock::time_point now) {
+  bool ended = false;
+  bulk_.for_each([&](const TendedLine& tended, Line::Direction /*direction*/) {
+    ended = ended || tended.line->end() != Monitor::End::None;
+  });
+  if (!ended) return true;
+  // If the worker has ended, the other lines say so at about the same time, with the reason.
+  if (bulk_end_ == Clock::time_point{}) bulk_end_ = now;
+  if (now - bulk_end_ < kLastWords) return false;
+  control_.give_up(
+      "a connection for large transfers was closed or stopped answering. Check the firewalls on the way");
+  return true;
+}
+
+bool Reconnect::check(Clock::time_point now) {
+  if (!check_bulk(now)) return false;
+  const Monitor::End commands = commands_.line->end();
+  const Monitor::End reports = reports_.line->end();
+  if (commands == Monitor::End::None && reports == Monitor::End::None) return true;
+  if (first_end_ == Clock::time_point{}) first_end_ = now;
+  const Monitor::End end = commands != Monitor::End::None ? commands : reports;
+  const bool both = commands != Monitor::End::None && reports != Monitor::End::None;
+  if (end == Monitor::End::Closed && !both && now - first_end_ < kLastWords) return false;
+  control_.give_up(reason_for(end));
+  return true;
+}
+
+bool Reconnect::mend(TendedLine& tended, Clock::time_point now, FunctionRef<void()> reconnect) {
+  switch (tended.repair.look(*tended.line, now, timeout_.load())) {
+    case protocol::Repair::Advice::Fine:
+      return true;
+    case protocol::Repair::Advice::Wait:
+      break;
+    case protocol::Repair::Advice::Reconnect:
+      reconnect();
+      break;
+    case protocol::Repair::Advice::GiveUp:
+      control_.give_up(std::string(tended.repair.reason()) + ". The node's log may say why");
+      break;
+  }
+  return false;
+}
+
+bool Reconnect::mend(Clock::time_point now) {
+  // Whoever owns a line's socket makes the new connection: the outbox under its lock, the receiving thread.
+  bool fine = mend(commands_, now, [this] { outbox_.reconnect(); });
+  fine = mend(reports_, now, [this] { inbox_.reconnect(reports_.line); }) && fine;
+  try {
+    bulk_.for_each([&](TendedLine& tended, Line::Direction direction) {
+      if (direction == Line::Direction::Inward) {
+        fine = mend(tended, now, [&] { inbox_.reconnect(tended.line); }) && fine;
+        return;
+      }
+      fine = mend(tended, now, [&] { tended.line->reconnect(); }) && fine;
+      if (!tended.line->up()) tended.line->listen();
+    });
+  } catch (const std::exception& error) {
+    control_.give_up(std::string("a connection for large transfers could not be made again: ") +
+                     error.what());
+  }
+  return fine;
+}
+
+}  // namespace clique::icd

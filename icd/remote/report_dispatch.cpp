@@ -1,0 +1,72 @@
+#include "icd/remote/report_dispatch.hpp"
+
+#include <utility>
+
+#include "icd/remote/answers.hpp"
+#include "icd/remote/bulk_lines.hpp"
+#include "icd/remote/link_control.hpp"
+#include "icd/remote/reports.hpp"
+#include "icd/remote/uploads.hpp"
+#include "protocol/codec.hpp"
+
+namespace clique::icd {
+
+Reports& ReportDispatch::reports() const {
+  Reports* const receiver = this->receiver();
+  if (receiver == nullptr) throw protocol::DecodeError("a report before the first command");
+  return *receiver;
+}
+
+void ReportDispatch::take(WorkerMessage&& message) {
+  std::visit([this](auto&& one) { take_one(std::forward<decltype(one)>(one)); }, std::move(message));
+}
+
+template <typename M>
+void ReportDispatch::take_one(M&& message) {
+  // Replies have the number of their request; reports have none.
+  if constexpr (requires { message.request; })
+    answers_.deliver(message.request, std::remove_cvref_t<M>::op, &message);
+  else
+    take_report(std::forward<M>(message));
+}
+
+void ReportDispatch::take_report(protocol::Attached&& /*attached*/) {
+  throw protocol::DecodeError("a second Attached");
+}
+
+void ReportDispatch::take_report(protocol::SessionEnded&& end) {
+  last_words_ = end.reason.empty() ? "no reason given" : std::move(end.reason);
+  control_.give_up(last_words_);
+}
+
+void ReportDispatch::take_report(protocol::EventState&& state) {
+  // NOLINTNEXTLINE(performance-move-const-arg): all reports are handed on in one way
+  reports().event_state(std::move(state));
+}
+
+void ReportDispatch::take_report(protocol::Data&& data) {
+  reports().data(std::move(data));
+}
+
+void ReportDispatch::take_report(protocol::Print&& text) {
+  reports().print(std::move(text));
+}
+
+void ReportDispatch::take_report(protocol::Failed&& failure) {
+  reports().failed(std::move(failure));
+}
+
+void ReportDispatch::take_report(protocol::PeerLost&& loss) {
+  reports().unreachable(loss.peer);
+}
+
+void ReportDispatch::take_report(protocol::PeerData&& part) {
+  bulk_.open_more_incoming();
+  reports().pushed(std::move(part));
+}
+
+void ReportDispatch::take_report(protocol::Taken&& taken) {
+  if (uploads_.taken(taken)) inbox_.run({[this] { uploads_.go_on(); }, {}});
+}
+
+}  // namespace clique::icd

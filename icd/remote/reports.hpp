@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "protocol/messages.hpp"
+
+namespace clique::icd {
+
+/// Receives what a worker reports unasked. The functions are called on whichever thread receives, one call at
+/// a time per link, in the order of arrival. They must not wait for the link. They may post to links, lock
+/// their own data and run the application's callbacks. (If such a callback waits for the link against the
+/// rules, its thread goes on receiving meanwhile.)
+class Reports {
+ public:
+  virtual ~Reports() = default;
+  virtual void event_state(protocol::EventState&& state) = 0;
+  virtual void data(protocol::Data&& data) = 0;
+  /// A part of a push to this client. Parts arrive in any order, also relative to other reports.
+  virtual void pushed(protocol::PeerData&& part) = 0;
+  virtual void print(protocol::Print&& text) = 0;
+  virtual void failed(protocol::Failed&& failure) = 0;
+  /// The worker cannot reach another worker.
+  virtual void unreachable(protocol::PeerId peer) = 0;
+  /// The connection is lost for good. Called once, and not after Link::close(). Link::lost() is already true,
+  /// and all payloads have been released. Outstanding requests fail, and threads return from Link::wait(),
+  /// after this call.
+  virtual void lost(const std::string& reason) = 0;
+};
+
+}  // namespace clique::icd

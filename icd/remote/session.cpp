@@ -1,0 +1,180 @@
+#include "icd/remote/session.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "icd/common/error.hpp"
+#include "icd/remote/reports.hpp"
+#include "icd/remote/worker_endpoint.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/shared_offer.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::Line;
+
+/// For a Goodbye to leave.
+constexpr int kGoodbyeMs = 100;
+
+/// How many bytes of uploads may be in flight: enough for the worker's stages to overlap, and no more, since
+/// uploads delay other traffic; or what a link of kBytesPerNs holds, if that is more, up to a limit.
+constexpr std::size_t kWindow = 4U << 20U;
+constexpr double kBytesPerNs = 3;
+constexpr std::size_t kLargestWindow = 64U << 20U;
+
+std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
+                                                   std::chrono::milliseconds timeout) {
+  if (worker.shared.empty()) return nullptr;
+  return protocol::take_shared_offer(worker.shared, worker.token, protocol::Guest::Client,
+                                     std::min(timeout, kOfferTimeout));
+}
+
+/// A line that exists from the session's beginning.
+std::shared_ptr<Line> first_line(zmq::context_t& zmq, const std::string& endpoint,
+                                 const WorkerEndpoint& worker, protocol::LineId id, Line::Direction direction,
+                                 bool resumable) {
+  constexpr bool kBeginsSession = true;
+  auto line = std::make_shared<Line>(zmq, endpoint, worker.token, id, direction, kBeginsSession);
+  line->set_resumable(resumable);
+  return line;
+}
+
+}  // namespace
+
+Session::Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout)
+    : worker_(worker),
+      shared_(take_offer(worker, timeout)),
+      commands_(first_line(zmq, worker.commands, worker, protocol::kCommandsLine, Line::Direction::Outward,
+                           !shared_)),
+      reports_(
+          first_line(zmq, worker.reports, worker, protocol::kReportsLine, Line::Direction::Inward, !shared_)),
+      upkeep_(outbox_, inbox_, reconnect_, clock_),
+      outbox_(commands_, shared_, upkeep_),
+      inbox_(reports_, shared_, *this, upkeep_),
+      bulk_(zmq, worker, inbox_, upkeep_),
+      shared_route_(shared_, outbox_),
+      uploads_(shared_ ? static_cast<Uploads::Way&>(shared_route_) : bulk_),
+      dispatch_(answers_, uploads_, bulk_, inbox_, upkeep_),
+      reconnect_(commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
+      clock_(answers_, outbox_) {
+  if (!shared_) protocol::keep_payload_memory();
+  upkeep_.begin();
+}
+
+Session::~Session() {
+  inbox_.finish("the session was closed");
+  upkeep_.end();
+}
+
+bool Session::wait(FunctionRef<bool()> done) {
+  outbox_.flush();
+  return inbox_.wait(done);
+}
+
+void Session::open(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  wait([&] {
+    return described_.load(std::memory_order_acquire) || std::chrono::steady_clock::now() >= deadline;
+  });
+  if (lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
+  if (!described_.load(std::memory_order_acquire))
+    throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + worker_.node + ": the worker did not answer within " +
+                                             std::to_string(timeout.count()) + " ms");
+  clock_.measure(inbox_, deadline);
+  if (lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
+  long_way_ = !shared_ && clock_.round_trip() > protocol::kLongWay;
+  bulk_.configure(reconnect_.timeout() > 0ms, long_way_);
+  uploads_.set_window(upload_window());
+}
+
+std::size_t Session::upload_window() const {
+  if (shared_) return kWindow;
+  const std::size_t least = long_way_ ? kWindow : kWindow * protocol::bulk_connections(false);
+  const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
+  return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
+}
+
+void Session::start(Reports& reports) {
+  bool late = false;
+  {
+    const std::lock_guard lock(mutex_);
+    dispatch_.start(reports);
+    late = lost();
+  }
+  clock_.start();
+  if (late) reports.lost(loss());
+}
+
+void Session::handle(WorkerMessage&& message) {
+  auto* const attached = std::get_if<protocol::Attached>(&message);
+  if (attached != nullptr && !described_.load())
+    describe(std::move(*attached));
+  else
+    dispatch_.take(std::move(message));
+}
+
+void Session::describe(protocol::Attached&& attached) {
+  // A session in shared memory ends with its connections.
+  reconnect_.set_timeout(shared_ ? 0ms : std::chrono::milliseconds(attached.resume_ms));
+  attached_ = std::move(attached);
+  described_.store(true, std::memory_order_release);
+}
+
+void Session::expect_pushes() {
+  if (!shared_) bulk_.open_incoming();
+}
+
+std::string Session::loss() {
+  const std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+void Session::say_goodbye() {
+  if (reconnect_.timeout() == 0ms || lost() || closing_.exchange(true)) return;
+  reconnect_.stop();
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kGoodbyeMs);
+  outbox_.compose([](protocol::Batch& batch) { batch.add(protocol::Goodbye{}); });
+  // Not flush(), since a thread of the application's may be stuck while it sends.
+  while ((outbox_.pending() || commands_->end() == protocol::Monitor::End::None) &&
+         std::chrono::steady_clock::now() < give_up) {
+    outbox_.try_flush();
+    std::this_thread::sleep_for(100us);
+  }
+}
+
+void Session::close() {
+  if (!closing_.exchange(true)) {
+    reconnect_.stop();
+    outbox_.compose([](protocol::Batch& batch) { batch.add(protocol::Goodbye{}); });
+    outbox_.flush();
+  }
+  inbox_.finish("the session was closed");
+}
+
+void Session::ended(const std::string& reason) {
+  const bool by_ourselves = closing_.load();
+  outbox_.close(by_ourselves ? kGoodbyeMs : 0);
+  const auto cancelled = uploads_.close();
+  bulk_.close();
+  for (const auto& then : cancelled) then();
+  const std::string& last_words = dispatch_.last_words();
+  const std::string why = last_words.empty() ? reason : "the worker ended the session: " + last_words;
+  Reports* receiver = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    loss_ = "node " + worker_.node + ": " + why;
+    lost_.store(true, std::memory_order_release);
+    receiver = dispatch_.receiver();  // null: start() reports the loss
+  }
+  upkeep_.retire();
+  if (receiver != nullptr && !by_ourselves) receiver->lost(loss_);
+  answers_.fail_all(loss_);
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,112 @@
+// The session with one worker.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <zmq.hpp>
+
+#include "icd/remote/answers.hpp"
+#include "icd/remote/bulk_lines.hpp"
+#include "icd/remote/inbox.hpp"
+#include "icd/remote/outbox.hpp"
+#include "icd/remote/reconnect.hpp"
+#include "icd/remote/report_dispatch.hpp"
+#include "icd/remote/shared_route.hpp"
+#include "icd/remote/upkeep.hpp"
+#include "icd/remote/uploads.hpp"
+#include "icd/remote/worker_clock.hpp"
+
+namespace clique::icd {
+
+class Reports;
+struct WorkerEndpoint;
+
+/// How long a worker on this host may take to hand memory over, or to take it.
+inline constexpr std::chrono::milliseconds kOfferTimeout{1000};
+
+/// The state of a link while it lives, and the parts that serve it:
+///
+/// - Outbox and Inbox: commands to the worker, reports from it;
+/// - ReportDispatch and Answers: to whom what comes goes;
+/// - Uploads, through BulkLines or SharedRoute: large transfers to the worker;
+/// - Reconnect: broken lines;
+/// - WorkerClock: the worker's clock;
+/// - Upkeep: what the background thread does.
+///
+/// The session itself is what happens to all of them: opening, starting, ending. Link is its public side; a
+/// forked child leaks it.
+class Session final : private Inbox::Handler {
+ public:
+  /// Connects, without waiting. @param timeout for taking the worker's shared memory.
+  Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout);
+  ~Session() override;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Waits until the worker has described itself and its clock is known. Throws
+  /// Error(CL_DEVICE_NOT_AVAILABLE) with the cause.
+  void open(std::chrono::milliseconds timeout);
+  /// Begins to deliver reports.
+  void start(Reports& reports);
+  /// Link::say_goodbye.
+  void say_goodbye();
+  /// Link::close.
+  void close();
+  /// Link::wait.
+  bool wait(FunctionRef<bool()> done);
+
+  bool lost() const { return lost_.load(std::memory_order_acquire); }
+  std::string loss();
+  const protocol::Attached& attached() const { return attached_; }
+  bool is_long_way() const { return long_way_; }
+  const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }
+  /// Has incoming lines for large transfers, if such transfers do not go through shared memory.
+  void expect_pushes();
+
+  Answers& answers() { return answers_; }
+  Outbox& outbox() { return outbox_; }
+  Inbox& inbox() { return inbox_; }
+  Uploads& uploads() { return uploads_; }
+  LinkControl& control() { return upkeep_; }
+  std::int64_t clock_offset() const { return clock_.offset(); }
+
+ private:
+  // Inbox::Handler
+  void handle(WorkerMessage&& message) override;
+  void ended(const std::string& reason) override;
+
+  void describe(protocol::Attached&& attached);
+  std::size_t upload_window() const;
+
+  const WorkerEndpoint& worker_;
+  const std::shared_ptr<protocol::SharedMemory> shared_;  // null: none
+  const std::shared_ptr<protocol::Line> commands_;
+  const std::shared_ptr<protocol::Line> reports_;
+
+  // The parts refer to each other. Upkeep comes first, since others call it until they are gone.
+  Upkeep upkeep_;
+  Answers answers_;
+  Outbox outbox_;
+  Inbox inbox_;
+  BulkLines bulk_;
+  SharedRoute shared_route_;
+  Uploads uploads_;
+  ReportDispatch dispatch_;
+  Reconnect reconnect_;
+  WorkerClock clock_;
+
+  protocol::Attached attached_;
+  std::atomic<bool> described_{false};  // attached_ is set
+  bool long_way_ = false;
+  std::atomic<bool> closing_{false};  // this side closes the link
+  std::mutex mutex_;
+  std::string loss_;  // under mutex_
+  std::atomic<bool> lost_{false};
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,64 @@
+#include "icd/remote/worker_clock.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "icd/remote/answers.hpp"
+#include "icd/remote/inbox.hpp"
+#include "icd/remote/outbox.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// The number of exchanges while the link opens, and the time after which no further one begins.
+constexpr int kExchanges = 5;
+constexpr auto kMeasuringTime = 20ms;
+/// The time between exchanges later.
+constexpr auto kPeriod = 2s;
+
+}  // namespace
+
+bool WorkerClock::ask(std::function<void()> answered) {
+  const auto asked = now_ns();
+  const auto id = answers_.expect(
+      protocol::Op::ClockSynced,
+      [this, asked, answered = std::move(answered)](void* reply, const std::string& /*failure*/) {
+        if (reply) note(asked, static_cast<protocol::ClockSynced*>(reply)->clock, now_ns());
+        if (answered) answered();
+      });
+  if (id == 0) return false;
+  outbox_.compose([&](protocol::Batch& batch) { batch.add(protocol::SyncClock{id}); });
+  return true;
+}
+
+void WorkerClock::note(std::int64_t asked, std::int64_t theirs, std::int64_t arrived) {
+  round_trip_ = std::min(round_trip_, arrived - asked);
+  if (estimate_.add(asked, theirs, arrived)) offset_.store(estimate_.offset(), std::memory_order_relaxed);
+}
+
+void WorkerClock::measure(Inbox& inbox, Clock::time_point deadline) {
+  const auto enough = std::min(Clock::now() + kMeasuringTime, deadline);
+  for (int i = 0; i < kExchanges && Clock::now() < enough; ++i) {
+    // Outlives its use: the wait ends when it is set, or when the link is lost, after which nothing is
+    // called.
+    std::atomic<bool> answered{false};
+    if (!ask([&] { answered.store(true, std::memory_order_release); })) return;
+    outbox_.flush();
+    inbox.wait([&] { return answered.load(std::memory_order_acquire); });
+  }
+}
+
+void WorkerClock::tick(Clock::time_point now) {
+  if (!started_.load() || now - asked_ <= kPeriod) return;
+  // The first call only starts the period: the clock has just been measured.
+  const bool measured_just_now = std::exchange(asked_, now) == Clock::time_point{};
+  if (measured_just_now) return;
+  if (ask({})) outbox_.try_flush();
+}
+
+}  // namespace clique::icd
