@@ -1,5 +1,5 @@
-// The functions that loaders look up in the library by their names (exports.map). All others they find
-// through the dispatch table.
+// The functions that loaders look up by name (exports.map). Loaders find all others through the dispatch
+// table.
 #include "icd/api/entry_points.hpp"
 
 extern "C" {

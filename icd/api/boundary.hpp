@@ -1,4 +1,4 @@
-// The border between C and the library: nothing thrown inside gets out.
+// The boundary between C and the library: exceptions become status codes.
 //
 // Every entry point is a function-try-block:
 //
@@ -20,11 +20,11 @@
 
 namespace clique::icd::api {
 
-/// "CL_INVALID_VALUE" and the like; null for a status that OpenCL does not have.
+/// The name of a status, such as "CL_INVALID_VALUE"; null if OpenCL does not define it.
 const char* status_name(cl_int status) noexcept;
 
-/// The status for the exception being handled: an Error's own, CL_OUT_OF_HOST_MEMORY for bad_alloc,
-/// CL_OUT_OF_RESOURCES for everything else. With CLIQUE_LOG=debug the reason goes to stderr.
+/// The status for the exception that is being handled: that of an Error, CL_OUT_OF_HOST_MEMORY for bad_alloc,
+/// CL_OUT_OF_RESOURCES for all others. With CLIQUE_LOG=debug, prints the reason on standard error.
 cl_int current_status(const char* entry_point) noexcept;
 
 #define CLIQUE_CATCH_STATUS                              \
@@ -39,7 +39,7 @@ cl_int current_status(const char* entry_point) noexcept;
     return nullptr;                                                     \
   }
 
-/// Gives a new object out to the application.
+/// Returns a new object to the application.
 template <typename T>
 typename T::HandleType* created(T* object, cl_int* errcode_ret) {
   const Ref<T> keep(object);
@@ -47,7 +47,7 @@ typename T::HandleType* created(T* object, cl_int* errcode_ret) {
   return keep->give_out();
 }
 
-/// Gives a command's event out where the application asked for it.
+/// Returns a command's event to the application if it asked for one.
 template <typename EventRef>
 void give_event(const EventRef& event, cl_event* out) {
   if (out != nullptr) *out = event->give_out();

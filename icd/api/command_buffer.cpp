@@ -13,17 +13,21 @@ namespace {
 
 using SyncPoints = CommandBuffer::SyncPoints;
 
-/// What the functions that record have in common. `add` adds the command, and returns its sync point.
+/// The common part of the functions that record. add(object, queue, sync_points) records the command and
+/// returns its sync point.
 template <typename Add>
 cl_int record(cl_command_buffer_khr command_buffer, cl_command_queue command_queue, cl_uint count,
               const cl_sync_point_khr* waits, cl_sync_point_khr* sync_point,
               const cl_mutable_command_khr* mutable_handle, Add&& add) {
   const Ref<CommandBuffer> object = get<CommandBuffer>(command_buffer);
-  require(command_queue == nullptr, CL_INVALID_COMMAND_QUEUE, "a command buffer has one queue only");
-  require(mutable_handle == nullptr, CL_INVALID_VALUE, "recorded commands do not change");
+  require(command_queue == nullptr, CL_INVALID_COMMAND_QUEUE,
+          "command_queue is not NULL; the command buffer has a single queue");
+  require(mutable_handle == nullptr, CL_INVALID_VALUE,
+          "mutable_handle is not NULL; recorded commands cannot be changed");
   object->require_recording();
   require((count == 0) == (waits == nullptr), CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
-          "sync_point_wait_list and its count disagree");
+          "num_sync_points_in_wait_list is ", count,
+          waits == nullptr ? " and sync_point_wait_list is NULL" : " and sync_point_wait_list is not NULL");
   const SyncPoints points(waits, count);
   object->require_sync_points(points);
   const cl_sync_point_khr point = add(*object, *object->queue(), points);
@@ -36,14 +40,17 @@ cl_int record(cl_command_buffer_khr command_buffer, cl_command_queue command_que
 cl_command_buffer_khr CL_API_CALL clCreateCommandBufferKHR(cl_uint num_queues, const cl_command_queue* queues,
                                                            const cl_command_buffer_properties_khr* properties,
                                                            cl_int* errcode_ret) try {
-  require(num_queues == 1 && queues != nullptr, CL_INVALID_VALUE, "not one queue");
+  require(num_queues == 1 && queues != nullptr, CL_INVALID_VALUE, "num_queues is ", num_queues,
+          queues == nullptr ? " and queues is NULL" : "", "; a command buffer has one queue");
   const Ref<Queue> queue = get<Queue>(queues[0]);
   auto list = property_list(properties);
   cl_command_buffer_flags_khr flags = 0;
   for_each_property(list, CL_INVALID_VALUE, [&](auto name, auto value) {
-    require(name == CL_COMMAND_BUFFER_FLAGS_KHR, CL_INVALID_VALUE, "unknown property");
+    require(name == CL_COMMAND_BUFFER_FLAGS_KHR, CL_INVALID_VALUE, "property ",
+            Hex{static_cast<std::uint64_t>(name)}, " is not defined");
     require((value & ~cl_properties{CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR}) == 0, CL_INVALID_VALUE,
-            "unknown flags");
+            "CL_COMMAND_BUFFER_FLAGS_KHR is ", Hex{static_cast<std::uint64_t>(value)},
+            "; only CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR is supported");
     flags = value;
   });
   return created(
@@ -75,13 +82,16 @@ cl_int CL_API_CALL clEnqueueCommandBufferKHR(cl_uint num_queues, cl_command_queu
                                              cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                              cl_event* event) try {
   const Ref<CommandBuffer> object = get<CommandBuffer>(command_buffer);
-  require((num_queues == 0) == (queues == nullptr), CL_INVALID_VALUE, "queues and their count disagree");
-  require(num_queues <= 1, CL_INVALID_VALUE, "more queues than commands were recorded for");
+  require((num_queues == 0) == (queues == nullptr), CL_INVALID_VALUE, "num_queues is ", num_queues,
+          queues == nullptr ? " and queues is NULL" : " and queues is not NULL");
+  require(num_queues <= 1, CL_INVALID_VALUE, "num_queues is ", num_queues,
+          "; commands were recorded for one queue");
   const Queue& own = *object->queue();
   const Ref<Queue> queue = queues != nullptr ? get<Queue>(queues[0]) : object->queue();
-  require(queue->context() == own.context(), CL_INVALID_CONTEXT, "a queue of another context");
+  require(queue->context() == own.context(), CL_INVALID_CONTEXT, "the queue belongs to another context");
   require(queue->device() == own.device() && queue->properties() == own.properties(),
-          CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, "a queue of another device, or with other properties");
+          CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
+          "the queue has another device or other properties than the command buffer's");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   give_event(object->enqueue(*queue, waits), event);
   return CL_SUCCESS;
@@ -210,7 +220,8 @@ cl_int CL_API_CALL clCommandNDRangeKernelKHR(
     cl_uint num_sync_points_in_wait_list, const cl_sync_point_khr* sync_point_wait_list,
     cl_sync_point_khr* sync_point, cl_mutable_command_khr* mutable_handle) try {
   get<CommandBuffer>(command_buffer);
-  require(properties == nullptr || *properties == 0, CL_INVALID_VALUE, "there are no such properties");
+  require(properties == nullptr || *properties == 0, CL_INVALID_VALUE,
+          "properties are not empty; none is defined");
   return record(command_buffer, command_queue, num_sync_points_in_wait_list, sync_point_wait_list, sync_point,
                 mutable_handle, [&](CommandBuffer& object, const Queue& queue, SyncPoints waits) {
                   const Ref<Kernel> launched = kernel_for(queue, kernel);
@@ -244,7 +255,7 @@ cl_int CL_API_CALL clGetCommandBufferInfoKHR(cl_command_buffer_khr command_buffe
       write(object->properties());
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "a command buffer has no such information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

@@ -17,7 +17,7 @@ namespace {
 using Properties = std::vector<cl_context_properties>;
 using Callback = Context::ErrorCallback;
 
-/// The clauses that clCreateContext and clCreateContextFromType share.
+/// Checks the arguments that clCreateContext and clCreateContextFromType share.
 Properties checked_properties(const cl_context_properties* properties, Callback callback,
                               const void* user_data) {
   Properties list = property_list(properties);
@@ -25,20 +25,23 @@ Properties checked_properties(const cl_context_properties* properties, Callback 
     switch (name) {
       case CL_CONTEXT_PLATFORM:
         require(value == reinterpret_cast<cl_context_properties>(Platform::handle()), CL_INVALID_PLATFORM,
-                "not the handle of this platform");
+                "CL_CONTEXT_PLATFORM is not the handle of this platform");
         break;
       case CL_CONTEXT_INTEROP_USER_SYNC:
-        require(value == CL_FALSE || value == CL_TRUE, CL_INVALID_PROPERTY, "not a boolean");
+        require(value == CL_FALSE || value == CL_TRUE, CL_INVALID_PROPERTY,
+                "CL_CONTEXT_INTEROP_USER_SYNC is ", value, "; allowed are CL_TRUE and CL_FALSE");
         break;
       default:
-        throw Error(CL_INVALID_PROPERTY, "no such context property");
+        throw Error(CL_INVALID_PROPERTY, "property ", Hex{static_cast<std::uint64_t>(name)},
+                    " is not defined");
     }
   });
-  require(callback != nullptr || user_data == nullptr, CL_INVALID_VALUE, "user data without a callback");
+  require(callback != nullptr || user_data == nullptr, CL_INVALID_VALUE,
+          "user_data is given without pfn_notify");
   return list;
 }
 
-/// Leaves out the devices of nodes that are not there any more.
+/// Removes the devices of nodes that are no longer available.
 void leave_out_unavailable(std::vector<Ref<Device>>& devices) {
   const std::vector<Worker*> workers = workers_of(devices);
   const std::vector<std::string> failures = open_all(workers);
@@ -54,7 +57,8 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, 
                                        const cl_device_id* devices, Callback pfn_notify, void* user_data,
                                        cl_int* errcode_ret) try {
   Properties list = checked_properties(properties, pfn_notify, user_data);
-  require(devices != nullptr && num_devices > 0, CL_INVALID_VALUE, "no devices");
+  require(devices != nullptr && num_devices > 0, CL_INVALID_VALUE, "num_devices is ", num_devices,
+          devices == nullptr ? " and devices is NULL" : "", "; a context needs a device");
   std::vector<Ref<Device>> members = get_all<Device>(devices, num_devices);
   return created(new Context(std::move(members), std::move(list), pfn_notify, user_data), errcode_ret);
 }
@@ -66,7 +70,8 @@ cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* prop
   Properties list = checked_properties(properties, pfn_notify, user_data);
   std::vector<Ref<Device>> members = devices_of_type(device_type);
   leave_out_unavailable(members);
-  require(!members.empty(), CL_DEVICE_NOT_AVAILABLE, "none of the devices' nodes is there");
+  require(!members.empty(), CL_DEVICE_NOT_AVAILABLE, "no node that has devices of type ", Hex{device_type},
+          " is available");
   return created(new Context(std::move(members), std::move(list), pfn_notify, user_data), errcode_ret);
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)
@@ -104,7 +109,7 @@ cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info param_na
       write(object->properties());
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such context information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }
@@ -113,7 +118,7 @@ CLIQUE_CATCH_STATUS
 cl_int CL_API_CALL clSetContextDestructorCallback(cl_context context, Context::DestructorCallback pfn_notify,
                                                   void* user_data) try {
   const Ref<Context> object = get<Context>(context);
-  require(pfn_notify != nullptr, CL_INVALID_VALUE, "no callback");
+  require(pfn_notify != nullptr, CL_INVALID_VALUE, "pfn_notify is NULL");
   object->add_destructor(pfn_notify, user_data);
   return CL_SUCCESS;
 }

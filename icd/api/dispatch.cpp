@@ -1,4 +1,4 @@
-// The table that loaders call through, in the order of cl_icd.h.
+// The dispatch table through which loaders call, in the order of cl_icd.h.
 #include "icd/api/entry_points.hpp"
 #include "icd/common/object.hpp"
 

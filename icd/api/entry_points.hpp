@@ -1,6 +1,5 @@
 // Every entry point of the platform, declared with the type that the specification's headers give it. Each is
-// defined in the file of the kind of object that it belongs to; what Clique does not have is in
-// unsupported.cpp.
+// defined in the file of its kind of object, or in unsupported.cpp.
 #pragma once
 
 #include <CL/cl.h>
@@ -170,7 +169,7 @@ decltype(::clCreateBufferWithProperties) clCreateBufferWithProperties;
 decltype(::clCreateImageWithProperties) clCreateImageWithProperties;
 decltype(::clSetContextDestructorCallback) clSetContextDestructorCallback;
 
-// Not in the dispatch table: found through clGetExtensionFunctionAddress.
+// Not in the dispatch table; clGetExtensionFunctionAddress returns them.
 decltype(::clIcdGetPlatformIDsKHR) clIcdGetPlatformIDsKHR;
 decltype(::clCreateCommandQueueWithPropertiesKHR) clCreateCommandQueueWithPropertiesKHR;
 decltype(::clGetKernelSuggestedLocalWorkSizeKHR) clGetKernelSuggestedLocalWorkSizeKHR;

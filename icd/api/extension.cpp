@@ -1,4 +1,4 @@
-// Sections 4.1 and 9.2: functions by their names.
+// Sections 4.1 and 9.2: functions that are found by name.
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -18,7 +18,7 @@ struct Function {
 
 #define CLIQUE_FUNCTION(name) {#name, reinterpret_cast<void (*)()>(&api::name)}
 
-// The core ones, and those of extensions that Clique offers.
+// The core functions, and those of the extensions that Clique offers.
 const Function kFunctions[] = {
     CLIQUE_FUNCTION(clGetPlatformIDs),
     CLIQUE_FUNCTION(clGetPlatformInfo),

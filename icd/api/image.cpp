@@ -1,4 +1,4 @@
-// Images: OpenCL 3.0, section 5.3, but for the commands on them (transfer.cpp).
+// Images: OpenCL 3.0, section 5.3, except the commands on them (transfer.cpp).
 #include <algorithm>
 #include <set>
 
@@ -17,7 +17,7 @@ bool has_images(const Device& device) {
   return device.value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
 }
 
-/// The access that a list of formats is asked for with.
+/// The access for which to list formats, from the flags of an image.
 cl_mem_flags format_access(cl_mem_flags flags) {
   if ((flags & CL_MEM_KERNEL_READ_AND_WRITE) != 0) return CL_MEM_KERNEL_READ_AND_WRITE;
   if ((flags & CL_MEM_READ_ONLY) != 0) return CL_MEM_READ_ONLY;
@@ -25,13 +25,15 @@ cl_mem_flags format_access(cl_mem_flags flags) {
   return CL_MEM_READ_WRITE;
 }
 
-/// Clauses on a format by itself. Throws Error(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR).
+/// Checks a format by itself. Throws Error(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR).
 void check_format(const cl_image_format* format) {
-  require(format != nullptr && element_size(*format) != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-          "no such channel order or data type");
+  require(format != nullptr, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "image_format is NULL");
+  require(element_size(*format) != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "channel order ",
+          Hex{format->image_channel_order}, " with data type ", Hex{format->image_channel_data_type},
+          " is not defined");
 }
 
-/// Whether a device can have an image of this extent.
+/// True if the device supports images of this type and extent.
 bool fits(const Device& device, const cl_image_desc& desc) {
   if (!has_images(device)) return false;
   const auto limit = [&](cl_device_info name) { return device.value<size_t>(name); };
@@ -65,51 +67,55 @@ bool supports(const Device& device, cl_mem_flags access, cl_mem_object_type type
   });
 }
 
-/// Dimensions, pitches and the rest of a descriptor but for its buffer. Throws
+/// Checks a descriptor except for its buffer. `element` is the size of a pixel in bytes. Throws
 /// Error(CL_INVALID_IMAGE_DESCRIPTOR).
 void check_shape(const cl_image_desc& desc, std::size_t element, bool host_ptr) {
-  const auto valid = [](bool condition, const char* why) {
-    require(condition, CL_INVALID_IMAGE_DESCRIPTOR, why);
+  const auto valid = [](bool condition, const auto&... why) {
+    require(condition, CL_INVALID_IMAGE_DESCRIPTOR, why...);
   };
-  valid(is_image_type(desc.image_type), "no such image type");
-  valid(desc.image_width != 0, "the width is 0");
+  valid(is_image_type(desc.image_type), "image_type is ", Hex{desc.image_type}, ", which is not defined");
+  valid(desc.image_width != 0, "image_width is 0");
   const bool planar = desc.image_type == CL_MEM_OBJECT_IMAGE2D ||
                       desc.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
                       desc.image_type == CL_MEM_OBJECT_IMAGE3D;
-  valid(!planar || desc.image_height != 0, "the height is 0");
-  valid(desc.image_type != CL_MEM_OBJECT_IMAGE3D || desc.image_depth != 0, "the depth is 0");
+  valid(!planar || desc.image_height != 0, "image_height is 0");
+  valid(desc.image_type != CL_MEM_OBJECT_IMAGE3D || desc.image_depth != 0, "image_depth is 0");
   const bool array =
       desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY || desc.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-  valid(!array || desc.image_array_size != 0, "the array has no layers");
-  valid(desc.num_mip_levels == 0 && desc.num_samples == 0, "mip levels and samples have to be 0");
+  valid(!array || desc.image_array_size != 0, "image_array_size is 0");
+  valid(desc.num_mip_levels == 0 && desc.num_samples == 0, "num_mip_levels is ", desc.num_mip_levels,
+        " and num_samples is ", desc.num_samples, "; both must be 0");
 
   if (desc.buffer != nullptr) return;
-  valid(host_ptr || (desc.image_row_pitch == 0 && desc.image_slice_pitch == 0), "pitches without a host_ptr");
+  valid(host_ptr || (desc.image_row_pitch == 0 && desc.image_slice_pitch == 0), "image_row_pitch is ",
+        desc.image_row_pitch, " and image_slice_pitch is ", desc.image_slice_pitch,
+        "; without host_ptr both must be 0");
   if (!host_ptr) return;
   const std::size_t row = desc.image_width * element;
   if (desc.image_row_pitch != 0)
-    valid(desc.image_row_pitch >= row && desc.image_row_pitch % element == 0,
-          "the row pitch is too small or uneven");
+    valid(desc.image_row_pitch >= row && desc.image_row_pitch % element == 0, "image_row_pitch is ",
+          desc.image_row_pitch, "; it must be a multiple of ", element, " and not less than ", row);
   if (desc.image_slice_pitch == 0) return;
   const std::size_t pitch = desc.image_row_pitch != 0 ? desc.image_row_pitch : row;
   if (desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY)
-    valid(desc.image_slice_pitch >= pitch && desc.image_slice_pitch % pitch == 0,
-          "the slice pitch is too small or uneven");
+    valid(desc.image_slice_pitch >= pitch && desc.image_slice_pitch % pitch == 0, "image_slice_pitch is ",
+          desc.image_slice_pitch, "; it must be a multiple of the row pitch, ", pitch);
   if (desc.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY || desc.image_type == CL_MEM_OBJECT_IMAGE3D)
     valid(desc.image_slice_pitch >= pitch * desc.image_height && desc.image_slice_pitch % pitch == 0,
-          "the slice pitch is too small or uneven");
+          "image_slice_pitch is ", desc.image_slice_pitch, "; it must be a multiple of the row pitch, ",
+          pitch, ", and not less than ", pitch * desc.image_height);
 }
 
-/// Bytes from the first to the end of the last row of a 2D image whose rows lie in a buffer, `origin` bytes
-/// behind the start of an allocation. Throws Error(CL_INVALID_OPERATION) where no device of the context
-/// offers that, and CL_INVALID_IMAGE_FORMAT_DESCRIPTOR where none can with this pitch and origin
-/// (sections 5.3.1.1 and 5.3.1.6: what they have to be a multiple of is said in pixels).
+/// The bytes that the rows of a 2D image in a buffer occupy. `origin` is the buffer's offset in its
+/// allocation. Throws Error(CL_INVALID_OPERATION) if no device of the context supports such images, and
+/// Error(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR) if none supports this pitch and origin (sections 5.3.1.1 and
+/// 5.3.1.6, which state the alignments in pixels).
 std::size_t rows_in_buffer(const Context& context, const cl_image_desc& desc, std::size_t element,
                            std::size_t origin) {
   const std::size_t row = desc.image_width * element;
   const std::size_t pitch = desc.image_row_pitch != 0 ? desc.image_row_pitch : row;
-  require(pitch >= row && pitch % element == 0, CL_INVALID_IMAGE_DESCRIPTOR,
-          "the row pitch is too small or uneven");
+  require(pitch >= row && pitch % element == 0, CL_INVALID_IMAGE_DESCRIPTOR, "image_row_pitch is ", pitch,
+          "; it must be a multiple of ", element, " and not less than ", row);
   bool offered = false;
   bool aligned = false;
   for (const Ref<Device>& device : context.devices()) {
@@ -121,35 +127,36 @@ std::size_t rows_in_buffer(const Context& context, const cl_image_desc& desc, st
     aligned |= multiple(pitch, CL_DEVICE_IMAGE_PITCH_ALIGNMENT) &&
                multiple(origin, CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT);
   }
-  require(offered, CL_INVALID_OPERATION, "no device of the context can make 2D images from buffers");
-  require(aligned, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-          "the row pitch or the buffer's origin is aligned for no device of the context");
+  require(offered, CL_INVALID_OPERATION, "no device of the context supports 2D images in buffers");
+  require(aligned, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "the row pitch is ", pitch,
+          " and the buffer's origin is ", origin, "; no device of the context supports this alignment");
   return pitch * desc.image_height;
 }
 
-/// The buffer below an image, or empty. Throws Error(CL_INVALID_IMAGE_DESCRIPTOR) and others of the buffer's
-/// clauses.
+/// The buffer that an image is created from, checked; empty if there is none. Throws
+/// Error(CL_INVALID_IMAGE_DESCRIPTOR) and what rows_in_buffer() throws.
 Ref<Memory> buffer_below(const Context& context, const cl_image_desc& desc, std::size_t element) {
-  const auto valid = [](bool condition, const char* why) {
-    require(condition, CL_INVALID_IMAGE_DESCRIPTOR, why);
+  const auto valid = [](bool condition, const auto&... why) {
+    require(condition, CL_INVALID_IMAGE_DESCRIPTOR, why...);
   };
   valid((desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER) <= (desc.buffer != nullptr),
-        "a buffer image needs a buffer");
+        "CL_MEM_OBJECT_IMAGE1D_BUFFER requires a buffer");
   if (desc.buffer == nullptr) return nullptr;
   valid(desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER || desc.image_type == CL_MEM_OBJECT_IMAGE2D,
-        "only 1D buffer images and 2D images can be made from another memory object");
+        "image_type is ", Hex{desc.image_type},
+        "; only 1D buffer images and 2D images can be created from another memory object");
   Ref<Memory> buffer;
   try {
     buffer = get<Memory>(desc.buffer);
   } catch (const Error&) {
-    throw Error(CL_INVALID_IMAGE_DESCRIPTOR, "the buffer is no live handle");
+    throw Error(CL_INVALID_IMAGE_DESCRIPTOR, "the buffer is not a valid handle");
   }
-  valid(!buffer->is_image(), "images from images are not offered");
-  valid(buffer->context().get() == &context, "the buffer is of another context");
+  valid(!buffer->is_image(), "the buffer is an image; images from images are not supported");
+  valid(buffer->context().get() == &context, "the buffer belongs to another context");
   std::size_t size = desc.image_width * element;
   if (desc.image_type == CL_MEM_OBJECT_IMAGE2D)
     size = rows_in_buffer(context, desc, element, buffer->origin());
-  valid(size <= buffer->size(), "the image is larger than its buffer");
+  valid(size <= buffer->size(), "the image needs ", size, " bytes; the buffer has ", buffer->size());
   return buffer;
 }
 
@@ -163,17 +170,20 @@ Ref<Image> create_image(cl_context context, const cl_mem_properties* properties,
   const auto& devices = owner->devices();
   require(std::any_of(devices.begin(), devices.end(),
                       [](const Ref<Device>& device) { return has_images(*device); }),
-          CL_INVALID_OPERATION, "no device of the context has images");
+          CL_INVALID_OPERATION, "no device of the context supports images");
   const std::size_t element = element_size(*format);
   check_shape(*desc, element, host_ptr != nullptr);
   Ref<Memory> buffer = buffer_below(*owner, *desc, element);
   require(std::any_of(devices.begin(), devices.end(),
                       [&](const Ref<Device>& device) { return fits(*device, *desc); }),
-          CL_INVALID_IMAGE_SIZE, "larger than any device of the context can have");
+          CL_INVALID_IMAGE_SIZE, desc->image_width, " x ", desc->image_height, " x ", desc->image_depth,
+          " with ", desc->image_array_size, " layers is more than any device of the context supports");
   if (buffer) {
-    require(host_ptr == nullptr, CL_INVALID_HOST_PTR, "an image from a buffer has the buffer's content");
+    require(host_ptr == nullptr, CL_INVALID_HOST_PTR,
+            "host_ptr is given; an image from a buffer has the buffer's content");
     require((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0,
-            CL_INVALID_VALUE, "an image from a buffer inherits the host pointer");
+            CL_INVALID_VALUE, "flags are ", Hex{flags},
+            "; an image from a buffer inherits the host-pointer flags");
     flags = inherit_flags(flags, *buffer);
   } else {
     check_host_ptr(flags, host_ptr);
@@ -183,7 +193,9 @@ Ref<Image> create_image(cl_context context, const cl_mem_properties* properties,
                       [&](const Ref<Device>& device) {
                         return supports(*device, access, desc->image_type, *format);
                       }),
-          CL_IMAGE_FORMAT_NOT_SUPPORTED, "no device of the context has this format for this type and access");
+          CL_IMAGE_FORMAT_NOT_SUPPORTED, "no device of the context supports channel order ",
+          Hex{format->image_channel_order}, " with data type ", Hex{format->image_channel_data_type},
+          " for this image type and access");
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   return Ref<Image>(
       new Image(std::move(owner), flags, *format, *desc, host_ptr, std::move(buffer), std::move(list)));
@@ -201,7 +213,8 @@ cl_image_desc describe(cl_mem_object_type type, size_t width, size_t height, siz
   return desc;
 }
 
-/// clCreateImage2D and 3D say CL_INVALID_IMAGE_SIZE of what clCreateImage calls a bad descriptor.
+/// clCreateImage2D and clCreateImage3D return CL_INVALID_IMAGE_SIZE for what clCreateImage calls an invalid
+/// descriptor.
 template <typename Create>
 cl_mem create_plain(Create&& create, cl_int* errcode_ret) {
   try {
@@ -244,7 +257,7 @@ cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags,
                                    const cl_image_format* image_format, size_t image_width,
                                    size_t image_height, size_t image_depth, size_t image_row_pitch,
                                    size_t image_slice_pitch, void* host_ptr, cl_int* errcode_ret) try {
-  require(image_depth > 1, CL_INVALID_IMAGE_SIZE, "a 3D image of this call has more than one slice");
+  require(image_depth > 1, CL_INVALID_IMAGE_SIZE, "image_depth is ", image_depth, "; it must be at least 2");
   const auto desc = describe(CL_MEM_OBJECT_IMAGE3D, image_width, image_height, image_depth, image_row_pitch,
                              image_slice_pitch);
   return create_plain([&] { return create_image(context, nullptr, flags, image_format, &desc, host_ptr); },
@@ -258,9 +271,10 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags f
                                               cl_uint* num_image_formats) try {
   const Ref<Context> owner = get<Context>(context);
   check_flags(flags & ~cl_mem_flags{CL_MEM_KERNEL_READ_AND_WRITE});
-  require(is_image_type(image_type), CL_INVALID_VALUE, "no such image type");
+  require(is_image_type(image_type), CL_INVALID_VALUE, "image_type is ", Hex{image_type},
+          ", which is not defined");
   require(image_formats == nullptr || num_entries > 0, CL_INVALID_VALUE, "num_entries is 0");
-  // The union of what the devices have, in the order of the first that has it.
+  // The union of the devices' formats, in the order of the first device that has each.
   std::vector<cl_image_format> all;
   std::set<std::pair<cl_uint, cl_uint>> seen;
   for (const auto& device : owner->devices())
@@ -277,7 +291,7 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info param_name, size_t
                                   void* param_value, size_t* param_value_size_ret) try {
   const Ref<Memory> memory = get<Memory>(image);
   const auto* object = dynamic_cast<const Image*>(memory.get());
-  require(object != nullptr, CL_INVALID_MEM_OBJECT, "a buffer where an image is expected");
+  require(object != nullptr, CL_INVALID_MEM_OBJECT, "the memory object is a buffer; an image is required");
   const InfoWriter write(param_value_size, param_value, param_value_size_ret);
   const cl_image_desc& desc = object->desc();
   const bool planar = object->dimensions() > 1 && desc.image_type != CL_MEM_OBJECT_IMAGE1D_ARRAY;
@@ -319,7 +333,7 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info param_name, size_t
       write(cl_uint{0});
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "unknown param_name");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

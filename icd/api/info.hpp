@@ -14,6 +14,11 @@
 
 namespace clique::icd {
 
+/// The error of a query whose param_name is not defined.
+inline Error unknown_param(cl_uint param_name) {
+  return Error(CL_INVALID_VALUE, "param_name is ", Hex{param_name}, ", which is not defined for this query");
+}
+
 /// Writes an answer the way every clGet*Info does: the value if the application gave memory for it, and its
 /// size if the application asked for it. Each function throws Error(CL_INVALID_VALUE) if `param_value` is
 /// given and too small.

@@ -14,18 +14,20 @@ void require_svm(const Kernel& kernel) {
   const auto& devices = kernel.context()->devices();
   require(std::any_of(devices.begin(), devices.end(),
                       [](const Ref<Device>& device) { return device->has_svm(); }),
-          CL_INVALID_OPERATION, "no device has shared virtual memory");
+          CL_INVALID_OPERATION, "no device of the context supports shared virtual memory");
 }
 
-/// The allocations that a list of pointers points into. Throws Error(CL_INVALID_VALUE).
+/// The allocations into which a list of pointers points. Throws Error(CL_INVALID_VALUE).
 std::vector<Ref<Memory>> allocations(const Kernel& kernel, size_t size, const void* pointers) {
-  // An empty list is given as no value at all.
+  // An empty list is a NULL pointer with size 0.
   require((size == 0) == (pointers == nullptr) && size % sizeof(void*) == 0, CL_INVALID_VALUE,
-          "no list of pointers");
+          "param_value_size is ", size, pointers == nullptr ? " and param_value is NULL" : "",
+          "; a list of pointers is required");
   std::vector<Ref<Memory>> result;
   for (size_t i = 0; i < size / sizeof(void*); ++i) {
     SvmPointer svm = kernel.context()->svm().find(static_cast<void* const*>(pointers)[i]);
-    require(static_cast<bool>(svm), CL_INVALID_VALUE, "no pointer into shared virtual memory");
+    require(static_cast<bool>(svm), CL_INVALID_VALUE, "pointer ", i,
+            " does not point into shared virtual memory");
     if (std::find(result.begin(), result.end(), svm.allocation) == result.end())
       result.push_back(std::move(svm.allocation));
   }
@@ -36,7 +38,7 @@ std::vector<Ref<Memory>> allocations(const Kernel& kernel, size_t size, const vo
 
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* kernel_name, cl_int* errcode_ret) try {
   const Ref<Program> of = get<Program>(program);
-  require(kernel_name != nullptr, CL_INVALID_VALUE, "no name");
+  require(kernel_name != nullptr, CL_INVALID_VALUE, "kernel_name is NULL");
   return created(of->create_kernel(kernel_name).get(), errcode_ret);
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)
@@ -44,7 +46,8 @@ CLIQUE_CATCH_ERRCODE(errcode_ret)
 cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint num_kernels, cl_kernel* kernels,
                                             cl_uint* num_kernels_ret) try {
   const std::vector<Ref<Kernel>> all = get<Program>(program)->create_kernels();
-  require(kernels == nullptr || num_kernels >= all.size(), CL_INVALID_VALUE, "there are more kernels");
+  require(kernels == nullptr || num_kernels >= all.size(), CL_INVALID_VALUE, "num_kernels is ", num_kernels,
+          "; the program has ", all.size(), " kernels");
   if (kernels != nullptr)
     std::transform(all.begin(), all.end(), kernels,
                    [](const Ref<Kernel>& kernel) { return kernel->give_out(); });
@@ -94,12 +97,13 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info par
       object->set_reached(allocations(*object, param_value_size, param_value));
       break;
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
-      require(param_value != nullptr && param_value_size == sizeof(cl_bool), CL_INVALID_VALUE, "no cl_bool");
+      require(param_value != nullptr && param_value_size == sizeof(cl_bool), CL_INVALID_VALUE,
+              "param_value_size is ", param_value_size, "; a cl_bool is required");
       require(*static_cast<const cl_bool*>(param_value) == CL_FALSE, CL_INVALID_OPERATION,
-              "no device uses all of the host's memory");
+              "no device supports fine-grained system sharing");
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such execution information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

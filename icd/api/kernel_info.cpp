@@ -1,4 +1,4 @@
-// Section 5.9.4: what kernels are asked for.
+// Section 5.9.4: queries on kernels.
 #include <cstring>
 
 #include "icd/api/boundary.hpp"
@@ -12,15 +12,17 @@ namespace {
 /// CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL.
 constexpr cl_kernel_sub_group_info kCompileSubGroupSize = 0x410A;
 
-/// The function on `device`, which may be left out where there is but one. Throws Error(CL_INVALID_DEVICE).
+/// The kernel on `device`, which may be NULL if the kernel has a single device. Throws
+/// Error(CL_INVALID_DEVICE).
 const KernelFunction::OnDevice& on_device(const Kernel& kernel, cl_device_id device) {
   const auto& devices = kernel.function().devices;
   if (device == nullptr) {
-    require(devices.size() == 1, CL_INVALID_DEVICE, "the kernel has several devices");
+    require(devices.size() == 1, CL_INVALID_DEVICE, "device is NULL; the kernel has ", devices.size(),
+            " devices");
     return devices.front();
   }
   const KernelFunction::OnDevice* found = kernel.function().on(*get<Device>(device));
-  require(found != nullptr, CL_INVALID_DEVICE, "not a device of the kernel");
+  require(found != nullptr, CL_INVALID_DEVICE, "the kernel was not built for the device");
   return *found;
 }
 
@@ -34,8 +36,9 @@ bool has_sub_groups(const Device& device) {
          device.text(CL_DEVICE_EXTENSIONS).find("subgroups") != std::string::npos;
 }
 
-/// Bytes of the answer to a clGetKernelSubGroupInfo; `room` is what the application gives a local size.
-/// Throws Error(CL_INVALID_VALUE) for an unknown name or input that does not go with it.
+/// The size in bytes of an answer of clGetKernelSubGroupInfo. `room` is the size that the application gives
+/// for an answer that is a local size. Throws Error(CL_INVALID_VALUE) if the name is not defined or the input
+/// does not match it.
 size_t sub_group_answer_size(cl_kernel_sub_group_info name, size_t input_size, const void* input,
                              size_t room) {
   const bool sizes =
@@ -43,19 +46,21 @@ size_t sub_group_answer_size(cl_kernel_sub_group_info name, size_t input_size, c
   switch (name) {
     case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
     case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
-      require(sizes, CL_INVALID_VALUE, "the input is no local size");
+      require(sizes, CL_INVALID_VALUE, "input_value_size is ", input_size,
+              "; one to three local sizes of type size_t are required");
       return sizeof(size_t);
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
-      require(input != nullptr && input_size == sizeof(size_t), CL_INVALID_VALUE, "the input is no count");
+      require(input != nullptr && input_size == sizeof(size_t), CL_INVALID_VALUE, "input_value_size is ",
+              input_size, "; one count of type size_t is required");
       require(room % sizeof(size_t) == 0 && room / sizeof(size_t) - 1 < 3, CL_INVALID_VALUE,
-              "no room for a local size");
+              "param_value_size is ", room, "; the answer is one to three values of type size_t");
       return room;
     case CL_KERNEL_MAX_NUM_SUB_GROUPS:
     case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
     case kCompileSubGroupSize:
       return sizeof(size_t);
     default:
-      throw Error(CL_INVALID_VALUE, "no such sub-group information");
+      throw unknown_param(name);
   }
 }
 
@@ -85,7 +90,7 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info param_name, 
       write(object->function().attributes);
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such kernel information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }
@@ -96,7 +101,8 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg_index, cl_ke
                                       size_t* param_value_size_ret) try {
   const Ref<Kernel> object = get<Kernel>(kernel);
   const KernelFunction& function = object->function();
-  require(arg_index < function.parameters.size(), CL_INVALID_ARG_INDEX, "the kernel has no such argument");
+  require(arg_index < function.parameters.size(), CL_INVALID_ARG_INDEX, "arg_index is ", arg_index,
+          "; the kernel has ", function.parameters.size(), " arguments");
   require(!function.descriptions.empty(), CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
           "the program was not built from source with -cl-kernel-arg-info");
   const protocol::ArgDescription& arg = function.descriptions[arg_index];
@@ -118,7 +124,7 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg_index, cl_ke
       write(arg.name);
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such argument information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }
@@ -134,17 +140,17 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
   switch (param_name) {
     case CL_KERNEL_GLOBAL_WORK_SIZE:
       require(has_global_size(*object, *on.device), CL_INVALID_VALUE,
-              "only custom devices and built-in kernels have it");
+              "CL_KERNEL_GLOBAL_WORK_SIZE is defined for custom devices and built-in kernels only");
       [[fallthrough]];
     case CL_KERNEL_WORK_GROUP_SIZE:
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
     case CL_KERNEL_PRIVATE_MEM_SIZE:
-      require(told != nullptr, CL_INVALID_VALUE, "the node's driver does not tell");
+      require(told != nullptr, CL_INVALID_VALUE, "the node's driver does not provide ", Hex{param_name});
       write(*told);
       break;
     case CL_KERNEL_LOCAL_MEM_SIZE: {
-      // The description was made before any argument was set.
+      // The worker described the kernel before any argument was set.
       cl_ulong size = object->local_args_size();
       cl_ulong own = 0;
       if (told != nullptr && told->size() == sizeof own) std::memcpy(&own, told->data(), sizeof own);
@@ -152,7 +158,7 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
       break;
     }
     default:
-      throw Error(CL_INVALID_VALUE, "no such work-group information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }
@@ -164,7 +170,7 @@ cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device
                                            void* param_value, size_t* param_value_size_ret) try {
   const Ref<Kernel> object = get<Kernel>(kernel);
   const KernelFunction::OnDevice& on = on_device(*object, device);
-  require(has_sub_groups(*on.device), CL_INVALID_OPERATION, "the device has no sub-groups");
+  require(has_sub_groups(*on.device), CL_INVALID_OPERATION, "the device does not support sub-groups");
   const size_t room = param_value != nullptr ? param_value_size : 3 * sizeof(size_t);
   const size_t size = sub_group_answer_size(param_name, input_value_size, input_value, room);
   const InfoWriter write(param_value_size, param_value, param_value_size_ret);

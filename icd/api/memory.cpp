@@ -1,4 +1,4 @@
-// Buffers and what all memory objects have: OpenCL 3.0, sections 5.2 and 5.5.
+// Buffers, and functions for all memory objects: OpenCL 3.0, sections 5.2 and 5.5.
 #include <algorithm>
 
 #include "icd/api/arguments.hpp"
@@ -20,18 +20,19 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
   Ref<Context> owner = get<Context>(context);
   auto list = memory_properties(properties);
   check_flags(flags);
-  require(size > 0 && size <= largest_allocation(*owner), CL_INVALID_BUFFER_SIZE,
-          "0, or more than any device of the context can allocate");
+  const cl_ulong largest = largest_allocation(*owner);
+  require(size > 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
+          "; the devices of the context can allocate 1 to ", largest, " bytes");
   check_host_ptr(flags, host_ptr);
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) touch_source(host_ptr, size);
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   SvmPointer svm = (flags & CL_MEM_USE_HOST_PTR) != 0 ? owner->svm().find(host_ptr) : SvmPointer();
-  require(!svm || size <= svm.room(), CL_INVALID_BUFFER_SIZE,
-          "more than the allocation of shared virtual memory has");
+  require(!svm || size <= svm.room(), CL_INVALID_BUFFER_SIZE, "size is ", size,
+          "; from host_ptr on, the allocation of shared virtual memory has ", svm.room(), " bytes");
   return Ref<Buffer>(new Buffer(std::move(owner), flags, size, host_ptr, std::move(list), std::move(svm)));
 }
 
-/// CL_TRUE for a buffer over a pointer into shared virtual memory, and for a part of one.
+/// CL_TRUE for a buffer whose host_ptr points into shared virtual memory, and for sub-buffers of one.
 cl_bool uses_svm(const Memory& memory) {
   const bool uses = !memory.is_image() && (memory.svm() || (memory.parent() && memory.parent()->svm()));
   return uses ? CL_TRUE : CL_FALSE;
@@ -57,23 +58,24 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
                                      cl_int* errcode_ret) try {
   const Ref<Memory> memory = get<Memory>(buffer);
   require(!memory->is_image() && !memory->parent(), CL_INVALID_MEM_OBJECT,
-          "not a buffer, or a sub-buffer itself");
+          memory->is_image() ? "buffer is an image" : "buffer is itself a sub-buffer");
   check_flags(flags);
   require((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0,
-          CL_INVALID_VALUE, "a sub-buffer inherits the host pointer");
+          CL_INVALID_VALUE, "flags are ", Hex{flags}, "; a sub-buffer inherits the host-pointer flags");
   flags = inherit_flags(flags, *memory);
-  require(buffer_create_type == CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_VALUE, "unknown buffer_create_type");
+  require(buffer_create_type == CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_VALUE, "buffer_create_type is ",
+          Hex{buffer_create_type}, "; allowed is CL_BUFFER_CREATE_TYPE_REGION");
   require(buffer_create_info != nullptr, CL_INVALID_VALUE, "buffer_create_info is NULL");
   const auto& region = *static_cast<const cl_buffer_region*>(buffer_create_info);
-  require(region.size != 0, CL_INVALID_BUFFER_SIZE, "the region is empty");
-  require(within(region.origin, region.size, memory->size()), CL_INVALID_VALUE,
-          "the region leaves the buffer");
+  require(region.size != 0, CL_INVALID_BUFFER_SIZE, "the size of the region is 0");
+  require_range(region.origin, region.size, *memory);
   const auto& devices = memory->context()->devices();
   const bool aligned = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
     const auto alignment = device->value<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
     return alignment == 0 || region.origin % alignment == 0;
   });
-  require(aligned, CL_MISALIGNED_SUB_BUFFER_OFFSET, "the origin is aligned for no device of the context");
+  require(aligned, CL_MISALIGNED_SUB_BUFFER_OFFSET, "the origin is ", region.origin,
+          ", which is not aligned for any device of the context");
   const Ref<Buffer> parent(static_cast<Buffer*>(memory.get()));
   return created(new Buffer(parent, flags, region.origin, region.size), errcode_ret);
 }
@@ -104,10 +106,13 @@ CLIQUE_CATCH_STATUS
 cl_int CL_API_CALL clSetContentSizeBufferPoCL(cl_mem buffer, cl_mem content_size_buffer) try {
   const Ref<Memory> memory = get<Memory>(buffer);
   const Ref<Memory> size = get<Memory>(content_size_buffer);
-  require(!memory->is_image() && !size->is_image(), CL_INVALID_MEM_OBJECT, "not a buffer");
+  require(!memory->is_image() && !size->is_image(), CL_INVALID_MEM_OBJECT,
+          "buffer or content_size_buffer is an image");
   require(!size->parent(), CL_INVALID_MEM_OBJECT, "content_size_buffer is a sub-buffer");
-  require(memory->context() == size->context(), CL_INVALID_CONTEXT, "buffers of different contexts");
-  require(size->size() >= kContentSizeBytes, CL_INVALID_BUFFER_SIZE, "content_size_buffer is too small");
+  require(memory->context() == size->context(), CL_INVALID_CONTEXT,
+          "the buffers belong to different contexts");
+  require(size->size() >= kContentSizeBytes, CL_INVALID_BUFFER_SIZE, "content_size_buffer has ", size->size(),
+          " bytes; ", kContentSizeBytes, " are required");
   memory->set_content_size(size);
   return CL_SUCCESS;
 }
@@ -152,7 +157,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, siz
       write(memory->properties());
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "unknown param_name");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

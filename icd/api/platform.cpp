@@ -11,7 +11,7 @@ namespace clique::icd::api {
 
 namespace {
 
-/// The resolution of the clock that clGetHostTimer reads, ns.
+/// The resolution in ns of the clock that clGetHostTimer reads.
 cl_ulong host_timer_resolution() {
   timespec resolution{};
   clock_getres(CLOCK_MONOTONIC, &resolution);
@@ -23,11 +23,12 @@ cl_ulong host_timer_resolution() {
 
 cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id* platforms,
                                           cl_uint* num_platforms) try {
-  require(platforms == nullptr || num_entries > 0, CL_INVALID_VALUE, "no entries in the list");
-  require(platforms != nullptr || num_platforms != nullptr, CL_INVALID_VALUE, "nothing to return");
+  require(platforms == nullptr || num_entries > 0, CL_INVALID_VALUE, "num_entries is 0");
+  require(platforms != nullptr || num_platforms != nullptr, CL_INVALID_VALUE,
+          "platforms and num_platforms are NULL");
   if (num_platforms != nullptr) *num_platforms = Platform::offered() ? 1 : 0;
   require(Platform::offered(), CL_PLATFORM_NOT_FOUND_KHR,
-          "CLIQUE_WORKER is set: this process serves the platform");
+          "CLIQUE_WORKER is set: this process is a worker, which offers no platform");
   if (platforms != nullptr) platforms[0] = Platform::handle();
   return CL_SUCCESS;
 }
@@ -40,7 +41,7 @@ cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platform_id* platfor
 cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info param_name,
                                      size_t param_value_size, void* param_value,
                                      size_t* param_value_size_ret) try {
-  require(platform == Platform::handle(), CL_INVALID_PLATFORM, "not the handle of this platform");
+  require(platform == Platform::handle(), CL_INVALID_PLATFORM, "platform is not the handle of this platform");
   const InfoWriter write(param_value_size, param_value, param_value_size_ret);
   switch (param_name) {
     case CL_PLATFORM_PROFILE:
@@ -69,7 +70,7 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info p
       write("CLIQUE");
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such platform information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

@@ -1,4 +1,4 @@
-// Section 5.8.8: what programs and their builds are asked for.
+// Section 5.8.8: queries on programs and their builds.
 #include <algorithm>
 #include <cstring>
 
@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// CL_PROGRAM_BINARIES: param_value is a list of places, one per device, NULL where the binary is not wanted.
+/// CL_PROGRAM_BINARIES: param_value is a list of destinations, one per device; NULL skips the binary.
 void write_binaries(Program& program, const InfoWriter& write, size_t size, void* value) {
   std::vector<unsigned char*> places(program.devices().size());
   if (value != nullptr && size >= places.size() * sizeof places[0]) {
@@ -86,7 +86,7 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info param_na
       write(cl_bool{CL_FALSE});
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such program information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }
@@ -115,7 +115,7 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
       write(build.global_variables);
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such build information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

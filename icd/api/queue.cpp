@@ -13,14 +13,15 @@ constexpr cl_command_queue_properties kHostProperties =
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
 constexpr cl_command_queue_properties kDeviceProperties = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
 
-/// A device of the context.
+/// The device, which must be in the context. Throws Error(CL_INVALID_DEVICE).
 Ref<Device> member(const Context& context, cl_device_id device) {
   Ref<Device> object = get<Device>(device);
-  require(context.has(*object), CL_INVALID_DEVICE, "the device is not in the context");
+  require(context.has(*object), CL_INVALID_DEVICE, "the device does not belong to the context");
   return object;
 }
 
-/// What a property list asks for, its values valid by themselves.
+/// The properties that a list asks for. Checks them without regard to the device. Throws
+/// Error(CL_INVALID_VALUE).
 cl_command_queue_properties parse(const std::vector<cl_queue_properties>& list) {
   cl_command_queue_properties properties = 0;
   bool sized = false;
@@ -28,29 +29,35 @@ cl_command_queue_properties parse(const std::vector<cl_queue_properties>& list) 
     switch (name) {
       case CL_QUEUE_PROPERTIES:
         require((value & ~(kHostProperties | kDeviceProperties)) == 0, CL_INVALID_VALUE,
-                "no such queue property");
+                "CL_QUEUE_PROPERTIES is ", Hex{value}, ", of which some bits are not defined");
         properties = value;
         break;
       case CL_QUEUE_SIZE:
         sized = true;
         break;
       default:
-        throw Error(CL_INVALID_VALUE, "no such property");
+        throw Error(CL_INVALID_VALUE, "property ", Hex{static_cast<std::uint64_t>(name)}, " is not defined");
     }
   });
   const bool on_device = (properties & CL_QUEUE_ON_DEVICE) != 0;
   require(!on_device || (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0, CL_INVALID_VALUE,
-          "a queue on the device has to be out of order");
+          "CL_QUEUE_ON_DEVICE requires CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
   require(on_device || (properties & CL_QUEUE_ON_DEVICE_DEFAULT) == 0, CL_INVALID_VALUE,
-          "the default queue on the device has to be on the device");
-  require(on_device || !sized, CL_INVALID_VALUE, "only queues on the device have a size");
+          "CL_QUEUE_ON_DEVICE_DEFAULT requires CL_QUEUE_ON_DEVICE");
+  require(on_device || !sized, CL_INVALID_VALUE, "CL_QUEUE_SIZE requires CL_QUEUE_ON_DEVICE");
   return properties;
+}
+
+void require_host_properties(cl_command_queue_properties properties) {
+  require((properties & ~kHostProperties) == 0, CL_INVALID_VALUE, "properties are ", Hex{properties},
+          "; defined for this function are ", Hex{kHostProperties});
 }
 
 void require_supported(const Device& device, cl_command_queue_properties properties) {
   const auto supported = device.value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
   require((properties & ~(supported & kHostProperties)) == 0, CL_INVALID_QUEUE_PROPERTIES,
-          "the device does not support these queue properties");
+          "the queue properties are ", Hex{properties}, "; the device supports ",
+          Hex{supported & kHostProperties});
 }
 
 }  // namespace
@@ -78,7 +85,7 @@ cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_
                                                   cl_int* errcode_ret) try {
   const Ref<Context> owner = get<Context>(context);
   const Ref<Device> target = member(*owner, device);
-  require((properties & ~kHostProperties) == 0, CL_INVALID_VALUE, "no such queue property");
+  require_host_properties(properties);
   require_supported(*target, properties);
   return created(new Queue(owner, target, properties, {}), errcode_ret);
 }
@@ -118,12 +125,12 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue command_queue, cl_comm
       write(queue->property_list());
       break;
     case CL_QUEUE_SIZE:
-      throw Error(CL_INVALID_COMMAND_QUEUE, "only queues on the device have a size");
+      throw Error(CL_INVALID_COMMAND_QUEUE, "CL_QUEUE_SIZE is defined for queues on the device only");
     case CL_QUEUE_DEVICE_DEFAULT:
       write(cl_command_queue{nullptr});
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such queue information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }
@@ -133,8 +140,8 @@ cl_int CL_API_CALL clSetCommandQueueProperty(cl_command_queue command_queue,
                                              cl_command_queue_properties properties, cl_bool /*enable*/,
                                              cl_command_queue_properties* /*old_properties*/) try {
   get<Queue>(command_queue);
-  require((properties & ~kHostProperties) == 0, CL_INVALID_VALUE, "no such queue property");
-  throw Error(CL_INVALID_OPERATION, "queues cannot be changed since OpenCL 1.1");
+  require_host_properties(properties);
+  throw Error(CL_INVALID_OPERATION, "since OpenCL 1.1, the properties of queues cannot be changed");
 }
 CLIQUE_CATCH_STATUS
 
@@ -142,8 +149,8 @@ cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context, cl_device_
                                                   cl_command_queue /*command_queue*/) try {
   const Ref<Context> owner = get<Context>(context);
   member(*owner, device);
-  // There is no queue that this could be called with, so it does not matter which one it was.
-  throw Error(CL_INVALID_OPERATION, "the device has no queues of its own");
+  // No queue is valid for this function, so the argument does not matter.
+  throw Error(CL_INVALID_OPERATION, "the device does not support queues on the device");
 }
 CLIQUE_CATCH_STATUS
 
@@ -181,7 +188,7 @@ CLIQUE_CATCH_STATUS
 
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue command_queue, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  require(event != nullptr, CL_INVALID_VALUE, "nothing to return");
+  require(event != nullptr, CL_INVALID_VALUE, "event is NULL");
   give_event(queue->marker({}, true), event);
   return CL_SUCCESS;
 }
@@ -196,10 +203,11 @@ CLIQUE_CATCH_STATUS
 cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue command_queue, cl_uint num_events,
                                           const cl_event* event_list) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  require(num_events > 0 && event_list != nullptr, CL_INVALID_VALUE, "no events");
+  require(num_events > 0 && event_list != nullptr, CL_INVALID_VALUE, "num_events is ", num_events,
+          event_list == nullptr ? " and event_list is NULL" : "");
   const std::vector<Ref<Event>> events = get_all<Event>(event_list, num_events);
   for (const Ref<Event>& event : events)
-    require(event->context() == queue->context(), CL_INVALID_CONTEXT, "an event of another context");
+    require(event->context() == queue->context(), CL_INVALID_CONTEXT, "an event belongs to another context");
   queue->barrier(events, false);
   return CL_SUCCESS;
 }

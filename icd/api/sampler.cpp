@@ -12,18 +12,20 @@ namespace clique::icd::api {
 namespace {
 
 bool boolean(cl_sampler_properties value) {
-  require(value == CL_FALSE || value == CL_TRUE, CL_INVALID_VALUE, "not a boolean");
+  require(value == CL_FALSE || value == CL_TRUE, CL_INVALID_VALUE, "CL_SAMPLER_NORMALIZED_COORDS is ", value,
+          "; allowed are CL_TRUE and CL_FALSE");
   return value == CL_TRUE;
 }
 
 cl_addressing_mode addressing_mode(cl_sampler_properties value) {
   require(value >= CL_ADDRESS_NONE && value <= CL_ADDRESS_MIRRORED_REPEAT, CL_INVALID_VALUE,
-          "no such addressing mode");
+          "the addressing mode is ", Hex{value}, ", which is not defined");
   return static_cast<cl_addressing_mode>(value);
 }
 
 cl_filter_mode filter_mode(cl_sampler_properties value) {
-  require(value == CL_FILTER_NEAREST || value == CL_FILTER_LINEAR, CL_INVALID_VALUE, "no such filter mode");
+  require(value == CL_FILTER_NEAREST || value == CL_FILTER_LINEAR, CL_INVALID_VALUE, "the filter mode is ",
+          Hex{value}, ", which is not defined");
   return static_cast<cl_filter_mode>(value);
 }
 
@@ -53,7 +55,7 @@ cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context,
         mode.filter = filter_mode(value);
         break;
       default:
-        throw Error(CL_INVALID_VALUE, "no such sampler property");
+        throw Error(CL_INVALID_VALUE, "property ", Hex{static_cast<std::uint64_t>(name)}, " is not defined");
     }
   });
   require_images(*owner);
@@ -107,7 +109,7 @@ cl_int CL_API_CALL clGetSamplerInfo(cl_sampler sampler, cl_sampler_info param_na
       write(object->properties());
       break;
     default:
-      throw Error(CL_INVALID_VALUE, "no such sampler information");
+      throw unknown_param(param_name);
   }
   return CL_SUCCESS;
 }

@@ -18,40 +18,42 @@ namespace {
 Ref<Queue> svm_queue(cl_command_queue handle) {
   Ref<Queue> queue = get<Queue>(handle);
   require(queue->device()->has_svm(), CL_INVALID_OPERATION,
-          "the queue's device has no shared virtual memory");
+          "the queue's device does not support shared virtual memory");
   return queue;
 }
 
-/// What [pointer, pointer + size) is a part of; nothing where it begins outside of all allocations. Throws
-/// Error(CL_INVALID_VALUE) where it leaves the allocation.
+/// The allocation that contains [pointer, pointer + size); empty if `pointer` is outside of all allocations.
+/// Throws Error(CL_INVALID_VALUE) if the range exceeds the allocation.
 SvmPointer part(const Queue& queue, const void* pointer, size_t size) {
   SvmPointer svm = queue.context()->svm().find(pointer);
-  require(!svm || size <= svm.room(), CL_INVALID_VALUE, "the range leaves the allocation");
+  require(!svm || size <= svm.room(), CL_INVALID_VALUE, "size is ", size,
+          "; from the pointer on, the allocation has ", svm.room(), " bytes");
   return svm;
 }
 
-/// The same for what has to be in an allocation. Throws Error(CL_INVALID_VALUE).
+/// part() of a range that must be in an allocation. Also throws Error(CL_INVALID_VALUE) if it is not.
 SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
   SvmPointer svm = part(queue, pointer, size);
-  require(static_cast<bool>(svm), CL_INVALID_VALUE, "no pointer into shared virtual memory");
+  require(static_cast<bool>(svm), CL_INVALID_VALUE, "the pointer does not point into shared virtual memory");
   return svm;
 }
 
-/// The clauses of clSVMAlloc, which tells of none. Throws Error.
+/// Checks the arguments of clSVMAlloc, which itself returns no status. Throws Error.
 void check_allocation(const Context& context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
   constexpr cl_svm_mem_flags kAccess = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-  require((flags & ~kAccess) == 0 && at_most_one(flags, kAccess), CL_INVALID_VALUE,
-          "flags that exclude each other, or for sharing that no device has");
+  require((flags & ~kAccess) == 0 && at_most_one(flags, kAccess), CL_INVALID_VALUE, "flags are ", Hex{flags},
+          "; allowed is at most one of CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY");
   cl_ulong largest = 0;
   for (const auto& device : context.devices())
     if (device->has_svm()) largest = std::max(largest, device->value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
-  require(largest != 0, CL_INVALID_OPERATION, "no device has shared virtual memory");
-  require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "0, or more than any device can allocate");
-  require(alignment == 0 || std::has_single_bit(alignment), CL_INVALID_VALUE,
-          "an alignment that is no power of two");
+  require(largest != 0, CL_INVALID_OPERATION, "no device of the context supports shared virtual memory");
+  require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
+          "; the devices of the context can allocate 1 to ", largest, " bytes");
+  require(alignment == 0 || std::has_single_bit(alignment), CL_INVALID_VALUE, "alignment is ", alignment,
+          ", which is not a power of two");
 }
 
-/// Between host memory and host memory, at the turn of the command: by way of the node.
+/// Copies from host memory to host memory in the command's place in the queue: through a buffer on the node.
 Ref<Event> copy_on_host(Queue& queue, void* to, const void* from, size_t size,
                         std::span<const Ref<Event>> waits) {
   const Ref<Buffer> between(new Buffer(queue.context(), CL_MEM_READ_WRITE, size, nullptr, {}));
@@ -101,8 +103,9 @@ clEnqueueSVMFree(cl_command_queue command_queue, cl_uint num_svm_pointers, void*
                  void(CL_CALLBACK* pfn_free_func)(cl_command_queue, cl_uint, void*[], void*), void* user_data,
                  cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  require((num_svm_pointers == 0) == (svm_pointers == nullptr), CL_INVALID_VALUE,
-          "the pointers and their count disagree");
+  require((num_svm_pointers == 0) == (svm_pointers == nullptr), CL_INVALID_VALUE, "num_svm_pointers is ",
+          num_svm_pointers,
+          svm_pointers == nullptr ? " and svm_pointers is NULL" : " and svm_pointers is not NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   const auto free = [queue, pfn_free_func, user_data,
                      pointers = std::vector<void*>(svm_pointers, svm_pointers + num_svm_pointers)]() mutable {
@@ -121,12 +124,13 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
                                       const void* src_ptr, size_t size, cl_uint num_events_in_wait_list,
                                       const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "a pointer is NULL");
+  require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   const auto from = reinterpret_cast<std::uintptr_t>(src_ptr);
   const auto to = reinterpret_cast<std::uintptr_t>(dst_ptr);
   require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
-          "source and destination overlap");
+          "source and destination overlap: size is ", size, ", and they are ",
+          from < to ? to - from : from - to, " bytes apart");
   touch_source(src_ptr, size);
   touch_destination(dst_ptr, size);
   const bool blocking = blocking_copy != CL_FALSE;
@@ -141,8 +145,9 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
   const Ref<Queue> queue = svm_queue(command_queue);
   const SvmPointer svm = svm_part(*queue, svm_ptr, size);
   const auto bytes = pattern_bytes(pattern, pattern_size);
-  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
-          "pointer and size are no multiples of the pattern's size");
+  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
+          svm.offset, " bytes into its allocation and size is ", size,
+          "; both must be multiples of pattern_size, ", pattern_size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   give_event(queue->enqueue(fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL), waits,
                             event != nullptr),
@@ -155,7 +160,7 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
                                    void* svm_ptr, size_t size, cl_uint num_events_in_wait_list,
                                    const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  require(size != 0, CL_INVALID_VALUE, "the range is empty");
+  require(size != 0, CL_INVALID_VALUE, "size is 0");
   const SvmPointer svm = svm_part(*queue, svm_ptr, size);
   check_map_flags(flags, *svm.allocation);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
@@ -176,7 +181,7 @@ cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_p
   const SvmPointer svm = svm_part(*queue, svm_ptr, 0);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   auto mapping = svm.allocation->take_mapping(svm_ptr);
-  require(mapping.has_value(), CL_INVALID_VALUE, "nothing is mapped from there on");
+  require(mapping.has_value(), CL_INVALID_VALUE, "no mapping begins at the pointer");
   conclude(queue->unmap(*svm.allocation, std::move(*mapping), waits, event != nullptr, CL_COMMAND_SVM_UNMAP),
            false, waits, event);
   return CL_SUCCESS;
@@ -188,7 +193,8 @@ cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uin
                                           cl_mem_migration_flags flags, cl_uint num_events_in_wait_list,
                                           const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  require(num_svm_pointers != 0 && svm_pointers != nullptr, CL_INVALID_VALUE, "no pointers");
+  require(num_svm_pointers != 0 && svm_pointers != nullptr, CL_INVALID_VALUE, "num_svm_pointers is ",
+          num_svm_pointers, svm_pointers == nullptr ? " and svm_pointers is NULL" : "");
   check_migration_flags(flags);
   std::vector<SvmPointer> parts;
   std::vector<Access> ranges;

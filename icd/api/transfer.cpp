@@ -11,13 +11,13 @@ namespace clique::icd::api {
 
 namespace {
 
-/// What a blocking write of at most this much copies instead of waiting until it is done.
+/// A blocking write of at most this many bytes is copied instead of waited for.
 constexpr std::size_t kCopiedWrite = 64U << 10U;
 
-/// Whether a blocking write may return before it is done, which nobody can tell then: its bytes are copied,
-/// nothing it waits for can fail, no command under way is yet to fill the memory, and what is enqueued later
-/// comes after it.
-/// @returns a lock to be held until the write is enqueued, or none.
+/// Decides whether a blocking write may return before it has completed. That is so if nobody can notice: its
+/// bytes are copied, it waits for no event that could fail, no pending command will still write to the source
+/// memory, and later commands run after it.
+/// @returns a lock to hold until the write is enqueued; none if it has to complete first.
 std::unique_lock<std::mutex> may_copy(const Queue& queue, const void* memory, std::size_t size,
                                       std::span<const Ref<Event>> waits) {
   const bool independent =
@@ -25,37 +25,45 @@ std::unique_lock<std::mutex> may_copy(const Queue& queue, const void* memory, st
   return independent ? queue.context()->alone(queue) : std::unique_lock<std::mutex>();
 }
 
-/// The box of a rect command. Throws Error(CL_INVALID_VALUE) for pitches that do not fit the region.
+/// The box of a rect command. Throws Error(CL_INVALID_VALUE) if the region is empty or the pitches are too
+/// small for it.
 Box box_of(const protocol::Triple& origin, const protocol::Triple& region, size_t row_pitch,
            size_t slice_pitch) {
-  require(region[0] != 0 && region[1] != 0 && region[2] != 0, CL_INVALID_VALUE, "the region is empty");
-  require(row_pitch == 0 || row_pitch >= region[0], CL_INVALID_VALUE, "the row pitch is smaller than a row");
+  require(region[0] != 0 && region[1] != 0 && region[2] != 0, CL_INVALID_VALUE, "region is ", region[0],
+          " x ", region[1], " x ", region[2], ", which is empty");
+  require(row_pitch == 0 || row_pitch >= region[0], CL_INVALID_VALUE, "the row pitch is ", row_pitch,
+          "; a row has ", region[0], " bytes");
   const std::size_t row = row_pitch != 0 ? row_pitch : region[0];
   std::size_t plane = 0;
-  require(!__builtin_mul_overflow(region[1], row, &plane), CL_INVALID_VALUE, "the region is too large");
+  require(!__builtin_mul_overflow(region[1], row, &plane), CL_INVALID_VALUE, "region is ", region[0], " x ",
+          region[1], " x ", region[2], ", which is too large");
   require(slice_pitch == 0 || (slice_pitch >= plane && slice_pitch % row == 0), CL_INVALID_VALUE,
-          "the slice pitch is smaller than a slice, or no multiple of the row pitch");
+          "the slice pitch is ", slice_pitch, "; it must be a multiple of the row pitch, ", row,
+          ", and not less than ", plane);
   return {origin, {row, slice_pitch != 0 ? slice_pitch : plane}};
 }
 
-/// The box lies within `size` bytes, computed without wrapping. Throws Error(CL_INVALID_VALUE).
+/// Checks that the box lies within `size` bytes. Does not overflow. Throws Error(CL_INVALID_VALUE).
 void require_within(const Box& box, const protocol::Triple& region, std::size_t size) {
   __extension__ using Wide = unsigned __int128;
   const auto last = [&](int i) { return static_cast<Wide>(box.origin[i]) + region[i] - 1; };
   const Wide end = last(0) + last(1) * box.pitches.row + last(2) * box.pitches.slice + 1;
-  require(end <= size, CL_INVALID_VALUE, "the region leaves the buffer");
+  require(end <= size, CL_INVALID_VALUE, "the region exceeds the buffer, which has ", size, " bytes");
 }
 
-/// Origin and region of a command on an image (sections 5.3.3 and following). Throws Error(CL_INVALID_VALUE).
+/// Checks the origin and region of a command on an image (sections 5.3.3 and following). Throws
+/// Error(CL_INVALID_VALUE).
 void check_region(const Image& image, const protocol::Triple& origin, const protocol::Triple& region) {
   const auto extent = image.extent();
   for (unsigned i = 0; i < 3; ++i) {
-    require(region[i] != 0, CL_INVALID_VALUE, "the region is empty");
+    require(region[i] != 0, CL_INVALID_VALUE, "region[", i, "] is 0");
     if (i < image.dimensions()) {
-      require(within(origin[i], region[i], extent[i]), CL_INVALID_VALUE, "the region leaves the image");
+      require(within(origin[i], region[i], extent[i]), CL_INVALID_VALUE, "origin[", i, "] is ", origin[i],
+              " and region[", i, "] is ", region[i], "; the image's extent is ", extent[i]);
     } else {
-      require(origin[i] == 0 && region[i] == 1, CL_INVALID_VALUE,
-              "origin and region of a dimension that the image lacks");
+      require(origin[i] == 0 && region[i] == 1, CL_INVALID_VALUE, "origin[", i, "] is ", origin[i],
+              " and region[", i, "] is ", region[i], "; the image has ", image.dimensions(),
+              " dimensions, so they must be 0 and 1");
     }
   }
 }
@@ -64,29 +72,31 @@ void check_region(const Image& image, const protocol::Triple& origin, const prot
 Pitches host_layout(const Image& image, const protocol::Triple& region, size_t row_pitch,
                     size_t slice_pitch) {
   const std::size_t row = region[0] * image.element_size();
-  require(row_pitch == 0 || row_pitch >= row, CL_INVALID_VALUE, "the row pitch is smaller than a row");
+  require(row_pitch == 0 || row_pitch >= row, CL_INVALID_VALUE, "row_pitch is ", row_pitch, "; a row has ",
+          row, " bytes");
   const std::size_t pitch = row_pitch != 0 ? row_pitch : row;
   if (image.type() == CL_MEM_OBJECT_IMAGE1D_ARRAY) {
-    require(slice_pitch == 0 || slice_pitch >= pitch, CL_INVALID_VALUE,
-            "the slice pitch is smaller than a layer");
+    require(slice_pitch == 0 || slice_pitch >= pitch, CL_INVALID_VALUE, "slice_pitch is ", slice_pitch,
+            "; a layer has ", pitch, " bytes");
     const std::size_t layer = slice_pitch != 0 ? slice_pitch : pitch;
     return {layer, layer * region[1]};
   }
   if (image.dimensions() < 3) {
-    require(slice_pitch == 0, CL_INVALID_VALUE, "a slice pitch for an image without slices");
+    require(slice_pitch == 0, CL_INVALID_VALUE, "slice_pitch is ", slice_pitch,
+            "; it must be 0, since the image has no slices");
     return {pitch, pitch * region[1]};
   }
-  require(slice_pitch == 0 || slice_pitch >= pitch * region[1], CL_INVALID_VALUE,
-          "the slice pitch is smaller than a slice");
+  require(slice_pitch == 0 || slice_pitch >= pitch * region[1], CL_INVALID_VALUE, "slice_pitch is ",
+          slice_pitch, "; a slice has ", pitch * region[1], " bytes");
   return {pitch, slice_pitch != 0 ? slice_pitch : pitch * region[1]};
 }
 
-/// Bytes from the first of a region of an image in such a layout to the one after its last.
+/// The bytes in host memory from the first byte of a region of an image to the end of its last byte.
 std::size_t host_extent(const Image& image, const protocol::Triple& region, const Pitches& pitches) {
   return extent({region[0] * image.element_size(), region[1], region[2]}, pitches);
 }
 
-/// What an entry point does once its own arguments are right.
+/// Enqueues the command of an entry point whose own arguments have been checked.
 template <typename M>
 cl_int enqueue(Queue& queue, Work<M> work, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                cl_event* event) {
@@ -95,7 +105,7 @@ cl_int enqueue(Queue& queue, Work<M> work, cl_uint num_events_in_wait_list, cons
   return CL_SUCCESS;
 }
 
-/// Whether two ranges of bytes in the same content meet.
+/// True if two ranges of `size` bytes, which begin at a and b in the same content, overlap.
 bool meet(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
   return a < b ? b - a < size : a - b < size;
 }
@@ -108,11 +118,11 @@ bool same_content(const Memory& a, const Memory& b) {
   return root(&a) == root(&b);
 }
 
-/// Whether two boxes with the same pitches in the same content meet. Begins are in bytes from the content's
-/// begin.
+/// True if two boxes with the same region and pitches overlap. They begin at the bytes a and b of the same
+/// content.
 bool boxes_meet(std::uint64_t a, std::uint64_t b, const protocol::Triple& region, const Pitches& pitches) {
-  // They do where the distance of their begins is that of two bytes of one box: dx + dy * row + dz * slice.
-  // For each dz there are two dy that leave a dx shorter than a row.
+  // They overlap if the distance between their beginnings is that of two bytes of one box,
+  // dx + dy * row + dz * slice. For each dz there are two dy for which dx is shorter than a row.
   const auto distance = static_cast<std::int64_t>(b - a);
   const auto row = static_cast<std::int64_t>(pitches.row);
   const auto inside = [&](std::int64_t delta, int i) {
@@ -137,7 +147,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
                                        const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   const Ref<Memory> memory = buffer_for(*queue, buffer);
-  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require_range(offset, size, *memory);
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
@@ -160,7 +170,7 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
                                         cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   const Ref<Memory> memory = buffer_for(*queue, buffer);
-  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require_range(offset, size, *memory);
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
@@ -232,11 +242,12 @@ Work<protocol::CopyBuffer> copy_buffer(const Queue& queue, cl_mem src_buffer, cl
                                        size_t src_offset, size_t dst_offset, size_t size) {
   const Ref<Memory> source = buffer_for(queue, src_buffer);
   const Ref<Memory> destination = buffer_for(queue, dst_buffer);
-  require(within(src_offset, size, source->size()) && within(dst_offset, size, destination->size()),
-          CL_INVALID_VALUE, "a range leaves its buffer");
+  require_range(src_offset, size, *source);
+  require_range(dst_offset, size, *destination);
   require(!same_content(*source, *destination) || !meet(source->coherence_begin() + src_offset,
                                                         destination->coherence_begin() + dst_offset, size),
-          CL_MEM_COPY_OVERLAP, "source and destination overlap");
+          CL_MEM_COPY_OVERLAP, size, " bytes at src_offset ", src_offset, " and at dst_offset ", dst_offset,
+          " overlap");
   return copy(source, destination, src_offset, dst_offset, size);
 }
 
@@ -264,7 +275,7 @@ Work<protocol::CopyBufferRect> copy_buffer_rect(const Queue& queue, cl_mem src_b
   require_within(to, extent, destination->size());
   if (source == destination)
     require(from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice, CL_INVALID_VALUE,
-            "different pitches within one buffer");
+            "source and destination are the same buffer; their pitches must be equal");
   if (same_content(*source, *destination)) {
     const bool same_pitches = from.pitches.row == to.pitches.row && from.pitches.slice == to.pitches.slice;
     const std::uint64_t a = source->coherence_begin() + from.begin();
@@ -272,7 +283,7 @@ Work<protocol::CopyBufferRect> copy_buffer_rect(const Queue& queue, cl_mem src_b
     const bool overlap = same_pitches ? boxes_meet(a, b, extent, from.pitches)
                                       : a < destination->coherence_begin() + to.end(extent) &&
                                             b < source->coherence_begin() + from.end(extent);
-    require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
+    require(!overlap, CL_MEM_COPY_OVERLAP, "the source and destination regions overlap");
   }
   return copy_rect(source, destination, from, to, extent);
 }
@@ -292,17 +303,18 @@ CLIQUE_CATCH_STATUS
 
 std::span<const std::byte> pattern_bytes(const void* pattern, size_t size) {
   require(pattern != nullptr && std::has_single_bit(size) && size <= 128, CL_INVALID_VALUE,
-          "pattern is NULL, or its size is not 1, 2, 4, … 128");
+          pattern == nullptr ? "pattern is NULL; pattern_size is " : "pattern_size is ", size,
+          "; allowed are 1, 2, 4, 8, 16, 32, 64 and 128");
   return {static_cast<const std::byte*>(pattern), size};
 }
 
 Work<protocol::FillBuffer> fill_buffer(const Queue& queue, cl_mem buffer, const void* pattern,
                                        size_t pattern_size, size_t offset, size_t size) {
   const Ref<Memory> memory = buffer_for(queue, buffer);
-  require(within(offset, size, memory->size()), CL_INVALID_VALUE, "the range leaves the buffer");
+  require_range(offset, size, *memory);
   const auto bytes = pattern_bytes(pattern, pattern_size);
-  require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
-          "offset and size are no multiples of the pattern's size");
+  require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "offset is ", offset,
+          " and size is ", size, "; both must be multiples of pattern_size, ", pattern_size);
   return fill(memory, bytes, offset, size);
 }
 
@@ -366,7 +378,7 @@ Work<protocol::CopyImage> copy_image(const Queue& queue, cl_mem src_image, cl_me
   const Ref<Image> destination = image_for(queue, dst_image);
   require(source->format().image_channel_order == destination->format().image_channel_order &&
               source->format().image_channel_data_type == destination->format().image_channel_data_type,
-          CL_IMAGE_FORMAT_MISMATCH, "the images have different formats");
+          CL_IMAGE_FORMAT_MISMATCH, "the source and destination images have different formats");
   const auto from = triple(src_origin);
   const auto to = triple(dst_origin);
   const auto extent = triple(region);
@@ -375,7 +387,7 @@ Work<protocol::CopyImage> copy_image(const Queue& queue, cl_mem src_image, cl_me
   if (source == destination) {
     const bool overlap =
         meet(from[0], to[0], extent[0]) && meet(from[1], to[1], extent[1]) && meet(from[2], to[2], extent[2]);
-    require(!overlap, CL_MEM_COPY_OVERLAP, "source and destination overlap");
+    require(!overlap, CL_MEM_COPY_OVERLAP, "the source and destination regions overlap");
   }
   return icd::copy_image(source, destination, from, to, extent);
 }
@@ -395,12 +407,11 @@ Work<protocol::CopyImageToBuffer> copy_image_to_buffer(const Queue& queue, cl_me
                                                        const size_t* region, size_t dst_offset) {
   const Ref<Image> source = image_for(queue, src_image);
   const Ref<Memory> destination = buffer_for(queue, dst_buffer);
-  require(source->parent() != destination, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
+  require(source->parent() != destination, CL_INVALID_MEM_OBJECT, "the image was created from the buffer");
   const auto from = triple(src_origin);
   const auto extent = triple(region);
   check_region(*source, from, extent);
-  require(within(dst_offset, extent[0] * extent[1] * extent[2] * source->element_size(), destination->size()),
-          CL_INVALID_VALUE, "the range leaves the buffer");
+  require_range(dst_offset, extent[0] * extent[1] * extent[2] * source->element_size(), *destination);
   return icd::copy_image_to_buffer(source, destination, from, extent, dst_offset);
 }
 
@@ -420,12 +431,11 @@ Work<protocol::CopyBufferToImage> copy_buffer_to_image(const Queue& queue, cl_me
                                                        const size_t* dst_origin, const size_t* region) {
   const Ref<Memory> source = buffer_for(queue, src_buffer);
   const Ref<Image> destination = image_for(queue, dst_image);
-  require(destination->parent() != source, CL_INVALID_MEM_OBJECT, "the image is a view of the buffer");
+  require(destination->parent() != source, CL_INVALID_MEM_OBJECT, "the image was created from the buffer");
   const auto to = triple(dst_origin);
   const auto extent = triple(region);
   check_region(*destination, to, extent);
-  require(within(src_offset, extent[0] * extent[1] * extent[2] * destination->element_size(), source->size()),
-          CL_INVALID_VALUE, "the range leaves the buffer");
+  require_range(src_offset, extent[0] * extent[1] * extent[2] * destination->element_size(), *source);
   return icd::copy_buffer_to_image(source, destination, src_offset, to, extent);
 }
 
@@ -467,8 +477,8 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buff
                                      cl_event* event, cl_int* errcode_ret) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   const Ref<Memory> memory = buffer_for(*queue, buffer);
-  require(size != 0 && within(offset, size, memory->size()), CL_INVALID_VALUE,
-          "the range is empty or leaves the buffer");
+  require(size != 0, CL_INVALID_VALUE, "size is 0");
+  require_range(offset, size, *memory);
   check_map_flags(map_flags, *memory);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   Mapping mapping;
@@ -528,7 +538,8 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl
                                               cl_uint num_events_in_wait_list,
                                               const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  require(num_mem_objects != 0 && mem_objects != nullptr, CL_INVALID_VALUE, "no memory objects");
+  require(num_mem_objects != 0 && mem_objects != nullptr, CL_INVALID_VALUE, "num_mem_objects is ",
+          num_mem_objects, mem_objects == nullptr ? " and mem_objects is NULL" : "");
   check_migration_flags(flags);
   std::vector<Ref<Memory>> objects;
   for (cl_uint i = 0; i < num_mem_objects; ++i) objects.push_back(memory_for(*queue, mem_objects[i]));

@@ -1,5 +1,6 @@
-// What the platform does not have: pipes (5.4), whose support the devices deny, and sharing with graphics on
-// the client's host, which no node can see. Each answers as the specification says for devices without it.
+// What the platform does not support: pipes (section 5.4), and sharing with graphics on the client's host,
+// which the nodes have no access to. Each function returns the status that the specification defines for
+// devices without that support.
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/core/commands/queue.hpp"
@@ -15,17 +16,17 @@ namespace {
 
 [[noreturn]] void no_graphics(cl_context context) {
   get<Context>(context);
-  throw Error(CL_INVALID_CONTEXT, "the context was not created from one of OpenGL");
+  throw Error(CL_INVALID_CONTEXT, "the context was not created from an OpenGL context");
 }
 
 [[noreturn]] void no_graphics(cl_command_queue queue) {
   get<Queue>(queue);
-  throw Error(CL_INVALID_CONTEXT, "the queue's context was not created from one of OpenGL");
+  throw Error(CL_INVALID_CONTEXT, "the queue's context was not created from an OpenGL context");
 }
 
 [[noreturn]] void no_graphics(cl_mem object) {
   get<Memory>(object);
-  throw Error(CL_INVALID_GL_OBJECT, "no OpenGL object belongs to the memory object");
+  throw Error(CL_INVALID_GL_OBJECT, "the memory object was not created from an OpenGL object");
 }
 
 [[noreturn]] void no_egl(cl_context context) {
@@ -35,7 +36,7 @@ namespace {
 
 [[noreturn]] void no_egl(cl_command_queue queue) {
   get<Queue>(queue);
-  throw Error(CL_INVALID_EGL_OBJECT_KHR, "not created from an EGL object");
+  throw Error(CL_INVALID_EGL_OBJECT_KHR, "the object was not created from an EGL object");
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ cl_mem CL_API_CALL clCreatePipe(cl_context context, cl_mem_flags, cl_uint, cl_ui
 CLIQUE_CATCH_ERRCODE(errcode_ret)
 
 cl_int CL_API_CALL clGetPipeInfo(cl_mem, cl_pipe_info, size_t, void*, size_t*) try {
-  throw Error(CL_INVALID_MEM_OBJECT, "not a pipe");
+  throw Error(CL_INVALID_MEM_OBJECT, "the memory object is not a pipe");
 }
 CLIQUE_CATCH_STATUS
 
@@ -145,7 +146,7 @@ cl_int CL_API_CALL clEnqueueReleaseEGLObjectsKHR(cl_command_queue command_queue,
 }
 CLIQUE_CATCH_STATUS
 
-// cl_ext_device_fission, which became clCreateSubDevices and its companions.
+// cl_ext_device_fission, which clCreateSubDevices and related functions have replaced.
 
 cl_int CL_API_CALL clCreateSubDevicesEXT(cl_device_id in_device, const cl_device_partition_property_ext*,
                                          cl_uint, cl_device_id*, cl_uint*) try {
