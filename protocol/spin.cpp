@@ -47,7 +47,15 @@ std::chrono::microseconds usual_time(bool in_memory) {
   return in_memory ? kUsualInMemory : kUsual;
 }
 
+/// What set_spin_time() was given, in microseconds.
+constexpr std::int64_t kNothing = -1;
+constexpr std::int64_t kNotCalled = -2;
+constinit std::atomic<std::int64_t> spin_time{kNotCalled};
+
 std::optional<std::chrono::microseconds> asked_spin_time() {
+  const std::int64_t set = spin_time.load(std::memory_order_relaxed);
+  if (set >= 0) return std::chrono::microseconds(set);
+  if (set == kNothing) return std::nullopt;
   try {
     return parse_spin_time(std::getenv("CLIQUE_SPIN_US"));
   } catch (const std::runtime_error&) {
@@ -67,6 +75,10 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text) {
     throw std::runtime_error("CLIQUE_SPIN_US is '" + std::string(said) +
                              "'; write microseconds, 0 to 1000000, such as 50");
   return std::chrono::microseconds(us);
+}
+
+void set_spin_time(std::optional<std::chrono::microseconds> time) {
+  spin_time.store(time ? time->count() : kNothing, std::memory_order_relaxed);
 }
 
 Spinning::Spinning(bool in_memory)

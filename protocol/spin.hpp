@@ -12,6 +12,10 @@ namespace clique::protocol {
 /// std::runtime_error, with a reason for people, where it says something else.
 std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 
+/// Sets how long threads of this process poll, for each Spinning and Vigil that is constructed from now on;
+/// nothing: what suits this host. Until the first call, CLIQUE_SPIN_US decides. Any thread.
+void set_spin_time(std::optional<std::chrono::microseconds> time);
+
 /// How a thread waits before it sleeps: to sleep and be woken takes 5 to 25 us on either side. Where there
 /// are few processors, it lets other threads run meanwhile, and sleeps where these have much to do. Of one
 /// thread at a time.

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <new>
 #include <string_view>
+
+#include "icd/common/settings.hpp"
 
 namespace clique::icd::api {
 
@@ -96,16 +97,9 @@ constexpr StatusName kStatusNames[] = {
 };
 #undef CLIQUE_NAMED
 
-bool debugging() {
-  static const bool result = [] {
-    const char* level = std::getenv("CLIQUE_LOG");
-    return level != nullptr && std::string_view(level) == "debug";
-  }();
-  return result;
-}
-
 void log(const char* entry_point, cl_int status, const char* why) {
-  if (!debugging()) return;
+  static const bool logs = logs_failures();
+  if (!logs) return;
   const char* colon = *why != '\0' ? ": " : "";
   if (const char* name = status_name(status)) {
     std::fprintf(stderr, "clique: %s: %s%s%s\n", entry_point, name, colon, why);

@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
 
+#include "icd/common/executable.hpp"
+#include "icd/common/settings.hpp"
 #include "icd/remote/detached_process.hpp"
+#include "icd/remote/process.hpp"
+#include "protocol/codec.hpp"
 
 namespace clique::icd {
 
@@ -23,14 +26,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxPacket = 64U << 10U;
 
-/// One worker in what `cliqued embedded` writes when its workers are ready.
+/// A worker, as `cliqued embedded` announces it when its workers are ready.
 struct ReadyWorker {
   std::string platform;
   protocol::WorkerAddress address;
   CLIQUE_FIELDS(ReadyWorker, platform, address)
 };
 
-/// Our end of the socketpair. When it closes, the workers end.
+/// This process's end of the socketpair. The workers exit when it closes.
 class Lifeline {
  public:
   explicit Lifeline(int fd) : fd_(fd) { close_in_children(fd_); }
@@ -48,12 +51,7 @@ class Lifeline {
   int fd_;
 };
 
-bool executable(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
-/// The folder that this library (or the program it is linked into) is in.
+/// The folder of this library, or of the program that it is linked into.
 fs::path own_folder() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&start_embedded), &info) == 0 || !info.dli_fname) return {};
@@ -62,24 +60,19 @@ fs::path own_folder() {
 }
 
 std::string find_daemon() {
-  if (const char* named = std::getenv("CLIQUE_DAEMON"); named && *named) {
-    if (executable(named)) return named;
-    throw std::runtime_error(std::string("CLIQUE_DAEMON names '") + named +
-                             "', which is not an executable file");
-  }
+  if (const auto named = daemon_path()) return *named;
   if (const fs::path folder = own_folder(); !folder.empty()) {
-    // As built; in one folder; PREFIX/lib; PREFIX/lib/ARCHITECTURE.
+    // The build folder; one folder for both; PREFIX/lib; PREFIX/lib/ARCHITECTURE.
     for (const char* relative : {"../daemon/cliqued", "cliqued", "../bin/cliqued", "../../bin/cliqued"})
-      if (const fs::path path = folder / relative; executable(path)) return path.lexically_normal();
+      if (const fs::path path = folder / relative; is_executable(path)) return path.lexically_normal();
   }
-  const char* search = std::getenv("PATH");
-  std::istringstream folders(search ? search : "");
+  std::istringstream folders(environment("PATH").value_or(""));
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path path = fs::path(folder) / "cliqued"; !folder.empty() && executable(path)) return path;
+    if (const fs::path path = fs::path(folder) / "cliqued"; !folder.empty() && is_executable(path))
+      return path;
   throw std::runtime_error(
-      "cliqued is neither beside libclique.so nor in PATH. Install it, name it in CLIQUE_DAEMON, or name "
-      "nodes in "
-      "CLIQUE_NODES");
+      "cliqued is neither beside libclique.so nor in PATH. Install it, set CLIQUE_DAEMON to its path, or set "
+      "CLIQUE_NODES to the nodes to use");
 }
 
 std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point deadline) {
@@ -89,18 +82,21 @@ std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point d
     pollfd ready{fd, POLLIN, 0};
     const int news = ::poll(&ready, 1, static_cast<int>(std::max<long long>(left.count(), 0)));
     if (news < 0 && errno == EINTR) continue;
-    if (news == 0) throw std::runtime_error("cliqued did not get its workers ready in time");
+    if (news == 0) throw std::runtime_error("cliqued did not start its workers in time");
     std::vector<char> packet(kMaxPacket);
     const ssize_t size = ::recv(fd, packet.data(), packet.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0)
-      throw std::runtime_error("cliqued ended before its workers were ready. Is it of the same release?");
+      throw std::runtime_error(
+          "cliqued ended before its workers were ready. Install the same release of cliqued and "
+          "libclique.so");
     packet.resize(static_cast<std::size_t>(size));
     return packet;
   }
 }
 
-/// Throws std::runtime_error with cliqued's reason, msgpack's errors, and DecodeError.
+/// Reads what `cliqued embedded` writes: its workers, or the reason why there are none, which this throws as
+/// std::runtime_error. Also throws msgpack::unpack_error and DecodeError.
 std::vector<ReadyWorker> parse(const std::vector<char>& packet) {
   using protocol::detail::Decoder;
   const msgpack::object_handle handle = msgpack::unpack(packet.data(), packet.size(), nullptr, nullptr,
@@ -113,6 +109,11 @@ std::vector<ReadyWorker> parse(const std::vector<char>& packet) {
   std::vector<ReadyWorker> workers;
   Decoder{no_frames, no_owner}(handle.get(), workers);
   return workers;
+}
+
+[[noreturn]] void fail_to_understand(const std::string& daemon, const std::string& why) {
+  throw std::runtime_error(daemon + " sent a message that cannot be understood (" + why +
+                           "). Install the same release of cliqued and libclique.so");
 }
 
 }  // namespace
@@ -139,10 +140,10 @@ std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point
     for (const auto& [platform, worker] : parse(receive_packet(lifeline->fd(), deadline)))
       endpoints.push_back({host, local(worker.commands), local(worker.reports), local(worker.peers),
                            worker.token, worker.shared, lifeline, worker.driver});
-  } catch (const msgpack::unpack_error&) {
-    throw std::runtime_error(daemon + " does not speak this library's language. Is it of the same release?");
-  } catch (const protocol::DecodeError&) {
-    throw std::runtime_error(daemon + " does not speak this library's language. Is it of the same release?");
+  } catch (const msgpack::unpack_error& error) {
+    fail_to_understand(daemon, error.what());
+  } catch (const protocol::DecodeError& error) {
+    fail_to_understand(daemon, error.what());
   }
   return endpoints;
 }

@@ -4,18 +4,19 @@
 #include <chrono>
 #include <vector>
 
-#include "icd/remote/link.hpp"
+#include "icd/remote/worker_endpoint.hpp"
 
 namespace clique::icd {
 
-/// The drivers of a host take their time at their first start.
+/// The time allowed for starting private workers: drivers take long when they start for the first time.
 inline constexpr std::chrono::milliseconds kEmbeddedTimeout{20'000};
 
-/// Starts `cliqued embedded` and waits until its workers are ready. They live as long as the lifeline of one
-/// of the endpoints; a forked child does not keep them. The program is $CLIQUE_DAEMON, else found beside this
-/// library or where it was installed with it, else in $PATH. It is no child of this process (its end is no
-/// SIGCHLD, and wait() does not see it), and in a process group of its own (Ctrl-C does not end it before the
-/// application). Throws std::runtime_error with the cause, for people.
+/// Starts `cliqued embedded` and waits until its workers are ready. They run as long as the lifeline of one
+/// of the endpoints exists; a forked child does not keep them running. The program is CLIQUE_DAEMON, or else
+/// the cliqued beside this library or where it was installed with it, or else the one in PATH. It is not a
+/// child of this process, so its exit raises no SIGCHLD and wait() does not see it. It is in a process group
+/// of its own, so Ctrl-C does not end it before the application. Throws std::runtime_error with the cause,
+/// for people.
 std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point deadline);
 
 }  // namespace clique::icd

@@ -9,10 +9,12 @@
 #include <optional>
 #include <set>
 
-#include "icd/remote/config.hpp"
+#include "icd/common/settings.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/spin.hpp"
 #include "protocol/transport/monitor.hpp"
 
 namespace clique::icd {
@@ -26,36 +28,37 @@ std::chrono::milliseconds left_until(Clock::time_point deadline) {
                   std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()));
 }
 
-/// Tells people, once per process and text. A forked child has said what its parent had.
+/// Prints a line on standard error, unless this process or its parent before a fork has printed it already.
 void say_once(const std::string& line) {
   static auto* const mutex = new std::mutex;
   static auto* const said = new std::set<std::string>;
   std::unique_lock lock(*mutex, std::try_to_lock);
-  // Not had in the rare child of a fork during this; saying it twice does no harm.
+  // In a child that was forked during this the lock is never free; printing a line twice does no harm.
   if (lock && !said->insert(line).second) return;
   std::fprintf(stderr, "clique: %s\n", line.c_str());
 }
 
-/// Program, process and host, for the nodes' logs.
+/// The program, process and host, for the nodes' logs.
 std::string self_description() {
   char host[256] = "?";
   ::gethostname(host, sizeof host - 1);
   return std::string(program_invocation_short_name) + "[" + std::to_string(::getpid()) + "]@" + host;
 }
 
-/// Waits for something at one of the sockets' descriptors.
+/// Waits until the socket or its monitor may have something to receive.
 void wait_for_news(zmq::socket_ref socket, protocol::Monitor& monitor, Clock::time_point deadline) {
   pollfd fds[] = {{socket.get(zmq::sockopt::fd), POLLIN, 0}, {monitor.descriptor(), POLLIN, 0}};
   ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
 }
 
-/// How long a node that has no session of ours is taken to be as it was.
+/// How long a node's answer, that it is available, is taken to hold.
 constexpr std::chrono::seconds kAnswerIsTrue{1};
 
-/// What a daemon that can be reached has for the start of its drivers.
+/// How long a daemon that has been reached may take to start its drivers.
 constexpr std::chrono::seconds kStartTimeout{60};
 
-/// The daemon's answer; nothing where it has only said that it is at work, and may take until `deadline`.
+/// The daemon's answer. Nothing if the daemon has only said that it is starting; then this extends
+/// `deadline`. Throws Unreachable with the reason if the daemon refused.
 template <typename Answer>
 std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
   std::optional<Answer> wanted;
@@ -73,23 +76,24 @@ std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_poin
   };
   protocol::BatchReader().read(protocol::MessageList<Answer, protocol::Refused, protocol::Starting>{},
                                incoming.records, incoming.frames, incoming.owner, handler);
-  if (!answered) throw Unreachable("cliqued gave an empty answer");
+  if (!answered) throw Unreachable("cliqued sent an empty answer");
   return wanted;
 }
 
 [[noreturn]] void refuse_version(std::uint32_t theirs) {
   throw Unreachable("its cliqued speaks version " + std::to_string(theirs) +
-                    " of the protocol, this library version " + std::to_string(protocol::kVersion) +
-                    ". Install the same release of Clique on both");
+                    " of the protocol, this library speaks version " + std::to_string(protocol::kVersion) +
+                    ". Install the same release of Clique on both hosts");
 }
 
-/// The connection to a daemon has ended before its answer.
+/// The connection to a daemon ended before its answer.
 class Cut : public Unreachable {
  public:
   using Unreachable::Unreachable;
 };
 
-/// The connection to the daemon at a numeric address. While it lasts, the daemon's workers wait for us.
+/// The connection to the daemon at a numeric address. While it exists, the workers of the session that it
+/// gave wait for this client.
 class Daemon {
  public:
   Daemon(zmq::context_t& zmq, std::string address, std::uint16_t port)
@@ -100,11 +104,12 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  /// Asks for a session, instead of what it gave before. Throws Unreachable, Cut for one.
+  /// Asks for a session, which replaces one that it gave before. Throws Unreachable; Cut if the connection
+  /// ended.
   protocol::Welcome ask_for_session(Clock::time_point deadline) {
     return ask<protocol::Welcome>(protocol::Wish::Session, deadline);
   }
-  /// Asks what it offers. Throws Unreachable, Cut for one.
+  /// Asks for its devices. Throws Unreachable; Cut if the connection ended.
   protocol::Offer ask_for_devices(Clock::time_point deadline) {
     return ask<protocol::Offer>(protocol::Wish::Devices, deadline);
   }
@@ -129,8 +134,9 @@ Answer Daemon::ask(protocol::Wish wish, Clock::time_point deadline) {
   protocol::Batch hello;
   hello.add(protocol::Hello{protocol::kVersion, wish, self_description()});
   protocol::send(socket_, hello);
-  const std::string somebody =
-      "what answers there is not cliqued, or one of another release. Is the port right?";
+  const std::string somebody = "port " + std::to_string(port_) +
+                               " is not cliqued's, or its release differs. Check the port, and install the "
+                               "same release of Clique on both hosts";
   for (;;) {
     const protocol::Monitor::End end = monitor_.end();
     protocol::Incoming incoming;
@@ -152,21 +158,22 @@ Answer Daemon::ask(protocol::Wish wish, Clock::time_point deadline) {
       case protocol::Monitor::End::Handshake:
         throw Cut(somebody);
       case protocol::Monitor::End::Closed:
-        throw Cut("the connection was closed. The log of cliqued there may tell why");
+        throw Cut("the connection was closed. The log of cliqued on that node may say why");
     }
     if (Clock::now() >= deadline) {
       const std::string cause = diagnose(address_, port_, Clock::now());
       if (cause == "connection closed")
-        throw Unreachable(
-            "something listens there but did not answer in time. Is it cliqued, and not overloaded?");
-      throw Unreachable("no answer in time. Is the host up, and does its firewall let port " +
-                        std::to_string(port_) + " through?");
+        throw Unreachable("a program listens at port " + std::to_string(port_) +
+                          " but did not answer in time. Check that it is cliqued, and that the host is not "
+                          "overloaded");
+      throw Unreachable("no answer in time. Check that the host is up and that its firewall admits port " +
+                        std::to_string(port_));
     }
     wait_for_news(socket_, monitor_, deadline);
   }
 }
 
-/// A host as a part of an endpoint.
+/// A host as it is written in an endpoint: IPv6 addresses in brackets.
 std::string bracketed(const std::string& host) {
   return host.find(':') == std::string::npos || host.starts_with('[') ? host : "[" + host + "]";
 }
@@ -175,20 +182,20 @@ std::string tcp(const std::string& host, std::uint16_t port) {
   return "tcp://" + bracketed(host) + ":" + std::to_string(port);
 }
 
-/// Links to a node's workers, and why there is none to the others.
+/// Links to a node's workers, and for each worker without a link the reason.
 struct Opened {
   std::vector<std::unique_ptr<Link>> links;
   std::vector<std::string> failures;
 };
 
-Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, const Config& config,
+Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, const NodeSettings& settings,
                   Clock::time_point deadline) {
   Opened opened;
   opened.links.resize(workers.size());
   std::vector<std::string> failures(workers.size());
   in_parallel(workers.size(), [&](std::size_t i) {
     try {
-      if (!config.shared_memory) workers[i].shared.clear();
+      if (!settings.shared_memory) workers[i].shared.clear();
       opened.links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
       failures[i] = "worker " + std::to_string(i + 1) + " cannot be used: " + error.what();
@@ -200,13 +207,13 @@ Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, cons
   return opened;
 }
 
-/// The links, after people have been told which there are not.
+/// Returns the links, after reporting the failures.
 std::vector<std::unique_ptr<Link>> tell(Opened opened, const std::string& label) {
   for (const std::string& failure : opened.failures) say_once(label + ": " + failure);
   return std::move(opened.links);
 }
 
-/// Tells people that a node is not there, and why.
+/// Reports that a node cannot be reached. @returns the text.
 std::string cannot_be_reached(const NodeAddress& node, const std::string& why) {
   std::string line = "node '" + node.text() + "' cannot be reached: " + why;
   say_once(line);
@@ -223,43 +230,43 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
   return workers;
 }
 
-/// How often a daemon is asked for something. What breaks that (a worker that dies at that moment, a
-/// connection that is cut) seldom meets the next attempt, too.
+/// How often a daemon is asked for something. What makes an attempt fail (a worker that dies at that moment,
+/// a connection that is cut) seldom affects the next one.
 constexpr int kAttempts = 3;
 
 /// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
 Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
-                    const Config& config) {
+                    const NodeSettings& settings) {
   std::optional<Daemon> daemon;
-  auto patience = Clock::now() + config.connect_timeout;
-  auto until = patience;  // when further attempts begin
+  auto patience = Clock::now() + settings.connect_timeout;
+  auto until = patience;  // no further attempt begins after this
   for (int attempt = 1;; ++attempt) {
     const auto over = [&] { return attempt == kAttempts || Clock::now() >= until; };
     try {
       if (!daemon) daemon.emplace(zmq, address, node.port);
       const protocol::Welcome welcome = daemon->ask_for_session(patience);
-      if (attempt == 1) until = Clock::now() + config.connect_timeout;
-      Opened opened =
-          open_links(zmq, endpoints(welcome, node, address), config, Clock::now() + config.connect_timeout);
+      if (attempt == 1) until = Clock::now() + settings.connect_timeout;
+      Opened opened = open_links(zmq, endpoints(welcome, node, address), settings,
+                                 Clock::now() + settings.connect_timeout);
       if (opened.failures.empty() || over()) return opened;
     } catch (const Cut&) {
       if (over()) throw;
       daemon.reset();
     }
-    // It has answered, and may have to start other workers first.
-    patience = Clock::now() + config.connect_timeout;
+    // The daemon has answered, and may have to start other workers first.
+    patience = Clock::now() + settings.connect_timeout;
   }
 }
 
-/// Asks the daemon at one of a node's addresses what it offers, which is something. Throws Unreachable.
-/// @param patience until when the daemon has to have answered
-/// @param until when further attempts begin, where it has not answered
+/// Asks the daemon at one of a node's addresses for its devices. Throws Unreachable, also if it has none.
+/// @param patience the time by which the daemon must have answered
+/// @param until no further attempt begins after this
 protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
                                 Clock::time_point patience, Clock::time_point until) {
   for (int attempt = 1;; ++attempt) {
     try {
       protocol::Offer offer = Daemon(zmq, address, node.port).ask_for_devices(patience);
-      if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Is one installed there?");
+      if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Install one on the node");
       return offer;
     } catch (const Cut&) {
       if (attempt == kAttempts || Clock::now() >= until) throw;
@@ -267,19 +274,19 @@ protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, co
   }
 }
 
-/// The node whose daemon at one of its addresses has made an offer.
+/// The node whose daemon at one of its addresses has sent an offer.
 std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
-                              const std::shared_ptr<const Config>& config, protocol::Offer offer) {
-  const auto open = [&zmq, node, address, config] {
+                              const std::shared_ptr<const NodeSettings>& settings, protocol::Offer offer) {
+  const auto open = [&zmq, node, address, settings] {
     try {
-      return tell(open_session(zmq, node, address, *config), "node '" + node.text() + "'");
+      return tell(open_session(zmq, node, address, *settings), "node '" + node.text() + "'");
     } catch (const Unreachable& error) {
       throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
     }
   };
-  const auto ask = [&zmq, node, address, config] {
+  const auto ask = [&zmq, node, address, settings] {
     try {
-      const auto patience = Clock::now() + config->connect_timeout;
+      const auto patience = Clock::now() + settings->connect_timeout;
       ask_for_devices(zmq, node, address, patience, patience);
       return true;
     } catch (const Unreachable&) {
@@ -290,19 +297,19 @@ std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, cons
 }
 
 std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
-                                const std::shared_ptr<const Config>& config) {
-  const auto deadline = Clock::now() + config->connect_timeout;
+                                const std::shared_ptr<const NodeSettings>& settings) {
+  const auto deadline = Clock::now() + settings->connect_timeout;
   std::string why;
   try {
     const auto addresses = resolve(node.host, deadline);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-      // One that swallows everything must leave time for the others.
+      // An address that never answers must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        return node_at(zmq, node, addresses[i], config,
+        return node_at(zmq, node, addresses[i], settings,
                        ask_for_devices(zmq, node, addresses[i], patience, deadline));
       } catch (const Unreachable& error) {
-        // The first address is what people mean; the others are tried for the hosts that listen on some only.
+        // Users mean the first address. The others are for hosts that listen on some of their addresses only.
         if (why.empty()) why = error.what();
         if (Clock::now() >= deadline) break;
       }
@@ -314,11 +321,11 @@ std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
   return nullptr;
 }
 
-/// Workers of this host's, which were started for this process and have its session.
-std::unique_ptr<Node> start_node(zmq::context_t& zmq, const Config& config) {
+/// This host as a node: starts private workers and opens the session with them.
+std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settings) {
   try {
-    const auto deadline = Clock::now() + std::max(config.connect_timeout, kEmbeddedTimeout);
-    auto links = tell(open_links(zmq, start_embedded(deadline), config, deadline), "this host");
+    const auto deadline = Clock::now() + std::max(settings.connect_timeout, kEmbeddedTimeout);
+    auto links = tell(open_links(zmq, start_embedded(deadline), settings, deadline), "this host");
     if (links.empty()) return nullptr;
     std::vector<protocol::Driver> drivers;
     for (const auto& link : links) drivers.push_back({link->endpoint().driver, link->attached().devices});
@@ -359,14 +366,13 @@ Link& Node::link(std::size_t driver) {
         return each.id == opened->endpoint().driver;
       });
       if (served == drivers_.end()) continue;
-      // A daemon that was started anew meanwhile may serve others.
+      // A daemon that was restarted meanwhile may serve other devices under this id.
       if (names(served->devices) != names(opened->attached().devices)) continue;
       std::unique_ptr<Link>& mine = links_[static_cast<std::size_t>(served - drivers_.begin())];
       if (!mine) mine = std::move(opened);
     }
   }
-  if (!links_[driver])
-    throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + name_ + " does not serve the device any more");
+  if (!links_[driver]) throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + name_ + " no longer offers the device");
   return *links_[driver];
 }
 
@@ -380,7 +386,7 @@ bool Node::available() {
 }
 
 void Node::say_goodbye() {
-  // One that is being opened by another thread at this moment is not waited for.
+  // Does not wait for a session that another thread is opening at this moment.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   for (const std::unique_ptr<Link>& link : links_)
@@ -389,18 +395,20 @@ void Node::say_goodbye() {
 
 std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
   std::vector<std::unique_ptr<Node>> nodes;
-  std::shared_ptr<const Config> config;
+  std::shared_ptr<const NodeSettings> settings;
   try {
-    config = std::make_shared<const Config>(Config::read());
-  } catch (const ConfigError& error) {
+    settings = std::make_shared<const NodeSettings>(NodeSettings::read());
+    protocol::set_spin_time(settings->spin_time);
+  } catch (const SettingError& error) {
     say_once(error.what());
     return nodes;
   }
-  if (config->nodes.empty()) {
-    nodes.push_back(start_node(zmq, *config));
+  if (settings->nodes.empty()) {
+    nodes.push_back(start_node(zmq, *settings));
   } else {
-    nodes.resize(config->nodes.size());
-    in_parallel(nodes.size(), [&](std::size_t i) { nodes[i] = find_node(zmq, config->nodes[i], config); });
+    nodes.resize(settings->nodes.size());
+    in_parallel(nodes.size(),
+                [&](std::size_t i) { nodes[i] = find_node(zmq, settings->nodes[i], settings); });
   }
   std::erase(nodes, nullptr);
   return nodes;

@@ -1,3 +1,4 @@
+// The nodes of the cluster.
 #pragma once
 
 #include <chrono>
@@ -11,14 +12,14 @@
 
 namespace clique::icd {
 
-/// A node of the cluster: what it offers, and this process's session there, which is opened when it is first
-/// needed. Any thread.
+/// A node of the cluster: its devices, and the session of this process there, which is opened when it is
+/// first needed. Thread-safe.
 class Node {
  public:
-  /// Opens a session. @returns links to its workers, those that cannot be used left out.
+  /// Opens a session. @returns links to those of its workers that can be used.
   /// Throws Error(CL_DEVICE_NOT_AVAILABLE).
   using Open = std::function<std::vector<std::unique_ptr<Link>>()>;
-  /// Asks whether there would be one.
+  /// Asks the node whether it would open a session.
   using Ask = std::function<bool()>;
 
   Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask);
@@ -26,14 +27,14 @@ class Node {
   /// The node's own name.
   const std::string& name() const { return name_; }
   const std::vector<protocol::Driver>& drivers() const { return drivers_; }
-  /// The link to the worker that serves drivers()[driver], as long as the node is. Opens a session where
-  /// there is none, which takes the time that a connection may take at most. Throws
-  /// Error(CL_DEVICE_NOT_AVAILABLE) with the cause; then it may be tried again.
+  /// The link to the worker that serves drivers()[driver]; it exists as long as the node. Opens a session if
+  /// there is none, which takes the connect timeout at most. Throws Error(CL_DEVICE_NOT_AVAILABLE) with the
+  /// cause; a later call tries again.
   Link& link(std::size_t driver);
-  /// Whether a session may be expected where there is none, as the node has answered within the last second:
-  /// asks it, if need be, which takes the time that a connection may take at most.
+  /// True if the node would open a session, as it said within the last second. Asks it if need be, which
+  /// takes the connect timeout at most.
   bool available();
-  /// Link::say_goodbye, for all there are.
+  /// Calls Link::say_goodbye() of all links.
   void say_goodbye();
 
  private:
@@ -42,16 +43,15 @@ class Node {
   const Open open_;
   const Ask ask_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Link>> links_;  // of drivers_; null: not opened
+  std::vector<std::unique_ptr<Link>> links_;  // one for each of drivers_; null: not opened
   bool available_ = true;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };
 
-/// The nodes of this process, in the order of configuration; each has been asked what it offers.
-/// Nodes come from CLIQUE_NODES, else ~/.config/clique/nodes.toml, else /etc/clique/nodes.toml, else private
-/// workers are started on this host. All are asked at the same time; one that cannot be reached is reported
-/// once on stderr with its cause and left out.
-/// @param zmq has to outlive the nodes.
+/// Finds the nodes of this process (NodeSettings), in the order of the configuration, and asks all of them
+/// for their devices at the same time. If no node is configured, starts private workers on this host. A node
+/// that cannot be reached is left out, and reported once on standard error with the cause.
+/// @param zmq must outlive the nodes.
 std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq);
 
 }  // namespace clique::icd

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "icd/remote/config.hpp"
 
 namespace clique::icd {
 

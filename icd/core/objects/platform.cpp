@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
+#include "icd/common/settings.hpp"
 #include "icd/core/objects/device_choice.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/remote/nodes.hpp"
@@ -49,8 +49,8 @@ Slot& current_slot() {
 
 /// The devices that CLIQUE_DEVICES chooses.
 std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
-  const char* choice = std::getenv("CLIQUE_DEVICES");
-  if (choice == nullptr || *choice == '\0') return all;
+  const std::string choice = device_choice();
+  if (choice.empty()) return all;
   std::vector<DeviceNames> names;
   names.reserve(all.size());
   for (const Ref<Device>& device : all)
@@ -71,7 +71,7 @@ cl_platform_id Platform::handle() {
 }
 
 bool Platform::offered() {
-  static const bool result = std::getenv("CLIQUE_WORKER") == nullptr;
+  static const bool result = !is_worker();
   return result;
 }
 

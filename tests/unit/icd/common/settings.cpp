@@ -5,15 +5,15 @@
 #include <fstream>
 #include <map>
 
-#include "icd/remote/config.hpp"
+#include "icd/common/settings.hpp"
 
 namespace clique::icd {
 namespace {
 
 std::string failure(const std::string& toml) {
   try {
-    parse_toml(toml, "nodes.toml");
-  } catch (const ConfigError& error) {
+    parse_nodes_file(toml, "nodes.toml");
+  } catch (const SettingError& error) {
     return error.what();
   }
   return "no failure";
@@ -22,7 +22,7 @@ std::string failure(const std::string& toml) {
 std::string list_failure(const std::string& list) {
   try {
     parse_node_list(list);
-  } catch (const ConfigError& error) {
+  } catch (const SettingError& error) {
     return error.what();
   }
   return "no failure";
@@ -55,7 +55,7 @@ TEST(NodeList, ExplainsWhatIsWrong) {
 }
 
 TEST(NodesToml, TakesListsAndTables) {
-  const auto config = parse_toml(R"(
+  const NodeSettings settings = parse_nodes_file(R"(
 nodes = ["a", "b:1"]
 connect_timeout_ms = 250
 [[node]]
@@ -64,10 +64,10 @@ host = "c"
 host = "::1"
 port = 2
 )",
-                                 "nodes.toml");
+                                                 "nodes.toml");
   const std::vector<NodeAddress> expected{{"a", 7890}, {"b", 1}, {"c", 7890}, {"::1", 2}};
-  EXPECT_EQ(config.nodes, expected);
-  EXPECT_EQ(config.connect_timeout, std::chrono::milliseconds(250));
+  EXPECT_EQ(settings.nodes, expected);
+  EXPECT_EQ(settings.connect_timeout, std::chrono::milliseconds(250));
 }
 
 TEST(NodesToml, NamesThePlaceOfAnError) {
@@ -96,17 +96,17 @@ class Sources : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(folder / path).parent_path());
     std::ofstream(folder / path) << text;
   }
-  Config read() const {
-    return Config::read(
-        [this](const char* name) -> std::optional<std::string> {
-          const auto found = environment.find(name);
+  NodeSettings read() const {
+    return NodeSettings::read(
+        [this](Variable variable) -> std::optional<std::string> {
+          const auto found = environment.find(variable.name());
           return found == environment.end() ? std::nullopt : std::optional(found->second);
         },
         folder / "etc/nodes.toml");
   }
   std::string first() const {
-    const auto config = read();
-    return config.nodes.empty() ? "embedded" : config.nodes.front().host;
+    const auto settings = read();
+    return settings.nodes.empty() ? "embedded" : settings.nodes.front().host;
   }
   std::filesystem::path folder;
   std::map<std::string, std::string> environment;
@@ -136,25 +136,37 @@ TEST_F(Sources, TimeoutOfTheEnvironmentGoesFirst) {
   environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "20";
   EXPECT_EQ(read().connect_timeout.count(), 20);
   environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "soon";
-  EXPECT_THROW(read(), ConfigError);
+  EXPECT_THROW(read(), SettingError);
   environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "-1";
-  EXPECT_THROW(read(), ConfigError);
+  EXPECT_THROW(read(), SettingError);
 }
 
 TEST_F(Sources, TheTimeToSpinIsANumberOfMicroseconds) {
   for (const char* const good : {"", "0", "50", "1000000"}) {
     environment["CLIQUE_SPIN_US"] = good;
-    EXPECT_NO_THROW(read()) << good;
+    const auto expected =
+        *good == '\0' ? std::nullopt : std::optional(std::chrono::microseconds(std::stol(good)));
+    EXPECT_EQ(read().spin_time, expected) << good;
   }
   for (const char* const bad : {"-1", "1000001", "soon", "5us"}) {
     environment["CLIQUE_SPIN_US"] = bad;
-    EXPECT_THROW(read(), ConfigError) << bad;
+    EXPECT_THROW(read(), SettingError) << bad;
   }
+}
+
+TEST_F(Sources, SharedMemoryIsOnOrOff) {
+  EXPECT_TRUE(read().shared_memory);
+  environment["CLIQUE_SHARED_MEMORY"] = "0";
+  EXPECT_FALSE(read().shared_memory);
+  environment["CLIQUE_SHARED_MEMORY"] = "1";
+  EXPECT_TRUE(read().shared_memory);
+  environment["CLIQUE_SHARED_MEMORY"] = "no";
+  EXPECT_THROW(read(), SettingError);
 }
 
 TEST_F(Sources, AnUnreadableFileIsAnError) {
   std::filesystem::create_directories(folder / "etc/nodes.toml");
-  EXPECT_THROW(read(), ConfigError);
+  EXPECT_THROW(read(), SettingError);
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+#include "icd/common/node_address.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "icd/common/setting_text.hpp"
+#include "icd/common/settings.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+std::uint16_t parse_port(std::string_view text, std::string_view node) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535)
+    throw SettingError("node " + in_quotes(node) + ": " + in_quotes(text) +
+                       " is not a port; write a number from 1 to 65535 after the colon");
+  return static_cast<std::uint16_t>(port);
+}
+
+}  // namespace
+
+std::string NodeAddress::text() const {
+  const std::string shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  return shown + ":" + std::to_string(port);
+}
+
+NodeAddress parse_node(std::string_view text) {
+  const std::string_view node = trimmed(text);
+  NodeAddress address;
+  std::string_view rest;
+  if (const auto scheme = node.find("://"); scheme != std::string_view::npos)
+    throw SettingError("node " + in_quotes(node) + " is not a host; write it without " +
+                       in_quotes(node.substr(0, scheme + 3)));
+  if (node.starts_with('[')) {
+    const auto close = node.find(']');
+    if (close == std::string_view::npos)
+      throw SettingError("node " + in_quotes(node) + ": the bracket is not closed; write [address]:port");
+    address.host = node.substr(1, close - 1);
+    rest = node.substr(close + 1);
+  } else if (std::count(node.begin(), node.end(), ':') > 1) {
+    address.host = node;  // an IPv6 address, which cannot have a port without brackets
+  } else {
+    const auto colon = std::min(node.find(':'), node.size());
+    address.host = node.substr(0, colon);
+    rest = node.substr(colon);
+  }
+  if (address.host.empty())
+    throw SettingError("node " + in_quotes(node) + " has no host; write host or host:port");
+  if (address.host.find_first_of(" \t/[]") != std::string::npos)
+    throw SettingError(
+        "node " + in_quotes(node) +
+        " is not a host; write host, host:port or [v6 address]:port, and commas between nodes");
+  if (rest.empty()) return address;
+  if (rest.front() != ':')
+    throw SettingError("node " + in_quotes(node) + ": " + in_quotes(rest) +
+                       " after the address; write [address]:port");
+  address.port = parse_port(rest.substr(1), node);
+  return address;
+}
+
+std::vector<NodeAddress> parse_node_list(std::string_view text) {
+  std::vector<NodeAddress> nodes;
+  while (!text.empty()) {
+    const auto comma = std::min(text.find(','), text.size());
+    const std::string_view entry = trimmed(text.substr(0, comma));
+    if (!entry.empty()) nodes.push_back(parse_node(entry));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return nodes;
+}
+
+}  // namespace clique::icd

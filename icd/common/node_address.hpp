@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/version.hpp"
+
+namespace clique::icd {
+
+/// The address of a daemon, as the user wrote it.
+struct NodeAddress {
+  std::string host;  ///< name or address; IPv6 addresses without brackets
+  std::uint16_t port = protocol::kDefaultPort;
+
+  /// As in CLIQUE_NODES.
+  std::string text() const;
+  bool operator==(const NodeAddress&) const = default;
+};
+
+/// Reads one node: HOST, HOST:PORT or [IPv6 ADDRESS]:PORT. Throws SettingError, which does not say where the
+/// text comes from.
+NodeAddress parse_node(std::string_view text);
+/// Reads nodes separated by commas. Ignores blanks and empty entries. Throws SettingError.
+std::vector<NodeAddress> parse_node_list(std::string_view text);
+
+}  // namespace clique::icd

@@ -1,0 +1,27 @@
+// What the parsers of settings share.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace clique::icd {
+
+/// Without blanks at both ends.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+inline std::string in_quotes(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+/// A time for reaching a node. Throws SettingError if it is out of range.
+/// @param name of the setting
+std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name);
+
+}  // namespace clique::icd

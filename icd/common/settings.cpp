@@ -1,0 +1,125 @@
+#include "icd/common/settings.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "icd/common/executable.hpp"
+#include "icd/common/setting_text.hpp"
+#include "protocol/spin.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+constexpr int kLongestTimeoutMs = 600'000;
+
+/// The content of a file; nothing if it does not exist. Throws SettingError.
+std::optional<std::string> content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    throw SettingError(path + ": cannot be read: " + std::strerror(errno));
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad() || text.fail()) throw SettingError(path + ": cannot be read. Is it a file?");
+  return text.str();
+}
+
+/// The nodes file that is used, read; the default settings if there is none.
+NodeSettings read_file(const Environment& environment, const std::string& system_file) {
+  std::vector<std::string> files;
+  const auto xdg = environment("XDG_CONFIG_HOME");
+  const auto home = environment("HOME");
+  if (xdg && !xdg->empty())
+    files.push_back(*xdg + "/clique/nodes.toml");
+  else if (home && !home->empty())
+    files.push_back(*home + "/.config/clique/nodes.toml");
+  files.push_back(system_file);
+  for (const std::string& file : files)
+    if (const auto text = content(file)) return parse_nodes_file(*text, file);
+  return {};
+}
+
+std::chrono::milliseconds parse_connect_timeout(const std::string& text) {
+  constexpr std::string_view kName = "CLIQUE_CONNECT_TIMEOUT_MS";
+  std::int64_t ms = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw SettingError(std::string(kName) + " is " + in_quotes(text) + "; write milliseconds, such as 3000");
+  return checked_connect_timeout(ms, kName);
+}
+
+bool parse_shared_memory(const std::string& text) {
+  if (text != "0" && text != "1")
+    throw SettingError("CLIQUE_SHARED_MEMORY is " + in_quotes(text) +
+                       "; write 0 to reach workers on this host through the network, or 1");
+  return text == "1";
+}
+
+}  // namespace
+
+std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name) {
+  if (ms < 1 || ms > kLongestTimeoutMs)
+    throw SettingError(std::string(name) + " is " + std::to_string(ms) + "; write milliseconds from 1 to " +
+                       std::to_string(kLongestTimeoutMs));
+  return std::chrono::milliseconds(ms);
+}
+
+std::optional<std::string> environment(Variable variable) {
+  const char* const value = std::getenv(variable.name());
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+NodeSettings NodeSettings::read() {
+  return read(icd::environment, "/etc/clique/nodes.toml");
+}
+
+NodeSettings NodeSettings::read(const Environment& environment, const std::string& system_file) {
+  NodeSettings settings;
+  if (const auto list = environment("CLIQUE_NODES")) {
+    try {
+      settings.nodes = parse_node_list(*list);
+    } catch (const SettingError& error) {
+      throw SettingError(std::string("CLIQUE_NODES: ") + error.what());
+    }
+  } else {
+    settings = read_file(environment, system_file);
+  }
+  if (const auto text = environment("CLIQUE_CONNECT_TIMEOUT_MS"); text && !text->empty())
+    settings.connect_timeout = parse_connect_timeout(*text);
+  if (const auto text = environment("CLIQUE_SHARED_MEMORY"); text && !text->empty())
+    settings.shared_memory = parse_shared_memory(*text);
+  try {
+    settings.spin_time = protocol::parse_spin_time(environment("CLIQUE_SPIN_US").value_or("").c_str());
+  } catch (const std::runtime_error& error) {
+    throw SettingError(error.what());
+  }
+  return settings;
+}
+
+std::string device_choice() {
+  return environment("CLIQUE_DEVICES").value_or("");
+}
+
+std::optional<std::string> daemon_path() {
+  const auto path = environment("CLIQUE_DAEMON");
+  if (!path || path->empty()) return std::nullopt;
+  if (!is_executable(*path))
+    throw SettingError("CLIQUE_DAEMON is " + in_quotes(*path) + ", which is not an executable file");
+  return path;
+}
+
+bool logs_failures() {
+  return environment("CLIQUE_LOG") == "debug";
+}
+
+bool is_worker() {
+  return environment("CLIQUE_WORKER").has_value();
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,117 @@
+// All settings of the client: environment variables, and keys of nodes.toml. Nothing else in icd/ reads the
+// environment. docs/configuration.md describes the settings to users.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "icd/common/node_address.hpp"
+
+namespace clique::icd {
+
+struct SettingInfo {
+  std::string_view name;
+  std::string_view fallback;  ///< what holds if it is not set, for people
+  std::string_view meaning;
+};
+
+/// The environment variables that users set.
+inline constexpr std::array kVariables{
+    SettingInfo{"CLIQUE_NODES", "none", "the nodes, separated by commas; empty: this host"},
+    SettingInfo{
+        "CLIQUE_DEVICES", "all",
+        "the devices to offer, in this order: positions in the full list, and parts of device or node "
+        "names, separated by commas"},
+    SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
+                "time allowed for reaching a node, in milliseconds, 1 to 600000"},
+    SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
+    SettingInfo{"CLIQUE_NVIDIA", "cuda",
+                "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
+    SettingInfo{"CLIQUE_SHARED_MEMORY", "1",
+                "0: workers on this host are reached through the network, 1: through shared memory"},
+    SettingInfo{"CLIQUE_SPIN_US", "depends on the processors",
+                "how long a waiting thread polls before it sleeps, in microseconds, 0 to 1000000"},
+    SettingInfo{"CLIQUE_LOG", "none", "debug: every call that fails prints its reason on standard error"},
+};
+
+/// The environment variables that the client reads beside those.
+inline constexpr std::array kSystemVariables{
+    SettingInfo{"CLIQUE_WORKER", "none",
+                "set by cliqued for workers, in which the library offers no platform"},
+    SettingInfo{"XDG_CONFIG_HOME", "~/.config", "the folder with clique/nodes.toml"},
+    SettingInfo{"HOME", "none", "the user's folder, for ~/.config"},
+    SettingInfo{"PATH", "none", "where cliqued is looked for"},
+};
+
+/// The keys of nodes.toml.
+inline constexpr std::array kFileKeys{
+    SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
+    SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
+    SettingInfo{"[[node]] port", "7890", "its port"},
+    SettingInfo{"connect_timeout_ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which goes first"},
+};
+
+/// A setting that cannot be used. what() says where it is, what is wrong and what is allowed.
+class SettingError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The name of one of the variables above; any other name does not compile.
+class Variable {
+ public:
+  consteval Variable(const char* name) : name_(name) {
+    bool known = false;
+    for (const SettingInfo& each : kVariables) known = known || each.name == name;
+    for (const SettingInfo& each : kSystemVariables) known = known || each.name == name;
+    if (!known) throw "add the variable to kVariables";
+  }
+  constexpr const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+};
+
+/// Gives the value of a variable; nothing if it is not set.
+using Environment = std::function<std::optional<std::string>(Variable)>;
+/// The environment of this process.
+std::optional<std::string> environment(Variable variable);
+
+/// Which nodes there are, and how to reach them.
+struct NodeSettings {
+  std::vector<NodeAddress> nodes;  ///< empty: private workers on this host
+  /// For reaching a node: resolving its name, connecting, and the answers of daemon and workers.
+  std::chrono::milliseconds connect_timeout{3000};
+  /// Whether to share memory with workers on this host.
+  bool shared_memory = true;
+  /// How long waiting threads poll; nothing: what suits this host.
+  std::optional<std::chrono::microseconds> spin_time;
+
+  /// Reads the environment, and the nodes file. The nodes are those of CLIQUE_NODES if it is set; otherwise
+  /// of the first file that exists among $XDG_CONFIG_HOME/clique/nodes.toml (~/.config by default) and
+  /// /etc/clique/nodes.toml. CLIQUE_CONNECT_TIMEOUT_MS overrides the file's timeout. Throws SettingError.
+  static NodeSettings read();
+  /// read() with another environment, and another file instead of the one in /etc.
+  static NodeSettings read(const Environment& environment, const std::string& system_file);
+};
+
+/// Reads the text of a nodes.toml (kFileKeys). Throws SettingError.
+/// @param path for messages only
+NodeSettings parse_nodes_file(std::string_view text, const std::string& path);
+
+/// CLIQUE_DEVICES; empty: all devices.
+std::string device_choice();
+/// CLIQUE_DAEMON; nothing if it is not set or empty. Throws SettingError unless it is an executable file.
+std::optional<std::string> daemon_path();
+/// CLIQUE_LOG is "debug".
+bool logs_failures();
+/// CLIQUE_WORKER is set: this process serves the platform to others, and must not be its client.
+bool is_worker();
+
+}  // namespace clique::icd

@@ -1,0 +1,69 @@
+// docs/configuration.md names every setting of the client, and no other.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "icd/common/settings.hpp"
+
+namespace clique::icd {
+namespace {
+
+using Names = std::set<std::string>;
+
+/// What is between `begin` and the next `end` in each line of the section for programs that starts with
+/// `begin`.
+Names documented(const std::string& begin, const std::string& end) {
+  std::ifstream page(CLIQUE_SOURCE_DIR "/docs/configuration.md");
+  Names names;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) inside = line.starts_with("## Programs");
+    if (!inside || !line.starts_with(begin)) continue;
+    names.insert(line.substr(begin.size(), line.find(end, begin.size()) - begin.size()));
+  }
+  return names;
+}
+
+template <typename List>
+Names names_of(const List& list) {
+  Names names;
+  for (const SettingInfo& setting : list) {
+    EXPECT_TRUE(names.emplace(setting.name).second) << setting.name << " is listed twice";
+    EXPECT_FALSE(setting.meaning.empty()) << setting.name;
+  }
+  return names;
+}
+
+TEST(Documentation, OfProgramsNamesEveryVariableAndNoOther) {
+  EXPECT_EQ(documented("- **`", "`**"), names_of(kVariables));
+}
+
+TEST(Documentation, OfProgramsNamesEveryKeyOfTheNodesFileAndNoOther) {
+  EXPECT_EQ(documented("| `", "` |"), names_of(kFileKeys));
+}
+
+TEST(Documentation, OfTheCodeNamesTheDefaults) {
+  const NodeSettings standard;
+  for (const SettingInfo& setting : kVariables) {
+    if (setting.name == "CLIQUE_CONNECT_TIMEOUT_MS") {
+      EXPECT_EQ(setting.fallback, std::to_string(standard.connect_timeout.count()));
+    }
+    if (setting.name == "CLIQUE_SHARED_MEMORY") {
+      EXPECT_EQ(setting.fallback, standard.shared_memory ? "1" : "0");
+    }
+  }
+  for (const SettingInfo& key : kFileKeys) {
+    if (key.name == "[[node]] port") {
+      EXPECT_EQ(key.fallback, std::to_string(NodeAddress().port));
+    }
+    if (key.name == "connect_timeout_ms") {
+      EXPECT_EQ(key.fallback, std::to_string(standard.connect_timeout.count()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clique::icd
