@@ -1,4 +1,4 @@
-# What the client decides by itself, without a node.
+# Decisions that the client makes without a node.
 find_package(GTest REQUIRED)
 add_executable(client_tests
   ${CMAKE_CURRENT_LIST_DIR}/icd/core/device_choice.cpp

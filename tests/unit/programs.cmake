@@ -1,4 +1,4 @@
-# Programs and kernels as far as the client knows them by itself.
+# Programs and kernels, as far as the client handles them without a node.
 find_package(GTest REQUIRED)
 add_executable(program_tests
   ${CMAKE_CURRENT_LIST_DIR}/icd/core/program_functions.cpp

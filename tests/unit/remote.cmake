@@ -1,4 +1,4 @@
-# The client's side of sessions, against workers and daemons that the tests play themselves.
+# The client's side of sessions, with workers and daemons that the tests simulate; and its settings.
 find_package(GTest REQUIRED)
 add_executable(remote_tests
   ${CMAKE_CURRENT_LIST_DIR}/icd/common/documentation.cpp

@@ -1,4 +1,4 @@
-// Who does what takes long, while several threads wait.
+// Which thread runs deferred tasks (Errand) while several threads wait.
 #include <gtest/gtest.h>
 
 #include "fakes.hpp"
@@ -8,8 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Parts that a worker pushes are errands here; a marker has it push one, and report the marker's end behind
-/// that.
+/// For each marker, the worker pushes a part and then reports that the marker has completed. Handling the
+/// part is an errand.
 class Errands : public testing::Test {
  protected:
   void SetUp() override {
@@ -31,17 +31,17 @@ class Errands : public testing::Test {
   }
   void post(std::uint64_t id) { c_.link->post(protocol::Marker{{id, 1, 0, {}}}); }
 
-  std::function<void()> run_;  ///< what an errand does
+  std::function<void()> run_;  ///< called by each errand
   std::atomic<std::thread::id> runner_{};
   std::array<std::atomic<bool>, 2000> ended_{};
   std::array<std::atomic<bool>, 2000> settled_{};
-  Connection c_;  // uses what is above
+  Connection c_;  // uses the members above
 };
 
 TEST_F(Errands, GivenOneThreadThenItDoesThem) {
   bool posted = false;
   EXPECT_TRUE(c_.link->wait([&] {
-    // Before this thread counts as waiting, the reactor might do it.
+    // Not earlier, because the reactor runs the errand if no thread waits.
     if (!std::exchange(posted, true)) post(1);
     return settled_[1].load();
   }));
@@ -60,11 +60,11 @@ TEST_F(Errands, GivenThreadsThatWaitThenTheOneThatHasWaitedLongestDoesThem) {
   const auto waiting_first = first.get_id();
   EXPECT_TRUE(eventually([&] { return waiting.load(); }));
   for (std::uint64_t id = 1; id <= 200; ++id) {
-    // The errand takes as long as the other thread waits for what comes behind it.
+    // The errand does not end before the other thread has received the report behind the part.
     run_ = [&, id] { EXPECT_TRUE(eventually([&] { return ended_[id].load(); }, 5s)) << id; };
     bool posted = false;
     EXPECT_TRUE(c_.link->wait([&] {
-      // By now this thread counts as waiting.
+      // From here on this thread counts as waiting.
       if (!std::exchange(posted, true)) post(id);
       return ended_[id].load();
     }));

@@ -208,7 +208,7 @@ void Proxy::serve() {
         ::close(fds[i].fd);
         continue;
       }
-      // A full receiver would block: then everything stands still, which is what the tests want of it.
+      // If the receiver is full, the whole proxy stops, as the tests require.
       for (ssize_t sent = 0; sent < size && !stop_.load() && !frozen_.load();) {
         const auto n = ::send(partners_[fds[i].fd], buffer + sent, static_cast<std::size_t>(size - sent),
                               MSG_NOSIGNAL | MSG_DONTWAIT);

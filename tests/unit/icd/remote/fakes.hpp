@@ -1,4 +1,4 @@
-// The other side of a link, played by the tests.
+// Workers and daemons for tests of the client.
 #pragma once
 
 #include <atomic>
@@ -18,16 +18,16 @@
 
 namespace clique::icd::test {
 
-/// A worker without devices. Its functions may be set before a client attaches; they run on its thread, and
-/// may use reply().
+/// A worker without devices. Its functions may be set before a client attaches. They run on the worker's
+/// thread and may call reply().
 class FakeWorker {
  public:
   explicit FakeWorker(std::int64_t clock_ahead = 0);
   ~FakeWorker();
 
-  /// By default answered at once.
+  /// Default: answers at once.
   std::function<void(const protocol::Finish&)> on_finish;
-  /// Ignored by default.
+  /// Default of this and the following: nothing.
   std::function<void(const protocol::Marker&)> on_marker;
   std::function<void(const protocol::WriteBuffer&)> on_write;
   std::function<void(const protocol::CreateBuffer&)> on_create_buffer;
@@ -38,20 +38,20 @@ class FakeWorker {
   std::function<void(const protocol::Release&)> on_release;
   std::function<void()> on_goodbye;
 
-  /// Sends a message to the client. The worker's thread only.
+  /// Sends a message to the client. For the worker's thread.
   template <typename M>
   void reply(const M& message) {
     batch_.add(message);
     send();
   }
-  /// Several messages in one batch.
+  /// Sends several messages in one batch.
   void reply(protocol::Batch& batch);
-  /// Any bytes as records.
+  /// Sends a batch whose records are these bytes.
   void reply_raw(const std::string& records);
 
-  /// Has task() run on the worker's thread, and waits until it has.
+  /// Runs task() on the worker's thread, and waits for it.
   void run(std::function<void()> task);
-  /// Closes both sockets. On the worker's thread or from outside.
+  /// Closes both sockets. Any thread.
   void hang_up();
 
   std::uint16_t commands_port() const { return commands_port_; }
@@ -84,7 +84,7 @@ class FakeWorker {
   std::thread thread_;
 };
 
-/// Remembers what a link reports.
+/// Records what a link reports.
 class Recorder : public Reports {
  public:
   void event_state(protocol::EventState&& state) override {
@@ -124,15 +124,15 @@ class Recorder : public Reports {
   std::string reason;
 };
 
-/// Forwards TCP connections byte by byte, until it is told to stand still.
+/// Forwards TCP connections, until it is told to stop.
 class Proxy {
  public:
   explicit Proxy(std::uint16_t target);
   ~Proxy();
   std::uint16_t port() const { return port_; }
-  /// From now on nothing is forwarded, and nothing closed.
+  /// From now on, forwards nothing and closes nothing.
   void freeze() { frozen_.store(true); }
-  /// Closes the next connection when the first bytes have come through it.
+  /// Closes the next connection on which bytes arrive.
   void cut_next() { cut_next_.store(true); }
 
  private:
@@ -148,14 +148,14 @@ class Proxy {
   std::thread thread_;
 };
 
-/// A daemon that answers every Hello with what `answer` puts into the batch.
+/// A daemon that answers every Hello with the messages that `answer` adds to the batch.
 class FakeDaemon {
  public:
   using Answer = std::function<void(const protocol::Hello&, protocol::Batch&)>;
 
-  /// @param then what is sent after the answer, if anything, in a batch of its own.
+  /// @param then adds messages to a second batch, which is sent after the answer
   explicit FakeDaemon(Answer answer, Answer then = {});
-  /// Who asks for devices gets `offer`, others what `answer` says.
+  /// Answers requests for devices with `offer`, and others with what `answer` adds.
   FakeDaemon(protocol::Offer offer, Answer answer);
   ~FakeDaemon();
   std::uint16_t port() const { return port_; }
@@ -168,7 +168,7 @@ class FakeDaemon {
   std::thread thread_;
 };
 
-/// Waits up to `timeout` for something that another thread brings about.
+/// Waits up to `timeout` until a condition holds that another thread brings about.
 template <typename F>
 bool eventually(F&& condition, std::chrono::milliseconds timeout = std::chrono::seconds(2)) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -179,7 +179,7 @@ bool eventually(F&& condition, std::chrono::milliseconds timeout = std::chrono::
   return true;
 }
 
-/// What a test of a link needs. The order of members is that of their lives.
+/// A link and its worker. The order of the members is that of their construction.
 struct Connection {
   explicit Connection(std::int64_t clock_ahead = 0) : worker(clock_ahead) {}
   void open() {

@@ -18,7 +18,7 @@ TEST(Link, KnowsTheWorkerAndItsClock) {
   c.open();
   ASSERT_EQ(c.link->attached().platform.size(), 1U);
   EXPECT_EQ(c.link->attached().platform[0].name, 0x0902U);
-  // A busy host answers late, which is half as much off.
+  // If the host is busy, answers are late, and the offset is wrong by half of the delay.
   EXPECT_NEAR(static_cast<double>(c.link->clock_offset()), static_cast<double>(kAhead), 1e9);
   EXPECT_FALSE(c.link->lost());
   EXPECT_EQ(c.link->loss(), "");
@@ -39,7 +39,7 @@ TEST(Link, AnswersARequest) {
 
 TEST(Link, PairsAnswersThatComeInAnotherOrder) {
   std::vector<protocol::Finish> held;
-  Connection c;  // its worker's thread uses what is above
+  Connection c;  // its worker's thread uses the variables above
   c.worker.on_finish = [&](const protocol::Finish& finish) {
     held.push_back(finish);
     if (held.size() < 10) return;
@@ -93,7 +93,7 @@ TEST(Link, KeepsTheOrderOfEveryThreadAndTheTogethernessOfCompose) {
   std::atomic<int> got{0};
   std::uint64_t pair_of = 0;
   c.worker.on_marker = [&](const protocol::Marker& one) {
-    // Queue 100 + thread is the first of a pair, thread the second.
+    // The first marker of a pair is on queue 100 + thread, the second on queue thread.
     const auto queue = one.command.queue;
     if (queue >= 100) {
       pair_of = queue - 100;
@@ -126,7 +126,7 @@ TEST(Link, SendsByItself) {
   c.worker.on_marker = [&](const protocol::Marker&) { arrived = true; };
   c.open();
   for (int i = 0; i < 5; ++i) {
-    std::this_thread::sleep_for(20ms);  // the reactor sleeps
+    std::this_thread::sleep_for(20ms);  // until the reactor sleeps
     arrived = false;
     c.link->post(marker(1));
     EXPECT_TRUE(eventually([&] { return arrived.load(); }, 500ms));
@@ -142,12 +142,12 @@ TEST(Link, DeliversWhileNobodyWaits) {
   for (std::uint64_t i = 1; i <= 20; ++i) {
     if (i % 4 == 0) std::this_thread::sleep_for(15ms);
     if (i % 3 == 0)
-      c.link->request<protocol::Finished>(protocol::Finish{0, 1});  // it was attended a moment ago
+      c.link->request<protocol::Finished>(protocol::Finish{0, 1});  // a thread has just received
     c.link->post(marker(i));
     c.link->flush();
     EXPECT_TRUE(eventually([&] { return c.recorder.last_state.load() == i; }, 500ms));
   }
-  // Without a word from this side.
+  // Without a message from the client.
   std::this_thread::sleep_for(20ms);
   c.worker.run([&] { c.worker.reply(protocol::EventState{77, 0, {}}); });
   EXPECT_TRUE(eventually([&] { return c.recorder.last_state.load() == 77; }, 500ms));
@@ -204,14 +204,14 @@ TEST(Link, LetsACallbackWait) {
   std::atomic<int> answered{0};
   c.recorder.on_state = [&](const protocol::EventState& state) {
     if (state.command > 3) return;
-    // Against the rules, and three deep.
+    // Callbacks must not wait; this one does, nested three times.
     c.link->post(marker(state.command + 1));
     if (c.link->request<protocol::Finished>(protocol::Finish{0, 1}).status == 0) ++answered;
   };
   c.open();
   c.link->post(marker(1));
   EXPECT_TRUE(c.link->wait([&] { return answered.load() == 3; }));
-  // And on the reactor's thread.
+  // The same on the reactor's thread.
   c.worker.run([&] { c.worker.reply(protocol::EventState{3, 0, {}}); });
   EXPECT_TRUE(eventually([&] { return answered.load() == 4; }));
 }

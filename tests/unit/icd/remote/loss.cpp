@@ -75,10 +75,10 @@ TEST(Loss, TellsTheWorkersReason) {
 
 TEST(Loss, FollowsWhatCannotBeUnderstood) {
   const std::vector<std::string> bad{
-      "\xc1",                                                               // no msgpack
-      std::string("\x91\xcd\x03\xe7", 4),                                   // an unknown number
+      "\xc1",                                                               // not msgpack
+      std::string("\x91\xcd\x03\xe7", 4),                                   // an unknown message number
       std::string("\x92\x7d\x01", 3),                                       // too few fields
-      std::string("\x93\x7e\xcf\x00\x00\x00\x00\x00\x00\x00\x63\x00", 12),  // nobody asked
+      std::string("\x93\x7e\xcf\x00\x00\x00\x00\x00\x00\x00\x63\x00", 12),  // an answer to no request
   };
   for (const auto& records : bad) {
     Connection c;
@@ -100,7 +100,7 @@ TEST(Loss, FollowsAnAnswerOfTheWrongKind) {
   EXPECT_TRUE(c.link->lost());
 }
 
-/// The worker hangs up while a callback runs, which then waits.
+/// The worker closes its connections while a callback runs, which then waits.
 struct LossInACallback : Connection {
   LossInACallback() {
     recorder.on_state = [this](const protocol::EventState&) {
@@ -110,22 +110,22 @@ struct LossInACallback : Connection {
     open();
     worker.run([this] { worker.reply(protocol::EventState{1, 0, {}}); });
   }
-  // The callback may be called for as long as there is a link, and uses `nested`.
+  // The callback uses `nested`, and may run as long as the link exists.
   ~LossInACallback() { link.reset(); }
-  std::atomic<int> nested{-1};  // what the callback's wait said
+  std::atomic<int> nested{-1};  // the result of the callback's wait
 };
 
 TEST(Loss, OfACallbacksOwnWaitEndsIt) {
   LossInACallback c;
   EXPECT_FALSE(c.link->wait([] { return false; }));
-  // Whichever thread runs the callback.
+  // Any thread may have run the callback.
   EXPECT_TRUE(eventually([&] { return c.nested.load() == 0; }));
   EXPECT_EQ(c.recorder.losses.load(), 1);
 }
 
 TEST(Loss, EndsAWaitOnTheReactorsThread) {
   LossInACallback c;
-  // Nobody else receives.
+  // No other thread receives.
   EXPECT_TRUE(eventually([&] { return c.nested.load() == 0; }));
   EXPECT_EQ(c.recorder.losses.load(), 1);
 }

@@ -36,7 +36,7 @@ struct Opened {
   std::chrono::milliseconds took;
 };
 
-/// Finds the nodes, and opens all that they offer.
+/// Finds the nodes, and opens links to all of their workers.
 Opened open(zmq::context_t& zmq, const std::string& nodes) {
   const Variable variable("CLIQUE_NODES", nodes);
   testing::internal::CaptureStderr();
@@ -65,7 +65,7 @@ protocol::WorkerAddress address(const FakeWorker& worker, std::uint32_t driver =
   return {worker.commands_port(), worker.reports_port(), 1234, "secret", "", driver};
 }
 
-/// What a node with so many drivers, all without devices, says.
+/// The offer of a node with this many drivers, all without devices.
 protocol::Offer offer(const std::string& node, std::uint32_t drivers = 1) {
   protocol::Offer offer{protocol::kVersion, node, {}};
   for (std::uint32_t id = 0; id < drivers; ++id) offer.drivers.push_back({id, {}});
@@ -115,7 +115,7 @@ TEST(Nodes, AreAskedForSessionsOnlyWhereTheyAreUsed) {
   EXPECT_TRUE(nodes[0]->available());
   EXPECT_EQ(sessions, 0);
   EXPECT_THROW(nodes[0]->link(0), Error);
-  // It may be tried again, and is used once it is open.
+  // A later call tries again. Further calls return the same link.
   Link& link = nodes[0]->link(0);
   EXPECT_EQ(&nodes[0]->link(0), &link);
   EXPECT_EQ(sessions, 2);
@@ -147,7 +147,7 @@ TEST(Nodes, ThatAreGoneAreNotAvailable) {
 
 TEST(Nodes, ByNameAreTriedAtEveryAddress) {
   FakeWorker worker;
-  // Listens on 127.0.0.1 only, while localhost may be ::1 first.
+  // The daemon listens on 127.0.0.1 only; the first address of localhost may be ::1.
   FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
@@ -231,7 +231,7 @@ TEST(Nodes, ThatHaveToStartTheirDriversAreWaitedFor) {
   EXPECT_EQ(opened.links.size(), 1U) << opened.said;
 }
 
-/// A worker that has died since its daemon looked: nobody listens at its ports.
+/// A worker that has died unnoticed by its daemon: its ports refuse connections.
 protocol::WorkerAddress dead_worker() {
   const FakeWorker gone;
   return address(gone);
@@ -324,7 +324,7 @@ class Embedded : public testing::Test {
     ::chmod(path.c_str(), 0755);
     return path;
   }
-  /// A command that writes the packet for this worker.
+  /// A shell command that announces this worker.
   static std::string announce(const FakeWorker& worker) {
     msgpack::sbuffer packet;
     msgpack::packer packer(packet);

@@ -16,10 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sanitizers do not support a child of a process with threads: what they hold for themselves stays held
-// there.
+// Sanitizers do not support forked children of processes with threads: their own locks may stay locked there.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/// Runs check() in a forked child. @returns its exit status, or -1 where it did not end in time.
+/// Runs check() in a forked child. @returns its exit status, or -1 if it did not exit in time.
 int in_child(const std::function<int()>& check) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -35,7 +34,7 @@ TEST(Fork, MakesTheParentsLinksForeign) {
   Connection c;
   c.open();
   std::atomic<bool> stop{false};
-  // Locks are taken while the process forks.
+  // Other threads hold locks while the process forks.
   std::thread busy([&] {
     while (!stop.load()) c.link->post(protocol::Marker{{1, 1, 0, {}}});
   });
@@ -107,7 +106,7 @@ TEST(DetachedProcess, IsNobodysChild) {
   ::sigaction(SIGCHLD, &action, &before);
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  // What the program sees: its descriptors, its parent, its group, its signals.
+  // The program prints its descriptors, its parent, its group and its signals.
   start_detached("/bin/sh",
                  {"sh", "-c",
                   "echo $(ls /proc/self/fd | wc -l) $PPID $(cut -d' ' -f5 /proc/$$/stat) $$ "

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Something to serve that has one descriptor.
+/// A client with one descriptor.
 class Served : public Reactor::Client {
  public:
   Served() : Client(Reactor::instance()) { Reactor::instance().add(*this); }
@@ -51,7 +51,7 @@ class Served : public Reactor::Client {
   const int fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 };
 
-/// A count that has not changed for a while.
+/// Waits until a count no longer changes. @returns the count.
 int settled(const std::atomic<int>& count) {
   int last = -1;
   while (last != count.load()) {

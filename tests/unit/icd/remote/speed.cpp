@@ -1,4 +1,4 @@
-// Figures to look at; nothing here fails for being slow.
+// Prints figures. No test here fails because it is slow.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,7 +19,7 @@ double us_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
-/// Median time of call(), in µs.
+/// The median time of call(), in µs.
 template <typename F>
 double median(int count, F&& call) {
   std::vector<double> times;
@@ -67,7 +67,8 @@ TEST(Speed, OfARoundTrip) {
   c.open();
   const double link = median(kCount, [&] { c.link->request<protocol::Finished>(protocol::Finish{0, 1}); });
 
-  // The same through bare ZeroMQ: two sockets on each side, receivers blocked in poll as the worker is.
+  // The same exchange through plain ZeroMQ: two sockets on each side, with receivers that block in poll, as
+  // the worker does.
   zmq::context_t client_zmq(1);
   zmq::context_t server_zmq(1);
   zmq::socket_t there(client_zmq, zmq::socket_type::dealer);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kPart = protocol::kPartSize;
 
-/// A way that remembers what left by it.
+/// Records the parts that are sent.
 class Sent : public Uploads::Way {
  public:
   void send(protocol::PeerData&& part) override { parts.push_back(std::move(part)); }
@@ -80,7 +80,7 @@ TEST_F(UploadsTest, GivenManyThatComeAfterOneThenTheyLeaveItItsRoom) {
     EXPECT_EQ(4 + i, sent.of(7));
   }
   EXPECT_EQ(8U + 20U, sent.parts.size());
-  // Now it is the next one's turn.
+  // Now the next transfer may send.
   for (int i = 0; i < 4; ++i) take(7);
   EXPECT_EQ(2U, sent.of(8));
 }
