@@ -51,6 +51,27 @@ void require_within(const Box& box, const protocol::Triple& region, std::size_t 
   require(end <= size, CL_INVALID_VALUE, "the region exceeds the buffer, which has ", size, " bytes");
 }
 
+/// A box in a buffer, and one of the same region in host memory.
+struct HostRect {
+  Ref<Memory> memory;
+  protocol::Triple region;
+  Box box;
+  Box host;
+};
+
+/// The checked arguments of a rect command between a buffer and host memory. Throws Error.
+HostRect host_rect(const Queue& queue, cl_mem buffer, const size_t* buffer_origin, const size_t* host_origin,
+                   const size_t* region, size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                   size_t host_row_pitch, size_t host_slice_pitch, const void* ptr) {
+  Ref<Memory> memory = buffer_for(queue, buffer);
+  const auto size = triple(region);
+  const Box box = box_of(triple(buffer_origin), size, buffer_row_pitch, buffer_slice_pitch);
+  const Box host = box_of(triple(host_origin), size, host_row_pitch, host_slice_pitch);
+  require_within(box, size, memory->size());
+  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  return {std::move(memory), size, box, host};
+}
+
 /// Checks the origin and region of a command on an image (sections 5.3.3 and following). Throws
 /// Error(CL_INVALID_VALUE).
 void check_region(const Image& image, const protocol::Triple& origin, const protocol::Triple& region) {
@@ -197,18 +218,14 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
                                            cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                            cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Memory> memory = buffer_for(*queue, buffer);
-  const auto extent = triple(region);
-  const Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
-  const Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
-  require_within(box, extent, memory->size());
-  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const HostRect rect = host_rect(*queue, buffer, buffer_origin, host_origin, region, buffer_row_pitch,
+                                  buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  require_host_read(*memory);
-  std::byte* const to = static_cast<std::byte*>(ptr) + host.begin();
-  touch_destination(to, icd::extent(extent, host.pitches));
-  conclude(queue->read_rect(*memory, box, extent, to, host.pitches, waits, true), blocking_read != CL_FALSE,
-           waits, event);
+  require_host_read(*rect.memory);
+  std::byte* const to = static_cast<std::byte*>(ptr) + rect.host.begin();
+  touch_destination(to, extent(rect.region, rect.host.pitches));
+  conclude(queue->read_rect(*rect.memory, rect.box, rect.region, to, rect.host.pitches, waits, true),
+           blocking_read != CL_FALSE, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -221,19 +238,16 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
                                             cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                             cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
-  const Ref<Memory> memory = buffer_for(*queue, buffer);
-  const auto extent = triple(region);
-  const Box box = box_of(triple(buffer_origin), extent, buffer_row_pitch, buffer_slice_pitch);
-  const Box host = box_of(triple(host_origin), extent, host_row_pitch, host_slice_pitch);
-  require_within(box, extent, memory->size());
-  require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
+  const HostRect rect = host_rect(*queue, buffer, buffer_origin, host_origin, region, buffer_row_pitch,
+                                  buffer_slice_pitch, host_row_pitch, host_slice_pitch, ptr);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  require_host_write(*memory);
+  require_host_write(*rect.memory);
   const bool blocking = blocking_write != CL_FALSE;
-  const HostContent content{static_cast<const std::byte*>(ptr) + host.begin(), host.pitches, {}};
-  touch_source(content.data, icd::extent(extent, host.pitches));
-  conclude(queue->write_rect(*memory, box, extent, content, waits, blocking || event != nullptr), blocking,
-           waits, event);
+  const HostContent content{static_cast<const std::byte*>(ptr) + rect.host.begin(), rect.host.pitches, {}};
+  touch_source(content.data, extent(rect.region, rect.host.pitches));
+  conclude(
+      queue->write_rect(*rect.memory, rect.box, rect.region, content, waits, blocking || event != nullptr),
+      blocking, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
