@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "protocol/messages.hpp"
+#include "protocol/messages/message.hpp"
 
 namespace clique::icd {
 

@@ -11,7 +11,7 @@
 #include "icd/remote/loans.hpp"
 #include "icd/remote/tended_line.hpp"
 #include "icd/remote/uploads.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::icd {
 

@@ -15,11 +15,14 @@
 #include "icd/common/function_ref.hpp"
 #include "icd/remote/process.hpp"
 #include "icd/remote/worker_endpoint.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::protocol {
 class Batch;
 class SharedSegment;
+enum class Op : std::uint16_t;
+struct Attached;
+struct Payload;
 }  // namespace clique::protocol
 
 namespace zmq {
@@ -41,7 +44,7 @@ class Session;
 /// closed; from then on ZeroMQ does not read it. Owners are released on any thread, also on ZeroMQ's; their
 /// destructors must not call links.
 ///
-/// Functions that take a protocol::Batch or post messages need protocol/codec.hpp.
+/// To post messages, include protocol/codec.hpp.
 class Link {
  public:
   /// The answer to a request: the reply; or null, and why there is none.

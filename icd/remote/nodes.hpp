@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "icd/remote/link.hpp"
+#include "protocol/messages/devices.hpp"
 
 namespace clique::icd {
 

@@ -2,7 +2,15 @@
 
 #include <string>
 
-#include "protocol/messages.hpp"
+#include "protocol/ids.hpp"
+
+namespace clique::protocol {
+struct Data;
+struct EventState;
+struct Failed;
+struct PeerData;
+struct Print;
+}  // namespace clique::protocol
 
 namespace clique::icd {
 

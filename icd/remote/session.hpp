@@ -20,6 +20,7 @@
 #include "icd/remote/upkeep.hpp"
 #include "icd/remote/uploads.hpp"
 #include "icd/remote/worker_clock.hpp"
+#include "protocol/messages/session.hpp"
 
 namespace clique::icd {
 

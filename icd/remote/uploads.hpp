@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "protocol/messages.hpp"
+#include "protocol/messages/transfers.hpp"
 
 namespace clique::icd {
 

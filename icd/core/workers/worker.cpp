@@ -9,6 +9,7 @@
 #include "icd/core/transfers/host_segment.hpp"
 #include "icd/remote/errand.hpp"
 #include "icd/remote/threads.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 
