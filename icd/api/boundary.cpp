@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <iterator>
 #include <new>
-#include <string_view>
 
 #include "icd/common/settings.hpp"
 

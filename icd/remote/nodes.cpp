@@ -1,8 +1,5 @@
 #include "icd/remote/nodes.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
@@ -10,23 +7,19 @@
 #include <set>
 
 #include "icd/common/settings.hpp"
+#include "icd/remote/daemon_connection.hpp"
+#include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "protocol/codec.hpp"
 #include "protocol/spin.hpp"
-#include "protocol/transport/monitor.hpp"
 
 namespace clique::icd {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::chrono::milliseconds left_until(Clock::time_point deadline) {
-  return std::max(std::chrono::milliseconds(1),
-                  std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()));
-}
 
 /// Prints a line on standard error, unless this process or its parent before a fork has printed it already.
 void say_once(const std::string& line) {
@@ -38,140 +31,8 @@ void say_once(const std::string& line) {
   std::fprintf(stderr, "clique: %s\n", line.c_str());
 }
 
-/// The program, process and host, for the nodes' logs.
-std::string self_description() {
-  char host[256] = "?";
-  ::gethostname(host, sizeof host - 1);
-  return std::string(program_invocation_short_name) + "[" + std::to_string(::getpid()) + "]@" + host;
-}
-
-/// Waits until the socket or its monitor may have something to receive.
-void wait_for_news(zmq::socket_ref socket, protocol::Monitor& monitor, Clock::time_point deadline) {
-  pollfd fds[] = {{socket.get(zmq::sockopt::fd), POLLIN, 0}, {monitor.descriptor(), POLLIN, 0}};
-  ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
-}
-
 /// How long a node's answer, that it is available, is taken to hold.
 constexpr std::chrono::seconds kAnswerIsTrue{1};
-
-/// How long a daemon that has been reached may take to start its drivers.
-constexpr std::chrono::seconds kStartTimeout{60};
-
-/// The daemon's answer. Nothing if the daemon has only said that it is starting; then this extends
-/// `deadline`. Throws Unreachable with the reason if the daemon refused.
-template <typename Answer>
-std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
-  std::optional<Answer> wanted;
-  bool answered = false;
-  const auto handler = [&](auto&& answer) {
-    using M = std::remove_cvref_t<decltype(answer)>;
-    answered = true;
-    if constexpr (std::is_same_v<M, Answer>) {
-      wanted = std::forward<decltype(answer)>(answer);
-    } else if constexpr (std::is_same_v<M, protocol::Refused>) {
-      throw Unreachable("cliqued refused: " + answer.reason);
-    } else {
-      deadline = std::max(deadline, Clock::now() + kStartTimeout);
-    }
-  };
-  protocol::BatchReader().read(protocol::MessageList<Answer, protocol::Refused, protocol::Starting>{},
-                               incoming.records, incoming.frames, incoming.owner, handler);
-  if (!answered) throw Unreachable("cliqued sent an empty answer");
-  return wanted;
-}
-
-[[noreturn]] void refuse_version(std::uint32_t theirs) {
-  throw Unreachable("its cliqued speaks version " + std::to_string(theirs) +
-                    " of the protocol, this library speaks version " + std::to_string(protocol::kVersion) +
-                    ". Install the same release of Clique on both hosts");
-}
-
-/// The connection to a daemon ended before its answer.
-class Cut : public Unreachable {
- public:
-  using Unreachable::Unreachable;
-};
-
-/// The connection to the daemon at a numeric address. While it exists, the workers of the session that it
-/// gave wait for this client.
-class Daemon {
- public:
-  Daemon(zmq::context_t& zmq, std::string address, std::uint16_t port)
-      : address_(std::move(address)), port_(port), socket_(configured(zmq)), monitor_(zmq, socket_) {
-    socket_.connect("tcp://" + address_ + ":" + std::to_string(port_));
-  }
-  ~Daemon() { monitor_.stop(socket_); }
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
-
-  /// Asks for a session, which replaces one that it gave before. Throws Unreachable; Cut if the connection
-  /// ended.
-  protocol::Welcome ask_for_session(Clock::time_point deadline) {
-    return ask<protocol::Welcome>(protocol::Wish::Session, deadline);
-  }
-  /// Asks for its devices. Throws Unreachable; Cut if the connection ended.
-  protocol::Offer ask_for_devices(Clock::time_point deadline) {
-    return ask<protocol::Offer>(protocol::Wish::Devices, deadline);
-  }
-
- private:
-  template <typename Answer>
-  Answer ask(protocol::Wish wish, Clock::time_point deadline);
-  static zmq::socket_t configured(zmq::context_t& zmq) {
-    zmq::socket_t socket(zmq, zmq::socket_type::dealer);
-    protocol::configure(socket);
-    return socket;
-  }
-
-  const std::string address_;
-  const std::uint16_t port_;
-  zmq::socket_t socket_;
-  protocol::Monitor monitor_;
-};
-
-template <typename Answer>
-Answer Daemon::ask(protocol::Wish wish, Clock::time_point deadline) {
-  protocol::Batch hello;
-  hello.add(protocol::Hello{protocol::kVersion, wish, self_description()});
-  protocol::send(socket_, hello);
-  const std::string somebody = "port " + std::to_string(port_) +
-                               " is not cliqued's, or its release differs. Check the port, and install the "
-                               "same release of Clique on both hosts";
-  for (;;) {
-    const protocol::Monitor::End end = monitor_.end();
-    protocol::Incoming incoming;
-    try {
-      if (protocol::receive(socket_, incoming)) {
-        auto answer = read_answer<Answer>(incoming, deadline);
-        if (!answer) continue;
-        if (answer->version != protocol::kVersion) refuse_version(answer->version);
-        return std::move(*answer);
-      }
-    } catch (const protocol::DecodeError&) {
-      throw Unreachable(somebody);
-    }
-    switch (end) {
-      case protocol::Monitor::End::None:
-        break;
-      case protocol::Monitor::End::Refused:
-        throw Unreachable(diagnose(address_, port_, deadline) + ". Is cliqued running there?");
-      case protocol::Monitor::End::Handshake:
-        throw Cut(somebody);
-      case protocol::Monitor::End::Closed:
-        throw Cut("the connection was closed. The log of cliqued on that node may say why");
-    }
-    if (Clock::now() >= deadline) {
-      const std::string cause = diagnose(address_, port_, Clock::now());
-      if (cause == "connection closed")
-        throw Unreachable("a program listens at port " + std::to_string(port_) +
-                          " but did not answer in time. Check that it is cliqued, and that the host is not "
-                          "overloaded");
-      throw Unreachable("no answer in time. Check that the host is up and that its firewall admits port " +
-                        std::to_string(port_));
-    }
-    wait_for_news(socket_, monitor_, deadline);
-  }
-}
 
 /// A host as it is written in an endpoint: IPv6 addresses in brackets.
 std::string bracketed(const std::string& host) {
@@ -237,7 +98,7 @@ constexpr int kAttempts = 3;
 /// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
 Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
                     const NodeSettings& settings) {
-  std::optional<Daemon> daemon;
+  std::optional<DaemonConnection> daemon;
   auto patience = Clock::now() + settings.connect_timeout;
   auto until = patience;  // no further attempt begins after this
   for (int attempt = 1;; ++attempt) {
@@ -265,7 +126,7 @@ protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, co
                                 Clock::time_point patience, Clock::time_point until) {
   for (int attempt = 1;; ++attempt) {
     try {
-      protocol::Offer offer = Daemon(zmq, address, node.port).ask_for_devices(patience);
+      protocol::Offer offer = DaemonConnection(zmq, address, node.port).ask_for_devices(patience);
       if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Install one on the node");
       return offer;
     } catch (const Cut&) {
