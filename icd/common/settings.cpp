@@ -26,7 +26,7 @@ std::optional<std::string> content(const std::string& path) {
   }
   std::ostringstream text;
   text << file.rdbuf();
-  if (file.bad() || text.fail()) throw SettingError(path + ": cannot be read. Is it a file?");
+  if (file.bad() || text.fail()) throw SettingError(path + ": cannot be read; it must be a regular file");
   return text.str();
 }
 

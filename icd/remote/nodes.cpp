@@ -12,7 +12,6 @@
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
-#include "protocol/codec.hpp"
 #include "protocol/spin.hpp"
 
 namespace clique::icd {

@@ -44,7 +44,7 @@ class Outbox {
   void try_flush();
   /// True if there is something to send.
   bool pending();
-  /// Connects again. The worker's answer, which try_flush() takes, tells what has to be sent again.
+  /// Connects again. The worker's answer, which try_flush() takes, says what has to be sent again.
   void reconnect();
 
   /// Drops what was not handed to ZeroMQ and closes the line, which may send the rest for `linger_ms`

@@ -111,7 +111,8 @@ bool Reconnect::mend(TendedLine& tended, Clock::time_point now, FunctionRef<void
 }
 
 bool Reconnect::mend(Clock::time_point now) {
-  // Whoever owns a line's socket makes the new connection: the outbox under its lock, the receiving thread.
+  // The owner of a line's socket makes the new connection: the outbox under its lock, or the receiving
+  // thread.
   bool fine = mend(commands_, now, [this] { outbox_.reconnect(); });
   fine = mend(reports_, now, [this] { inbox_.reconnect(reports_.line); }) && fine;
   try {

@@ -18,8 +18,8 @@ class Outbox;
 
 /// Looks after all lines of a link. A line whose connection broke is connected again, until that takes longer
 /// than the resume timeout; then the link is given up. With a resume timeout of 0 the session cannot outlive
-/// its connections, and the link is given up as soon as one of them breaks. For the background thread, where
-/// nothing else is said.
+/// its connections, and the link is given up as soon as one of them breaks. For the background
+/// thread, unless stated otherwise.
 class Reconnect {
  public:
   using Clock = std::chrono::steady_clock;
