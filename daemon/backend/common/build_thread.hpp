@@ -9,12 +9,12 @@
 
 namespace clique::daemon {
 
-/// What jobs of a BuildThread work on.
+/// A program that jobs of a BuildThread work on.
 struct Buildable {
-  int jobs = 0;  ///< not yet done, guarded by the BuildThread
+  int jobs = 0;  ///< jobs that are not done yet; guarded by the BuildThread
 };
 
-/// Builds programs, one after the other, so that commands go on meanwhile.
+/// Builds programs one after the other on a thread of its own, so that commands go on meanwhile.
 class BuildThread {
  public:
   /// @param begin called first on the thread
@@ -23,10 +23,10 @@ class BuildThread {
   BuildThread(const BuildThread&) = delete;
   BuildThread& operator=(const BuildThread&) = delete;
 
-  /// Has `job` done on the thread after those before it. It may use and set the program's members.
+  /// Runs `job` on the thread, after the jobs before it. The job may use and set the program's members.
   void post(std::shared_ptr<Buildable> program, std::function<void()> job);
 
-  /// Waits until no job of the program is left: its members may then be used.
+  /// Waits until all jobs of the program are done. The caller may then use the program's members.
   void wait(const Buildable& program);
 
  private:

@@ -1,81 +1,96 @@
-// Rules on what messages ask for, and the statuses of what cannot be done, for all backends.
+// The protocol's rules about what messages ask for. Each check throws RuleBroken for a message that no
+// correct client sends; what depends on the device alone throws ClError.
 #pragma once
 
 #include <CL/cl.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
-#include "daemon/worker/backend.hpp"
 #include "daemon/worker/errors.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::daemon {
 
-/// Why the session ends whose kernel has run for longer than Surroundings::kernel_limit.
+/// Why the session ends when a kernel runs for longer than Surroundings::kernel_limit.
 std::string over_limit(const std::string& kernel, std::chrono::seconds limit);
 
 /// Rule: [offset, offset + size) lies within `total` bytes.
-inline void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t total, const char* what) {
-  if (size > total || offset > total - size)
-    throw RuleBroken(std::string(what) + " of " + std::to_string(size) + " bytes at " +
-                     std::to_string(offset) + " goes beyond " + std::to_string(total) + " bytes");
-}
+/// @param what names the range in the error, such as "a read"
+void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t total, const char* what);
 
-/// How far into a buffer of `total` bytes a pointer argument points. Rule: not beyond it.
-inline std::uint64_t pointer_offset(const protocol::KernelArg& arg, std::uint64_t total) {
-  std::uint64_t offset = 0;
-  if (arg.value.size() != sizeof offset) throw RuleBroken("a pointer that is none");
-  std::memcpy(&offset, arg.value.data(), sizeof offset);
-  check_range(offset, 1, total, "a pointer");
-  return offset;
-}
+/// Rule: a pointer argument points into a buffer of `total` bytes. @returns its offset in the buffer.
+std::uint64_t pointer_offset(const protocol::KernelArg& arg, std::uint64_t total);
 
-/// Rule: a transfer between workers is a range of a buffer of `total` bytes, or all of an image, and not
-/// empty.
-inline void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, bool image,
-                           const char* what) {
-  check_range(offset, size, total, what);
-  if (size == 0 || (image && size != total)) throw RuleBroken(std::string(what) + " of a wrong size");
-}
+/// Rule: a transfer between workers is a non-empty range of a buffer of `total` bytes, or a whole image.
+void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, bool image,
+                    const char* what);
 
-/// Rule: where a push goes by a content size, that is the number at the begin of a buffer of `total` bytes,
-/// and what is pushed is a buffer's, for another worker.
-inline void check_content_size(const protocol::Push& push, bool image, std::uint64_t total,
-                               bool size_is_image) {
-  check_range(0, sizeof(std::uint64_t), total, "a content size");
-  if (image || size_is_image || push.peer == protocol::kClientPeer)
-    throw RuleBroken("a content size of what has none");
-}
+/// The two objects that a push with a content size names.
+struct ContentSizeObjects {
+  bool pushed_is_image;
+  bool number_is_image;
+  std::uint64_t number_size;  ///< bytes of the object that holds the number
+};
+/// Rule: a push with a content size pushes a buffer to another worker, and its content size is the 64-bit
+/// number at the beginning of a buffer.
+void check_content_size(const protocol::Push& push, const ContentSizeObjects& objects);
 
-/// How much of a push's range means anything. At least a byte: it has to come after what the Expect waits
-/// for.
-/// @param number what its content size is, little endian.
+/// How many bytes of a push's range have content. At least 1, since the push must follow what the Expect
+/// waits for.
+/// @param number the content size, little endian
 std::uint64_t meant_size(const protocol::Push& push, const std::array<std::uint8_t, 8>& number);
 
-/// Rule: a part of a command waits for one of the `before` parts before it.
-inline void check_earlier_part(std::uint64_t number, std::size_t before) {
-  if (number >= before)
-    throw RuleBroken("a part of a command that waits for part " + std::to_string(number) +
-                     ", which is not before it");
-}
+/// Rule: a part of a command waits only for parts of that command that came before it.
+/// @param before how many parts came before
+void check_earlier_part(std::uint64_t number, std::size_t before);
 
-/// Rule: a part's payload is what the command says, and not too large.
-inline void check_part(std::uint64_t size) {
-  if (size > protocol::kMaxPayload) throw RuleBroken("a part of " + std::to_string(size) + " bytes");
-}
+/// Rule: the payload of one part of a transfer is at most protocol::kMaxPayload bytes.
+void check_part(std::uint64_t size);
 
-/// The product of three sizes. Throws RuleBroken where it does not fit into 64 bits.
+/// Rule: a message's data has exactly the size of the region that it is for.
+void check_data_size(std::uint64_t region, std::uint64_t data);
+
+/// The product of three sizes. Throws RuleBroken if it does not fit into 64 bits.
 std::uint64_t volume(const protocol::Triple& sizes);
 
-/// Rule: a rectangle lies within a buffer of `total` bytes, whose rows and slices have the given pitches (0:
-/// without gaps).
+/// Rule: a rectangle lies within a buffer of `total` bytes.
+/// @param row_pitch, slice_pitch in bytes; 0: rows and slices follow each other without gaps
 void check_rect(const protocol::Triple& origin, const protocol::Triple& region, std::uint64_t row_pitch,
                 std::uint64_t slice_pitch, std::uint64_t total);
 
-/// Rule: the region lies within an image of this extent.
+/// Rule: the region lies within an image of this extent, in pixels.
 void check_region(const protocol::Triple& origin, const protocol::Triple& region,
                   const std::array<std::size_t, 3>& extent);
+
+/// Rule: a fill's colour is four channels of 4 bytes, or one for a depth image.
+void check_color(std::size_t size);
+
+/// Rule: a launch has at most 3 dimensions, and its offset and local size have as many or are absent.
+void check_dimensions(const protocol::RunKernel& message);
+
+/// Rule: a kernel's argument index is below its number of arguments.
+void check_argument(std::uint32_t index, std::size_t count);
+
+/// Rules: the program's kind exists, and the message has one code for each device if it is of binaries, else
+/// one.
+void check_codes(const protocol::CreateProgram& message);
+
+/// Rule: every header of a compilation has a name.
+void check_headers(const protocol::CompileProgram& message);
+
+/// Rule: an answer to a query about work-groups is at most 64 KiB.
+void check_query(const protocol::QueryWorkGroup& message);
+
+/// Rule: a query for a suggested local size brings an offset and a global size of 1 to 3 dimensions.
+/// @returns the number of dimensions.
+std::size_t suggestion_dimensions(const protocol::QueryWorkGroup& message);
+
+/// A size or origin as the drivers take it.
+inline std::array<std::size_t, 3> native(const protocol::Triple& triple) {
+  return {triple[0], triple[1], triple[2]};
+}
 
 }  // namespace clique::daemon

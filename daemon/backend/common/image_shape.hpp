@@ -6,22 +6,22 @@
 
 namespace clique::daemon {
 
-/// What transfers have to know of an image.
+/// The size of an image, as transfers need it.
 struct ImageShape {
-  std::uint64_t element_size = 0;
-  /// In the sense of regions: array layers are the last dimension used.
+  std::uint64_t element_size = 0;  ///< bytes of a pixel
+  /// In pixels, as in regions: the layers of an array are the last dimension that is used.
   std::array<std::size_t, 3> extent{1, 1, 1};
 };
 
-/// A region of an image whose bytes without gaps lie together in those of the whole image.
+/// A region of an image that is contiguous if the image is stored without gaps.
 struct Block {
   std::array<std::size_t, 3> origin{};
   std::array<std::size_t, 3> region{};
   std::uint64_t size = 0;  ///< in bytes
 };
 
-/// The largest block of whole slices, else whole rows, else pixels, that begins `offset` bytes into the image
-/// and has at most `limit` bytes. Its size is 0 where there is none.
+/// The largest block that begins `offset` bytes into the image and has at most `limit` bytes: whole slices,
+/// else whole rows, else pixels. Its size is 0 if no block begins there.
 inline Block block_at(const ImageShape& image, std::uint64_t offset, std::uint64_t limit) {
   const auto [width, height, depth] = image.extent;
   const std::uint64_t row = width * image.element_size;

@@ -8,10 +8,10 @@ namespace clique::daemon {
 
 namespace {
 constexpr std::chrono::milliseconds kPatience{100};
-/// Between two calls of what relieves.
+/// Between two calls of Source::relieve.
 constexpr std::chrono::microseconds kPause{50};
 
-// Not value-initialised: the pages are only touched by what is put there.
+// Not value-initialised, since that would touch all pages.
 std::byte* make_block(std::size_t size) {
   return new std::byte[size];
 }

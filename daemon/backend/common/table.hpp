@@ -4,28 +4,39 @@
 #include <string>
 #include <unordered_map>
 
-#include "daemon/backend/common/checks.hpp"
+#include "daemon/worker/errors.hpp"
+#include "daemon/worker/reporter.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::daemon {
 
-/// Objects of one kind by their ids. One whose creation failed stays as failed. Main thread.
+/// Objects of one kind by their ids. An object that could not be created keeps its id, with the reason. Main
+/// thread.
 template <typename T>
 class Table {
  public:
+  /// @param kind names the objects in errors, such as "queue"
   explicit Table(const char* kind) : kind_(kind) {}
 
-  void add(protocol::ObjectId id, std::shared_ptr<T> object) { insert(id, {std::move(object), CL_SUCCESS}); }
-  void add_failed(protocol::ObjectId id, cl_int status) { insert(id, {nullptr, status}); }
+  void add(protocol::ObjectId id, std::shared_ptr<T> object) { insert(id, {std::move(object), 0}); }
 
-  /// Throws RuleBroken for an id that was never given or is released, ClError for an object that could not be
-  /// made.
+  /// Adds what `make` returns. If it throws ClError, the object counts as failed and the client is told so.
+  template <typename Make>
+  void create(protocol::ObjectId id, Reporter& reporter, Make&& make) {
+    try {
+      add(id, make());
+    } catch (const ClError& error) {
+      insert(id, {nullptr, error.status()});
+      reporter.report(protocol::Failed{id, error.status(), error.what()});
+    }
+  }
+
+  /// Throws RuleBroken for an id that was never given or is released, and ClError for an object that could
+  /// not be created.
   const std::shared_ptr<T>& get(protocol::ObjectId id) const {
     const auto entry = entries_.find(id);
-    if (entry == entries_.end())
-      throw RuleBroken(std::string(kind_) + " " + std::to_string(id) + " does not exist");
-    if (!entry->second.object)
-      throw ClError(entry->second.status,
-                    std::string(kind_) + " " + std::to_string(id) + " could not be created");
+    if (entry == entries_.end()) throw RuleBroken(name(id) + " does not exist");
+    if (!entry->second.object) throw ClError(entry->second.status, name(id) + " could not be created");
     return entry->second.object;
   }
   bool contains(protocol::ObjectId id) const { return entries_.contains(id); }
@@ -34,15 +45,21 @@ class Table {
  private:
   struct Entry {
     std::shared_ptr<T> object;
-    cl_int status = CL_SUCCESS;
+    std::int32_t status = 0;  ///< of a failed creation
   };
   void insert(protocol::ObjectId id, Entry entry) {
-    if (id == 0 || !entries_.emplace(id, std::move(entry)).second)
-      throw RuleBroken(std::string(kind_) + " " + std::to_string(id) + " exists already");
+    if (id == 0) throw RuleBroken(std::string(kind_) + " 0 cannot be created: ids begin at 1");
+    if (!entries_.emplace(id, std::move(entry)).second) throw RuleBroken(name(id) + " exists already");
   }
+  std::string name(protocol::ObjectId id) const { return std::string(kind_) + " " + std::to_string(id); }
 
   const char* kind_;
   std::unordered_map<protocol::ObjectId, Entry> entries_;
 };
+
+/// The error for a released id that no table has.
+inline RuleBroken unknown_release(protocol::ObjectId id) {
+  return RuleBroken("object " + std::to_string(id) + " was released but does not exist");
+}
 
 }  // namespace clique::daemon

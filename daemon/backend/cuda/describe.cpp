@@ -1,4 +1,4 @@
-// What a GPU answers to clGetDeviceInfo (OpenCL 3.0, table 4.2, and the extensions' tables).
+// See table 4.2 of OpenCL 3.0, and the tables of the extensions.
 #include "daemon/backend/cuda/describe.hpp"
 
 #include <CL/cl_ext.h>
@@ -28,7 +28,7 @@ constexpr std::uint32_t kWarp = 32;
 constexpr cl_version kOpenCl3 = CL_MAKE_VERSION(3, 0, 0);
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
 
-// Not in all versions of the headers.
+// Some versions of the headers lack these.
 constexpr cl_uint kAsyncEngineCountNv = 0x4007;
 constexpr cl_uint kPciBusIdNv = 0x4008;
 constexpr cl_uint kPciSlotIdNv = 0x4009;
@@ -37,14 +37,14 @@ constexpr cl_uint kSingleFpAtomicCapabilities = 0x4231;
 constexpr cl_uint kDoubleFpAtomicCapabilities = 0x4232;
 constexpr cl_uint kHalfFpAtomicCapabilities = 0x4233;
 
-/// What is no affair of the language's.
+/// Extensions that do not concern OpenCL C.
 constexpr const char* kHostExtensions[] = {
     "cl_khr_device_uuid",         "cl_khr_pci_bus_info",    "cl_khr_suggested_local_work_size",
     "cl_khr_image2d_from_buffer", "cl_nv_compiler_options", "cl_nv_device_attribute_query",
     "cl_nv_pragma_unroll",
 };
 
-/// Properties by name, with their bytes.
+/// Appends properties with their bytes.
 class Writer {
  public:
   explicit Writer(std::vector<Property>& to) : to_(to) {}
@@ -85,7 +85,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The kernel module's version, such as "580.159.04", which programs compare; where it cannot be read, the
+/// The version of the kernel module, such as "580.159.04", which programs compare; if it cannot be read, the
 /// version of CUDA.
 std::string driver_version_text() {
   std::ifstream file("/proc/driver/nvidia/version");
@@ -128,7 +128,7 @@ void describe_identity(const Device& device, Writer& write) {
   write(CL_DEVICE_NODE_MASK_KHR, cl_uint{0});
 }
 
-/// What every translator reads; most read later versions, too.
+/// The versions that every translator reads; most also read later ones.
 void describe_il(Writer& write) {
   std::string versions;
   std::vector<cl_name_version> with_version;
@@ -182,8 +182,8 @@ void describe_language(const Device& device, Writer& write) {
   write(CL_DEVICE_LINKER_AVAILABLE, cl_bool{CL_TRUE});
   write(CL_DEVICE_PRINTF_BUFFER_SIZE, std::size_t{PrintfBuffers::kCapacity});
 
-  // cl_ext_float_atomics: bits 0 to 2 are load and store, add, and minimum and maximum of global memory, 16
-  // to 18 of local memory.
+  // cl_ext_float_atomics: bits 0 to 2 are load and store, add, and minimum and maximum in global memory; bits
+  // 16 to 18 are the same in local memory.
   const auto atomics_of = [&has](const std::string& type) {
     const auto bit = [&](const std::string& what, unsigned place) {
       return std::uint64_t{has(("__opencl_c_ext_" + type + "_" + what).c_str())} << place;
@@ -201,7 +201,7 @@ void describe_language(const Device& device, Writer& write) {
         CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR,
         cl_device_integer_dot_product_capabilities_khr{CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR |
                                                        CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR});
-    // dp4a does not saturate.
+    // The instruction dp4a does not saturate.
     const cl_bool fast = device.major * 10 + device.minor >= 61 ? CL_TRUE : CL_FALSE;
     const cl_device_integer_dot_product_acceleration_properties_khr properties{fast,     fast,     fast,
                                                                                CL_FALSE, CL_FALSE, CL_FALSE};
@@ -233,7 +233,7 @@ void describe_execution(const Device& device, Writer& write) {
     write(name, cl_uint{1});
   const auto languages = language_extensions(device);
   const bool half = std::find(languages.begin(), languages.end(), "cl_khr_fp16") != languages.end();
-  // Halves are computed in pairs.
+  // The GPU computes halves in pairs.
   write(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, cl_uint{half ? 2U : 0U});
   write(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint{half ? 2U : 0U});
   constexpr cl_device_fp_config kAll = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST |
@@ -288,7 +288,7 @@ void describe_memory(const Device& device, Writer& write) {
   std::size_t total = 0;
   CLIQUE_CUDA(DeviceTotalMem(&total, device.native));
   write(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong{total});
-  // All but what contexts and code take: an object may be as large as memory allows.
+  // A buffer may have all memory, except what contexts and code use.
   const cl_ulong most = (cl_ulong{total} - cl_ulong{total} / 16) / kMebibyte * kMebibyte;
   write(CL_DEVICE_MAX_MEM_ALLOC_SIZE, most);
   write(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, cl_device_mem_cache_type{CL_READ_WRITE_CACHE});
@@ -298,7 +298,7 @@ void describe_memory(const Device& device, Writer& write) {
   write(CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong{device.most_local});
   write(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, cl_ulong{64U << 10U});
   write(CL_DEVICE_MAX_CONSTANT_ARGS, cl_uint{64});
-  // What every architecture can do, less room for the arguments that launches add.
+  // What every architecture allows, less room for hidden arguments.
   write(CL_DEVICE_MAX_PARAMETER_SIZE, std::size_t{4096 - 256});
   write(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, std::size_t{1U << 30U});
   write(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, std::size_t{1U << 30U});
@@ -306,8 +306,8 @@ void describe_memory(const Device& device, Writer& write) {
   write(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED)});
   write(CL_DEVICE_SVM_CAPABILITIES,
         cl_device_svm_capabilities{device.placeable ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER : 0U});
-  // In bits: the largest type, long16. 2D images in buffers need more:
-  // CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT.
+  // In bits: the size of the largest type, long16. 2D images over buffers need more, as
+  // CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT says.
   write(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{8 * 128});
   write(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, cl_uint{128});
   for (const cl_uint name :
@@ -324,7 +324,8 @@ void describe_images(const Device& device, Writer& write) {
     return static_cast<std::size_t>(result);
   };
   write(CL_DEVICE_IMAGE_SUPPORT, cl_bool{CL_TRUE});
-  // Images of one dimension have the limit of two; and all are read as textures and written as surfaces.
+  // OpenCL has one limit for images of one and two dimensions. All are read as textures and written as
+  // surfaces.
   write(CL_DEVICE_IMAGE2D_MAX_WIDTH,
         least({CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH,
                CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH,
@@ -346,13 +347,14 @@ void describe_images(const Device& device, Writer& write) {
                                                CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS,
                                                CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS,
                                                CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS}));
-  // Linear memory is read as such: the kernels' 32-bit byte offsets are the limit, at 16 bytes a pixel.
+  // Kernels read large image buffers as linear memory. Their 32-bit byte offsets are the limit, with 16 bytes
+  // per pixel.
   write(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, std::size_t{1U << 27U});
   write(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint{128});
   write(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint{64});
   write(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, cl_uint{64});
   write(CL_DEVICE_MAX_SAMPLERS, cl_uint{32});
-  // In pixels, the smallest of which is a byte.
+  // In pixels, of which the smallest has one byte.
   write(CL_DEVICE_IMAGE_PITCH_ALIGNMENT,
         static_cast<cl_uint>(device.attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)));
   write(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,

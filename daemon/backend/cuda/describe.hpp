@@ -5,7 +5,7 @@
 
 namespace clique::daemon::cuda {
 
-/// What clGetPlatformInfo and clGetDeviceInfo answer; `clock` is left for the caller.
+/// What clGetPlatformInfo and clGetDeviceInfo answer for the GPU. The caller sets `clock`.
 protocol::Attached describe(const Device& device);
 
 }  // namespace clique::daemon::cuda

@@ -1,18 +1,17 @@
-// Kernels, buffers, and the queue's order.
+// Commands: kernels, buffers, markers and barriers.
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/backend/common/kernel_args.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
 
 void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
-  if (arg.index >= kernel.args.size())
-    throw RuleBroken("argument " + std::to_string(arg.index) + " of a kernel with " +
-                     std::to_string(kernel.args.size()));
+  check_argument(arg.index, kernel.args.size());
   Kernel::Arg& kept = kernel.args[arg.index];
   const cl_kernel native = kernel.native.get();
-  // Until it is set, there is nothing that may be used.
+  // If setting it fails, the argument has no value.
   kept = {true, {}};
   switch (arg.kind) {
     case protocol::KernelArg::Value:
@@ -43,8 +42,7 @@ void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
       }
       break;
     case protocol::KernelArg::Pointer: {
-      const auto& memory = memory_.get(arg.number);
-      if (!memory->placed) throw RuleBroken("a pointer into a buffer without an address");
+      const auto& memory = memory_.placed(arg.number);
       const std::uint64_t offset = pointer_offset(arg, memory->size);
       check(clSetKernelArgSVMPointer(native, arg.index,
                                      memory->placed->bytes().data() + memory->placed_offset + offset),
@@ -53,47 +51,34 @@ void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
       break;
     }
     default:
-      throw RuleBroken("an argument of an unknown kind");
+      throw RuleBroken("argument " + std::to_string(arg.index) + " of kernel '" + kernel.name +
+                       "' is set to the unknown kind " + std::to_string(static_cast<unsigned>(arg.kind)));
   }
 }
 
 void OpenClBackend::handle(protocol::RunKernel&& message) {
+  check_dimensions(message);
   const std::size_t dimensions = message.global.size();
-  if (dimensions > 3 || (!message.offset.empty() && message.offset.size() != dimensions) ||
-      (!message.local.empty() && message.local.size() != dimensions))
-    throw RuleBroken("a kernel's range with dimensions that do not fit together");
-  // Arguments stay set for later launches, so they are set even where this one fails.
-  std::optional<ClError> wrong;
-  std::shared_ptr<Kernel> kernel;
-  try {
-    kernel = kernels_.get(message.kernel);
-    for (const protocol::KernelArg& arg : message.args) {
-      try {
-        set_arg(*kernel, arg);
-      } catch (const ClError& error) {
-        if (!wrong) wrong = error;
-      }
-    }
-  } catch (const ClError& error) {
-    wrong = error;
-  }
+  const KernelWithArgs<Kernel> launched = set_args(
+      kernels_, message, [this](Kernel& kernel, const protocol::KernelArg& arg) { set_arg(kernel, arg); });
   submit(message.command, {}, [&](const Submission& to) {
-    if (wrong) throw ClError(*wrong);
-    for (const ObjectId id : message.reached)
-      if (!memory_.get(id)->placed) throw RuleBroken("a kernel reaches a buffer without an address");
-    for (const Kernel::Arg& arg : kernel->args)
-      if (arg.object && arg.target.expired())
-        throw ClError(CL_INVALID_KERNEL_ARGS, "an argument's object is gone");
-    // clEnqueueTask has no range: one work-item.
+    if (launched.failure) throw ClError(*launched.failure);
+    const Kernel& kernel = *launched.kernel;
+    for (const ObjectId id : message.reached) memory_.placed(id);
+    for (std::size_t i = 0; i < kernel.args.size(); ++i)
+      if (kernel.args[i].object && kernel.args[i].target.expired())
+        throw ClError(CL_INVALID_KERNEL_ARGS, "argument " + std::to_string(i) + " of kernel '" + kernel.name +
+                                                  "' is an object that was released");
+    // clEnqueueTask gives no range: it runs one work-item.
     const std::uint64_t one = 1;
     const auto sizes = [](const std::vector<std::uint64_t>& list) {
       return list.empty() ? nullptr : list.data();
     };
     const cl_int status = clEnqueueNDRangeKernel(
-        to.queue, kernel->native.get(), static_cast<cl_uint>(std::max<std::size_t>(dimensions, 1)),
+        to.queue, kernel.native.get(), static_cast<cl_uint>(std::max<std::size_t>(dimensions, 1)),
         sizes(message.offset), dimensions == 0 ? &one : message.global.data(),
         dimensions == 0 ? &one : sizes(message.local), to.count, to.waits, to.event);
-    if (status == CL_SUCCESS && kernel_limit_.active()) kernel_limit_.add(*to.event, kernel->name);
+    if (status == CL_SUCCESS && kernel_limit_.active()) kernel_limit_.add(*to.event, kernel.name);
     return status;
   });
 }
@@ -101,7 +86,7 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
 void OpenClBackend::read(const Command& command, Aftermath aftermath, ObjectId id, std::uint64_t offset,
                          std::span<std::byte> to) {
   submit(command, std::move(aftermath), [&](const Submission& submission) {
-    const Memory& memory = buffer(id);
+    const Memory& memory = *memory_.buffer(id);
     check_range(offset, to.size(), memory.size, "a read");
     return clEnqueueReadBuffer(submission.queue, memory.native.get(), CL_FALSE, offset, to.size(), to.data(),
                                submission.count, submission.waits, submission.event);
@@ -111,7 +96,7 @@ void OpenClBackend::read(const Command& command, Aftermath aftermath, ObjectId i
 void OpenClBackend::write(const Command& command, const protocol::Payload& from, ObjectId id,
                           std::uint64_t offset) {
   submit(command, Aftermath::keeping(from.owner), [&](const Submission& submission) {
-    const Memory& memory = buffer(id);
+    const Memory& memory = *memory_.buffer(id);
     check_range(offset, from.bytes.size(), memory.size, "a write");
     return clEnqueueWriteBuffer(submission.queue, memory.native.get(), CL_FALSE, offset, from.bytes.size(),
                                 from.bytes.data(), submission.count, submission.waits, submission.event);
@@ -146,7 +131,7 @@ void OpenClBackend::handle(protocol::ReadBufferRect&& message) {
   check_part(size);
   const auto block = outgoing(size);
   submit(message.command, Aftermath::sending(block, size, message.part), [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
+    const Memory& memory = *memory_.buffer(message.buffer);
     check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory.size);
     const std::array<std::size_t, 3> begin{};
     return clEnqueueReadBufferRect(to.queue, memory.native.get(), CL_FALSE, native(message.origin).data(),
@@ -158,9 +143,9 @@ void OpenClBackend::handle(protocol::ReadBufferRect&& message) {
 void OpenClBackend::handle(protocol::WriteBufferRect&& message) {
   const auto bytes = message.data.bytes;
   check_part(bytes.size());
-  if (volume(message.region) != bytes.size()) throw RuleBroken("a rectangle and data of another size");
+  check_data_size(volume(message.region), bytes.size());
   submit(message.command, Aftermath::keeping(message.data.owner), [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
+    const Memory& memory = *memory_.buffer(message.buffer);
     check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory.size);
     const std::array<std::size_t, 3> begin{};
     return clEnqueueWriteBufferRect(to.queue, memory.native.get(), CL_FALSE, native(message.origin).data(),
@@ -171,8 +156,8 @@ void OpenClBackend::handle(protocol::WriteBufferRect&& message) {
 
 void OpenClBackend::handle(protocol::CopyBuffer&& message) {
   submit(message.command, {}, [&](const Submission& to) {
-    const Memory& source = buffer(message.source);
-    const Memory& destination = buffer(message.destination);
+    const Memory& source = *memory_.buffer(message.source);
+    const Memory& destination = *memory_.buffer(message.destination);
     check_range(message.source_offset, message.size, source.size, "a copy's source");
     check_range(message.destination_offset, message.size, destination.size, "a copy's destination");
     return clEnqueueCopyBuffer(to.queue, source.native.get(), destination.native.get(), message.source_offset,
@@ -182,8 +167,8 @@ void OpenClBackend::handle(protocol::CopyBuffer&& message) {
 
 void OpenClBackend::handle(protocol::CopyBufferRect&& message) {
   submit(message.command, {}, [&](const Submission& to) {
-    const Memory& source = buffer(message.source);
-    const Memory& destination = buffer(message.destination);
+    const Memory& source = *memory_.buffer(message.source);
+    const Memory& destination = *memory_.buffer(message.destination);
     check_rect(message.source_origin, message.region, message.source_pitch[0], message.source_pitch[1],
                source.size);
     check_rect(message.destination_origin, message.region, message.destination_pitch[0],
@@ -198,7 +183,7 @@ void OpenClBackend::handle(protocol::CopyBufferRect&& message) {
 
 void OpenClBackend::handle(protocol::FillBuffer&& message) {
   submit(message.command, {}, [&](const Submission& to) {
-    const Memory& memory = buffer(message.buffer);
+    const Memory& memory = *memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory.size, "a fill");
     return clEnqueueFillBuffer(to.queue, memory.native.get(), message.pattern.data(), message.pattern.size(),
                                message.offset, message.size, to.count, to.waits, to.event);
@@ -211,36 +196,41 @@ void OpenClBackend::handle(protocol::Marker&& message) {
   try {
     queue = queues_.get(command.queue);
     if (!queue->in_order && !command.waits.empty()) {
-      // Some drivers' markers wait for the whole queue whatever their list says (PoCL's do).
+      // Some drivers' markers wait for the whole queue whatever their wait list says, as PoCL's do. So the
+      // command's event is a user event.
       std::vector<cl_event> waits;
-      std::vector<ReportOrder::EntryRef> after;
+      std::vector<CommandReports::Entry> after;
       resolve(command.waits, waits, after);
       if (queue->barrier) waits.push_back(queue->barrier.get());
       join(command, queue, retained(waits), std::move(after));
-      // Whatever comes after everything in the queue comes after this, too. What else the driver's marker
-      // waits for is nobody's concern.
-      const auto joined = events_.find(command.id);
-      if (joined != events_.end()) waits = {joined->second.native.get()};
+      // A native marker that waits for it is put into the queue for later commands that follow everything. It
+      // does no harm if it waits for more.
+      if (const Event* const joined = events_.find(command.id)) waits = {joined->native.get()};
       Handle<cl_event> marker;
       if (clEnqueueMarkerWithWaitList(queue->native.get(), static_cast<cl_uint>(waits.size()), waits.data(),
                                       marker.put()) != CL_SUCCESS)
         return;
       entered(*queue, marker, true);
-      // PoCL does not survive that an event fails which nobody holds.
+      // PoCL crashes if an event fails that nobody holds a reference to.
       watcher_.watch(marker, [](cl_int /*status*/) {});
       return;
     }
   } catch (const ClError& error) {
-    fail(command, queue, error);
+    refuse(command, queue.get(), error);
     return;
   }
-  submit(command, Aftermath::ordering(true, false), [](const Submission& to) {
+  Aftermath ordering;
+  ordering.everything_before = true;
+  submit(command, std::move(ordering), [](const Submission& to) {
     return clEnqueueMarkerWithWaitList(to.queue, to.count, to.waits, to.event);
   });
 }
 
 void OpenClBackend::handle(protocol::Barrier&& message) {
-  submit(message.command, Aftermath::ordering(message.command.waits.empty(), true), [](const Submission& to) {
+  Aftermath ordering;
+  ordering.everything_before = message.command.waits.empty();
+  ordering.everything_after = true;
+  submit(message.command, std::move(ordering), [](const Submission& to) {
     return clEnqueueBarrierWithWaitList(to.queue, to.count, to.waits, to.event);
   });
 }

@@ -11,7 +11,7 @@ namespace {
 
 using protocol::Property;
 
-// All of cl.h's platform and device queries; what a driver does not know is left out.
+// All platform and device queries of cl.h. Those that a driver does not know are left out of the description.
 constexpr std::array<cl_uint, 9> kPlatformQueries{CL_PLATFORM_PROFILE,
                                                   CL_PLATFORM_VERSION,
                                                   CL_PLATFORM_NAME,
@@ -24,7 +24,7 @@ constexpr std::array<cl_uint, 9> kPlatformQueries{CL_PLATFORM_PROFILE,
 constexpr cl_uint kFirstDeviceQuery = CL_DEVICE_TYPE;
 constexpr cl_uint kLastDeviceQuery = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
-/// The device queries of cl_ext.h beyond the range of cl.h's, those that answer with handles left out.
+/// The device queries of cl_ext.h outside of the range of cl.h's, except those that answer with handles.
 constexpr cl_uint kExtensionQueries[] = {
     CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
     CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR,
@@ -42,7 +42,7 @@ constexpr cl_uint kExtensionQueries[] = {
     CL_DEVICE_GPU_OVERLAP_NV,
     CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV,
     CL_DEVICE_INTEGRATED_MEMORY_NV,
-    // Not in the header: NVIDIA's copy engines, PCI bus, slot and domain.
+    // The header lacks NVIDIA's number of copy engines, PCI bus, slot and domain.
     0x4007,
     0x4008,
     0x4009,
@@ -120,7 +120,7 @@ constexpr std::array<cl_mem_object_type, 6> kImageTypes{
     CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER,
     CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D};
 
-/// Largest argument by value that is looked for.
+/// Largest size of an argument by value that is tried.
 constexpr std::size_t kMaxArgSize = 4096;
 
 template <typename Query>
@@ -129,8 +129,8 @@ void add_property(std::vector<Property>& properties, cl_uint name, Query&& query
   if (get_bytes(query, property.value)) properties.push_back(std::move(property));
 }
 
-/// Size of an argument whose type is not built in, by asking the driver which size it takes; 0 where it takes
-/// any.
+/// The size of an argument whose type is not built in, found by trying which size the driver accepts; 0 if it
+/// accepts every size.
 std::uint64_t probe_arg_size(cl_kernel kernel, cl_uint index) {
   static const std::array<std::byte, kMaxArgSize + 1> zeros{};
   const auto takes = [&](std::size_t size) {
@@ -139,7 +139,7 @@ std::uint64_t probe_arg_size(cl_kernel kernel, cl_uint index) {
   if (takes(kMaxArgSize + 1)) return 0;
   for (std::size_t size = 1; size <= kMaxArgSize; ++size) {
     if (!takes(size)) continue;
-    // A driver may take three elements for four (PoCL does), so the largest size nearby is the type's.
+    // A driver may accept three elements for four, as PoCL does, so the type's size is the largest nearby.
     std::size_t largest = size;
     for (std::size_t larger = size + 1; larger <= size + size / 3 + 1 && larger <= kMaxArgSize; ++larger)
       if (takes(larger)) largest = larger;
@@ -285,7 +285,7 @@ std::uint64_t builtin_type_size(const std::string& name) {
     const std::string width = name.substr(std::char_traits<char>::length(scalar.name));
     if (width.empty()) return scalar.size;
     if (width == "2") return 2 * scalar.size;
-    // A vector of three takes the place of one of four.
+    // A vector of three elements has the size of one of four.
     if (width == "3" || width == "4") return 4 * scalar.size;
     if (width == "8") return 8 * scalar.size;
     if (width == "16") return 16 * scalar.size;

@@ -9,10 +9,11 @@ namespace clique::daemon::opencl {
 
 namespace {
 
-/// Times that are closer than this are on the same clock.
+/// Times that differ by at most this, in ns, are taken to be on the same clock.
 constexpr std::int64_t kSame = 10'000'000;
 constexpr std::array kClocks{CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME};
-/// The clocks may lie close together, and this process may be kept waiting while it looks at them.
+/// Several samples, since clocks may be close to each other, and the process may be interrupted while it
+/// reads them.
 constexpr int kSamples = 5;
 
 std::int64_t read(clockid_t clock) {
@@ -29,12 +30,12 @@ Readings read_all() {
   return readings;
 }
 
-/// When the device says that a command was queued, and the clocks before and after that.
+/// When a command was queued by the device's clock, and the host's clocks before and after that.
 struct Sample {
-  std::int64_t time = 0;  ///< 0 where the device does not say
+  std::int64_t time = 0;  ///< 0 if the device does not say
   Readings before{};
   Readings after{};
-  /// How far the time is from what it must be on a clock.
+  /// How far the device's time is outside of the interval that it must be in, if the device uses this clock.
   std::int64_t distance(std::size_t clock) const {
     return std::max({std::int64_t{0}, before[clock] - time, time - after[clock]});
   }

@@ -6,17 +6,17 @@
 
 namespace clique::daemon::opencl {
 
-/// The clock that a driver's profiling times are on. It is one of the host's where the driver uses one (as
-/// CPU drivers do), else the host's monotonic clock, to which the devices' times are shifted.
+/// The clock of a driver's profiling times: the clock of the host that the driver uses, as drivers for
+/// processors do, or else CLOCK_MONOTONIC, to which the devices' times are shifted.
 class DeviceClock {
  public:
-  /// Chooses by looking at the time that `device` gives to a command. Works without it, too, if the driver
-  /// fails.
+  /// Finds the clock by comparing the device's time of a command with the host's clocks. If the driver cannot
+  /// tell the time, the clock is CLOCK_MONOTONIC.
   explicit DeviceClock(cl_device_id device);
 
-  /// Nanoseconds. Any thread.
+  /// The current time in nanoseconds. Any thread.
   std::int64_t now() const;
-  /// What has to be added to another device's times to be on this clock.
+  /// What has to be added to the device's times, in nanoseconds, to bring them onto this clock.
   std::int64_t offset_of(cl_device_id device) const;
 
  private:

@@ -18,7 +18,7 @@ void EventWatcher::watch(const Handle<cl_event>& event, Action action) {
 
 void CL_CALLBACK EventWatcher::called(cl_event event, cl_int status, void* data) {
   auto* record = static_cast<Record*>(data);
-  // Some drivers say CL_COMPLETE for events that failed.
+  // Some drivers call back with CL_COMPLETE for events that have failed.
   if (status == CL_COMPLETE) status = status_of(event);
   if (const Action action = record->watcher->take(*record)) action(status < 0 ? status : CL_COMPLETE);
   delete record;
@@ -45,7 +45,7 @@ void EventWatcher::sweep() {
         record->previous->next = record->next;
         record->next->previous = record->previous;
         record->previous = record->next = nullptr;
-        // The record itself stays: nobody knows whether the driver will still call.
+        // The record itself stays, since the driver may still call back.
         failed.emplace_back(std::exchange(record->action, nullptr), status);
       }
       record = next;

@@ -1,52 +1,38 @@
-// Events, and what waits for them: finishing queues, other workers, whoever looks.
+// Waiting for commands: in queues, for other workers, and for the client.
 #include <algorithm>
 
 #include "daemon/backend/opencl/opencl_backend.hpp"
 
 namespace clique::daemon::opencl {
 
-OpenClBackend::Event& OpenClBackend::event(CommandId id) {
-  const auto found = events_.find(id);
-  if (found == events_.end()) throw RuleBroken("event " + std::to_string(id) + " does not exist");
-  return found->second;
-}
-
-void OpenClBackend::add_event(CommandId id, Event event) {
-  if (id == 0 || !events_.emplace(id, std::move(event)).second)
-    throw RuleBroken("event " + std::to_string(id) + " exists already");
-}
-
 void OpenClBackend::resolve(const std::vector<CommandId>& waits, std::vector<cl_event>& natives,
-                            std::vector<ReportOrder::EntryRef>& after) {
-  bool failed = false;
-  for (const CommandId id : waits) {
-    Event& awaited = event(id);
+                            std::vector<CommandReports::Entry>& after) {
+  events_.resolve(waits, after, [&](Event& awaited) {
     if (awaited.failed == CL_SUCCESS && failures_seen_)
       awaited.failed = std::min(status_of(awaited.native.get()), 0);
-    failed = failed || awaited.failed != CL_SUCCESS;
     natives.push_back(awaited.native.get());
-    if (awaited.order) after.push_back(awaited.order);
-  }
-  if (failed)
-    throw ClError(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "a command that is waited for failed");
+    return awaited.failed != CL_SUCCESS;
+  });
 }
 
-OpenClBackend::Event& OpenClBackend::add_user_event(CommandId id, cl_context context, bool report,
-                                                    std::vector<ReportOrder::EntryRef> after) {
+Handle<cl_event> OpenClBackend::make_user_event(cl_context context) {
   cl_int status = CL_SUCCESS;
   Handle<cl_event> native(clCreateUserEvent(context, &status));
   check(status, "clCreateUserEvent");
-  add_event(id, {std::move(native), CL_SUCCESS, report ? surroundings_.order.expect(after) : nullptr, true});
-  return events_.at(id);
+  return native;
+}
+
+OpenClBackend::Event& OpenClBackend::add_user_event(const Command& command, cl_context context,
+                                                    const std::vector<CommandReports::Entry>& after) {
+  auto native = make_user_event(context);
+  return events_.add(command.id, {std::move(native), CL_SUCCESS,
+                                  is_reported(command) ? reports_.expect(after) : nullptr, true});
 }
 
 void OpenClBackend::end_user_event(CommandId id, const Handle<cl_event>& native,
-                                   const ReportOrder::EntryRef& report, cl_int status, const Times& times) {
+                                   const CommandReports::Entry& report, cl_int status, const Times& times) {
   const auto tell = [this, id, report, status, times] {
-    if (report)
-      surroundings_.order.due(report, [this, id, status, times] {
-        surroundings_.reporter.add(protocol::EventState{id, status, times});
-      });
+    if (report) reports_.complete(report, {{id, status, times}, true});
   };
   if (status >= 0) {
     clSetUserEventStatus(native.get(), CL_COMPLETE);
@@ -61,14 +47,14 @@ void OpenClBackend::end_user_event(CommandId id, const Handle<cl_event>& native,
   });
 }
 
-/// Counts what a joined event waits for.
+/// What a joined command still waits for.
 struct OpenClBackend::Join {
   OpenClBackend& backend;
   CommandId id;
   std::shared_ptr<Queue> queue;
   std::vector<Handle<cl_event>> events;
   Handle<cl_event> end;
-  ReportOrder::EntryRef report;
+  CommandReports::Entry report;
   std::atomic<std::size_t> left;
   std::atomic<cl_int> failed = CL_SUCCESS;
 
@@ -86,50 +72,46 @@ struct OpenClBackend::Join {
 };
 
 void OpenClBackend::join(const Command& command, const std::shared_ptr<Queue>& queue,
-                         std::vector<Handle<cl_event>> events, std::vector<ReportOrder::EntryRef> after) {
+                         std::vector<Handle<cl_event>> events, std::vector<CommandReports::Entry> after) {
   const std::size_t count = events.size();
-  const auto earlier = before(*queue, false);
-  after.insert(after.end(), earlier.begin(), earlier.end());
-  const bool report = (command.flags & Command::kReport) != 0;
-  // What it waits for comes before what follows it, though nothing is said of itself.
-  const ReportOrder::EntryRef unsaid = report ? nullptr : surroundings_.order.follow(after);
-  if (unsaid) chain(*queue, unsaid, false);
+  reports_.append_before(after, *queue, false);
+  // Later reports follow what the command waits for, even if it is not reported itself.
+  const CommandReports::Entry unreported = is_reported(command) ? nullptr : reports_.follow(*queue, after);
   // An aggregate, which std::make_shared cannot make yet. NOLINTNEXTLINE(modernize-make-shared)
   std::shared_ptr<Join> join(new Join{*this, command.id, queue, std::move(events), {}, nullptr, count});
-  if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {
-    Event& event = add_user_event(command.id, queue->context->native.get(), report, std::move(after));
-    join->end = event.native;
-    join->report = event.order;
-    if (event.order) chain(*queue, event.order, false);
-    if (!report) event.order = unsaid;
-    for (const auto& part : join->events)
-      watcher_.watch(part, [join](cl_int status) { join->one_ended(status); });
-  }
+  if (!has_event(command)) return;
+  const cl_context context = queue->context->native.get();
+  Event& event = events_.add(command.id, {make_user_event(context), CL_SUCCESS, unreported, true});
+  if (is_reported(command)) event.order = join->report = reports_.expect(*queue, after);
+  join->end = event.native;
+  for (const auto& part : join->events)
+    watcher_.watch(part, [join](cl_int status) { join->one_ended(status); });
 }
 
 void OpenClBackend::handle(protocol::AwaitRemote&& message) {
   try {
-    add_user_event(message.command, contexts_.get(message.context)->native.get(), false, {});
+    const cl_context context = contexts_.get(message.context)->native.get();
+    events_.add(message.command, {make_user_event(context), CL_SUCCESS, nullptr, true});
   } catch (const ClError& error) {
-    add_event(message.command, {{}, error.status(), nullptr, true});
+    events_.add(message.command, {{}, error.status(), nullptr, true});
     failures_seen_ = true;
   }
 }
 
 void OpenClBackend::set_remote(CommandId command, std::int32_t status) {
-  const auto found = events_.find(command);
-  // Nobody waits for one that was released meanwhile.
-  if (found == events_.end() || !found->second.native) return;
+  Event* const event = events_.find(command);
+  // If the event was released meanwhile, nothing waits for it.
+  if (event == nullptr || !event->native) return;
   if (status < 0) {
     failures_seen_ = true;
-    found->second.failed = status;
+    event->failed = status;
   }
-  clSetUserEventStatus(found->second.native.get(), status);
+  clSetUserEventStatus(event->native.get(), status);
   if (status < 0) watcher_.sweep();
 }
 
 void OpenClBackend::when_ended(CommandId command, std::function<void(std::int32_t)> action) {
-  const Event& awaited = event(command);
+  const Event& awaited = events_.get(command);
   if (awaited.failed != CL_SUCCESS) {
     action(awaited.failed);
   } else if (const cl_int status = status_of(awaited.native.get()); status <= CL_COMPLETE) {
@@ -140,21 +122,21 @@ void OpenClBackend::when_ended(CommandId command, std::function<void(std::int32_
 }
 
 void OpenClBackend::handle(protocol::WatchEvent&& message) {
-  const auto found = events_.find(message.command);
-  if (found == events_.end() || found->second.user || !found->second.native) return;
+  const Event* const event = events_.find(message.command);
+  if (event == nullptr || event->user || !event->native) return;
   struct Watch {
     OpenClBackend& backend;
     CommandId command;
   };
   for (const cl_int state : {CL_SUBMITTED, CL_RUNNING}) {
     auto* watch = new Watch{*this, message.command};
-    const auto called = [](cl_event event, cl_int status, void* data) {
+    const auto called = [](cl_event native, cl_int status, void* data) {
       const std::unique_ptr<Watch> owner(static_cast<Watch*>(data));
-      // Told late, it would come after the end.
-      if (status > CL_COMPLETE && status_of(event) > CL_COMPLETE)
+      // Some drivers call late; the state must not be reported after the end.
+      if (status > CL_COMPLETE && status_of(native) > CL_COMPLETE)
         owner->backend.surroundings_.reporter.report(protocol::EventState{owner->command, status, {}});
     };
-    if (clSetEventCallback(found->second.native.get(), state, called, watch) != CL_SUCCESS) delete watch;
+    if (clSetEventCallback(event->native.get(), state, called, watch) != CL_SUCCESS) delete watch;
   }
 }
 
@@ -174,14 +156,9 @@ void OpenClBackend::handle(protocol::Finish&& message) {
     surroundings_.reporter.report(protocol::Finished{message.request, error.status()});
     return;
   }
-  const auto entry = surroundings_.order.expect(before(*queue, true));
-  // How the last command ended is its own affair.
-  const auto finished = [this, queue, entry, request = message.request](cl_int /*status*/) {
-    surroundings_.order.due(entry, [this, queue, request] {
-      surroundings_.reporter.add(protocol::Finished{request, queue->deferred.exchange(CL_SUCCESS)});
-    });
-  };
-  // Oclgrind does not call back for what has ended already.
+  // How the last command ended is reported with that command.
+  const auto finished = reports_.finish(queue, message.request);
+  // Oclgrind never calls back for an event that has ended already.
   if (end && status_of(end.get()) > CL_COMPLETE) {
     watcher_.watch(end, finished);
   } else {

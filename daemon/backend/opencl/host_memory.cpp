@@ -8,16 +8,17 @@
 #include <limits>
 #include <thread>
 
-#include "daemon/worker/backend.hpp"
+#include "daemon/worker/errors.hpp"
 
 namespace clique::daemon::opencl {
 
 namespace {
 
-/// For a driver to let go of a buffer that has been released.
+/// How long to wait until a driver has released the memory of a former buffer.
 constexpr std::chrono::seconds kRelease{1};
 
-/// Whether the device writes to the memory itself, and reads what was put there, without being told.
+/// Tries whether the device writes to a buffer's host memory, and reads what the host has written there,
+/// without mapping the buffer.
 bool works_in_place(cl_device_id device) {
   constexpr std::size_t kSize = 4096;
   cl_int status = CL_SUCCESS;
@@ -54,7 +55,7 @@ bool uses_host_memory(cl_device_id device) {
   };
   const auto type = get_value<cl_device_type>(ask(CL_DEVICE_TYPE));
   const auto svm = get_value<cl_device_svm_capabilities>(ask(CL_DEVICE_SVM_CAPABILITIES));
-  // Other devices than processors reach only what their driver has allocated.
+  // Devices other than processors reach only memory that their driver has allocated.
   const bool any_pointer = (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0 ||
                            ((type & CL_DEVICE_TYPE_CPU) != 0 && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0);
   return any_pointer && works_in_place(device);
@@ -63,7 +64,10 @@ bool uses_host_memory(cl_device_id device) {
 std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size) {
   if (address % protocol::PlacedMemory::page_size() != 0 || size == 0 ||
       size > std::numeric_limits<std::uint64_t>::max() - address)
-    throw RuleBroken("an address that no memory can have");
+    throw RuleBroken("a buffer of " + std::to_string(size) + " bytes cannot have the address " +
+                     std::to_string(address) +
+                     ": it must be aligned to a page, and the buffer must have bytes and end "
+                     "below 2^64");
   std::shared_ptr<const protocol::PlacedMemory> memory = protocol::PlacedMemory::at(address, size);
   const auto patience = std::chrono::steady_clock::now() + kRelease;
   while (!memory && errno == EEXIST && std::chrono::steady_clock::now() < patience) {
@@ -71,7 +75,10 @@ std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::
     memory = protocol::PlacedMemory::at(address, size);
   }
   if (!memory)
-    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address is in use, or there is no memory");
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                  "a buffer of " + std::to_string(size) +
+                      " bytes cannot be allocated at its address, which is in use, "
+                      "or there is no memory");
   return memory;
 }
 

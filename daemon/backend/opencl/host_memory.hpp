@@ -1,4 +1,4 @@
-// Host memory that devices use in place, at its own address: shared virtual memory.
+// Shared virtual memory: host memory that devices use in place, at the address that the client chose.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace clique::daemon::opencl {
 
-/// Whether all that commands and kernels do to a buffer over host memory, the device does in that memory, and
-/// kernels may use pointers into it. Asks the driver, and tries it.
+/// Whether the device works in the host memory of a buffer itself, and kernels may use pointers into it. Asks
+/// the driver, and tries it with a small buffer.
 bool uses_host_memory(cl_device_id device);
 
-/// Memory at an address that the client chose. Throws RuleBroken for what can be no such address, and ClError
-/// where it is not to be had. Waits, but not for long, where something is there: drivers let go of a
-/// command's buffers a moment after they have said that it ended.
+/// Allocates memory at an address that the client chose. Throws RuleBroken for an impossible address, and
+/// ClError if the memory is not available. If the address is in use, waits up to a second: drivers release a
+/// command's buffers a moment after they have reported its end.
 std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size);
 
-/// A buffer that is `size` bytes of the memory, which stays until the driver is done with the buffer.
+/// Creates a buffer over `size` bytes of the memory, which lives until the driver has released the buffer.
+/// @param offset where in the memory the buffer begins
 Handle<cl_mem> buffer_over(cl_context context, cl_mem_flags flags,
                            std::shared_ptr<const protocol::PlacedMemory> memory, std::uint64_t offset,
                            std::uint64_t size);

@@ -12,18 +12,18 @@
 
 namespace clique::daemon::opencl {
 
-/// Looks how long kernels have been running, on a thread of its own.
+/// Watches how long kernels run, on a thread of its own.
 class KernelLimit {
  public:
-  /// @param limit 0: there is none, and no thread
-  /// @param exceeded called once, on the thread, with the name of the first kernel that runs longer
+  /// @param limit 0: no limit, and no thread
+  /// @param exceeded called once, on the thread, with the name of the first kernel that exceeds the limit
   KernelLimit(std::chrono::seconds limit, std::function<void(const std::string& kernel)> exceeded);
   ~KernelLimit();
   KernelLimit(const KernelLimit&) = delete;
   KernelLimit& operator=(const KernelLimit&) = delete;
 
   bool active() const { return limit_.count() != 0; }
-  /// Has the kernel's command looked at until it has ended. Any thread. Only where active().
+  /// Watches a kernel's command until it has ended. Only if active(). Any thread.
   void add(cl_event event, const std::string& kernel);
 
  private:
@@ -31,10 +31,10 @@ class KernelLimit {
   struct Running {
     Handle<cl_event> event;
     std::string kernel;
-    Clock::time_point since;  ///< when it was first seen running; else the epoch
+    Clock::time_point since;  ///< when it was first seen running; the epoch before that
   };
   void run();
-  /// @returns the name of a kernel that has run for too long; empty: none has.
+  /// @returns the name of a kernel that has exceeded the limit; empty if none has.
   std::string look(Clock::time_point now);
 
   const std::chrono::seconds limit_;

@@ -1,4 +1,4 @@
-// The driver's handles with owners, and its statuses as exceptions.
+// Owners for the driver's handles, and exceptions for its statuses.
 #pragma once
 
 #include <CL/cl.h>
@@ -12,7 +12,7 @@
 
 namespace clique::daemon::opencl {
 
-/// The driver refused something: throws ClError.
+/// Throws ClError, which names the call and its status, unless the call succeeded.
 inline void check(cl_int status, const char* call) {
   if (status != CL_SUCCESS) throw ClError(status, std::string(call) + " returned " + std::to_string(status));
 }
@@ -65,7 +65,7 @@ template <typename T>
 class Handle {
  public:
   Handle() = default;
-  /// Takes the caller's reference over.
+  /// Takes over the caller's reference.
   explicit Handle(T native) : native_(native) {}
   Handle(const Handle& other) : native_(other.native_) {
     if (native_ != nullptr) Counting<T>::retain(native_);
@@ -80,14 +80,14 @@ class Handle {
   }
   T get() const { return native_; }
   explicit operator bool() const { return native_ != nullptr; }
-  /// Where a call puts a new object. Only while empty.
+  /// For a call to store a new object, with a reference. Only while empty.
   T* put() { return &native_; }
 
  private:
   T native_ = nullptr;
 };
 
-/// A reference of one's own to each.
+/// Takes a reference to each event.
 inline std::vector<Handle<cl_event>> retained(const std::vector<cl_event>& events) {
   std::vector<Handle<cl_event>> result;
   for (const cl_event event : events) {
@@ -97,8 +97,9 @@ inline std::vector<Handle<cl_event>> retained(const std::vector<cl_event>& event
   return result;
 }
 
-/// clGet*Info into bytes. `query(size, value, size_ret)` calls it. @returns false where the driver does not
-/// answer.
+/// Calls clGet*Info twice, for the size and the value.
+/// @param query called as query(size, value, size_ret)
+/// @returns false if the driver does not answer.
 template <typename Query>
 bool get_bytes(Query&& query, protocol::Bytes& value) {
   std::size_t size = 0;
@@ -107,14 +108,14 @@ bool get_bytes(Query&& query, protocol::Bytes& value) {
   return size == 0 || query(size, static_cast<void*>(value.data()), nullptr) == CL_SUCCESS;
 }
 
-/// clGet*Info of one value; `fallback` where the driver does not answer.
+/// Calls clGet*Info for one value. @returns `fallback` if the driver does not answer.
 template <typename T, typename Query>
 T get_value(Query&& query, T fallback = {}) {
   T value = fallback;
   return query(sizeof value, static_cast<void*>(&value), nullptr) == CL_SUCCESS ? value : fallback;
 }
 
-/// clGet*Info of a text.
+/// Calls clGet*Info for a string. @returns an empty one if the driver does not answer.
 template <typename Query>
 std::string get_text(Query&& query) {
   protocol::Bytes bytes;

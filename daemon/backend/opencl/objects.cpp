@@ -9,20 +9,20 @@ namespace clique::daemon::opencl {
 
 namespace {
 
-/// Where a context's errors go. Lives as long as the process: drivers may call late.
+/// Reports a context's errors. Never destroyed, since drivers may call late.
 struct ContextErrors {
   Reporter& reporter;
   ObjectId context;
 
   static void CL_CALLBACK called(const char* what, const void* /*info*/, std::size_t /*size*/, void* data) {
-    // Oclgrind gives the data as `info`; then nobody knows which context it was.
+    // Oclgrind passes the data as `info`, so the context is unknown.
     if (data == nullptr) return;
     const auto* errors = static_cast<ContextErrors*>(data);
     errors->reporter.report(protocol::Failed{errors->context, CL_SUCCESS, what});
   }
 };
 
-/// Fills in what the transfers have to know of an image.
+/// Asks the driver for the image's shape and size.
 void measure(Memory& image) {
   const auto info = [&image](cl_image_info name) {
     return get_value<std::size_t>([&image, name](std::size_t size, void* value, std::size_t* size_ret) {
@@ -47,7 +47,7 @@ void measure(Memory& image) {
 }  // namespace
 
 void OpenClBackend::handle(protocol::CreateContext&& message) {
-  create(contexts_, message.id, [&] {
+  contexts_.create(message.id, surroundings_.reporter, [&] {
     auto context = std::make_shared<Context>();
     context->devices = natives(message.devices);
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
@@ -63,8 +63,11 @@ void OpenClBackend::handle(protocol::CreateContext&& message) {
 
 void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
   if (message.properties.empty() || message.properties.back() != 0 || message.properties.size() > 1024)
-    throw RuleBroken("a list of partition properties without its end");
-  if (message.first < protocol::kFirstSubDevice) throw RuleBroken("an id that no sub-device can have");
+    throw RuleBroken("a list of " + std::to_string(message.properties.size()) +
+                     " partition properties; it must end with 0 and have at most 1024");
+  if (message.first < protocol::kFirstSubDevice)
+    throw RuleBroken("sub-devices cannot have id " + std::to_string(message.first) + "; their ids begin at " +
+                     std::to_string(protocol::kFirstSubDevice));
   const Device parent = device(message.parent);
   const std::vector<cl_device_partition_property> properties(message.properties.begin(),
                                                              message.properties.end());
@@ -88,7 +91,7 @@ void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
 }
 
 void OpenClBackend::handle(protocol::CreateQueue&& message) {
-  create(queues_, message.id, [&] {
+  queues_.create(message.id, surroundings_.reporter, [&] {
     auto queue = std::make_shared<Queue>();
     queue->id = message.id;
     queue->context = contexts_.get(message.context);
@@ -103,7 +106,7 @@ void OpenClBackend::handle(protocol::CreateQueue&& message) {
       return status;
     };
     cl_int status = create_queue(message.properties);
-    // Keeping more order than was asked for is allowed.
+    // A driver without out-of-order queues may keep the order: the specification allows it.
     if (status == CL_INVALID_QUEUE_PROPERTIES)
       status = create_queue(message.properties &
                             ~cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
@@ -113,7 +116,7 @@ void OpenClBackend::handle(protocol::CreateQueue&& message) {
 }
 
 void OpenClBackend::handle(protocol::CreateBuffer&& message) {
-  create(memory_, message.id, [&] {
+  memory_.create(message.id, surroundings_.reporter, [&] {
     auto memory = std::make_shared<Memory>();
     memory->context = contexts_.get(message.context);
     memory->size = message.size;
@@ -133,9 +136,8 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
 }
 
 void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
-  create(memory_, message.id, [&] {
-    const auto& parent = memory_.get(message.parent);
-    if (parent->image) throw RuleBroken("a sub-buffer of an image");
+  memory_.create(message.id, surroundings_.reporter, [&] {
+    const auto& parent = memory_.buffer(message.parent);
     check_range(message.origin, message.size, parent->size, "a sub-buffer");
     auto memory = std::make_shared<Memory>();
     memory->context = parent->context;
@@ -158,7 +160,7 @@ void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
 }
 
 void OpenClBackend::handle(protocol::CreateImage&& message) {
-  create(memory_, message.id, [&] {
+  memory_.create(message.id, surroundings_.reporter, [&] {
     auto memory = std::make_shared<Memory>();
     memory->context = contexts_.get(message.context);
     cl_image_format format{message.channel_order, message.channel_type};
@@ -170,7 +172,7 @@ void OpenClBackend::handle(protocol::CreateImage&& message) {
     description.image_array_size = message.array_size;
     description.image_row_pitch = message.row_pitch;
     if (message.buffer != 0) {
-      const Memory& below = buffer(message.buffer);
+      const Memory& below = *memory_.buffer(message.buffer);
       description.buffer = below.native.get();
       memory->share = below.share;
     }
@@ -179,14 +181,14 @@ void OpenClBackend::handle(protocol::CreateImage&& message) {
         clCreateImage(memory->context->native.get(), message.flags, &format, &description, nullptr, &status));
     check(status, "clCreateImage");
     measure(*memory);
-    // Only the driver knows its size.
+    // Only the driver knows the size of an image's pixels.
     if (message.buffer == 0) memory->share = surroundings_.memory.take(memory->size);
     return memory;
   });
 }
 
 void OpenClBackend::handle(protocol::CreateSampler&& message) {
-  create(samplers_, message.id, [&] {
+  samplers_.create(message.id, surroundings_.reporter, [&] {
     auto sampler = std::make_shared<Sampler>();
     cl_int status = CL_SUCCESS;
     sampler->native = Handle(clCreateSampler(contexts_.get(message.context)->native.get(),
@@ -202,21 +204,9 @@ void OpenClBackend::handle(protocol::Release&& message) {
     const bool found = memory_.erase(id) || kernels_.erase(id) || programs_.erase(id) || queues_.erase(id) ||
                        samplers_.erase(id) || contexts_.erase(id) ||
                        (id >= protocol::kFirstSubDevice && devices_.erase(id) > 0);
-    if (!found) throw RuleBroken("object " + std::to_string(id) + " was released but does not exist");
+    if (!found) throw unknown_release(id);
   }
   for (const CommandId id : message.events) events_.erase(id);
-}
-
-Memory& OpenClBackend::buffer(ObjectId id) {
-  Memory& memory = *memory_.get(id);
-  if (memory.image) throw RuleBroken("image " + std::to_string(id) + " was used as a buffer");
-  return memory;
-}
-
-Memory& OpenClBackend::image(ObjectId id) {
-  Memory& memory = *memory_.get(id);
-  if (!memory.image) throw RuleBroken("buffer " + std::to_string(id) + " was used as an image");
-  return memory;
 }
 
 }  // namespace clique::daemon::opencl

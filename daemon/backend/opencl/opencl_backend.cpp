@@ -9,11 +9,6 @@
 
 namespace clique::daemon::opencl {
 
-namespace {
-/// Reports of an out-of-order queue that are remembered before those that are out are sorted out.
-constexpr std::size_t kManyPending = 64;
-}  // namespace
-
 OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id platform,
                              std::vector<cl_device_id> devices)
     : surroundings_(surroundings),
@@ -40,34 +35,16 @@ void OpenClBackend::overdue(const std::string& kernel) {
 }
 
 void OpenClBackend::prepare(const Command& command, Prepared& prepared) {
-  const bool more = (command.flags & Command::kMore) != 0;
-  bool first = true;
-  if (more || !parts_.empty()) {
-    auto known = parts_.find(command.id);
-    first = known == parts_.end();
-    if (first && more) {
-      known = parts_.emplace(command.id, Parts{}).first;
-      known->second.waits = command.waits;
-    }
-    if (known != parts_.end()) prepared.parts = &known->second;
-  }
+  prepared.parts = parts_.of(command);
   prepared.queue = queues_.get(command.queue);
-  if (prepared.parts != nullptr && prepared.parts->status != CL_SUCCESS)
-    throw ClError(prepared.parts->status, "an earlier part of the command failed");
-  if ((command.flags & Command::kAfterParts) == 0) {
-    resolve(command.waits, prepared.waits, prepared.after);
-    // Where the queue keeps no order, each part waits for what the command waits for.
-    if (!first && !prepared.queue->in_order) resolve(prepared.parts->waits, prepared.waits, prepared.after);
-  } else {
-    for (const CommandId number : command.waits) {
-      check_earlier_part(number, first ? 0 : prepared.parts->events.size());
-      if (prepared.queue->in_order) continue;
-      prepared.waits.push_back(prepared.parts->events[number].get());
-      if (const auto& report = prepared.parts->reports[number]) prepared.after.push_back(report);
-    }
-  }
-  // For drivers, a command that failed has ended, and those before it are forgotten, though they may have to
-  // wait yet.
+  const Parts none;
+  (prepared.parts != nullptr ? *prepared.parts : none)
+      .resolve_waits(
+          command, prepared.queue->in_order, prepared.after,
+          [&](const std::vector<CommandId>& events) { resolve(events, prepared.waits, prepared.after); },
+          [&](const Handle<cl_event>& part) { prepared.waits.push_back(part.get()); });
+  // Drivers count a failed command as ended and forget the commands before it, but some of those may still be
+  // under way.
   const cl_event tail = standing_tail(*prepared.queue).get();
   if (tail != prepared.queue->tail.get()) prepared.waits.push_back(tail);
 }
@@ -75,110 +52,73 @@ void OpenClBackend::prepare(const Command& command, Prepared& prepared) {
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
   Queue& queue = *prepared.queue;
   entered(queue, prepared.event, !prepared.waits.empty());
-  const bool more = (command.flags & Command::kMore) != 0;
-  const bool report = !more && (command.flags & Command::kReport) != 0;
-  Parts* parts = prepared.parts;
+  Parts* const parts = prepared.parts;
   Handle<cl_event> event = std::move(prepared.event);
   auto after = std::move(prepared.after);
   const bool waits = !after.empty();
-  const auto earlier = before(queue, aftermath.everything_before);
-  after.insert(after.end(), earlier.begin(), earlier.end());
+  reports_.append_before(after, queue, aftermath.everything_before);
 
-  const auto tracked = [&](bool report_end) {
-    auto entry = track(command, event, std::move(aftermath), prepared.queue, after, report_end, event);
-    // What it waits for comes before what follows it, though nothing is said of itself.
-    if (!entry && waits && (entry = surroundings_.order.follow(after))) chain(queue, entry, false);
-    return entry;
+  const auto tracked = [&](bool reported) {
+    auto entry = track(command, event, std::move(aftermath), prepared.queue, after, reported, event);
+    // Later reports follow what the command waits for, even if it is not reported itself.
+    return entry || !waits ? entry : reports_.follow(queue, after);
   };
   if (parts == nullptr) {
-    auto entry = tracked(report);
-    if ((command.flags & (Command::kEvent | Command::kReport)) == 0) return;
-    if (!entry && queue.in_order) entry = queue.last;
-    add_event(command.id, {std::move(event), CL_SUCCESS, std::move(entry), false});
+    auto entry = tracked(is_reported(command));
+    if (!has_event(command)) return;
+    if (!entry && queue.in_order) entry = queue.last_report;
+    events_.add(command.id, {std::move(event), CL_SUCCESS, std::move(entry), false});
     return;
   }
 
-  parts->events.push_back(event);
+  parts->natives.push_back(event);
   parts->reports.push_back(tracked(false));
-  if (more) return;
-  const Parts all = std::move(*parts);
-  parts_.erase(command.id);
-  if ((command.flags & (Command::kEvent | Command::kReport)) == 0) return;
+  if ((command.flags & Command::kMore) != 0) return;
+  const Parts all = parts_.take(command.id);
+  if (!has_event(command)) return;
   if (!queue.in_order) {
-    join(command, prepared.queue, all.events, all.reports);
+    join(command, prepared.queue, all.natives, all.reports);
     return;
   }
-  // In order, the last part is the last to end.
-  const auto entry = track(command, event, {}, prepared.queue, all.reports, report, all.events.front());
-  add_event(command.id, {std::move(event), CL_SUCCESS, entry ? entry : all.reports.back(), false});
+  // In order, the last part ends last.
+  const auto entry =
+      track(command, event, {}, prepared.queue, all.reports, is_reported(command), all.natives.front());
+  events_.add(command.id, {std::move(event), CL_SUCCESS, entry ? entry : all.reports.back(), false});
 }
 
-void OpenClBackend::fail(const Command& command, const std::shared_ptr<Queue>& queue, const ClError& error) {
-  if ((command.flags & Command::kMore) != 0) {
-    Parts& parts = parts_[command.id];
-    if (parts.status == CL_SUCCESS) parts.status = error.status();
-    return;
-  }
-  parts_.erase(command.id);
+void OpenClBackend::refuse(const Command& command, Queue* queue, const ClError& error) {
+  if (!parts_.fail(command, error.status())) return;
   failures_seen_ = true;
-  if ((command.flags & (Command::kEvent | Command::kReport)) != 0) {
-    add_event(command.id, {{}, error.status(), nullptr, false});
-    if ((command.flags & Command::kReport) != 0)
-      surroundings_.reporter.report(protocol::EventState{command.id, error.status(), {}});
-    return;
-  }
-  cl_int none = CL_SUCCESS;
-  if (queue) queue->deferred.compare_exchange_strong(none, error.status());
-  surroundings_.reporter.report(protocol::Failed{command.queue, error.status(), error.what()});
+  if (has_event(command)) events_.add(command.id, {{}, error.status(), nullptr, false});
+  reports_.refuse(command, queue, error);
 }
 
-ReportOrder::EntryRef OpenClBackend::track(const Command& command, const Handle<cl_event>& event,
+CommandReports::Entry OpenClBackend::track(const Command& command, const Handle<cl_event>& event,
                                            Aftermath aftermath, const std::shared_ptr<Queue>& queue,
-                                           std::vector<ReportOrder::EntryRef> after, bool report_end,
+                                           const std::vector<CommandReports::Entry>& after, bool reported,
                                            Handle<cl_event> first) {
-  ReportOrder::EntryRef entry;
+  CommandReports::Entry entry;
   const bool barrier = aftermath.everything_after && !queue->in_order;
   if (barrier) queue->barrier = event;
-  if (report_end || aftermath.data || barrier) {
-    entry = surroundings_.order.expect(after);
-    chain(*queue, entry, barrier);
+  if (reported || aftermath.data || barrier) {
+    entry = reports_.expect(*queue, after, barrier);
   } else if (!aftermath.keep) {
     return nullptr;
   }
   watcher_.watch(event, [this, id = command.id, silent = command.flags == 0, event = event.get(),
                          first = std::move(first), aftermath = std::move(aftermath), queue, entry,
-                         report_end](cl_int status) {
+                         reported](cl_int status) {
     if (status < 0) failures_seen_ = true;
-    if (status < 0 && silent) {
-      cl_int none = CL_SUCCESS;
-      queue->deferred.compare_exchange_strong(none, status);
-      surroundings_.reporter.report(protocol::Failed{queue->id, status, "a command without an event failed"});
-    }
+    if (status < 0 && silent)
+      reports_.fail_without_event(queue->id, queue.get(), status, "a command without an event has failed");
     if (!entry) return;
-    protocol::EventState state{id, status, {}};
-    if (report_end && queue->profiling && status == CL_COMPLETE)
-      state.times = times_of(*queue, first.get(), event);
-    surroundings_.order.due(entry, [this, state, aftermath, report_end] {
-      if (aftermath.data && state.status == CL_COMPLETE)
-        surroundings_.reporter.add(protocol::Data{
-            state.command, aftermath.part, {{aftermath.data.get(), aftermath.size}, aftermath.data}});
-      if (report_end) surroundings_.reporter.add(state);
-    });
+    CommandReports::Completion completion{
+        {id, status, {}}, reported, aftermath.data, aftermath.size, aftermath.part};
+    if (reported && queue->profiling && status == CL_COMPLETE)
+      completion.state.times = times_of(*queue, first.get(), event);
+    reports_.complete(entry, std::move(completion));
   });
   return entry;
-}
-
-void OpenClBackend::chain(Queue& queue, const ReportOrder::EntryRef& entry, bool barrier) {
-  if (queue.in_order || barrier) queue.last = entry;
-  if (!queue.in_order) queue.pending.push_back(entry);
-}
-
-std::vector<ReportOrder::EntryRef> OpenClBackend::before(Queue& queue, bool everything) {
-  if (queue.pending.size() > kManyPending)
-    std::erase_if(queue.pending, [this](const auto& entry) { return surroundings_.order.is_out(entry); });
-  if (!queue.in_order && everything) return queue.pending;
-  if (!queue.last) return {};
-  return {queue.last};
 }
 
 OpenClBackend::Times OpenClBackend::times_of(const Queue& queue, cl_event first, cl_event last) {
@@ -248,17 +188,19 @@ std::unique_ptr<Backend> make_opencl_backend(const Surroundings& surroundings, s
   clGetPlatformIDs(0, nullptr, &count);
   std::vector<cl_platform_id> platforms(count);
   if (platform >= count || clGetPlatformIDs(count, platforms.data(), nullptr) != CL_SUCCESS)
-    throw std::runtime_error("the OpenCL driver is gone");
+    throw std::runtime_error("OpenCL driver " + std::to_string(platform) +
+                             " is not there any more; there are " + std::to_string(count));
   clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 0, nullptr, &(count = 0));
   std::vector<cl_device_id> all(count);
   if (count == 0 ||
       clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, count, all.data(), nullptr) != CL_SUCCESS)
-    throw std::runtime_error("the OpenCL driver has no devices");
+    throw std::runtime_error("OpenCL driver " + std::to_string(platform) + " has no devices");
   std::vector<cl_device_id> chosen;
   for (const std::uint32_t index : devices)
     if (index < all.size()) chosen.push_back(all[index]);
   if (!devices.empty() && chosen.size() != devices.size())
-    throw std::runtime_error("an OpenCL device is gone");
+    throw std::runtime_error("OpenCL driver " + std::to_string(platform) + " has " +
+                             std::to_string(all.size()) + " devices, fewer than it had when cliqued started");
   return std::make_unique<opencl::OpenClBackend>(surroundings, platforms[platform],
                                                  devices.empty() ? all : chosen);
 }

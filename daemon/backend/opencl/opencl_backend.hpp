@@ -1,14 +1,18 @@
-// Executes a session's messages through a driver of the node.
 #pragma once
 
 #include <optional>
 #include <unordered_map>
 
+#include "daemon/backend/common/command_parts.hpp"
+#include "daemon/backend/common/command_reports.hpp"
+#include "daemon/backend/common/event_table.hpp"
+#include "daemon/backend/common/memory_table.hpp"
 #include "daemon/backend/common/staging.hpp"
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/objects.hpp"
+#include "daemon/worker/backend.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -16,6 +20,7 @@ using protocol::Command;
 using protocol::CommandId;
 using protocol::DeviceId;
 
+/// Executes a session's messages through an OpenCL driver of the node.
 class OpenClBackend : public Backend {
  public:
   OpenClBackend(const Surroundings& surroundings, cl_platform_id platform, std::vector<cl_device_id> devices);
@@ -86,21 +91,21 @@ class OpenClBackend : public Backend {
   friend class ExpectSink;
   friend struct Join;
 
-  /// What a native enqueue takes at its end.
+  /// The last arguments of a native enqueue call.
   struct Submission {
     cl_command_queue queue = nullptr;
     cl_uint count = 0;
     const cl_event* waits = nullptr;
-    cl_event* event = nullptr;  ///< null where none is wanted
+    cl_event* event = nullptr;  ///< null if no event is needed
   };
-  /// What is to be done when a native command has ended.
+  /// What is to be done when a native command has ended, and what the command follows and precedes.
   struct Aftermath {
     std::shared_ptr<const void> keep;  ///< memory that the driver uses until then
-    std::shared_ptr<std::byte> data;   ///< to be sent as Data: `size` bytes, or nothing
+    std::shared_ptr<std::byte> data;   ///< `size` bytes that are sent as Data; null: nothing
     std::size_t size = 0;
     std::uint32_t part = 0;
-    bool everything_before = false;  ///< the command comes after all before it in its queue
-    bool everything_after = false;   ///< all after it in its queue come after the command
+    bool everything_before = false;  ///< the command follows all earlier ones of its queue
+    bool everything_after = false;   ///< all later commands of its queue follow it
     bool wanted() const { return keep != nullptr || data != nullptr || everything_after; }
 
     static Aftermath keeping(std::shared_ptr<const void> owner) {
@@ -115,103 +120,91 @@ class OpenClBackend : public Backend {
       result.part = part;
       return result;
     }
-    static Aftermath ordering(bool everything_before, bool everything_after) {
-      Aftermath result;
-      result.everything_before = everything_before;
-      result.everything_after = everything_after;
-      return result;
-    }
   };
   struct Event {
-    Handle<cl_event> native;  ///< null where the command could not even be enqueued
-    cl_int failed = CL_SUCCESS;
-    ReportOrder::EntryRef order;
-    bool user = false;  ///< a user event: AwaitRemote, Push, Expect
+    Handle<cl_event> native;     ///< null if the command could not be enqueued
+    cl_int failed = CL_SUCCESS;  ///< status of a command that is known to have failed
+    CommandReports::Entry order;
+    bool user = false;  ///< a user event: of AwaitRemote, Push and Expect, and of joined commands
   };
-  /// The parts so far of a command of several messages.
-  struct Parts {
-    std::vector<Handle<cl_event>> events;
-    std::vector<ReportOrder::EntryRef> reports;
-    std::vector<CommandId> waits;  ///< of the first part
-    cl_int status = CL_SUCCESS;
-  };
+  using Parts = CommandParts<Handle<cl_event>>;
   struct Device {
     cl_device_id native = nullptr;
-    Handle<cl_device_id> owner;  ///< of a sub-device
-    std::int64_t clock_offset = 0;
+    Handle<cl_device_id> owner;     ///< of a sub-device
+    std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
   };
-  using Times = std::array<std::uint64_t, 4>;
+  using Times = CommandReports::Times;
 
-  /// Enqueues a command and arranges what its flags ask for. `enqueue` is called with a Submission and
-  /// returns the driver's status; it may throw ClError, and RuleBroken.
+  /// Enqueues a command and arranges what its flags ask for.
+  /// @param enqueue called with a Submission; @returns the driver's status. May throw ClError and RuleBroken.
   template <typename Enqueue>
   void submit(const Command& command, Aftermath aftermath, Enqueue&& enqueue);
-  /// submit(), but for the call.
+  /// The parts of submit() before and after the driver's call.
   struct Prepared {
     std::shared_ptr<Queue> queue;
     std::vector<cl_event> waits;
-    std::vector<ReportOrder::EntryRef> after;
+    std::vector<CommandReports::Entry> after;
     Handle<cl_event> event;
     Parts* parts = nullptr;
   };
   void prepare(const Command& command, Prepared& prepared);
   void settle(const Command& command, Aftermath aftermath, Prepared& prepared);
-  void fail(const Command& command, const std::shared_ptr<Queue>& queue, const ClError& error);
-  /// Watches a native command, and reports its data and end in their order.
-  ReportOrder::EntryRef track(const Command& command, const Handle<cl_event>& event, Aftermath aftermath,
-                              const std::shared_ptr<Queue>& queue, std::vector<ReportOrder::EntryRef> after,
-                              bool report_end, Handle<cl_event> first);
-  /// Makes what is reported in the queue from now on come after `entry`, as far as the queue's order demands.
-  static void chain(Queue& queue, const ReportOrder::EntryRef& entry, bool barrier);
-  std::vector<ReportOrder::EntryRef> before(Queue& queue, bool everything);
+  /// A command could not be enqueued: it fails, with its event.
+  /// @param queue null if the queue itself could not be created
+  void refuse(const Command& command, Queue* queue, const ClError& error);
+  /// Watches a native command, and reports its data and, if `reported`, its end.
+  /// @param after the reports that its own must follow
+  /// @param first the event whose times of queueing, submission and start are reported
+  /// @returns its report; null if there is none
+  CommandReports::Entry track(const Command& command, const Handle<cl_event>& event, Aftermath aftermath,
+                              const std::shared_ptr<Queue>& queue,
+                              const std::vector<CommandReports::Entry>& after, bool reported,
+                              Handle<cl_event> first);
+  /// Times of a report: those of `first`, but with the end of `last`.
   static Times times_of(const Queue& queue, cl_event first, cl_event last);
 
-  /// Natives of waits, and what must be reported before whoever waits. Throws ClError where one of them has
-  /// failed.
+  /// Looks up a wait list: appends the native events, and the reports that the waiting command's must follow.
+  /// Throws ClError if one of the events has failed.
   void resolve(const std::vector<CommandId>& waits, std::vector<cl_event>& natives,
-               std::vector<ReportOrder::EntryRef>& after);
-  Event& event(CommandId id);
-  void add_event(CommandId id, Event event);
-  /// A user event kept under the id; it ends by end_user_event.
-  Event& add_user_event(CommandId id, cl_context context, bool report,
-                        std::vector<ReportOrder::EntryRef> after);
-  /// Any thread for CL_COMPLETE; failures go to the main thread, so that none happens while something that
-  /// depends on it is being enqueued.
-  void end_user_event(CommandId id, const Handle<cl_event>& native, const ReportOrder::EntryRef& report,
+               std::vector<CommandReports::Entry>& after);
+  /// Adds a user event for a command, which end_user_event() ends.
+  /// @param after the reports that the command's must follow, if it is reported
+  Event& add_user_event(const Command& command, cl_context context,
+                        const std::vector<CommandReports::Entry>& after);
+  static Handle<cl_event> make_user_event(cl_context context);
+  /// Any thread. Failures are handed to the main thread, so that no event fails while a command that waits
+  /// for it is being enqueued.
+  void end_user_event(CommandId id, const Handle<cl_event>& native, const CommandReports::Entry& report,
                       cl_int status, const Times& times = {});
-  /// A command whose event is a user event that ends when `events` have.
+  /// Adds a user event for the command, which ends when all of `events` have.
   void join(const Command& command, const std::shared_ptr<Queue>& queue, std::vector<Handle<cl_event>> events,
-            std::vector<ReportOrder::EntryRef> after);
-  /// `event` was enqueued: it has to be flushed, and Finish has to wait for it.
-  /// @param waits whether it has a wait list.
+            std::vector<CommandReports::Entry> after);
+  /// A command was enqueued: the queue has to be flushed, and Finish has to wait for the command.
+  /// @param waits whether the command has a wait list.
   void entered(Queue& queue, const Handle<cl_event>& event, bool waits);
-  /// Of a queue in order: the last command that has not failed; the tail where all that are under way have.
+  /// Of a queue in order: the last command that has not failed, or the tail if all commands under way have
+  /// failed.
   const Handle<cl_event>& standing_tail(const Queue& queue) const;
 
-  /// A kernel has run for too long: ends the session. Any thread.
+  /// A kernel has run for longer than the limit: ends the session. Any thread.
   void overdue(const std::string& kernel);
 
   const Device& device(DeviceId id) const;
   std::vector<cl_device_id> natives(const std::vector<DeviceId>& ids) const;
   DeviceId id_of(cl_device_id native) const;
 
-  /// Puts into the table what `make` returns, or its failure.
-  template <typename T, typename Make>
-  void create(Table<T>& table, ObjectId id, Make&& make);
-  Memory& buffer(ObjectId id);
-  Memory& image(ObjectId id);
   void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
-  /// Enqueues a read of a buffer's range to memory that the aftermath keeps.
+  /// Enqueues a read of a range of a buffer, to memory that the aftermath keeps.
   void read(const Command& command, Aftermath aftermath, ObjectId id, std::uint64_t offset,
             std::span<std::byte> to);
-  /// The same for a write, which keeps the content.
+  /// Enqueues a write to a range of a buffer. Keeps the data until it has ended.
   void write(const Command& command, const protocol::Payload& from, ObjectId id, std::uint64_t offset);
   void report_program(protocol::RequestId request, const Program& program, cl_int status,
                       const std::vector<DeviceId>& devices, const std::vector<cl_int>& binary_status);
-  /// Answers a build of a program in CUDA C++, which the node's OpenCL drivers do not know.
+  /// Refuses to build a program in CUDA C++, which OpenCL drivers cannot compile.
   void refuse_cuda_source(protocol::RequestId request, std::shared_ptr<Program> program,
                           const std::vector<DeviceId>& devices, cl_int status);
-  /// Posts a build whose `work` returns the driver's status, and ProgramBuilt after it.
+  /// Has the build thread call `work`, which returns the driver's status, and then report ProgramBuilt.
   template <typename Work>
   void post_build(protocol::RequestId request, const std::shared_ptr<Program>& program,
                   std::vector<DeviceId> devices, Work&& work);
@@ -219,21 +212,22 @@ class OpenClBackend : public Backend {
                             protocol::Bytes& answer);
 
   const Surroundings surroundings_;
+  CommandReports reports_{surroundings_.reporter, surroundings_.order};
   const cl_platform_id platform_;
   DeviceClock clock_;
   protocol::Attached description_;
   std::unordered_map<DeviceId, Device> devices_;
   Table<Context> contexts_{"context"};
   Table<Queue> queues_{"queue"};
-  Table<Memory> memory_{"memory object"};
+  MemoryTable<Memory> memory_;
   Table<Sampler> samplers_{"sampler"};
   Table<Program> programs_{"program"};
   Table<Kernel> kernels_{"kernel"};
-  std::unordered_map<CommandId, Event> events_;
-  std::unordered_map<CommandId, Parts> parts_;
+  EventTable<Event> events_;
+  CommandPartsTable<Handle<cl_event>> parts_;
   std::vector<std::shared_ptr<Queue>> touched_;
-  /// Whether any event has failed: from then on waits are looked at, since drivers may wait for ever for one
-  /// that did.
+  /// Whether any event has failed. From then on, wait lists are checked for failed events: some drivers wait
+  /// for those for ever.
   std::atomic<bool> failures_seen_ = false;
   /// A block for data on its way to the client.
   std::shared_ptr<std::byte> outgoing(std::size_t size) {
@@ -258,24 +252,10 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
                                 want_event ? prepared.event.put() : nullptr};
     check(enqueue(submission), "the driver's enqueue");
   } catch (const ClError& error) {
-    fail(command, prepared.queue, error);
+    refuse(command, prepared.queue.get(), error);
     return;
   }
   settle(command, std::move(aftermath), prepared);
-}
-
-template <typename T, typename Make>
-void OpenClBackend::create(Table<T>& table, ObjectId id, Make&& make) {
-  try {
-    table.add(id, make());
-  } catch (const ClError& error) {
-    table.add_failed(id, error.status());
-    surroundings_.reporter.report(protocol::Failed{id, error.status(), error.what()});
-  }
-}
-
-inline std::array<std::size_t, 3> native(const protocol::Triple& triple) {
-  return {triple[0], triple[1], triple[2]};
 }
 
 }  // namespace clique::daemon::opencl

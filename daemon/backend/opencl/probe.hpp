@@ -10,8 +10,8 @@ struct Wanted {
   bool nvidia;  ///< NVIDIA's own OpenCL driver too
 };
 
-/// The OpenCL drivers that the ICD loader finds on this node, with their devices. Clique's own platform is
-/// left out.
+/// The OpenCL drivers that the ICD loader finds on this node, with their devices. Without Clique's own
+/// platform.
 std::vector<ListedPlatform> list_platforms(Wanted wanted);
 
 }  // namespace clique::daemon::opencl

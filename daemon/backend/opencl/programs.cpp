@@ -1,4 +1,4 @@
-// Programs and kernels. All that may take long is done on the build thread.
+// Programs and kernels. Builds run on the build thread.
 #include <algorithm>
 
 #include "daemon/backend/opencl/describe.hpp"
@@ -23,8 +23,8 @@ auto build_info(cl_program program, cl_device_id device, cl_program_build_info n
   };
 }
 
-/// The program's own devices and the sizes of its binaries for them, in the driver's order. Only for who
-/// wants the binaries: PoCL compiles all kernels once more before it tells the sizes.
+/// The program's devices and the sizes of its binaries for them, in the driver's order. To be asked for only
+/// with the binaries, since PoCL compiles all kernels once more to answer.
 struct Binaries {
   std::vector<cl_device_id> devices;
   std::vector<std::size_t> sizes;
@@ -71,10 +71,10 @@ Handle<cl_program> create_program(const protocol::CreateProgram& message, cl_con
           clCreateProgramWithBuiltInKernels(context, count, devices.data(), names.c_str(), &status));
     }
   }
-  throw RuleBroken("a program of an unknown kind");
+  throw RuleBroken("program " + std::to_string(message.id) + " is of an unknown kind");
 }
 
-/// Without it, drivers that follow the letter have no argument information.
+/// Strict drivers have information on arguments only with this option.
 std::string with_arg_info(const std::string& options) {
   return options + " -cl-kernel-arg-info";
 }
@@ -129,9 +129,7 @@ void OpenClBackend::post_build(protocol::RequestId request, const std::shared_pt
 
 void OpenClBackend::handle(protocol::CreateProgram&& message) {
   const auto devices = natives(message.devices);
-  const std::size_t codes = message.kind == protocol::ProgramKind::Binary ? devices.size() : 1;
-  if (message.code.size() != codes || codes == 0) throw RuleBroken("a program with a wrong number of codes");
-  if (message.kind > protocol::ProgramKind::BuiltInKernels) throw RuleBroken("a program of an unknown kind");
+  check_codes(message);
   auto program = std::make_shared<Program>();
   std::shared_ptr<Context> context;
   cl_int context_status = CL_SUCCESS;
@@ -167,11 +165,12 @@ void OpenClBackend::refuse_cuda_source(protocol::RequestId request, std::shared_
     result.device = device;
     result.build_status = CL_BUILD_ERROR;
     result.log =
-        "error: '-x cuda' is for NVIDIA GPUs that clique drives through CUDA, which have the extension "
-        "cl_clique_cuda_source\n";
+        "error: '-x cuda' needs a device with the extension cl_clique_cuda_source, which NVIDIA GPUs have "
+        "that "
+        "Clique drives through CUDA; this device is driven through OpenCL\n";
     answer.devices.push_back(std::move(result));
   }
-  // Behind what was asked for before.
+  // On the build thread, so that the answer follows those to earlier requests.
   builds_.post(std::move(program),
                [this, answer = std::move(answer)] { surroundings_.reporter.report(answer); });
 }
@@ -189,7 +188,7 @@ void OpenClBackend::handle(protocol::BuildProgram&& message) {
 }
 
 void OpenClBackend::handle(protocol::CompileProgram&& message) {
-  if (message.headers.size() != message.header_names.size()) throw RuleBroken("headers without names");
+  check_headers(message);
   if (compiler::is_cuda_source(message.options))
     return refuse_cuda_source(message.request, programs_.get(message.program), message.devices,
                               CL_INVALID_COMPILER_OPTIONS);
@@ -233,7 +232,7 @@ void OpenClBackend::handle(protocol::LinkProgram&& message) {
       natives.push_back(input->native.get());
     }
     if (program->status == CL_SUCCESS)
-      // A program that failed to link still has a log.
+      // A program that cannot be linked may exist all the same, with a log.
       program->native = Handle(clLinkProgram(
           program->context->native.get(), static_cast<cl_uint>(devices.size()),
           devices.empty() ? nullptr : devices.data(), message.options.c_str(),
@@ -254,7 +253,7 @@ void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
         answer.status = CL_INVALID_DEVICE;
       } else if (binaries.sizes[index] != 0) {
         answer.binary.resize(binaries.sizes[index]);
-        // The driver leaves those out whose pointers are null.
+        // The driver skips binaries with a null pointer.
         std::vector<unsigned char*> pointers(binaries.devices.size());
         pointers[index] = answer.binary.data();
         answer.status = clGetProgramInfo(program->native.get(), CL_PROGRAM_BINARIES,
@@ -266,13 +265,14 @@ void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
 }
 
 void OpenClBackend::handle(protocol::CreateKernel&& message) {
-  create(kernels_, message.id, [&] {
+  kernels_.create(message.id, surroundings_.reporter, [&] {
     auto kernel = std::make_shared<Kernel>();
     kernel->name = message.name;
     kernel->program = programs_.get(message.program);
     builds_.wait(*kernel->program);
     if (!kernel->program->native)
-      throw ClError(kernel->program->status, "the kernel's program could not be created");
+      throw ClError(kernel->program->status,
+                    "program " + std::to_string(message.program) + " could not be created");
     cl_int status = CL_SUCCESS;
     kernel->native = Handle(clCreateKernel(kernel->program->native.get(), message.name.c_str(), &status));
     check(status, "clCreateKernel");
@@ -285,8 +285,7 @@ void OpenClBackend::handle(protocol::CreateKernel&& message) {
 
 void OpenClBackend::handle(protocol::QueryWorkGroup&& message) {
   protocol::WorkGroupAnswer answer{message.request, CL_SUCCESS, {}};
-  constexpr std::uint64_t kMaxAnswer = 64 << 10;
-  if (message.answer_size > kMaxAnswer) throw RuleBroken("a query with an impossible size");
+  check_query(message);
   const cl_device_id device = this->device(message.device).native;
   try {
     const Kernel& kernel = *kernels_.get(message.kernel);
@@ -313,9 +312,7 @@ void OpenClBackend::handle(protocol::QueryWorkGroup&& message) {
 
 cl_int OpenClBackend::suggest_local_size(const protocol::QueryWorkGroup& message, const Kernel& kernel,
                                          protocol::Bytes& answer) {
-  const std::size_t dimensions = message.input.size() / (2 * sizeof(std::uint64_t));
-  if (dimensions < 1 || dimensions > 3 || message.input.size() != dimensions * 2 * sizeof(std::uint64_t))
-    throw RuleBroken("a query for a local size with a wrong input");
+  const std::size_t dimensions = suggestion_dimensions(message);
   std::array<std::size_t, 6> range{};
   std::copy(message.input.begin(), message.input.end(), reinterpret_cast<std::uint8_t*>(range.data()));
   auto* suggest = reinterpret_cast<clGetKernelSuggestedLocalWorkSizeKHR_fn>(

@@ -12,18 +12,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After a task has ended, another is often not far: how long to look for it without pause, where there are
-/// cores to spare.
+/// After a task has ended, the next one often ends soon: for this long, the thread polls without pause, if
+/// the process has at least kCoresToSpare cores.
 constexpr auto kSpin = 200us;
 constexpr int kCoresToSpare = 4;
-/// Then pauses grow with the time that nothing has happened.
+/// Afterwards it pauses for this fraction of the time in which nothing has happened.
 constexpr auto kShortestPause = 5us;
 constexpr auto kLongestPause = 500us;
 constexpr int kPauseFraction = 128;
-/// For how long the main thread looks instead, once it has: a little longer than it takes to give a command
-/// to the GPU, since a thread that looked meanwhile would have what the main thread needs next.
+/// After the main thread has polled, the thread does not for this long: a little longer than the main thread
+/// takes to submit a command. If the thread polled meanwhile, it would take over what the main thread needs
+/// next.
 constexpr auto kAttended = 10us;
-/// How often to ask the driver whether the GPU still works, while nothing happens.
+/// While nothing happens, how often to ask the driver whether the GPU still works.
 constexpr auto kFaultInterval = 2ms;
 
 bool may_spin() {
@@ -85,7 +86,7 @@ std::vector<TaskRef> Completions::abandon() {
 
 void Completions::run() {
   ::pthread_setname_np(::pthread_self(), "completions");
-  // Pauses are to be as short as they are asked for.
+  // By default, the kernel makes pauses up to 50 us longer than asked for.
   ::prctl(PR_SET_TIMERSLACK, 1000);
   auto since = Clock::now();
   looked_ = since;
@@ -195,7 +196,7 @@ void Completions::wait(Clock::time_point since) {
     if (now - looked_ > kFaultInterval) {
       looked_ = now;
       look_for_fault();
-      // What runs is looked at where tasks are.
+      // run() has to look which kernels are overdue.
       if (limit_.time.count() != 0) return;
     }
     std::this_thread::sleep_for(

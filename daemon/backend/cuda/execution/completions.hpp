@@ -14,48 +14,51 @@
 
 namespace clique::daemon::cuda {
 
-/// How long a kernel may run; 0: for ever.
+/// How long a kernel may run; 0: without limit.
 struct KernelLimit {
   std::chrono::seconds time{0};
-  /// Called once, on the Completions' thread, with the name of a kernel that runs longer.
+  /// Called once, on the thread of the Completions, with the name of a kernel that runs longer.
   std::function<void(const std::string& kernel)> exceeded;
 };
 
-/// Sees tasks end: a thread that looks at the streams' words, first without pause, later now and then. A main
-/// thread that has nothing to do looks in its stead: what there is to be told of a task is in its core's
-/// cache.
+/// Notices that tasks end. Its thread polls the streams' progress words: first without pause, later with
+/// growing pauses. While the main thread has nothing else to do, it polls instead, since it has the tasks in
+/// its cache.
 class Completions {
  public:
   /// @param begin called first on the thread
-  /// @param fault called on the thread, once, when the GPU turns out to have failed
+  /// @param fault called once on the thread, if the GPU fails
   Completions(std::function<void()> begin, std::function<void(CUresult)> fault, KernelLimit limit = {});
   ~Completions();
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
 
-  /// `tasks`, in their order, will be ended when the stream comes to their numbers. Any thread.
+  /// From now on, ends the tasks when the stream reaches their numbers, which rise. Empties `tasks`. Any
+  /// thread.
   void add(Stream& stream, std::vector<TaskRef>& tasks);
-  /// Looks again which tasks are running. Any thread.
+  /// Looks again which watched tasks are running. Any thread.
   void look() { ++generation_; }
-  /// Ends what has ended; the thread does not for a moment. For the main thread, again and again.
-  /// @returns whether there was any
+  /// Ends the tasks that have ended. The thread does not look for a moment. To be called again and again, on
+  /// the main thread.
+  /// @returns whether there were any
   bool attend();
-  /// What the GPU has not ended. For the end of the session: no task is ended from now on.
+  /// Takes out the tasks that the GPU has not ended; no task ends from now on. For the end of the session.
   std::vector<TaskRef> abandon();
 
  private:
   using Clock = std::chrono::steady_clock;
   void run();
-  /// Tells of the tasks that have ended, and of those watched that have begun. Has the turn.
-  /// @param heads gets the first tasks that are left of all streams
-  /// @param overdue gets the name of a kernel that has run for too long; null: that is not looked for
+  /// Reports the tasks that have ended, and the watched ones that have begun. The caller holds `turn_`.
+  /// @param heads gets the first remaining task of each stream
+  /// @param overdue gets the name of a kernel that has run for too long; null: not looked for
   /// @returns whether a task has ended
   bool tell(std::vector<Task::Place>& heads, std::string* overdue);
   void collect(std::vector<Task::Place>& heads, std::string* overdue);
-  /// Waits until a stream has come further, or there may be something new.
+  /// Waits until a head has ended, or tasks may have been added.
   void wait(Clock::time_point since);
   void look_for_fault();
-  /// Whether the task, the stream's first, has been running for longer than a kernel may.
+  /// Whether the task has been running for longer than the limit. It is the stream's first.
+  /// @param free whether nothing that it follows is still under way
   bool is_overdue(Stream& stream, const Task& task, bool free) const;
 
   const std::function<void(CUresult)> fault_;
@@ -70,11 +73,11 @@ class Completions {
 
   std::atomic<std::uint64_t> generation_ = 0;  // changes with `active_`
   std::atomic<Clock::rep> attended_until_ = 0;
-  std::mutex turn_;  // of who looks; guards what follows
+  std::mutex turn_;  // held by the thread that looks; guards what follows
   std::vector<TaskRef> ended_;
   std::vector<TaskRef> begun_;
   std::vector<Task::Place> heads_attended_;
-  // The thread's own.
+  // Of the thread alone.
   std::vector<Task::Place> heads_;
   std::uint64_t heads_of_ = ~std::uint64_t{0};
   Clock::time_point looked_;

@@ -7,8 +7,8 @@ namespace clique::daemon::cuda {
 
 namespace {
 
-/// Threads write 8 bytes each, of a pattern that was repeated up to 128 bytes:
-/// for (i = first thread; i < count; i += threads) to[i] = pattern[i & 15].
+/// Each thread writes 8 bytes at a time, of a pattern that was repeated to fill 128 bytes:
+/// for (i = index of the thread; i < count; i += number of threads) to[i] = pattern[i & 15].
 constexpr const char* kPtx = R"(
 .version 6.0
 .target sm_50
@@ -48,7 +48,7 @@ done:
 }
 )";
 
-// A multiple of 16, so that every thread always writes the same part of the pattern.
+/// Of a group; a multiple of 16, so that a thread always writes the same part of the pattern.
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kMostGroups = 4096;
 
@@ -65,7 +65,7 @@ T first(std::span<const std::uint8_t> pattern) {
   return value;
 }
 
-/// The shortest pattern with the same effect.
+/// The shortest pattern with the same effect: halves that are equal are folded.
 std::span<const std::uint8_t> shortest(std::span<const std::uint8_t> pattern) {
   while (pattern.size() > 1) {
     const std::size_t half = pattern.size() / 2;
@@ -86,7 +86,7 @@ void Filler::load() {
 }
 
 void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::uint8_t> pattern,
-                  CUstream stream, bool prepare) {
+                  CUstream stream) {
   if (size == 0) return;
   pattern = shortest(pattern);
   switch (pattern.size()) {
@@ -111,8 +111,11 @@ void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::
                      std::clamp<std::uint64_t>((parameters.count + kThreads - 1) / kThreads, 1, kMostGroups)),
                  1, 1};
   grid.items = {kThreads, 1, 1};
-  launches_.launch(kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters},
-                   stream, prepare);
+  const Launch launch{kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters}};
+  if (capture_.captures(stream))
+    launch_once(launch, stream);
+  else
+    launches_.launch(launch, stream);
 }
 
 }  // namespace clique::daemon::cuda

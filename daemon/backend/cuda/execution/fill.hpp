@@ -3,22 +3,26 @@
 #include <cstdint>
 #include <span>
 
+#include "daemon/backend/cuda/execution/graph.hpp"
 #include "daemon/backend/cuda/execution/launches.hpp"
 
 namespace clique::daemon::cuda {
 
-/// Fills GPU memory with patterns.
+/// Fills GPU memory with patterns: with the driver's own calls for patterns that repeat every 1, 2 or 4
+/// bytes, else with a kernel.
 class Filler {
  public:
-  /// Puts into the stream that [address, address + size) is filled with the pattern, whose size is a power of
-  /// two up to 128 and divides `size`, and to which `address` is aligned. Main thread. Throws ClError.
-  /// @param prepare as of Launches
-  void fill(CUdeviceptr address, std::uint64_t size, std::span<const std::uint8_t> pattern, CUstream stream,
-            bool prepare);
+  explicit Filler(const Capture& capture) : capture_(capture) {}
+
+  /// Puts a fill of [address, address + size) into the stream. Main thread. Throws ClError.
+  /// @param pattern has a power of two of bytes, at most 128, which divides `address` and `size`
+  void fill(CUdeviceptr address, std::uint64_t size, std::span<const std::uint8_t> pattern, CUstream stream);
 
  private:
   void load();
-  CUfunction kernel_ = nullptr;  // once needed
+
+  const Capture& capture_;
+  CUfunction kernel_ = nullptr;  // null until it is first needed
   Launches launches_;
 };
 

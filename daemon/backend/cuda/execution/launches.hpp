@@ -11,8 +11,19 @@
 
 namespace clique::daemon::cuda {
 
-/// The launches of one kernel. What comes again and again in a stream is prepared, as a graph of the one
-/// kernel: to launch that takes the driver half of the time that the kernel itself takes
+/// One launch of a kernel.
+struct Launch {
+  CUfunction function = nullptr;
+  const Grid& grid;
+  std::uint32_t local_memory = 0;  ///< bytes that the launch adds to the kernel's own
+  std::span<std::uint8_t> block;   ///< the parameters, laid out as the machine code expects them
+};
+
+/// Puts the launch into the stream. Main thread. Throws ClError.
+void launch_once(const Launch& launch, CUstream stream);
+
+/// The launches of one kernel. If a kernel is launched again and again in a stream, its launch is prepared as
+/// a CUDA graph of one kernel, which takes the driver half of the time of an ordinary launch
 /// (bench/results/h200.md).
 class Launches {
  public:
@@ -21,13 +32,9 @@ class Launches {
   Launches(const Launches&) = delete;
   Launches& operator=(const Launches&) = delete;
 
-  /// Puts a launch into the stream.
-  /// @param local_memory bytes that the launch adds to the kernel's own
-  /// @param block the parameters, as the machine code has them
-  /// @param prepare whether that is possible: not where the stream is being captured
-  /// Main thread. Throws ClError.
-  void launch(CUfunction function, const Grid& grid, std::uint32_t local_memory,
-              std::span<std::uint8_t> block, CUstream stream, bool prepare);
+  /// Puts the launch into the stream, which must not be capturing: there, use launch_once(). All launches are
+  /// of the same function. Main thread. Throws ClError.
+  void launch(const Launch& launch, CUstream stream);
 
  private:
   class Prepared;
@@ -36,7 +43,7 @@ class Launches {
     std::unique_ptr<Prepared> prepared;
   };
 
-  /// One for each stream, since a graph does not run at the same time as itself.
+  /// Each stream has its own, since a graph does not run at the same time as itself.
   std::unordered_map<CUstream, InStream> streams_;
 };
 

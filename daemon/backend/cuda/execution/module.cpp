@@ -13,9 +13,9 @@ using compiler::Hidden;
 
 namespace {
 
-/// Puts offsets of the machine code into the description: parameters that are aligned to more than 16 bytes
-/// lie elsewhere on each architecture. Throws ClError where the code has other parameters than the
-/// description.
+/// Replaces the description's parameter offsets by those of the machine code: parameters that are aligned to
+/// more than 16 bytes lie at different places on each architecture. Throws ClError if the parameters' sizes
+/// differ.
 void place_parameters(CUfunction function, compiler::Kernel& kernel) {
   std::size_t index = 0;
   kernel.params_size = 0;
@@ -24,7 +24,10 @@ void place_parameters(CUfunction function, compiler::Kernel& kernel) {
     std::size_t size = 0;
     CLIQUE_CUDA(FuncGetParamInfo(function, index++, &at, &size));
     if (size < least || size > most)
-      throw ClError(CL_INVALID_BINARY, "a parameter of kernel '" + kernel.name + "' has another size");
+      throw ClError(CL_INVALID_BINARY, "parameter " + std::to_string(index - 1) + " of kernel '" +
+                                           kernel.name + "' has " + std::to_string(size) +
+                                           " bytes in the machine code; its description says " +
+                                           std::to_string(least));
     offset = static_cast<std::uint32_t>(at);
     kernel.params_size = std::max(kernel.params_size, static_cast<std::uint32_t>(at + size));
   };
@@ -55,7 +58,7 @@ Module::Module(std::shared_ptr<const compiler::ProgramBinary> binary, const prot
       function.private_memory = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
       function.local_begin = own_local_size(code, kernel.symbol());
       function.dynamic_local = most_local - std::min(most_local, function.static_local);
-      // Beyond 48 KiB it has to be asked for.
+      // More than 48 KiB have to be asked for.
       if (function.dynamic_local > attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES))
         CLIQUE_CUDA(FuncSetAttribute(function.native, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                      static_cast<int>(function.dynamic_local)));
@@ -83,13 +86,13 @@ protocol::Bytes assemble(const protocol::Bytes& ptx, std::string& log) {
   std::array<char, 4 << 10> infos{};
   std::array<CUjit_option, 4> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                                       CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
-  // Sizes travel as if they were pointers, as CUDA wants it. NOLINTBEGIN(performance-no-int-to-ptr)
+  // CUDA takes sizes cast to pointers. NOLINTBEGIN(performance-no-int-to-ptr)
   std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size()), infos.data(),
                               reinterpret_cast<void*>(infos.size())};
   // NOLINTEND(performance-no-int-to-ptr)
   CUlinkState state = nullptr;
   CLIQUE_CUDA(LinkCreate(static_cast<unsigned>(options.size()), options.data(), values.data(), &state));
-  // PTX is a text that ends with a 0.
+  // The driver expects PTX as a string that ends with a 0.
   std::string text(ptx.begin(), ptx.end());
   void* code = nullptr;
   std::size_t size = 0;
@@ -105,16 +108,17 @@ protocol::Bytes assemble(const protocol::Bytes& ptx, std::string& log) {
   for (const char* said : {errors.data(), infos.data()})
     if (*said != '\0') log += std::string(log.empty() || log.ends_with('\n') ? "" : "\n") + said + "\n";
   if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
-    throw ClError(CL_INVALID_BINARY,
-                  "it was made by an NVRTC that is later than this node's driver: update the driver, or set "
-                  "CLIQUE_NVRTC to the libnvrtc of an older CUDA");
+    throw ClError(
+        CL_INVALID_BINARY,
+        "the program was compiled by an NVRTC that is later than this node's driver: update the driver, "
+        "or set CLIQUE_NVRTC to the libnvrtc of an older CUDA");
   check(result, "cuLinkComplete");
   return bytes;
 }
 
 std::uint32_t own_local_size(const protocol::Bytes& code, const std::string& kernel) {
-  // The driver tells what a kernel declares, but the linker aligns what follows to 16 bytes only, whatever
-  // the declaration says; so the place is needed, and only the code, an ELF file, has it.
+  // The driver gives the size that a kernel declares. But the linker aligns what follows to only 16 bytes,
+  // whatever the declaration says, so the place is needed. Only the code, an ELF file, has it.
   const auto read = [&code](auto& to, std::uint64_t offset) {
     if (offset > code.size() || sizeof to > code.size() - offset) return false;
     std::memcpy(&to, code.data() + offset, sizeof to);
@@ -148,7 +152,8 @@ LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
     end = (begin + end + alignment - 1) / alignment * alignment - begin;
     layout.offsets.push_back(static_cast<std::uint32_t>(end));
     if (__builtin_add_overflow(end, sizes[next++], &end) || end > std::numeric_limits<std::uint32_t>::max())
-      throw ClError(CL_OUT_OF_RESOURCES, "more local memory than there is");
+      throw ClError(CL_OUT_OF_RESOURCES,
+                    "the local arguments of kernel '" + kernel.name + "' have 4 GiB or more");
   }
   layout.size = static_cast<std::uint32_t>(end);
   return layout;

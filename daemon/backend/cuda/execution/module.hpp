@@ -15,16 +15,16 @@ namespace clique::daemon::cuda {
 /// A kernel in a loaded module.
 struct Function {
   CUfunction native = nullptr;
-  compiler::Kernel kernel;           ///< the binary's, with parameters where the machine code has them
-  std::uint32_t most_items = 0;      ///< of a work-group
-  std::uint32_t static_local = 0;    ///< bytes of local memory that the code itself has
+  compiler::Kernel kernel;       ///< the binary's description, with the parameter offsets of the machine code
+  std::uint32_t most_items = 0;  ///< work-items that a work-group can have
+  std::uint32_t static_local = 0;    ///< bytes of local memory that the code itself uses
   std::uint32_t local_begin = 0;     ///< address in local memory of what a launch adds
-  std::uint32_t dynamic_local = 0;   ///< most bytes that a launch may add
-  std::uint32_t private_memory = 0;  ///< bytes for each work-item
+  std::uint32_t dynamic_local = 0;   ///< bytes of local memory that a launch can add
+  std::uint32_t private_memory = 0;  ///< bytes per work-item
   std::unique_ptr<Launches> launches = std::make_unique<Launches>();
 };
 
-/// An executable program on the GPU. Its destructor unloads it.
+/// An executable program that is loaded on the GPU. Its destructor unloads it.
 class Module {
  public:
   /// Loads machine code. Any thread whose current context is the GPU's.
@@ -38,7 +38,7 @@ class Module {
 
   const compiler::ProgramBinary& binary() const { return *binary_; }
   const std::vector<Function>& functions() const { return functions_; }
-  /// Null where there is no kernel of the name.
+  /// Null if there is no kernel of this name.
   const Function* find(const std::string& name) const;
 
  private:
@@ -47,25 +47,26 @@ class Module {
   std::vector<Function> functions_;
 };
 
-/// Has the driver make machine code for the current context's GPU from PTX.
-/// @param log what the driver says is added to it
-/// Throws ClError.
+/// Has the driver compile PTX to machine code for the GPU of the current context. Throws ClError.
+/// @param log the driver's messages are appended to it
 protocol::Bytes assemble(const protocol::Bytes& ptx, std::string& log);
 
-/// Where in the dynamic local memory the local arguments lie, and how much of it there is.
+/// Where the local arguments of a launch lie in the local memory that it adds.
 struct LocalLayout {
   std::vector<std::uint32_t> offsets;  ///< of each local argument, in the order of the arguments
-  std::uint32_t size = 0;
+  std::uint32_t size = 0;              ///< bytes of all of them
 };
-/// @param begin Function::local_begin, from which alignment counts
-/// @param sizes of the local arguments. Throws ClError(CL_OUT_OF_RESOURCES) where 32 bits are not enough.
+/// @param begin Function::local_begin: addresses are aligned, not offsets
+/// @param sizes of the local arguments, in bytes
+/// Throws ClError(CL_OUT_OF_RESOURCES) if the size does not fit into 32 bits.
 LocalLayout lay_out_local(const compiler::Kernel& kernel, std::uint32_t begin,
                           const std::vector<std::uint64_t>& sizes);
 
-/// How much local memory the machine code of a kernel has, in bytes, what the hardware reserves included.
+/// How many bytes of local memory the machine code of a kernel uses itself, including what the hardware
+/// reserves; 0 if the code does not say.
 std::uint32_t own_local_size(const protocol::Bytes& code, const std::string& kernel);
 
-/// Writes what a launch adds to the arguments into the parameter block.
+/// Writes the hidden arguments of a grid into the parameter block.
 void put_hidden(std::vector<std::uint8_t>& block, const compiler::Kernel& kernel, const NdRange& range,
                 const Grid& grid, CUdeviceptr printf_buffer);
 /// Whether the kernel has the hidden argument.

@@ -6,11 +6,12 @@ namespace clique::daemon::cuda {
 
 namespace {
 
-/// Work-items that keep a multiprocessor busy without binding its registers and memory to few groups.
+/// Work-items of a group that keep a multiprocessor busy, without tying its registers and memory to few
+/// groups.
 constexpr std::uint64_t kGoodGroup = 256;
 constexpr std::uint64_t kWarp = 32;
 
-/// Consecutive groups of one dimension that fit into a grid.
+/// Consecutive groups of equal size in one dimension that fit into a grid.
 struct Stretch {
   std::uint64_t first_group;
   std::uint32_t groups;
@@ -81,7 +82,8 @@ std::array<std::uint64_t, 3> choose_local_size(const NdRange& range, std::uint32
   const std::uint64_t target = std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, kGoodGroup));
   std::array<std::uint64_t, 3> local{1, 1, 1};
   const auto& global = range.global;
-  // Neighbours in the first dimension read neighbouring memory: a warp's worth of it, then squares.
+  // Neighbours in the first dimension usually read neighbouring memory: first as many as a warp has, then the
+  // other dimensions.
   const bool flat = global[1] == 1 && global[2] == 1;
   local[0] = choose(
       global[0], std::min<std::uint64_t>(flat ? target : std::min(target, kWarp), limits.items[0]), uniform);

@@ -1,4 +1,4 @@
-// From OpenCL's ranges to CUDA's grids.
+// How OpenCL's ranges become CUDA's grids.
 #pragma once
 
 #include <array>
@@ -9,35 +9,36 @@
 
 namespace clique::daemon::cuda {
 
-/// The range of clEnqueueNDRangeKernel; what lies beyond its dimensions is 0 or 1.
+/// The range of clEnqueueNDRangeKernel. In dimensions beyond `dimensions`, the offset is 0 and sizes are 1.
 struct NdRange {
   std::uint32_t dimensions = 1;
   std::array<std::uint64_t, 3> offset{};
   std::array<std::uint64_t, 3> global{1, 1, 1};
   std::array<std::uint64_t, 3> local{1, 1, 1};
 
-  /// Groups of a dimension, a partial one at its end included.
+  /// Number of work-groups in a dimension, including a partial one at the end.
   std::uint64_t groups(std::size_t dimension) const {
     return global[dimension] / local[dimension] + (global[dimension] % local[dimension] != 0 ? 1 : 0);
   }
+  /// Whether there are no partial work-groups.
   bool uniform() const;
 };
 
 /// One launch.
 struct Grid {
   std::array<std::uint32_t, 3> groups{};
-  std::array<std::uint32_t, 3> items{};        ///< of each group
-  std::array<std::uint64_t, 3> first_item{};   ///< global id of its first work-item
-  std::array<std::uint32_t, 3> first_group{};  ///< group id of its first group
+  std::array<std::uint32_t, 3> items{};        ///< work-items of each group
+  std::array<std::uint64_t, 3> first_item{};   ///< global id of the first work-item
+  std::array<std::uint32_t, 3> first_group{};  ///< group id of the first group
 };
 
-/// The grids that make up a range: one, and more where groups at the ends are partial or there are more
-/// groups than one grid can have.
+/// The grids that make up a range: one, or more if there are partial groups at the ends, or more groups than
+/// one grid can have.
 std::vector<Grid> split(const NdRange& range, const GridLimits& limits);
 
-/// A size of work-groups for a range that has none.
-/// @param most items of a group that the kernel can have
-/// @param uniform only sizes that divide the range
+/// Chooses a local size for a range that gives none.
+/// @param most work-items that a group of the kernel can have
+/// @param uniform whether the local size must divide the global size
 std::array<std::uint64_t, 3> choose_local_size(const NdRange& range, std::uint32_t most, bool uniform,
                                                const GridLimits& limits);
 

@@ -14,8 +14,8 @@ namespace clique::daemon::cuda {
 namespace {
 
 constexpr std::size_t kSize = sizeof(clique_printf_buffer) + PrintfBuffers::kCapacity;
-/// What is fetched whether it was used or not: most kernels print little, and a fetch of more would only be
-/// known to be necessary afterwards.
+/// Bytes that are always fetched. Most kernels print less, and only afterwards is it known whether there is
+/// more.
 constexpr std::size_t kBegin = 16U << 10U;
 
 void write_all(std::string_view text) {

@@ -9,10 +9,10 @@
 
 namespace clique::daemon::cuda {
 
-/// Where kernels leave what they print: a buffer for each launch that is under way.
+/// Buffers in which kernels leave what they print: one for each launch under way.
 class PrintfBuffers {
  public:
-  /// What a launch can print, in bytes of records; CL_DEVICE_PRINTF_BUFFER_SIZE.
+  /// Bytes of records that a launch can print: CL_DEVICE_PRINTF_BUFFER_SIZE.
   static constexpr std::uint32_t kCapacity = 2U << 20U;
 
   explicit PrintfBuffers(DeviceMemory& memory) : memory_(memory) {}
@@ -21,11 +21,12 @@ class PrintfBuffers {
   class Buffer {
    public:
     CUdeviceptr address() const { return *device_; }
-    /// Puts into the stream that the buffer is empty. Before the kernel.
+    /// Puts into the stream, before the kernel, that the buffer becomes empty.
     void clear(CUstream stream) const;
-    /// Puts into the stream that its begin comes to the host. After the kernel.
+    /// Puts into the stream, after the kernel, a copy of the buffer's beginning to the host.
     void fetch(CUstream stream) const;
-    /// Writes the text to the standard output. After the stream has come there; not on the main thread.
+    /// Writes the text to the standard output, after the stream has reached fetch(). Waits for the GPU if
+    /// there is much text, so not on the main thread.
     void print(const compiler::ProgramBinary& program) const;
 
    private:
@@ -34,7 +35,7 @@ class PrintfBuffers {
     std::byte* host_ = nullptr;
   };
 
-  /// An empty buffer, for as long as somebody owns it. Main thread. Throws ClError.
+  /// A buffer, reused when its last owner releases it. Main thread. Throws ClError.
   std::shared_ptr<const Buffer> take();
 
  private:

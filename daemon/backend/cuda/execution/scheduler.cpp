@@ -8,14 +8,15 @@
 namespace clique::daemon::cuda {
 
 namespace {
-/// Streams of a queue that keeps no order.
+/// Streams of an out-of-order queue.
 constexpr std::size_t kStreamsOfLane = 4;
-/// Words of different streams are written by the GPU and read by the host all the time: not in one line.
+/// Distance of two progress words: the GPU writes and the host reads them all the time, so each has its own
+/// cache line.
 constexpr std::size_t kWordDistance = 64 / sizeof(std::uint32_t);
 constexpr std::size_t kWordBlock = 64U << 10U;
-/// Tasks after which a stream tells how far it is even without a flush.
+/// Unmarked tasks after which a stream's progress is marked even without a flush.
 constexpr std::size_t kManyUnmarked = 32;
-/// Of more streams than these it takes too long to see whether kernels run there.
+/// Looking for running kernels in more streams than this would take too long.
 constexpr std::size_t kStreamsLookedAt = 16;
 }  // namespace
 
@@ -87,7 +88,7 @@ void Scheduler::end(const TaskRef& task, cl_int status) {
 }
 
 void Scheduler::add_dependency(const TaskRef& task, const TaskRef& other, bool only_order) {
-  // What has failed, or is going to, is known here first: only the end of what is submitted is the GPU's.
+  // A failure is known here before the GPU sees the task; only submitted tasks are the GPU's.
   const cl_int failure = other->failure_;
   if (failure != CL_SUCCESS && !other->held_) {
     if (!only_order)
@@ -114,7 +115,7 @@ std::vector<TaskRef> Scheduler::resolve(const TaskRef& task) {
 }
 
 void Scheduler::proceed(TaskRef task) {
-  // Not by recursion: thousands may wait for each other.
+  // A loop instead of recursion, since chains may have thousands of tasks.
   std::deque<TaskRef> ready{std::move(task)};
   while (!ready.empty()) {
     const TaskRef next = std::move(ready.front());
@@ -141,8 +142,8 @@ void Scheduler::submit(const TaskRef& task) {
   try {
     leaves_number = enqueue(*task, stream);
   } catch (const ClError& error) {
-    spdlog::warn("a command failed when it was given to the GPU: {}", error.what());
-    // It may be in the stream in part, so it ends when the stream has come there.
+    spdlog::warn("a command could not be submitted to the GPU: {}", error.what());
+    // A part of it may be in the stream, so it ends when the stream has reached it.
     task->failure_ = error.status();
   }
   task->after_.clear();
@@ -188,7 +189,7 @@ bool Scheduler::kernels_beside(const Stream& stream) const {
 }
 
 Stream& Scheduler::choose(const Task& task, Lane& lane) {
-  // Right behind what it comes after, it need not wait for another stream.
+  // If a task that it follows is the last of its stream, no stream has to wait for another.
   for (const TaskRef& other : task.after_)
     if (other->stream_ != nullptr && other->stream_->last_ == other.get() &&
         std::find(lane.streams.begin(), lane.streams.end(), other->stream_) != lane.streams.end())
@@ -214,7 +215,7 @@ void Scheduler::mark(Stream& stream) {
   const CUresult result =
       driver().StreamWriteValue32(stream.native(), stream.address_, stream.issued_ + 1, 0);
   marked(stream);
-  // Nobody would ever learn of the end of what is in the stream.
+  // Without the mark, the tasks in the stream would never end.
   if (result != CUDA_SUCCESS) fault_(result);
 }
 

@@ -9,76 +9,78 @@
 
 namespace clique::daemon::cuda {
 
-/// The streams that one queue uses: one where it keeps the order of its tasks, else several.
+/// The streams of one queue: one if the queue keeps the order of its tasks, else several.
 struct Lane {
   bool in_order = true;
   std::vector<Stream*> streams;
   std::size_t next = 0;
 };
 
-/// Brings tasks into streams in the order of their dependencies. Main thread.
+/// Puts tasks into streams in the order of their dependencies. Main thread.
 ///
-/// A dependency on a submitted task is left to the GPU: the same stream's order, or a wait for the other
-/// stream's word. A task that comes after a held one is held, too, so that it never stands in a stream in the
-/// way of tasks that need not wait.
+/// The GPU itself waits for submitted tasks: by the order within a stream, or with a wait for another
+/// stream's progress word. A task that follows a held task is held too, so that it never blocks a stream for
+/// tasks that need not wait.
 class Scheduler {
  public:
-  /// @param fault called, once, on any thread when the GPU turns out to have failed
+  /// @param fault called on any thread when the GPU fails
   Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
   std::shared_ptr<Lane> make_lane(bool in_order);
-  /// The streams will be used again, behind what is in them.
+  /// The lane's streams may be used by other lanes, behind the tasks that are in them.
   void give_back(const Lane& lane);
 
-  /// Submits the task, or holds it until it can be. It fails, without being run, where one of `waits` fails;
-  /// of `order`, it only comes after.
+  /// Submits the task, or holds it until it can be submitted. If one of `waits` fails, it fails without
+  /// running. It follows the tasks of `order` however they end.
   void enter(const TaskRef& task, const std::shared_ptr<Lane>& lane, std::span<const TaskRef> waits,
              std::span<const TaskRef> order);
 
-  /// A task that is held until release(), which may meanwhile come after others.
+  /// Holds the task until release() or end().
   void hold(const TaskRef& task);
-  /// The held task fails if `other` does, and comes after it.
+  /// Lets the held task follow `other`, and fail if `other` fails.
   void come_after(const TaskRef& task, const TaskRef& other);
-  /// Submits the held task, once what it comes after allows it.
+  /// Submits the held task, once nothing that it follows is held.
   void release(const TaskRef& task, std::shared_ptr<Lane> lane);
-  /// Ends a held task that is never submitted, since it happens elsewhere.
+  /// Ends a held task without submitting it, since what it stands for happened elsewhere.
   void end(const TaskRef& task, cl_int status);
 
-  /// Has the streams tell how far they come, for all tasks that were submitted. After a batch of commands.
+  /// Has the streams mark their progress behind all submitted tasks. To be called after each batch of
+  /// commands.
   void flush();
 
-  /// From now on it is told when the task runs.
+  /// As Task::watch().
   void watch(const TaskRef& task, std::function<void(cl_int)> tell);
 
   Completions& completions() { return completions_; }
 
  private:
   void add_dependency(const TaskRef& task, const TaskRef& other, bool only_order);
-  /// Nothing holds the task any more: submits or fails it, and then those that it held.
+  /// Nothing holds the task any more: submits or fails it, and then the tasks that it held.
   void proceed(TaskRef task);
   void submit(const TaskRef& task);
-  /// @returns whether the stream leaves the next number when it has come here
+  /// Puts the task's work into the stream. @returns whether that also marks the stream's progress.
   bool enqueue(Task& task, Stream& stream);
-  /// Whether other streams run kernels, or may.
+  /// Whether other streams may be running kernels.
   bool kernels_beside(const Stream& stream) const;
-  /// Takes the task from those that come after it. @returns those that are held no more.
+  /// The task is held no more. @returns the tasks that were held by it alone.
   static std::vector<TaskRef> resolve(const TaskRef& task);
   Stream& choose(const Task& task, Lane& lane);
-  /// Has the stream wait for the other task, on behalf of `task`.
+  /// Has the stream wait until `other`, a task of another stream, has ended. `task` follows it.
   void wait_in(Stream& stream, const Task& other, Task& task);
+  /// Has the stream write the next number to its progress word.
   void mark(Stream& stream);
-  /// The stream has been told to leave the next number.
+  /// The stream was told to write the next number.
   void marked(Stream& stream);
   Stream& take_stream();
 
   GpuClock clock_;
   std::function<void(CUresult)> fault_;
-  const bool limited_;  ///< kernels have a limit, so that each is told ended by itself
+  const bool limited_;  // kernels have a time limit, so each is marked by itself
   std::deque<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> free_;
-  std::uint32_t* words_ = nullptr;  // of streams to come
+  std::uint32_t* words_ = nullptr;  // progress words for further streams
   CUdeviceptr words_address_ = 0;
   std::size_t words_left_ = 0;
   std::vector<Stream*> dirty_;  // have unmarked tasks

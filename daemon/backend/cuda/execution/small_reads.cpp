@@ -8,9 +8,9 @@ namespace clique::daemon::cuda {
 
 namespace {
 
-/// One group: for (i = thread; i < count; i += threads) to[i] = from[i], which is 4 bytes or, if `units`, an
-/// EarlyUnit; then, when all have, *word = number. The fence is the whole group's, since the barrier is
-/// before it.
+/// One group runs for (i = index of the thread; i < count; i += number of threads) to[i] = from[i], where an
+/// element is 4 bytes or, if `units` is 1, becomes an EarlyUnit. When all threads are done, *word = number.
+/// The fence of one thread covers the whole group's writes, since the barrier is before it.
 constexpr const char* kPtx = R"(
 .version 6.0
 .target sm_50
@@ -75,7 +75,7 @@ struct Parameters {
   std::uint32_t number;
   std::uint64_t units;
 };
-static_assert(sizeof(Parameters) == 5 * 8, "the driver refuses more bytes than the kernel's parameters have");
+static_assert(sizeof(Parameters) == 5 * 8, "the driver refuses a block larger than the kernel's parameters");
 
 }  // namespace
 
@@ -87,17 +87,19 @@ void SmallReads::load() {
   if (result == CUDA_SUCCESS)
     kernel_.store(kernel, std::memory_order_release);
   else
-    spdlog::info("reads of a few bytes are copies like all others: {}", name_of(result));
+    spdlog::info("small reads use ordinary copies, since the driver refused their kernel: {}",
+                 name_of(result));
 }
 
-void SmallReads::launch(void* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
-                        CUstream stream, bool units) {
-  Parameters parameters{to, from, word, static_cast<std::uint32_t>(size / kUnit), number, units ? 1U : 0U};
+void SmallReads::launch(const Read& read, CUstream stream) {
+  Parameters parameters{read.to,     read.from,
+                        read.word,   static_cast<std::uint32_t>(read.size / kUnit),
+                        read.number, static_cast<std::uint64_t>(read.layout)};
   Grid grid;
   grid.groups = {1, 1, 1};
   grid.items = {std::min((parameters.count + kWarp - 1) / kWarp * kWarp, kMostThreads), 1, 1};
-  launches_.launch(kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters},
-                   stream, true);
+  launches_.launch({kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters}},
+                   stream);
 }
 
 }  // namespace clique::daemon::cuda

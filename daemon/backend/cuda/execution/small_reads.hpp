@@ -9,35 +9,46 @@
 
 namespace clique::daemon::cuda {
 
-/// Reads of so few bytes that the commands take longer than the copy: a kernel does both, what a copy and
-/// the word behind it do. It needs room among the other kernels, so it is for GPUs that run none; but not in
-/// the copy engine, where it would come after all chunks of large transfers that are there.
+/// Reads of so few bytes that issuing the commands takes longer than the copy. One kernel copies the bytes
+/// and writes the stream's progress word, which otherwise takes two commands. The kernel needs room among
+/// other kernels, so it is used only if none are running. It does not use the copy engine, and so does not
+/// wait for the chunks of large transfers there.
 class SmallReads {
  public:
-  /// Makes the kernel ready. Any thread whose current context is the GPU's; reads are possible once it has
-  /// been done.
+  /// Loads the kernel. From then on fits() accepts reads; if the driver refuses, it never does. Any thread
+  /// whose current context is the GPU's.
   void load();
+  /// Whether the kernel can do this read. Any thread.
   bool fits(CUdeviceptr from, std::size_t size) const {
     return size != 0 && size <= kMost && (from | size) % kUnit == 0 &&
            kernel_.load(std::memory_order_acquire) != nullptr;
   }
-  /// Puts into the stream that `size` bytes are copied to pinned memory, and then that the word becomes
-  /// `number`. What fits() only. Main thread. Throws ClError.
+  /// Puts a read into the stream that fits() accepts: copies `size` bytes to pinned memory, then writes
+  /// `number` to the word. Main thread. Throws ClError.
   void read(std::byte* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
             CUstream stream) {
-    launch(to, from, size, word, number, stream, false);
+    launch({to, from, size, word, number, Layout::Bytes}, stream);
   }
-  /// The same to as many units as the size has.
+  /// The same, but each 4 bytes become one EarlyUnit at `to`.
   void read(protocol::EarlyUnit* to, CUdeviceptr from, std::size_t size, CUdeviceptr word,
             std::uint32_t number, CUstream stream) {
-    launch(to, from, size, word, number, stream, true);
+    launch({to, from, size, word, number, Layout::EarlyUnits}, stream);
   }
 
  private:
-  void launch(void* to, CUdeviceptr from, std::size_t size, CUdeviceptr word, std::uint32_t number,
-              CUstream stream, bool units);
+  /// What the kernel writes; the values are the kernel's.
+  enum class Layout : std::uint64_t { Bytes = 0, EarlyUnits = 1 };
+  struct Read {
+    void* to;
+    CUdeviceptr from;
+    std::size_t size;
+    CUdeviceptr word;
+    std::uint32_t number;
+    Layout layout;
+  };
+  void launch(const Read& read, CUstream stream);
 
-  /// Up to here it is faster on an H200.
+  /// Bytes up to which the kernel is faster than a copy on an H200.
   static constexpr std::size_t kMost = 4096;
   static constexpr std::size_t kUnit = sizeof(protocol::EarlyUnit::data);
 

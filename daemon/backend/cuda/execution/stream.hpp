@@ -10,16 +10,18 @@
 
 namespace clique::daemon::cuda {
 
-/// A stream, and a word of host memory in which it leaves how far it has come.
+/// A CUDA stream with its progress word: host memory to which the GPU writes the sequence number that the
+/// stream has reached.
 class Stream {
  public:
-  /// @param word of pinned host memory, 0; `address` is the GPU's for it
+  /// @param word in pinned host memory, 0
+  /// @param address of the word on the GPU
   Stream(unsigned index, const std::uint32_t* word, CUdeviceptr address);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   CUstream native() const { return native_; }
-  /// Whether the stream has come to the sequence number. Any thread.
+  /// Whether the stream has reached the sequence number. Any thread.
   bool reached(std::uint32_t sequence) const {
     return static_cast<std::int32_t>(__atomic_load_n(word_, __ATOMIC_ACQUIRE) - sequence) >= 0;
   }
@@ -34,16 +36,16 @@ class Stream {
   CUstream native_ = nullptr;
 
   // Main thread.
-  std::uint32_t issued_ = 0;         // the last number that the stream was told to leave
-  std::vector<TaskRef> unmarked_;    // tasks that the next number will tell ended
-  const Task* last_ = nullptr;       // the latest submitted
-  std::uint32_t last_kernel_ = 0;    // number of the latest that is a kernel
-  std::vector<std::uint32_t> seen_;  // by the index of another stream: how far it has been waited for
+  std::uint32_t issued_ = 0;         // the last number that the stream was told to write
+  std::vector<TaskRef> unmarked_;    // submitted tasks; the next number says that they have ended
+  const Task* last_ = nullptr;       // the task submitted last
+  std::uint32_t last_kernel_ = 0;    // sequence number of the last kernel
+  std::vector<std::uint32_t> seen_;  // by index of another stream: the highest number waited for there
 
-  // Guarded by the Completions.
+  // Guarded by a mutex of the Completions.
   std::deque<TaskRef> pending_;
   bool active_ = false;
-  std::optional<std::uint32_t> running_;  // number of the kernel that nothing holds back, with a KernelLimit
+  std::optional<std::uint32_t> running_;  // with a KernelLimit: number of the kernel that may be running
   std::chrono::steady_clock::time_point running_since_;
 };
 

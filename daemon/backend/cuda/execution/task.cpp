@@ -24,7 +24,7 @@ void Task::watch(std::function<void(cl_int)> tell) {
 
 void Task::tell(cl_int state) {
   const std::lock_guard lock(mutex_);
-  // States go down, and nothing is told after the end.
+  // States only go down, and none is reported after the end.
   if (!watcher_ || ended() || told_ <= state) return;
   told_ = state;
   watcher_(state);
@@ -32,7 +32,8 @@ void Task::tell(cl_int state) {
 
 void Task::conclude(cl_int status) {
   if (timed && status == CL_COMPLETE) times_ = stopwatch_.times();
-  // Whoever is told of the end may release what was used, and have its memory for something else.
+  // A client that learns of the end may release objects and reuse their memory, so nothing is kept any
+  // longer.
   run = nullptr;
   run_and_mark = nullptr;
   kernel = {};

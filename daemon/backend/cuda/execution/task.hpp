@@ -19,46 +19,47 @@ class Stream;
 class Task;
 using TaskRef = std::shared_ptr<Task>;
 
-/// Something that the GPU is to do, or something that happens elsewhere and that tasks wait for.
+/// Something that the GPU has to do, or something that happens elsewhere and that tasks wait for.
 ///
-/// A task is *held* while something that it comes after is held: then nothing of it is known to the GPU. Once
-/// it is *submitted*, the order of the streams does the rest; it has ended when its stream has come to its
-/// sequence number.
+/// A task is *held* while a task that it follows is held; the GPU does not know of it yet. Once it is
+/// *submitted*, the GPU orders it by streams. It has ended when its stream has reached its sequence number.
 class Task {
  public:
-  // To be set before the task is given to the Scheduler.
+  // The following are set before the task is given to the Scheduler.
 
-  /// Puts the work into a stream; called once, on the main thread. May throw ClError, which then is how the
-  /// task ends. Empty: nothing to be done but to come after others.
+  /// Puts the work into a stream. Called once, on the main thread. If it throws ClError, the task fails with
+  /// that status. May be empty: the task then only has a place in the order.
   std::function<void(CUstream)> run;
-  /// The same, together with what otherwise is done behind it: that the word at this address becomes this
-  /// number. Called instead of `run` where no other stream has kernels under way. May be empty.
+  /// Like `run`, and also has the GPU write the number to the word at the address afterwards, which marks the
+  /// stream's progress. Called instead of `run` if no other stream has kernels under way. May be empty.
   std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;
-  /// Called once with the final status, on the main thread or that of the Completions.
+  /// Called once with the final status, on the main thread or on that of the Completions.
   std::function<void(Task&, cl_int)> at_end;
-  /// What must live until the end; let go of before the end is told.
+  /// What must live until the task ends. Released before the end is reported.
   std::vector<std::shared_ptr<const void>> keep;
-  /// Of the kernel that it launches; lives as long as `keep`.
+  /// Name of the kernel that it launches; empty for other tasks. Lives as long as `keep`.
   std::string_view kernel;
-  /// Whether start and end are to be measured.
+  /// Whether the GPU's times are measured.
   bool timed = false;
-  /// The end is wanted soon: not only at the next flush.
+  /// Whether its end must be noticed at once, not only after the next flush.
   bool prompt = false;
-  /// Others may wait for it: its end is told before that of what follows it in its stream.
+  /// Whether others may wait for it: its end is then noticed before the next task of its stream ends.
   bool awaited = false;
-  /// Fails as what it waits for failed, since it stands for that.
+  /// Whether it stands for the tasks that it waits for: it then fails with their status.
   bool stands_for_waits = false;
-  std::int64_t queued = 0;  ///< host_clock() when the command came
+  std::int64_t queued = 0;  ///< host_clock() when the command came; only for queues with profiling
 
   /// The final status, else CL_QUEUED or CL_SUBMITTED. Any thread.
   cl_int status() const { return status_.load(std::memory_order_acquire); }
   bool ended() const { return status() <= CL_COMPLETE; }
-  /// Has `action` called with the final status, now or at the end, from any thread.
+  /// Has `action` called with the final status: now if the task has ended, else when it ends, on any thread.
   void when_ended(std::function<void(cl_int)> action);
-  /// From now on `tell` is called with CL_SUBMITTED and CL_RUNNING, from any thread. Main thread.
+  /// From now on, `tell` is called when the task becomes CL_SUBMITTED and CL_RUNNING, on any thread. Main
+  /// thread.
   void watch(std::function<void(cl_int)> tell);
 
-  /// Begin and end on the GPU, in host_clock() time, of a timed task that ended well; from `at_end` on.
+  /// When a timed task began and ended on the GPU, in host_clock() time. Valid from `at_end` on, if the task
+  /// has completed.
   std::pair<std::int64_t, std::int64_t> times() const { return times_; }
   std::int64_t submitted() const { return submitted_; }
 
@@ -68,15 +69,15 @@ class Task {
 
   struct Dependant {
     TaskRef task;
-    bool only_order;  // a failure does not pass on
+    bool only_order;  // a failure is not passed on
   };
-  /// Where a stream has to have come.
+  /// A point that a stream has to reach.
   struct Place {
     Stream* stream;
     std::uint32_t sequence;
   };
 
-  /// The end: lets go of what it kept, and reports it.
+  /// The task has ended: releases what it kept, and reports the end.
   void conclude(cl_int status);
   void tell(cl_int state);
 
@@ -84,8 +85,8 @@ class Task {
 
   // Main thread.
   bool held_ = true;
-  cl_int failure_ = CL_SUCCESS;  // how it will end: of what it waits for, or of its own
-  unsigned unmet_ = 0;           // held tasks that it comes after
+  cl_int failure_ = CL_SUCCESS;  // the status that it will fail with
+  unsigned unmet_ = 0;           // held tasks that it follows
   std::vector<TaskRef> after_;
   std::vector<Dependant> dependants_;
   std::shared_ptr<Lane> lane_;  // while it is held

@@ -7,10 +7,10 @@ namespace clique::daemon::cuda {
 
 namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
-/// How long a moment serves as base.
+/// How long a base is used, in ns.
 constexpr std::int64_t kBaseLife = kSecond;
-/// How long an event in an empty stream may take before it is given up, where there is another base already;
-/// it takes microseconds.
+/// How long to wait for an event in an empty stream, which takes microseconds, if there is an older base; in
+/// ns.
 constexpr std::int64_t kPatience = kSecond / 100;
 constexpr int kTries = 4;
 }  // namespace
@@ -63,7 +63,8 @@ std::shared_ptr<const Stopwatch::Base> GpuClock::make_base() {
     give_back(gone->event);
     delete gone;
   });
-  // The event happened between two looks at the host's clock; of several tries the closest is the best.
+  // The event happens between two readings of the host's clock. Of several tries, the one with the closest
+  // readings is the best.
   const std::int64_t patience = base_ ? kPatience : kSecond;
   std::int64_t best = patience;
   for (int i = 0; i < kTries; ++i) {
@@ -77,7 +78,7 @@ std::shared_ptr<const Stopwatch::Base> GpuClock::make_base() {
     }
     if (done != CUDA_SUCCESS) return nullptr;
     base->time = before + (after - before) / 2;
-    // Recorded again, the event is another moment: only the last one counts.
+    // Recording the event again moves it, so a good try must be the last one.
     if (after - before <= best + best / 4 && i > 0) break;
     best = std::min(best, after - before);
   }

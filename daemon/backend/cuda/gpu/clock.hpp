@@ -1,4 +1,4 @@
-// When things happened on the GPU, in the host's time.
+// Times of the GPU, on the host's clock.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace clique::daemon::cuda {
 
-/// Now, in nanoseconds of the clock that all times are on. Any thread.
+/// The current time, in nanoseconds of CLOCK_MONOTONIC, on which all times are. Any thread.
 std::int64_t host_clock();
 
 class GpuClock;
 
-/// Measures one task. Movable; gives its events back to the clock.
+/// Measures one task. Its destructor gives the events back to the clock.
 class Stopwatch {
  public:
   Stopwatch() = default;
@@ -27,9 +27,10 @@ class Stopwatch {
   }
   ~Stopwatch();
 
-  /// Puts the end into the stream; the begin was put there by GpuClock::start().
+  /// Puts the end into the stream. GpuClock::start() has put the beginning there.
   void stop(CUstream stream);
-  /// Begin and end in host_clock() time, once the stream has come to the end. Any thread.
+  /// Beginning and end in host_clock() time; 0 for what could not be measured. Only when the stream has
+  /// reached the end. Any thread.
   std::pair<std::int64_t, std::int64_t> times() const;
 
  private:
@@ -41,7 +42,7 @@ class Stopwatch {
     base_.swap(other.base_);
   }
 
-  /// A moment that is known on both clocks.
+  /// A moment whose time is known on both clocks.
   struct Base {
     CUevent event = nullptr;
     std::int64_t time = 0;
@@ -52,15 +53,15 @@ class Stopwatch {
   std::shared_ptr<const Base> base_;
 };
 
-/// The GPU's events give differences of time only, with a precision that falls with their length; so every
-/// second another moment is related to the host's clock.
+/// Relates the GPU's times to the host's clock. CUDA events give only differences of times, which are the
+/// less precise the longer they are, so a new base is made every second.
 class GpuClock {
  public:
   GpuClock() = default;
   GpuClock(const GpuClock&) = delete;
   GpuClock& operator=(const GpuClock&) = delete;
 
-  /// Puts the begin into the stream. Main thread.
+  /// Puts the beginning of a measurement into the stream. Main thread.
   Stopwatch start(CUstream stream);
 
  private:

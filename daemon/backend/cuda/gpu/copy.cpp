@@ -5,7 +5,8 @@ namespace clique::daemon::cuda {
 void copy(const Place& from, const Place& to, const std::array<std::size_t, 3>& region, CUstream stream) {
   if (region[0] == 0 || region[1] == 0 || region[2] == 0) return;
   CUDA_MEMCPY3D all{};
-  // The origin in linear memory goes into the address, so that pitches need not go into each other.
+  // The origin in linear memory is added to the address: CUDA could not express it if the slice pitch is not
+  // a multiple of the row pitch.
   const auto linear = [](const Place& place) {
     return place.origin[0] + place.origin[1] * place.row_pitch + place.origin[2] * place.slice_pitch;
   };
@@ -45,7 +46,7 @@ void copy(const Place& from, const Place& to, const std::array<std::size_t, 3>& 
   all.WidthInBytes = region[0];
   all.Height = region[1];
   all.Depth = region[2];
-  // Slices that are no whole number of rows apart are copied one by one.
+  // Slices whose distance is not a whole number of rows are copied one by one.
   const bool uneven = (from.row_pitch != 0 && from.slice_pitch % from.row_pitch != 0) ||
                       (to.row_pitch != 0 && to.slice_pitch % to.row_pitch != 0);
   if (region[2] == 1 || !uneven) {

@@ -21,7 +21,9 @@ Device open_device(std::uint32_t number) {
   open_driver();
   int count = 0;
   CLIQUE_CUDA(DeviceGetCount(&count));
-  if (number >= static_cast<std::uint32_t>(count)) throw std::runtime_error("the GPU is gone");
+  if (number >= static_cast<std::uint32_t>(count))
+    throw std::runtime_error("GPU " + std::to_string(number) + " is not there any more; the driver has " +
+                             std::to_string(count));
   Device device;
   CLIQUE_CUDA(DeviceGet(&device.native, static_cast<int>(number)));
   CLIQUE_CUDA(DevicePrimaryCtxRetain(&device.context, device.native));

@@ -9,25 +9,26 @@
 
 namespace clique::daemon::cuda {
 
-/// A GPU that was opened.
+/// An open GPU.
 struct Device {
   CUdevice native = 0;
   CUcontext context = nullptr;    ///< its primary context
   unsigned major = 0, minor = 0;  ///< compute capability
   GridLimits limits;
-  std::uint32_t most_local = 0;  ///< bytes of local memory that a work-group can have
+  std::uint32_t most_local = 0;  ///< bytes of local memory that a work-group can use
   bool pooled = false;           ///< has memory pools
-  bool placeable = false;        ///< can have memory at addresses of the caller's choice
+  bool placeable = false;        ///< can map memory at an address that the caller chooses
 
   int attribute(CUdevice_attribute name) const;
-  /// As the compiler names it: "sm_90".
+  /// The compiler's name of its architecture, such as "sm_90".
   std::string architecture() const;
 };
 
-/// Opens the driver and the GPU of this number, and makes its context current. Throws std::runtime_error.
+/// Opens the driver and a GPU, and makes the GPU's context current. Throws std::runtime_error.
+/// @param number in CUDA's order
 Device open_device(std::uint32_t number);
 
-/// Extensions of OpenCL C that programs for the GPU may use.
+/// The extensions of OpenCL C that programs for the GPU may use.
 std::vector<std::string> language_extensions(const Device& device);
 
 }  // namespace clique::daemon::cuda

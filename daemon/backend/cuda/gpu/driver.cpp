@@ -18,7 +18,8 @@ void load() {
   // Never closed: the driver's threads live as long as the process.
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw std::runtime_error(std::string("NVIDIA's driver is not installed: ") + ::dlerror());
+    throw std::runtime_error(std::string("NVIDIA's driver cannot be opened, and may not be installed: ") +
+                             ::dlerror());
   const auto find = [library](const char* symbol) {
     void* address = ::dlsym(library, symbol);
     if (address == nullptr)
@@ -32,8 +33,8 @@ void load() {
 #undef CLIQUE_CUDA_LOAD
   const int version = driver_version();
   if (version < kLeastDriver)
-    throw std::runtime_error("NVIDIA's driver is too old: it is CUDA " + version_text(version) + "'s, and " +
-                             version_text(kLeastDriver) + " or later is needed");
+    throw std::runtime_error("NVIDIA's driver is too old: it supports CUDA " + version_text(version) +
+                             "; CUDA " + version_text(kLeastDriver) + " or later is needed");
   if (const CUresult result = the_driver.Init(0); result != CUDA_SUCCESS)
     throw std::runtime_error(std::string("NVIDIA's driver does not start: ") + name_of(result));
 }

@@ -10,8 +10,8 @@
 
 namespace clique::daemon::cuda {
 
-// Every call that is used: its name without "cu", its symbol in libcuda.so.1, its parameters. Versions are
-// given in full, since cuda.h's are those of the toolkit that this was built with.
+// Every call that is used: its name without "cu", its symbol in libcuda.so.1, its parameters. Symbols name
+// their version, since cuda.h would choose the one of the toolkit that Clique is built with.
 #define CLIQUE_CUDA_CALLS(X)                                                                                 \
   X(Init, cuInit, unsigned)                                                                                  \
   X(DriverGetVersion, cuDriverGetVersion, int*)                                                              \
@@ -113,31 +113,31 @@ struct Driver {
 #undef CLIQUE_CUDA_MEMBER
 };
 
-/// The least version of the driver: the one that tells where a kernel's parameters lie. It also reads the PTX
-/// that clique-compiler writes (8.3).
+/// The oldest driver that is supported, as driver_version() counts: it can tell where a kernel's parameters
+/// lie, and reads the PTX version that clique-compiler writes (8.3).
 inline constexpr int kLeastDriver = 12040;
 
-/// Opens the driver and initialises it, once. Any thread. Throws std::runtime_error, with a reason for
-/// people, where there is none, it is too old, or it does not start.
+/// Opens and initialises the driver, unless that has been done. Any thread. Throws std::runtime_error with a
+/// message for the user if there is no driver, or it is too old or does not start.
 const Driver& open_driver();
 
-/// The driver that open_driver() has opened.
+/// The driver. Only after open_driver().
 const Driver& driver();
 
-/// The driver's version of CUDA: 13000 is 13.0.
+/// The version of CUDA that the driver supports: 13000 for 13.0.
 int driver_version();
 
-/// CUDA's own name of the result.
+/// CUDA's name of the result, such as "CUDA_ERROR_INVALID_VALUE".
 const char* name_of(CUresult result);
 
-/// The OpenCL status that says best what the result says.
+/// The OpenCL status that comes closest to the result.
 cl_int status_of(CUresult result);
 
-/// Whether nothing works in this process any more after such a result: a kernel has done what it must not,
-/// or the GPU is gone.
+/// Whether no call of this process can succeed after such a result, as after a kernel's fault or the loss of
+/// the GPU.
 bool is_fatal(CUresult result);
 
-/// Throws ClError with the call's text unless it succeeded.
+/// Throws ClError, which names the call and the result, unless the call succeeded.
 inline void check(CUresult result, const char* call) {
   if (result != CUDA_SUCCESS) throw ClError(status_of(result), std::string(call) + ": " + name_of(result));
 }

@@ -5,10 +5,10 @@
 
 namespace clique::daemon::cuda {
 
-/// What the GPU can launch.
+/// How large a launch on the GPU can be.
 struct GridLimits {
-  std::array<std::uint32_t, 3> groups{0x7FFFFFFF, 65535, 65535};  ///< in one grid
-  std::array<std::uint32_t, 3> items{1024, 1024, 64};             ///< in one group, by dimension
+  std::array<std::uint32_t, 3> groups{0x7FFFFFFF, 65535, 65535};  ///< of one grid, by dimension
+  std::array<std::uint32_t, 3> items{1024, 1024, 64};             ///< of one group, by dimension
 };
 
 }  // namespace clique::daemon::cuda

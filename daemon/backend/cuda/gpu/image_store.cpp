@@ -7,15 +7,21 @@
 
 namespace clique::daemon::cuda {
 
+ClError unsupported_format(const ImageRequest& request) {
+  return {CL_IMAGE_FORMAT_NOT_SUPPORTED, "images of channel order " + std::to_string(request.order) +
+                                             " and channel type " + std::to_string(request.channel_type) +
+                                             " are not supported"};
+}
+
 namespace {
 
 PixelFormat require_format(const ImageRequest& request) {
   const auto format = pixel_format(request.order, request.channel_type);
-  if (!format) throw ClError(CL_IMAGE_FORMAT_NOT_SUPPORTED, "an image of an unsupported format");
+  if (!format) throw unsupported_format(request);
   return *format;
 }
 
-/// What every GPU can have as a texture of linear memory.
+/// Alignment in bytes and size in pixels that every GPU allows for a texture of linear memory.
 constexpr CUdeviceptr kLinearAlignment = 512;
 constexpr std::size_t kMostLinear = std::size_t{1} << 27U;
 
@@ -115,7 +121,7 @@ void ImageStore::make_array() {
 void ImageStore::make_textures() {
   CUDA_RESOURCE_DESC resource{};
   if (request_.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
-    // It has no sampler. Kernels read the memory itself where the address cannot be a texture's.
+    // Such images have no samplers. If the memory cannot be a texture, kernels read it directly.
     if (request_.memory % kLinearAlignment != 0 || request_.width > kMostLinear) return;
     resource.resType = CU_RESOURCE_TYPE_LINEAR;
     resource.res.linear.devPtr = request_.memory;
@@ -147,11 +153,12 @@ void ImageStore::make_textures() {
       for (const unsigned filter : {CLIQUE_SAMPLER_FILTER_NEAREST, CLIQUE_SAMPLER_FILTER_LINEAR}) {
         const bool repeats = addressing == CLIQUE_SAMPLER_ADDRESS_REPEAT ||
                              addressing == CLIQUE_SAMPLER_ADDRESS_MIRRORED_REPEAT;
-        // Section 6.15.15.3: undefined without normalised coordinates; and integers are not filtered.
+        // Section 6.15.15.3: repeating is undefined without normalised coordinates, and integers are not
+        // filtered.
         if ((repeats && normalized == 0) || (format_.integer && filter == CLIQUE_SAMPLER_FILTER_LINEAR))
           continue;
         CUDA_TEXTURE_DESC description{};
-        // The hardware looks at a second coordinate even where there is none: it must not be outside.
+        // The hardware evaluates a second coordinate even for one dimension, so that must never be outside.
         std::fill_n(description.addressMode, 3, CU_TR_ADDRESS_MODE_CLAMP);
         std::fill_n(description.addressMode, dimensions, address_mode(addressing));
         description.filterMode =
@@ -179,7 +186,7 @@ ImageShape ImageStore::shape() const {
 
 std::array<std::size_t, 3> ImageStore::region(const std::array<std::size_t, 3>& region) const {
   const std::size_t row = region[0] * format_.element_size();
-  // CUDA's layers are always the third dimension.
+  // In CUDA, layers are always the third dimension.
   if (request_.type == CL_MEM_OBJECT_IMAGE1D_ARRAY) return {row, 1, region[1]};
   return {row, region[1], region[2]};
 }

@@ -10,18 +10,21 @@
 
 namespace clique::daemon::cuda {
 
-/// What is asked of an image.
+/// What an image is to be.
 struct ImageRequest {
   cl_mem_object_type type = 0;
   cl_channel_order order = 0;
   cl_channel_type channel_type = 0;
-  std::size_t width = 1, height = 1, depth = 1;  ///< 1 where the type has none
+  std::size_t width = 1, height = 1, depth = 1;  ///< 1 in dimensions that the type does not have
   std::size_t layers = 1;
-  CUdeviceptr memory = 0;  ///< of an image over a buffer, else 0
+  CUdeviceptr memory = 0;  ///< of an image over a buffer; else 0
   std::size_t row_pitch = 0;
 };
 
-/// An image's pixels with all that kernels need for them. Its destructor frees them.
+/// The error for an image of a format that pixel_format() does not know.
+ClError unsupported_format(const ImageRequest& request);
+
+/// The pixels of an image, and what kernels need to access them. Its destructor frees both.
 class ImageStore {
  public:
   /// Throws ClError.
@@ -30,17 +33,19 @@ class ImageStore {
   ImageStore(const ImageStore&) = delete;
   ImageStore& operator=(const ImageStore&) = delete;
 
-  /// Device address of the clique_image, which is made when it is first asked for, with surface and textures:
-  /// they take longer than all else, and only kernels need them. Main thread. Throws ClError.
+  /// Address of the image's clique_image on the device. The first call makes it with the surface and the
+  /// textures: making those takes longer than all else, and only kernels need them. Main thread. Throws
+  /// ClError.
   CUdeviceptr descriptor();
   const PixelFormat& format() const { return format_; }
   const ImageRequest& request() const { return request_; }
   ImageShape shape() const;
 
-  /// Where a region begins that OpenCL says is at `origin`, and its size in bytes, rows and slices.
+  /// Where a region with this origin begins, in OpenCL's sense.
   Place place(const std::array<std::size_t, 3>& origin) const;
+  /// The size of a region in OpenCL's sense, for copy().
   std::array<std::size_t, 3> region(const std::array<std::size_t, 3>& region) const;
-  /// Host or linear memory that holds the region without gaps.
+  /// Host or linear device memory that holds the region without gaps. One of `host` and `device` is not 0.
   Place dense(std::byte* host, CUdeviceptr device, const std::array<std::size_t, 3>& region) const;
 
  private:

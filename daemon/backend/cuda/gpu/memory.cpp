@@ -8,7 +8,7 @@
 namespace clique::daemon::cuda {
 
 namespace {
-/// Memory of the GPU that can be mapped at any address.
+/// Describes memory of the GPU that can be mapped at any address.
 CUmemAllocationProp placed_memory(CUdevice device) {
   CUmemAllocationProp property{};
   property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -18,10 +18,10 @@ CUmemAllocationProp placed_memory(CUdevice device) {
 }
 }  // namespace
 
-/// Memory at an address.
+/// Memory that is mapped at a chosen address.
 class DeviceMemory::Placed {
  public:
-  /// @param size in whole granules of memory
+  /// @param size a multiple of the granularity
   explicit Placed(std::size_t size) : size_(size), room_(rounded(size, protocol::PlacedMemory::kGranule)) {}
   ~Placed() {
     if (mapped_) driver().MemUnmap(reserved_, size_);
@@ -32,9 +32,11 @@ class DeviceMemory::Placed {
   Placed& operator=(const Placed&) = delete;
 
   void put(CUdeviceptr address, CUdevice device) {
-    // A hint: where it cannot be met, the driver chooses, as it does for less than kGranule.
+    // The address is a hint: if the driver cannot meet it, or `room_` were less than kGranule, it chooses
+    // another.
     CLIQUE_CUDA(MemAddressReserve(&reserved_, room_, 0, address, 0));
-    if (reserved_ != address) throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address is in use");
+    if (reserved_ != address)
+      throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address of a buffer is in use on the GPU");
     const CUmemAllocationProp property = placed_memory(device);
     CLIQUE_CUDA(MemCreate(&memory_, size_, &property, 0));
     created_ = true;
@@ -61,7 +63,7 @@ DeviceMemory::DeviceMemory(const Device& device) : device_(device.native) {
   }
   CLIQUE_CUDA(StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
   if (!device.pooled) return;
-  // What was given back stays in the pool: the session asks for it again, or ends.
+  // Freed memory stays in the pool, since the session will ask for it again, or end.
   CLIQUE_CUDA(DeviceGetDefaultMemPool(&pool_, device_));
   cuuint64_t kept = std::numeric_limits<cuuint64_t>::max();
   CLIQUE_CUDA(MemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept));
@@ -77,7 +79,7 @@ void DeviceMemory::warm() {
   try {
     take(1);
   } catch (const ClError&) {
-    // Who needs memory is told that there is none.
+    // The first buffer reports it.
   }
 }
 
@@ -104,7 +106,11 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::take(std::uint64_t size) {
 std::shared_ptr<const CUdeviceptr> DeviceMemory::take_at(CUdeviceptr address, std::uint64_t size) const {
   if (granularity_ == 0 || address % protocol::PlacedMemory::kGranule != 0 ||
       size > std::numeric_limits<std::uint64_t>::max() - address - protocol::PlacedMemory::kGranule)
-    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "an address that no memory can have");
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                  granularity_ == 0
+                      ? "the GPU cannot map memory at a chosen address"
+                      : "a buffer's address must be aligned to its granule, and the buffer must end "
+                        "below 2^64");
   auto placed = std::make_shared<Placed>(rounded(std::max<std::uint64_t>(size, 1), granularity_));
   placed->put(address, device_);
   return {placed, &placed->address()};
@@ -118,7 +124,7 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::copy_of(const void* data, std::
 }
 
 void DeviceMemory::give_back(CUdeviceptr address) const {
-  // There is nobody to be told of a failure, and nothing to be done: the session's end frees everything.
+  // A failure has no consequence: the end of the process frees everything.
   if (pool_ != nullptr) {
     static_cast<void>(driver().MemFreeAsync(address, stream_));
   } else {

@@ -6,27 +6,27 @@
 
 namespace clique::daemon::cuda {
 
-/// The least multiple of `to` that is not below `size`.
+/// `size`, rounded up to a multiple of `to`.
 constexpr std::size_t rounded(std::size_t size, std::size_t to) {
   return (size + to - 1) / to * to;
 }
 
-/// A GPU's memory, for one session. Any thread whose current context is the GPU's.
+/// Allocates the GPU's memory, for one session. Any thread whose current context is the GPU's.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Device& device);
 
-  /// Does ahead what makes the first take() slow.
+  /// Makes a first allocation, which is slow, before one is needed.
   void warm();
-  /// At least `size` bytes, aligned to 256; nobody uses them any more when the last owner lets go.
-  /// Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE).
+  /// At least `size` bytes, aligned to 256. They are freed when the last owner releases them; the GPU must
+  /// not use them any more then. Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE).
   std::shared_ptr<const CUdeviceptr> take(std::uint64_t size);
-  /// The same at this very address, for shared virtual memory. Throws
-  /// ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) also where something is there already, or no memory can be.
+  /// Like take(), but at the given address, for shared virtual memory. Also throws
+  /// ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) if the address is in use or not possible.
   std::shared_ptr<const CUdeviceptr> take_at(CUdeviceptr address, std::uint64_t size) const;
-  /// Gives what is kept for later back to the GPU.
+  /// Returns memory to the GPU that was freed and is kept for reuse.
   void trim();
-  /// Copies to new memory, and waits until it is there.
+  /// Copies data to newly allocated memory, and waits for the copy.
   std::shared_ptr<const CUdeviceptr> copy_of(const void* data, std::size_t size);
 
  private:
@@ -34,10 +34,10 @@ class DeviceMemory {
   void give_back(CUdeviceptr address) const;
 
   const CUdevice device_;
-  std::size_t granularity_ = 0;  // of placed memory; 0: there can be none
+  std::size_t granularity_ = 0;  // of memory at chosen addresses; 0: not possible
 
-  CUmemoryPool pool_ = nullptr;  // null where the GPU has none
-  CUstream stream_ = nullptr;    // that allocations are ordered by: always waited for
+  CUmemoryPool pool_ = nullptr;  // null if the GPU has no memory pools
+  CUstream stream_ = nullptr;    // orders allocations; every use waits for it
 };
 
 }  // namespace clique::daemon::cuda

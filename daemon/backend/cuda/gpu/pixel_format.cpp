@@ -48,7 +48,7 @@ bool is_float(cl_channel_type type) {
   return type == CL_HALF_FLOAT || type == CL_FLOAT;
 }
 
-/// Table 5.7 of the specification: which types an order may have.
+/// Whether the specification allows the combination (table 5.7).
 bool go_together(cl_channel_order order, cl_channel_type type) {
   switch (order) {
     case CL_R:
@@ -96,7 +96,7 @@ std::uint16_t half_bits(float value) {
   const float magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   if (std::isnan(value)) return sign | 0x7E00U;
-  // The largest half is 65504; what would be rounded to the next power of two is infinite.
+  // The largest half is 65504. A value that would round to 65536 becomes infinite.
   if (magnitude >= 65520.0F) return sign | 0x7C00U;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
@@ -165,7 +165,7 @@ void put_channel(std::uint8_t* to, cl_channel_type type, const std::uint8_t* fro
   }
 }
 
-/// Which component of the colour is in which channel.
+/// For each channel, the component of the colour that it holds.
 std::array<unsigned, 4> components(cl_channel_order order) {
   switch (order) {
     case CL_A:
@@ -202,7 +202,8 @@ std::vector<std::array<std::uint32_t, 2>> supported_formats(cl_mem_flags access,
   const bool planar = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
   for (const cl_channel_order order : kOrders) {
     if (order == CL_DEPTH && (!planar || access == CL_MEM_KERNEL_READ_AND_WRITE)) continue;
-    // There is no cl_khr_srgb_image_writes, and linear memory is read without a texture.
+    // sRGB images are read-only (there is no cl_khr_srgb_image_writes) and need a texture, which linear
+    // memory lacks.
     if ((order == CL_sRGBA || order == CL_sBGRA) &&
         (access != CL_MEM_READ_ONLY || type == CL_MEM_OBJECT_IMAGE1D_BUFFER))
       continue;

@@ -16,7 +16,11 @@ std::vector<ListedPlatform> list_gpus() {
     int count = 0;
     CLIQUE_CUDA(DeviceGetCount(&count));
     if (count > 0 && compiler::find_compiler().empty()) {
-      spdlog::warn("the NVIDIA GPUs are not used through CUDA: clique-compiler is not installed");
+      spdlog::warn(
+          "clique-compiler is not installed, so the {} NVIDIA GPUs of this node are not used through CUDA: "
+          "install it "
+          "beside cliqued, or set CLIQUE_COMPILER",
+          count);
       return result;
     }
     for (int i = 0; i < count; ++i) {
@@ -32,7 +36,7 @@ std::vector<ListedPlatform> list_gpus() {
       result.push_back(std::move(platform));
     }
   } catch (const std::exception& error) {
-    // On a node without NVIDIA's driver that is as it should be.
+    // Most nodes without NVIDIA GPUs have no driver, so this is not worth a warning.
     spdlog::debug("no CUDA devices: {}", error.what());
     result.clear();
   }

@@ -6,7 +6,7 @@
 
 namespace clique::daemon::cuda {
 
-/// The GPUs of this node, each as a platform of its own, since each has its own worker; none where the driver
+/// The GPUs of this node. Each is a platform of its own, since each has its own worker. Empty if the driver
 /// or clique-compiler is missing, which is logged.
 std::vector<ListedPlatform> list_gpus();
 

@@ -7,24 +7,25 @@
 
 #include "daemon/backend/cuda/gpu/memory.hpp"
 #include "daemon/common/log.hpp"
-#include "daemon/worker/backend.hpp"
+#include "daemon/worker/errors.hpp"
 
 namespace clique::daemon::cuda {
 
 namespace {
-/// So much that several transfers overlap, but no great part of the GPU's memory.
+/// Size of the window: enough for several transfers at a time, but only a small share of the GPU's memory.
 constexpr std::size_t kMostBytes = 512U << 20U;
 constexpr std::size_t kLeastShare = 32;
-/// CUDA's own alignment of memory, so that copies are as fast as any.
+/// CUDA aligns its own allocations to this, and copies between such addresses are the fastest.
 constexpr std::size_t kAlignment = 256;
-/// Windows of others that may be open: more than there are GPUs in a host.
+/// Windows that may be open at a time: more than a host has GPUs.
 constexpr std::size_t kMostWindows = 256;
 
-/// Bytes that mean nothing, for the receiver to give back: as many as are lent, and not copied.
+/// Size of a token: the smallest payload that is lent to the receiver, instead of copied, so that it comes
+/// back. Its content has no meaning.
 constexpr std::size_t kToken = protocol::kInlinePayload + 1;
 
-/// @param place of so many bytes, in memory that is shared with the peer
-/// @param returned let go of when it is given back
+/// @param place kToken bytes in memory that is shared with the peer
+/// @param returned released when the peer returns the token
 protocol::Payload token(const std::shared_ptr<std::byte>& place, std::shared_ptr<const void> returned) {
   const auto both = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
       place, std::move(returned));
@@ -46,7 +47,7 @@ bool Window::make() {
   }
   if (result != CUDA_SUCCESS) {
     spdlog::info(
-        "no memory that other GPUs of this host could read ({}): what goes to them goes through the host's",
+        "other GPUs of this host cannot read this one's memory ({}): transfers to them use the host's memory",
         name_of(result));
     return false;
   }
@@ -104,12 +105,12 @@ bool PeerWindows::open(const protocol::OpenWindow& offer) {
   if (result == CUDA_SUCCESS) result = driver().MemGetAddressRange(nullptr, &size, base);
   if (result != CUDA_SUCCESS) {
     spdlog::info(
-        "the memory of another GPU of this host cannot be read ({}): what comes from it comes through the "
-        "host's",
+        "this GPU cannot read the memory of another GPU of this host ({}): transfers from it use the host's "
+        "memory",
         name_of(result));
     return false;
   }
-  spdlog::info("another GPU of this host leaves data for this one in its memory");
+  spdlog::info("transfers from another GPU of this host are copied directly from its memory");
   opened_.emplace(offer.window, Opened{base, size});
   return true;
 }
@@ -119,7 +120,9 @@ CUdeviceptr PeerWindows::address(const protocol::WindowData& part) const {
   if (found == opened_.end()) throw RuleBroken("window " + std::to_string(part.window) + " is not open");
   const auto& [base, size] = found->second;
   if (part.size == 0 || part.size > size || part.at > size - part.size)
-    throw RuleBroken("a part of a transfer outside of its window");
+    throw RuleBroken("transfer " + std::to_string(part.transfer) + ": a part of " +
+                     std::to_string(part.size) + " bytes at " + std::to_string(part.at) +
+                     " is outside of its window of " + std::to_string(size) + " bytes");
   return base + part.at;
 }
 

@@ -1,6 +1,6 @@
-// Data from GPU to GPU of one host, without its memory in between: the sender leaves parts of pushes in a
-// window, GPU memory of its own that others may read, and the receiver's GPU copies them from there, over
-// NVLink where there is some.
+// Transfers from GPU to GPU of one host, without the host's memory in between: the sender leaves parts of
+// pushes in a window, a part of its GPU's memory that other GPUs can read. The receiver's GPU copies them
+// from there, over NVLink if there is one.
 #pragma once
 
 #include <atomic>
@@ -15,40 +15,42 @@
 
 namespace clique::daemon::cuda {
 
-/// This worker's window, for what it sends. Main thread, but where another is allowed.
+/// This worker's window, for what it sends. Main thread, unless said otherwise.
 class Window {
  public:
   Window(PeerLinks& peers, CUdevice device) : peers_(peers), device_(device) {}
 
-  /// Whether the peer can read the window; the first call for a peer only asks it. Makes the window when it
-  /// is first needed.
+  /// Whether the peer can read the window. The first call for a peer only offers it the window, and makes the
+  /// window if there is none yet.
   bool open_to(protocol::PeerId peer);
 
-  /// Room for a part on its way to a peer, free again when the last owner lets go of it.
+  /// Room in the window for a part on its way to a peer. It is free again when the last owner releases it.
   struct Room {
     CUdeviceptr address = 0;
-    std::shared_ptr<std::byte> token;  ///< in memory shared with the peer: what is lent to it and given back
+    std::shared_ptr<std::byte> token;  ///< a block in memory shared with the peer, which the peer returns
   };
-  /// @returns null where there is none.
+  /// @returns null if there is no room.
   std::shared_ptr<const Room> take(protocol::PeerId peer, std::uint64_t size);
 
-  /// Tells the peer of a part of so many bytes in `room`. Any thread.
-  /// @param taken let go of when the peer has copied it, from any thread, which may not use PeerLinks then
-  /// @returns false where it cannot be told now
+  /// Tells the peer of a part of `size` bytes in `room`. Any thread.
+  /// @param taken released when the peer has copied the part, on any thread, which must not use PeerLinks
+  /// then
+  /// @returns false if the peer cannot be told now.
   bool send(protocol::PeerId peer, protocol::CommandId transfer, std::uint64_t offset,
             const std::shared_ptr<const Room>& room, std::uint64_t size,
             const std::shared_ptr<const void>& taken);
 
  private:
-  /// @returns whether there is a window.
+  /// Makes the window, if that was not tried yet. @returns whether there is one.
   bool make();
 
   PeerLinks& peers_;
   const CUdevice device_;
   bool tried_ = false;
-  CUdeviceptr base_ = 0;  // 0: none
+  CUdeviceptr base_ = 0;  // 0: there is no window
   protocol::OpenWindow offer_;
-  std::map<protocol::PeerId, std::shared_ptr<std::atomic<bool>>> consents_;  // of those that were asked
+  std::map<protocol::PeerId, std::shared_ptr<std::atomic<bool>>>
+      consents_;  // of the peers that were offered it
   struct Rooms {
     explicit Rooms(std::uint64_t size) : free(size) {}
     std::mutex mutex;
@@ -57,12 +59,12 @@ class Window {
   std::shared_ptr<Rooms> rooms_;
 };
 
-/// The windows of others that this GPU reads. Main thread.
+/// The windows of other GPUs that this one reads. Main thread.
 class PeerWindows {
  public:
-  /// @returns whether this GPU can read it.
+  /// @returns whether this GPU can read the window.
   bool open(const protocol::OpenWindow& offer);
-  /// Where the part lies. Throws RuleBroken.
+  /// The address of a part. Throws RuleBroken if it is not in an open window.
   CUdeviceptr address(const protocol::WindowData& part) const;
 
  private:

@@ -1,14 +1,16 @@
-// Creating and releasing objects.
+#include "daemon/backend/cuda/handlers/objects.hpp"
+
 #include <algorithm>
 
-#include "daemon/backend/cuda/cuda_backend.hpp"
 #include "daemon/compiler/library/abi.h"
 
 namespace clique::daemon::cuda {
 
 namespace {
 
-/// As Clang encodes the samplers that are written in kernels.
+constexpr std::uint64_t kMostExtent = 1ULL << 31U;
+
+/// The sampler in the encoding that Clang gives to samplers in kernels.
 std::uint32_t sampler_number(const protocol::CreateSampler& message) {
   std::uint32_t number = message.normalized ? CLIQUE_SAMPLER_NORMALIZED : 0;
   switch (message.addressing) {
@@ -34,19 +36,19 @@ std::uint32_t sampler_number(const protocol::CreateSampler& message) {
 
 }  // namespace
 
-void CudaBackend::handle(protocol::CreateContext&& message) {
-  for (const DeviceId device : message.devices) check_device(device);
+void Objects::handle(protocol::CreateContext&& message) {
+  check_devices(message.devices);
   contexts_.add(message.id, std::make_shared<Context>());
 }
 
-void CudaBackend::handle(protocol::CreateSubDevices&& message) {
+void Objects::handle(protocol::CreateSubDevices&& message) {
   check_device(message.parent);
-  // A GPU is not partitioned.
-  surroundings_.reporter.report(protocol::SubDevicesCreated{message.request, CL_INVALID_VALUE, {}});
+  // GPUs cannot be partitioned.
+  reporter_.report(protocol::SubDevicesCreated{message.request, CL_INVALID_VALUE, {}});
 }
 
-void CudaBackend::handle(protocol::CreateQueue&& message) {
-  create(queues_, message.id, [&] {
+void Objects::handle(protocol::CreateQueue&& message) {
+  queues_.create(message.id, reporter_, [&] {
     contexts_.get(message.context);
     check_device(message.device);
     auto queue = std::make_shared<Queue>();
@@ -58,12 +60,12 @@ void CudaBackend::handle(protocol::CreateQueue&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::CreateBuffer&& message) {
-  create(memory_, message.id, [&] {
+void Objects::handle(protocol::CreateBuffer&& message) {
+  memory_.create(message.id, reporter_, [&] {
     contexts_.get(message.context);
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
-    memory->share = surroundings_.memory.take(message.size);
+    memory->share = budget_.take(message.size);
     memory->placed = message.address != 0;
     memory->allocation = memory->placed ? device_memory_.take_at(message.address, message.size)
                                         : device_memory_.take(message.size);
@@ -72,9 +74,9 @@ void CudaBackend::handle(protocol::CreateBuffer&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::CreateSubBuffer&& message) {
-  create(memory_, message.id, [&] {
-    const auto parent = buffer(message.parent);
+void Objects::handle(protocol::CreateSubBuffer&& message) {
+  memory_.create(message.id, reporter_, [&] {
+    const auto parent = memory_.buffer(message.parent);
     check_range(message.origin, message.size, parent->size, "a sub-buffer");
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
@@ -86,8 +88,8 @@ void CudaBackend::handle(protocol::CreateSubBuffer&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::CreateImage&& message) {
-  create(memory_, message.id, [&] {
+void Objects::handle(protocol::CreateImage&& message) {
+  memory_.create(message.id, reporter_, [&] {
     contexts_.get(message.context);
     ImageRequest request;
     request.type = message.image_type;
@@ -96,25 +98,31 @@ void CudaBackend::handle(protocol::CreateImage&& message) {
     request.width = message.extent[0];
     request.height = message.extent[1];
     request.depth = message.extent[2];
-    for (const std::uint64_t size : {message.extent[0], message.extent[1], message.extent[2]})
-      if (size == 0 || size > (1ULL << 31U)) throw RuleBroken("an image of an impossible size");
+    for (const std::uint64_t size : message.extent)
+      if (size == 0 || size > kMostExtent)
+        throw RuleBroken("image " + std::to_string(message.id) + " has an extent of " + std::to_string(size) +
+                         " pixels; 1 to 2^31 are allowed, and 1 in dimensions that its type has not");
     request.layers = std::max<std::size_t>(message.array_size, 1);
     const auto format = pixel_format(request.order, request.channel_type);
-    if (!format) throw ClError(CL_IMAGE_FORMAT_NOT_SUPPORTED, "an image of an unsupported format");
+    if (!format) throw unsupported_format(request);
     auto memory = std::make_shared<Memory>();
     if (message.buffer != 0) {
-      const auto below = buffer(message.buffer);
+      const auto below = memory_.buffer(message.buffer);
       const std::uint64_t row = request.width * format->element_size();
       request.memory = below->address;
       request.row_pitch = message.row_pitch != 0 ? message.row_pitch : row;
-      if (request.row_pitch < row) throw RuleBroken("an image with rows that overlap");
-      check_range(0, volume({request.row_pitch, request.height - 1, 1}) + row, below->size, "an image");
+      if (request.row_pitch < row)
+        throw RuleBroken("image " + std::to_string(message.id) + " has a row pitch of " +
+                         std::to_string(request.row_pitch) + " bytes; its rows have " + std::to_string(row));
+      check_range(0, volume({request.row_pitch, request.height - 1, 1}) + row, below->size,
+                  "an image over a buffer");
       memory->allocation = below->allocation;
       memory->share = below->share;
     } else if (request.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
-      throw RuleBroken("a buffer image without a buffer");
+      throw RuleBroken("image " + std::to_string(message.id) +
+                       " is a CL_MEM_OBJECT_IMAGE1D_BUFFER without a buffer");
     } else {
-      memory->share = surroundings_.memory.take(volume(
+      memory->share = budget_.take(volume(
           {request.width * format->element_size(), request.height, std::max(request.depth, request.layers)}));
     }
     memory->image = std::make_unique<ImageStore>(device_memory_, request);
@@ -124,8 +132,8 @@ void CudaBackend::handle(protocol::CreateImage&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::CreateSampler&& message) {
-  create(samplers_, message.id, [&] {
+void Objects::handle(protocol::CreateSampler&& message) {
+  samplers_.create(message.id, reporter_, [&] {
     contexts_.get(message.context);
     auto sampler = std::make_shared<Sampler>();
     sampler->number = sampler_number(message);
@@ -133,32 +141,24 @@ void CudaBackend::handle(protocol::CreateSampler&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::Release&& message) {
-  for (const ObjectId id : message.objects) {
-    if (queues_.contains(id)) {
-      try {
-        scheduler_.give_back(*queues_.get(id)->lane);
-      } catch (const ClError&) {
-        // It could not be created, so it has no streams.
-      }
+bool Objects::release(protocol::ObjectId id) {
+  if (queues_.contains(id)) {
+    try {
+      scheduler_.give_back(*queues_.get(id)->lane);
+    } catch (const ClError&) {
+      // The queue could not be created, so it has no streams.
     }
-    const bool found = memory_.erase(id) || kernels_.erase(id) || programs_.erase(id) || queues_.erase(id) ||
-                       samplers_.erase(id) || contexts_.erase(id);
-    if (!found) throw RuleBroken("object " + std::to_string(id) + " was released but does not exist");
   }
-  for (const CommandId id : message.events) events_.erase(id);
+  return memory_.erase(id) || queues_.erase(id) || samplers_.erase(id) || contexts_.erase(id);
 }
 
-std::shared_ptr<Memory> CudaBackend::buffer(ObjectId id) {
-  const auto& memory = memory_.get(id);
-  if (memory->image) throw RuleBroken("image " + std::to_string(id) + " was used as a buffer");
-  return memory;
+void check_device(protocol::DeviceId id) {
+  if (id != 0)
+    throw RuleBroken("device " + std::to_string(id) + " does not exist; this worker's only device is 0");
 }
 
-std::shared_ptr<Memory> CudaBackend::image(ObjectId id) {
-  const auto& memory = memory_.get(id);
-  if (!memory->image) throw RuleBroken("buffer " + std::to_string(id) + " was used as an image");
-  return memory;
+void check_devices(const std::vector<protocol::DeviceId>& ids) {
+  for (const protocol::DeviceId id : ids) check_device(id);
 }
 
 }  // namespace clique::daemon::cuda

@@ -1,22 +1,24 @@
-// Programs. All that may take long is done on the build thread.
+#include "daemon/backend/cuda/handlers/programs.hpp"
+
 #include <algorithm>
 
-#include "daemon/backend/cuda/cuda_backend.hpp"
+#include "daemon/backend/cuda/handlers/kernel_queries.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
 
 namespace clique::daemon::cuda {
 
 namespace {
 
-/// After which a build is given up.
+/// A build that takes longer fails.
 constexpr std::chrono::seconds kBuildLimit{600};
 
-/// The number in "sm_90".
+/// The compute capability in "sm_90", as 90; 0 for other texts.
 unsigned long capability(const std::string& architecture) {
   return architecture.starts_with("sm_") ? std::strtoul(architecture.c_str() + 3, nullptr, 10) : 0;
 }
 
-/// Throws InvalidBinary where a launch by this description could not be right.
+/// Throws InvalidBinary if a kernel's description is inconsistent, so that a launch would write outside of
+/// the parameter block.
 void check_kernels(const compiler::ProgramBinary& binary) {
   constexpr std::uint32_t kMostParameters = 32U << 10U;
   for (const compiler::Kernel& kernel : binary.kernels) {
@@ -35,13 +37,12 @@ void check_kernels(const compiler::ProgramBinary& binary) {
         kernel.hidden.begin(), kernel.hidden.end(),
         [&](const compiler::HiddenArg& arg) { return inside(arg.offset, sizeof(std::uint32_t)); });
     if (kernel.params_size > kMostParameters || !args || !hidden)
-      throw compiler::InvalidBinary("kernel '" + kernel.name + "' is described wrongly");
+      throw compiler::InvalidBinary("the description of kernel '" + kernel.name +
+                                    "' has parameters outside of its parameter block");
   }
 }
 
-}  // namespace
-
-std::vector<protocol::KernelDescription> CudaBackend::describe_kernels(const Program& program) {
+std::vector<protocol::KernelDescription> describe_kernels(const Program& program) {
   std::vector<protocol::KernelDescription> result;
   if (!program.module) return result;
   for (const Function& function : program.module->functions()) {
@@ -61,10 +62,36 @@ std::vector<protocol::KernelDescription> CudaBackend::describe_kernels(const Pro
   return result;
 }
 
-void CudaBackend::report_program(protocol::RequestId request, const Program& program, cl_int status,
-                                 const std::vector<DeviceId>& devices) {
+}  // namespace
+
+Programs::Programs(Reporter& reporter, const Device& device, const Table<Context>& contexts)
+    : reporter_(reporter),
+      device_(device),
+      contexts_(contexts),
+      extensions_(language_extensions(device)),
+      compiler_(compiler::find_compiler()),
+      builds_([context = device.context] { driver().CtxSetCurrent(context); }) {}
+
+void Programs::warm(std::function<void()> before) {
+  builds_.post(std::make_shared<Buildable>(), [this, before = std::move(before)] {
+    before();
+    compiler_.warm();
+  });
+}
+
+std::shared_ptr<const Module> Programs::module_of(protocol::ObjectId id) {
+  const auto program = programs_.get(id);
+  builds_.wait(*program);
+  if (!program->module)
+    throw ClError(program->status != CL_SUCCESS ? program->status : CL_INVALID_PROGRAM_EXECUTABLE,
+                  "program " + std::to_string(id) + " has not been built for this device");
+  return program->module;
+}
+
+void Programs::report(protocol::RequestId request, const Program& program, cl_int status,
+                      const std::vector<protocol::DeviceId>& devices) {
   protocol::ProgramBuilt answer{request, status, {}, describe_kernels(program)};
-  for (const DeviceId device : devices) {
+  for (const protocol::DeviceId device : devices) {
     protocol::BuildResult result;
     result.device = device;
     result.build_status = program.build_status;
@@ -76,13 +103,13 @@ void CudaBackend::report_program(protocol::RequestId request, const Program& pro
     }
     answer.devices.push_back(std::move(result));
   }
-  surroundings_.reporter.report(answer);
+  reporter_.report(answer);
 }
 
-void CudaBackend::load(Program& program) {
+void Programs::load(Program& program) {
   if (program.binary->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) return;
   check_kernels(*program.binary);
-  // The driver's own cache is slower, and bounded to less.
+  // The driver has a cache of its own, but that is slower and smaller.
   const auto key = compiler::CacheKeyBuilder()
                        .add("machine code")
                        .add(device_.architecture())
@@ -97,7 +124,11 @@ void CudaBackend::load(Program& program) {
   program.module = std::make_shared<const Module>(program.binary, *code, device_.most_local);
 }
 
-cl_int CudaBackend::take_result(Program& program, compiler::Result result, cl_int failure) {
+cl_int Programs::compile(Program& program, const compiler::Request& request, cl_int failure) {
+  return take_result(program, compiler_.run(request, kBuildLimit), failure);
+}
+
+cl_int Programs::take_result(Program& program, compiler::Result result, cl_int failure) {
   program.log = std::move(result.log);
   program.binary.reset();
   program.module.reset();
@@ -111,7 +142,7 @@ cl_int CudaBackend::take_result(Program& program, compiler::Result result, cl_in
       load(program);
     } catch (const std::exception& error) {
       program.log += std::string(program.log.empty() || program.log.ends_with('\n') ? "" : "\n") +
-                     "the program cannot be loaded: " + error.what() + "\n";
+                     "the program cannot be loaded on the GPU: " + error.what() + "\n";
       program.binary.reset();
       program.bytes.clear();
       status = failure;
@@ -121,7 +152,7 @@ cl_int CudaBackend::take_result(Program& program, compiler::Result result, cl_in
   return status;
 }
 
-compiler::Request CudaBackend::request(compiler::Request::Kind kind, const std::string& options) const {
+compiler::Request Programs::request(compiler::Request::Kind kind, const std::string& options) const {
   compiler::Request request;
   request.kind = kind;
   request.architecture = device_.architecture();
@@ -130,12 +161,9 @@ compiler::Request CudaBackend::request(compiler::Request::Kind kind, const std::
   return request;
 }
 
-void CudaBackend::handle(protocol::CreateProgram&& message) {
-  for (const DeviceId device : message.devices) check_device(device);
-  const std::size_t codes =
-      message.kind == protocol::ProgramKind::Binary ? message.devices.size() : std::size_t{1};
-  if (message.code.size() != codes || codes == 0) throw RuleBroken("a program with a wrong number of codes");
-  if (message.kind > protocol::ProgramKind::BuiltInKernels) throw RuleBroken("a program of an unknown kind");
+void Programs::handle(protocol::CreateProgram&& message) {
+  check_devices(message.devices);
+  check_codes(message);
   auto program = std::make_shared<Program>();
   program->kind = message.kind;
   try {
@@ -155,7 +183,7 @@ void CudaBackend::handle(protocol::CreateProgram&& message) {
               compiler::parse_program_binary(message.code[0]));
           check_kernels(*program->binary);
           if (capability(program->binary->architecture) > capability(device_.architecture()))
-            throw compiler::InvalidBinary("a binary for a later GPU");
+            throw compiler::InvalidBinary("the binary is for a later GPU");
           program->bytes = message.code[0];
         } catch (const compiler::InvalidBinary&) {
           program->binary.reset();
@@ -175,12 +203,12 @@ void CudaBackend::handle(protocol::CreateProgram&& message) {
         program->status = CL_INVALID_VALUE;
         break;
     }
-    report_program(message.request, *program, program->status, message.devices);
+    report(message.request, *program, program->status, message.devices);
   });
 }
 
-void CudaBackend::handle(protocol::BuildProgram&& message) {
-  for (const DeviceId device : message.devices) check_device(device);
+void Programs::handle(protocol::BuildProgram&& message) {
+  check_devices(message.devices);
   const auto program = programs_.get(message.program);
   builds_.post(program, [this, message = std::move(message), program = program.get()] {
     cl_int status = program->status;
@@ -190,7 +218,7 @@ void CudaBackend::handle(protocol::BuildProgram&& message) {
       auto build = request(compiler::Request::Kind::Build, message.options);
       build.source = program->source;
       build.il = program->il;
-      status = take_result(*program, compiler_.run(build, kBuildLimit), CL_BUILD_PROGRAM_FAILURE);
+      status = compile(*program, build, CL_BUILD_PROGRAM_FAILURE);
     } else if (program->binary && program->binary->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
       compiler::Result ready;
       ready.binary = program->bytes;
@@ -198,46 +226,46 @@ void CudaBackend::handle(protocol::BuildProgram&& message) {
     } else {
       auto build = request(compiler::Request::Kind::Build, message.options);
       build.inputs = {program->bytes};
-      status = take_result(*program, compiler_.run(build, kBuildLimit), CL_BUILD_PROGRAM_FAILURE);
+      status = compile(*program, build, CL_BUILD_PROGRAM_FAILURE);
     }
-    report_program(message.request, *program, status, message.devices);
+    report(message.request, *program, status, message.devices);
   });
 }
 
-void CudaBackend::handle(protocol::CompileProgram&& message) {
-  for (const DeviceId device : message.devices) check_device(device);
-  if (message.headers.size() != message.header_names.size()) throw RuleBroken("headers without names");
+void Programs::handle(protocol::CompileProgram&& message) {
+  check_devices(message.devices);
+  check_headers(message);
   std::vector<std::shared_ptr<Program>> headers;
-  for (const ObjectId id : message.headers) headers.push_back(programs_.get(id));
+  for (const protocol::ObjectId id : message.headers) headers.push_back(programs_.get(id));
   const auto program = programs_.get(message.program);
-  builds_.post(
-      program, [this, message = std::move(message), headers = std::move(headers), program = program.get()] {
-        cl_int status = program->status;
-        for (const auto& header : headers)
-          if (status == CL_SUCCESS) status = header->status;
-        if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source &&
-            program->kind != protocol::ProgramKind::Il)
-          status = CL_INVALID_OPERATION;
-        if (status == CL_SUCCESS) {
-          auto build = request(compiler::Request::Kind::Compile, message.options);
-          build.source = program->source;
-          build.il = program->il;
-          build.header_names = message.header_names;
-          for (const auto& header : headers) build.headers.push_back(header->source);
-          status = take_result(*program, compiler_.run(build, kBuildLimit), CL_COMPILE_PROGRAM_FAILURE);
-        } else {
-          program->build_status = CL_BUILD_ERROR;
-        }
-        report_program(message.request, *program, status, message.devices);
-      });
+  builds_.post(program,
+               [this, message = std::move(message), headers = std::move(headers), program = program.get()] {
+                 cl_int status = program->status;
+                 for (const auto& header : headers)
+                   if (status == CL_SUCCESS) status = header->status;
+                 if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source &&
+                     program->kind != protocol::ProgramKind::Il)
+                   status = CL_INVALID_OPERATION;
+                 if (status == CL_SUCCESS) {
+                   auto build = request(compiler::Request::Kind::Compile, message.options);
+                   build.source = program->source;
+                   build.il = program->il;
+                   build.header_names = message.header_names;
+                   for (const auto& header : headers) build.headers.push_back(header->source);
+                   status = compile(*program, build, CL_COMPILE_PROGRAM_FAILURE);
+                 } else {
+                   program->build_status = CL_BUILD_ERROR;
+                 }
+                 report(message.request, *program, status, message.devices);
+               });
 }
 
-void CudaBackend::handle(protocol::LinkProgram&& message) {
-  for (const DeviceId device : message.devices) check_device(device);
+void Programs::handle(protocol::LinkProgram&& message) {
+  check_devices(message.devices);
   auto program = std::make_shared<Program>();
   program->kind = protocol::ProgramKind::Binary;
   std::vector<std::shared_ptr<Program>> inputs;
-  for (const ObjectId id : message.inputs) inputs.push_back(programs_.get(id));
+  for (const protocol::ObjectId id : message.inputs) inputs.push_back(programs_.get(id));
   programs_.add(message.id, program);
   builds_.post(program,
                [this, message = std::move(message), inputs = std::move(inputs), program = program.get()] {
@@ -249,19 +277,19 @@ void CudaBackend::handle(protocol::LinkProgram&& message) {
                  }
                  cl_int status = program->status;
                  if (status == CL_SUCCESS) {
-                   status = take_result(*program, compiler_.run(link, kBuildLimit), CL_LINK_PROGRAM_FAILURE);
+                   status = compile(*program, link, CL_LINK_PROGRAM_FAILURE);
                  } else {
                    program->build_status = CL_BUILD_ERROR;
                  }
-                 report_program(message.request, *program, status, message.devices);
+                 report(message.request, *program, status, message.devices);
                });
 }
 
-void CudaBackend::handle(protocol::GetProgramBinary&& message) {
+void Programs::handle(protocol::GetProgramBinary&& message) {
   check_device(message.device);
   const auto program = programs_.get(message.program);
   builds_.post(program, [this, request = message.request, program = program.get()] {
-    surroundings_.reporter.report(protocol::ProgramBinary{request, CL_SUCCESS, program->bytes});
+    reporter_.report(protocol::ProgramBinary{request, CL_SUCCESS, program->bytes});
   });
 }
 

@@ -1,13 +1,12 @@
-// Commands on buffers.
-#include <cstring>
+#include "daemon/backend/cuda/handlers/buffers.hpp"
 
-#include "daemon/backend/cuda/cuda_backend.hpp"
+#include <cstring>
 
 namespace clique::daemon::cuda {
 
 namespace {
 
-/// A rectangle's place in a buffer; pitches of 0 are those without gaps.
+/// A rectangle's place in a buffer. A pitch of 0 means without gaps.
 Place place_of(const Memory& memory, const protocol::Triple& origin, const protocol::Triple& region,
                std::uint64_t row_pitch, std::uint64_t slice_pitch) {
   Place place;
@@ -28,8 +27,8 @@ Place dense_host(std::byte* block, const protocol::Triple& region) {
 
 }  // namespace
 
-void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
-                       std::function<std::byte*()> destination, protocol::EarlyUnit* early) {
+void Buffers::read(Work& work, CUdeviceptr from, std::size_t size, std::function<std::byte*()> destination,
+                   protocol::EarlyUnit* early) {
   if (small_reads_.fits(from, size))
     work.run_and_mark = [this, from, size, destination, early](CUstream stream, CUdeviceptr word,
                                                                std::uint32_t number) {
@@ -44,36 +43,38 @@ void CudaBackend::read(Work& work, CUdeviceptr from, std::size_t size,
   };
 }
 
-protocol::EarlyUnit* CudaBackend::early_units(const protocol::ReadBuffer& message) const {
+protocol::EarlyUnit* Buffers::early_units(const protocol::ReadBuffer& message) const {
   using Unit = protocol::EarlyUnit;
   if (message.early == 0) return nullptr;
-  const auto arena = surroundings_.reporter.arena_of_client();
+  const auto arena = reporter_.arena_of_client();
   const std::uint64_t size = message.size / sizeof(Unit::data) * sizeof(Unit);
   if (message.size % sizeof(Unit::data) != 0 || message.early % sizeof(Unit) != 0 || message.early < size)
-    throw RuleBroken("a read to units where none can be");
-  check_range(message.early - size, size, arena.size(), "the units of a read");
-  // What kernels have printed comes with the reports.
-  if (!is_pinned(arena) || surroundings_.reporter.prints_expected()) return nullptr;
+    throw RuleBroken("a read of " + std::to_string(message.size) +
+                     " bytes cannot have early units that end at " + std::to_string(message.early) +
+                     ": both must be whole units, which begin above 0");
+  check_range(message.early - size, size, arena.size(), "the early units of a read");
+  // Text that kernels print reaches the client with the reports, so the client must not look earlier.
+  if (!pinned_.is_pinned(arena) || reporter_.prints_expected()) return nullptr;
   return reinterpret_cast<Unit*>(arena.data() + message.early - size);
 }
 
-void CudaBackend::handle(protocol::ReadBuffer&& message) {
+void Buffers::handle(protocol::ReadBuffer&& message) {
   check_part(message.size);
   protocol::EarlyUnit* const early = early_units(message);
-  submit(message.command, [&] {
-    const auto memory = buffer(message.buffer);
+  commands_.submit(message.command, [&] {
+    const auto memory = memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a read");
     Work work;
     work.data = std::make_shared<std::shared_ptr<std::byte>>();
     work.size = message.size;
     work.part = message.part;
     work.keep = {memory, work.data};
-    // Staging memory is taken when it is needed, not while the command is held, nor where the data goes to
-    // the units.
+    // The block is taken when the copy is submitted: not while the command is held, nor if the data goes to
+    // the early units instead.
     read(
         work, memory->address + message.offset, message.size,
         [this, data = work.data, size = message.size] {
-          *data = outgoing(size);
+          *data = pinned_.outgoing(size);
           return data->get();
         },
         early);
@@ -81,21 +82,21 @@ void CudaBackend::handle(protocol::ReadBuffer&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::ReadToSegment&& message) {
-  const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
-  submit(message.command, [&] {
-    const auto memory = buffer(message.buffer);
+void Buffers::handle(protocol::ReadToSegment&& message) {
+  const auto place = peers_.segment(message.segment, message.at, message.size);
+  commands_.submit(message.command, [&] {
+    const auto memory = memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a read");
     Work work;
     work.keep = {memory, place};
-    // Memory that could not be pinned the driver would wait for.
-    if (is_pinned({place.get(), message.size})) {
+    // A copy to memory that is not pinned would block this thread.
+    if (pinned_.is_pinned({place.get(), message.size})) {
       read(work, memory->address + message.offset, message.size, [place] { return place.get(); });
       return work;
     }
     const auto block = std::make_shared<std::shared_ptr<std::byte>>();
     read(work, memory->address + message.offset, message.size, [this, block, size = message.size] {
-      *block = staging_.take(size);
+      *block = pinned_.staging(size);
       return block->get();
     });
     work.before_report = [place, block, size = message.size] {
@@ -106,36 +107,37 @@ void CudaBackend::handle(protocol::ReadToSegment&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::WriteBuffer&& message) {
+void Buffers::handle(protocol::WriteBuffer&& message) {
   check_part(message.data.bytes.size());
-  submit(message.command, [&] { return write(message.buffer, message.offset, message.data); });
+  commands_.submit(message.command, [&] { return write(message.buffer, message.offset, message.data); });
 }
 
-void CudaBackend::handle(protocol::WriteFromSegment&& message) {
-  const auto place = surroundings_.peers.segment(message.segment, message.at, message.size);
-  submit(message.command,
-         [&] { return write(message.buffer, message.offset, {{place.get(), message.size}, place}); });
+void Buffers::handle(protocol::WriteFromSegment&& message) {
+  const auto place = peers_.segment(message.segment, message.at, message.size);
+  commands_.submit(message.command, [&] {
+    return write(message.buffer, message.offset, {{place.get(), message.size}, place});
+  });
 }
 
-CudaBackend::Work CudaBackend::write(ObjectId id, std::uint64_t offset, const protocol::Payload& data) {
-  const auto memory = buffer(id);
+Work Buffers::write(protocol::ObjectId id, std::uint64_t offset, const protocol::Payload& data) {
+  const auto memory = memory_.buffer(id);
   check_range(offset, data.bytes.size(), memory->size, "a write");
   const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
   Work work;
   work.keep = {memory, staged};
   work.run = [this, staged, data, address = memory->address + offset](CUstream stream) {
     if (data.bytes.empty()) return;
-    *staged = pinned(data);
+    *staged = pinned_.pinned(data);
     CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
   };
   return work;
 }
 
-void CudaBackend::handle(protocol::ReadBufferRect&& message) {
+void Buffers::handle(protocol::ReadBufferRect&& message) {
   const std::uint64_t size = volume(message.region);
   check_part(size);
-  submit(message.command, [&] {
-    const auto memory = buffer(message.buffer);
+  commands_.submit(message.command, [&] {
+    const auto memory = memory_.buffer(message.buffer);
     check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory->size);
     Work work;
     work.data = std::make_shared<std::shared_ptr<std::byte>>();
@@ -145,19 +147,18 @@ void CudaBackend::handle(protocol::ReadBufferRect&& message) {
     work.run = [this, data = work.data, size, region = message.region,
                 from = place_of(*memory, message.origin, message.region, message.row_pitch,
                                 message.slice_pitch)](CUstream stream) {
-      *data = outgoing(size);
+      *data = pinned_.outgoing(size);
       copy(from, dense_host(data->get(), region), native(region), stream);
     };
     return work;
   });
 }
 
-void CudaBackend::handle(protocol::WriteBufferRect&& message) {
+void Buffers::handle(protocol::WriteBufferRect&& message) {
   check_part(message.data.bytes.size());
-  if (volume(message.region) != message.data.bytes.size())
-    throw RuleBroken("a rectangle and data of another size");
-  submit(message.command, [&] {
-    const auto memory = buffer(message.buffer);
+  check_data_size(volume(message.region), message.data.bytes.size());
+  commands_.submit(message.command, [&] {
+    const auto memory = memory_.buffer(message.buffer);
     check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory->size);
     const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
     Work work;
@@ -166,17 +167,17 @@ void CudaBackend::handle(protocol::WriteBufferRect&& message) {
                 to = place_of(*memory, message.origin, message.region, message.row_pitch,
                               message.slice_pitch)](CUstream stream) {
       if (data.bytes.empty()) return;
-      *staged = pinned(data);
+      *staged = pinned_.pinned(data);
       copy(dense_host(staged->get(), region), to, native(region), stream);
     };
     return work;
   });
 }
 
-void CudaBackend::handle(protocol::CopyBuffer&& message) {
-  submit(message.command, [&] {
-    const auto source = buffer(message.source);
-    const auto destination = buffer(message.destination);
+void Buffers::handle(protocol::CopyBuffer&& message) {
+  commands_.submit(message.command, [&] {
+    const auto source = memory_.buffer(message.source);
+    const auto destination = memory_.buffer(message.destination);
     check_range(message.source_offset, message.size, source->size, "a copy's source");
     check_range(message.destination_offset, message.size, destination->size, "a copy's destination");
     Work work;
@@ -190,10 +191,10 @@ void CudaBackend::handle(protocol::CopyBuffer&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::CopyBufferRect&& message) {
-  submit(message.command, [&] {
-    const auto source = buffer(message.source);
-    const auto destination = buffer(message.destination);
+void Buffers::handle(protocol::CopyBufferRect&& message) {
+  commands_.submit(message.command, [&] {
+    const auto source = memory_.buffer(message.source);
+    const auto destination = memory_.buffer(message.destination);
     check_rect(message.source_origin, message.region, message.source_pitch[0], message.source_pitch[1],
                source->size);
     check_rect(message.destination_origin, message.region, message.destination_pitch[0],
@@ -209,21 +210,22 @@ void CudaBackend::handle(protocol::CopyBufferRect&& message) {
   });
 }
 
-void CudaBackend::handle(protocol::FillBuffer&& message) {
+void Buffers::handle(protocol::FillBuffer&& message) {
   const std::size_t length = message.pattern.size();
   if (length == 0 || length > 128 || (length & (length - 1)) != 0)
-    throw RuleBroken("a pattern of " + std::to_string(length) + " bytes");
+    throw RuleBroken("a fill pattern of " + std::to_string(length) +
+                     " bytes; it must have a power of two up to 128");
   if (message.offset % length != 0 || message.size % length != 0)
-    throw RuleBroken("a fill that is no multiple of its pattern");
-  submit(message.command, [&] {
-    const auto memory = buffer(message.buffer);
+    throw RuleBroken("a fill of " + std::to_string(message.size) + " bytes at offset " +
+                     std::to_string(message.offset) + "; both must be multiples of the pattern's " +
+                     std::to_string(length) + " bytes");
+  commands_.submit(message.command, [&] {
+    const auto memory = memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a fill");
     Work work;
     work.keep = {memory};
     work.run = [this, address = memory->address + message.offset, size = message.size,
-                pattern = message.pattern](CUstream stream) {
-      filler_.fill(address, size, pattern, stream, stream != capturing_);
-    };
+                pattern = message.pattern](CUstream stream) { filler_.fill(address, size, pattern, stream); };
     return work;
   });
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "daemon/backend/cuda/gpu/driver.hpp"
+
+namespace clique::daemon::cuda {
+
+/// What a command follows and precedes in a queue that keeps no order.
+struct Ordering {
+  bool everything_before = false;  ///< it follows all earlier commands
+  bool everything_after = false;   ///< all later commands follow it
+};
+
+/// What a command has the GPU do. Commands makes a Task of it.
+struct Work {
+  std::function<void(CUstream)> run;                                       ///< as Task::run
+  std::function<void(CUstream, CUdeviceptr, std::uint32_t)> run_and_mark;  ///< as Task::run_and_mark
+  std::vector<std::shared_ptr<const void>> keep;                           ///< as Task::keep
+  std::string_view kernel;                                                 ///< as Task::kernel
+  /// Of a read: where `run` leaves the block of `size` bytes that is sent to the client as Data. Nothing is
+  /// sent if the block is null when the command completes.
+  std::shared_ptr<std::shared_ptr<std::byte>> data;
+  std::size_t size = 0;
+  std::uint32_t part = 0;               ///< of Data
+  std::function<void()> before_report;  ///< called when the command has completed
+  Ordering ordering;
+};
+
+}  // namespace clique::daemon::cuda

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/backend/common/command_reports.hpp"
+#include "daemon/backend/common/memory_table.hpp"
+#include "daemon/backend/common/table.hpp"
+#include "daemon/backend/cuda/execution/scheduler.hpp"
+#include "daemon/backend/cuda/gpu/image_store.hpp"
+#include "daemon/worker/memory_budget.hpp"
+
+namespace clique::daemon::cuda {
+
+/// A context has no state here: there is one device with one CUDA context, and the client keeps the rest.
+struct Context {};
+
+struct Queue : QueueState {
+  std::shared_ptr<Lane> lane;
+  /// In order: the last command. Out of order: the last barrier.
+  TaskRef last;
+  /// Out of order: tasks that may not have ended.
+  std::vector<TaskRef> pending;
+};
+
+struct Memory {
+  std::uint64_t size = 0;   ///< bytes; of an image, of its pixels without gaps
+  CUdeviceptr address = 0;  ///< of a buffer
+  bool placed = false;      ///< whether the client chose the address
+  /// Keeps the memory. A sub-buffer and an image over a buffer share the buffer's.
+  std::shared_ptr<const CUdeviceptr> allocation;
+  std::unique_ptr<ImageStore> image;  ///< null for a buffer
+  MemoryBudget::Share share;          ///< of `allocation`
+
+  bool is_image() const { return image != nullptr; }
+};
+
+struct Sampler {
+  std::uint32_t number = 0;  ///< CLIQUE_SAMPLER_* (daemon/compiler/library/abi.h)
+};
+
+/// The contexts, queues, buffers, images and samplers of the session. Main thread.
+class Objects {
+ public:
+  Objects(Reporter& reporter, MemoryBudget& budget, DeviceMemory& device_memory, Scheduler& scheduler)
+      : reporter_(reporter), budget_(budget), device_memory_(device_memory), scheduler_(scheduler) {}
+  Objects(const Objects&) = delete;
+  Objects& operator=(const Objects&) = delete;
+
+  const Table<Context>& contexts() const { return contexts_; }
+  const Table<Queue>& queues() const { return queues_; }
+  const MemoryTable<Memory>& memory() const { return memory_; }
+  const Table<Sampler>& samplers() const { return samplers_; }
+
+  void handle(protocol::CreateContext&& message);
+  void handle(protocol::CreateSubDevices&& message);
+  void handle(protocol::CreateQueue&& message);
+  void handle(protocol::CreateBuffer&& message);
+  void handle(protocol::CreateSubBuffer&& message);
+  void handle(protocol::CreateImage&& message);
+  void handle(protocol::CreateSampler&& message);
+  /// @returns whether it was one of these objects.
+  bool release(protocol::ObjectId id);
+
+ private:
+  Reporter& reporter_;
+  MemoryBudget& budget_;
+  DeviceMemory& device_memory_;
+  Scheduler& scheduler_;
+  Table<Context> contexts_{"context"};
+  Table<Queue> queues_{"queue"};
+  MemoryTable<Memory> memory_;
+  Table<Sampler> samplers_{"sampler"};
+};
+
+/// Rule: the worker's only device is 0. Throws RuleBroken.
+void check_device(protocol::DeviceId id);
+void check_devices(const std::vector<protocol::DeviceId>& ids);
+
+}  // namespace clique::daemon::cuda
