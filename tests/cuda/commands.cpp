@@ -1,4 +1,4 @@
-// The order of commands, transfers, fills, and times.
+// The order of commands, transfers, fills, and profiling times.
 #include <array>
 #include <chrono>
 #include <numeric>
@@ -11,10 +11,10 @@ namespace {
 class CudaCommands : public testing::Test {
  protected:
   RunKernel increment(Command header, ObjectId buffer, std::uint64_t count = 1) {
-    return {std::move(header), 10, {object_arg(0, buffer)}, {}, {count}, {}};
+    return {std::move(header), kIncrement, {object_arg(0, buffer)}, {}, {count}, {}};
   }
   RunKernel wait(Command header, int milliseconds) {
-    return {std::move(header), 11, {value_arg(0, milliseconds)}, {}, {1}, {}};
+    return {std::move(header), kWait, {value_arg(0, milliseconds)}, {}, {1}, {}};
   }
   FakeNode node_;
   FakeGpuClient client_{node_};
@@ -37,19 +37,20 @@ TEST_F(CudaCommands, GivenSeveralPartsThenOneCommand) {
   std::vector<std::uint32_t> numbers(5'000'000);
   std::iota(numbers.begin(), numbers.end(), 1U);
   const std::uint64_t bytes = numbers.size() * 4;
-  client_.send(CreateBuffer{5, 1, 1, bytes});
-  for (const ObjectId queue : {2, 3}) {
+  client_.send(CreateBuffer{kBuffer, kContext, 1, bytes});
+  for (const ObjectId queue : {kInOrder, kOutOfOrder}) {
     std::uint64_t done = 0;
     for (std::uint32_t part = 0; done < bytes; ++part) {
       const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - done);
       const std::uint8_t more = done + size < bytes ? Command::kMore : 0;
-      client_.send(WriteBuffer{command(100 + queue, Command::kReport | more, {}, queue), 5, done,
+      client_.send(WriteBuffer{command(100 + queue, Command::kReport | more, {}, queue), kBuffer, done,
                                payload(reinterpret_cast<const char*>(numbers.data()) + done, size)});
       done += size;
     }
     EXPECT_EQ(client_.ended(100 + queue).status, 0);
-    client_.send(ReadBuffer{command(200 + queue, Command::kReport | Command::kMore, {}, queue), 0, 5, 0, 8},
-                 ReadBuffer{command(200 + queue, Command::kReport, {}, queue), 1, 5, bytes - 8, 8});
+    client_.send(
+        ReadBuffer{command(200 + queue, Command::kReport | Command::kMore, {}, queue), 0, kBuffer, 0, 8},
+        ReadBuffer{command(200 + queue, Command::kReport, {}, queue), 1, kBuffer, bytes - 8, 8});
     EXPECT_EQ(std::memcmp(client_.data(200 + queue, 0).data(), numbers.data(), 8), 0);
     EXPECT_EQ(std::memcmp(client_.data(200 + queue, 1).data(), &numbers[numbers.size() - 2], 8), 0);
     EXPECT_EQ(client_.ended(200 + queue).status, 0);
@@ -58,20 +59,21 @@ TEST_F(CudaCommands, GivenSeveralPartsThenOneCommand) {
 
 TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenEachHasItsOwnArguments) {
   constexpr int kLaunches = 100;
-  client_.make_zeros(5, 64);
-  client_.make_zeros(6, 64);
-  for (const ObjectId queue : {2, 3}) {
-    std::vector<int> before{client_.first(5), client_.first(6)};
+  client_.make_zeros(kBuffer, 64);
+  client_.make_zeros(kOther, 64);
+  for (const ObjectId queue : {kInOrder, kOutOfOrder}) {
+    std::vector<int> before{client_.first(kBuffer), client_.first(kOther)};
     for (int i = 0; i < kLaunches; ++i) {
       const CommandId id = queue * 1000 + i;
-      // The out-of-order queue's in their order, too.
+      // Also on the out-of-order queue, each launch follows the one before it.
       std::vector<CommandId> waits;
       if (i > 0) waits.push_back(id - 1);
-      client_.send(increment(command(id, Command::kReport, waits, queue), i % 3 == 0 ? 5 : 6, 1 + i % 50));
+      client_.send(
+          increment(command(id, Command::kReport, waits, queue), i % 3 == 0 ? kBuffer : kOther, 1 + i % 50));
     }
     for (int i = 0; i < kLaunches; ++i) EXPECT_EQ(client_.ended(queue * 1000 + i).status, 0);
-    EXPECT_EQ(client_.first(5) - before[0], (kLaunches + 2) / 3);
-    EXPECT_EQ(client_.first(6) - before[1], kLaunches - (kLaunches + 2) / 3);
+    EXPECT_EQ(client_.first(kBuffer) - before[0], (kLaunches + 2) / 3);
+    EXPECT_EQ(client_.first(kOther) - before[1], kLaunches - (kLaunches + 2) / 3);
   }
 }
 
@@ -80,16 +82,16 @@ TEST_F(CudaCommands, GivenReadsOfFewBytesThenEachHasWhatIsThereInItsTurn) {
   std::vector<std::uint32_t> numbers(2000);
   std::iota(numbers.begin(), numbers.end(), 1U);
   const char* const bytes = reinterpret_cast<const char*>(numbers.data());
-  client_.send(CreateQueue{kQueue, 1, 0, 0}, CreateBuffer{5, 1, 1, 8000},
-               WriteBuffer{command(100, 0, {}, kQueue), 5, 0, payload(bytes, 8000)});
-  client_.make_zeros(6);
+  client_.send(CreateQueue{kQueue, kContext, 0, 0}, CreateBuffer{kBuffer, kContext, 1, 8000},
+               WriteBuffer{command(100, 0, {}, kQueue), kBuffer, 0, payload(bytes, 8000)});
+  client_.make_zeros(kOther);
   CommandId id = 1000;
   for (const bool busy : {false, true}) {
-    if (busy) client_.send(wait(command(++id, 0, {}, 3), 100));
+    if (busy) client_.send(wait(command(++id, 0, {}, kOutOfOrder), 100));
     for (int i = 1; i <= 12; ++i) {
       for (const auto& [offset, size] :
            {std::pair(0, 4), {16, 100}, {3904, 4096}, {4, 4100}, {2, 8}, {8, 3}}) {
-        client_.send(ReadBuffer{command(++id, Command::kReport, {}, kQueue), 0, 5,
+        client_.send(ReadBuffer{command(++id, Command::kReport, {}, kQueue), 0, kBuffer,
                                 static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)});
         const auto data = client_.data(id);
         ASSERT_EQ(data.size(), static_cast<std::size_t>(size));
@@ -97,9 +99,9 @@ TEST_F(CudaCommands, GivenReadsOfFewBytesThenEachHasWhatIsThereInItsTurn) {
         EXPECT_EQ(client_.ended(id).status, 0);
       }
       ++id;
-      client_.send(increment(command(id, 0, {}, kQueue), 6),
-                   ReadBuffer{command(id + 1, Command::kReport, {}, kQueue), 0, 6, 0, sizeof(int)},
-                   increment(command(id + 2, 0, {}, kQueue), 6));
+      client_.send(increment(command(id, 0, {}, kQueue), kOther),
+                   ReadBuffer{command(id + 1, Command::kReport, {}, kQueue), 0, kOther, 0, sizeof(int)},
+                   increment(command(id + 2, 0, {}, kQueue), kOther));
       id += 2;
       int count = 0;
       std::memcpy(&count, client_.data(id - 1).data(), sizeof count);
@@ -110,51 +112,52 @@ TEST_F(CudaCommands, GivenReadsOfFewBytesThenEachHasWhatIsThereInItsTurn) {
 }
 
 TEST_F(CudaCommands, GivenUnitsOutsideOfSharedMemoryThenTheSessionEnds) {
-  // This client shares none.
+  // This client shares no memory.
   for (const std::uint64_t end :
        {std::uint64_t{4}, std::uint64_t{64}, ~std::uint64_t{7}, ~std::uint64_t{0}}) {
     FakeGpuClient client(node_);
-    client.make_zeros(5);
-    client.send(ReadBuffer{command(100), 0, 5, 0, 4, end});
+    client.make_zeros(kBuffer);
+    client.send(ReadBuffer{command(100), 0, kBuffer, 0, 4, end});
     EXPECT_NE(client.next<SessionEnded>().reason.find("units"), std::string::npos) << end;
   }
 }
 
 TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenOneThatCannotBeFailsAlone) {
-  client_.make_zeros(5);
-  for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), 5));
-  client_.send(RunKernel{command(130, Command::kReport), 10, {object_arg(0, 5)}, {}, {2048}, {2048}});
-  client_.send(increment(command(131, Command::kReport), 5));
+  client_.make_zeros(kBuffer);
+  for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), kBuffer));
+  client_.send(
+      RunKernel{command(130, Command::kReport), kIncrement, {object_arg(0, kBuffer)}, {}, {2048}, {2048}});
+  client_.send(increment(command(131, Command::kReport), kBuffer));
   EXPECT_LT(client_.ended(130).status, 0);
   EXPECT_EQ(client_.ended(131).status, 0);
-  EXPECT_EQ(client_.first(5), 21);
+  EXPECT_EQ(client_.first(kBuffer), 21);
 }
 
 TEST_F(CudaCommands, GivenManyLaunchesOfAKernelThenItCanBeRecorded) {
-  client_.make_zeros(5);
-  for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), 5));
+  client_.make_zeros(kBuffer);
+  for (int i = 0; i < 20; ++i) client_.send(increment(command(100 + i, 0), kBuffer));
   Batch batch;
-  for (int i = 0; i < 20; ++i) batch.add(increment({}, 5));
+  for (int i = 0; i < 20; ++i) batch.add(increment({}, kBuffer));
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
   client_.send(DefineRecording{20, {bytes, bytes + batch.size()}},
-               RunRecording{command(130, Command::kReport), 20}, increment(command(131, 0), 5),
+               RunRecording{command(130, Command::kReport), 20}, increment(command(131, 0), kBuffer),
                RunRecording{command(132, Command::kReport), 20});
   EXPECT_EQ(client_.ended(130).status, 0);
   EXPECT_EQ(client_.ended(132).status, 0);
-  EXPECT_EQ(client_.first(5), 61);
+  EXPECT_EQ(client_.first(kBuffer), 61);
 }
 
 TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
-  client_.make_zeros(5);
-  client_.make_zeros(6);
+  client_.make_zeros(kBuffer);
+  client_.make_zeros(kOther);
   Batch batch;
-  batch.add(increment({}, 5));
+  batch.add(increment({}, kBuffer));
   batch.add(wait({}, 20));
-  batch.add(CopyBuffer{{}, 5, 6, 0, 0, sizeof(int)});
+  batch.add(CopyBuffer{{}, kBuffer, kOther, 0, 0, sizeof(int)});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
-  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}}, AwaitRemote{50, 1});
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}}, AwaitRemote{50, kContext});
   // Changed by others in between.
-  client_.send(RunRecording{command(100, Command::kReport, {50}), 20}, increment(command(101, 0), 5),
+  client_.send(RunRecording{command(100, Command::kReport, {50}), 20}, increment(command(101, 0), kBuffer),
                RunRecording{command(102, Command::kReport), 20}, RunRecording{command(103, 0), 20});
   client_.send(SetRemote{50, CL_COMPLETE});
   const auto first = client_.ended(100);
@@ -163,10 +166,10 @@ TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
   const auto second = client_.ended(102);
   EXPECT_EQ(second.status, 0);
   EXPECT_LE(first.times[3], second.times[2]);
-  EXPECT_EQ(client_.first(6), 4);
+  EXPECT_EQ(client_.first(kOther), 4);
 }
 
-// The driver's graphs run what has a choice in the order that is least expected.
+// If a graph leaves a choice, the fake driver runs its commands in reverse order.
 TEST_F(CudaCommands, GivenRecordingForQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitFor) {
   constexpr ObjectId kUnordered = 3;
   for (const ObjectId buffer : {5, 6, 7}) client_.make_zeros(buffer);
@@ -175,118 +178,120 @@ TEST_F(CudaCommands, GivenRecordingForQueueWithoutOrderThenCommandsComeAfterThos
     return message;
   };
   Batch batch;
-  batch.add(increment({}, 5));
-  batch.add(after(CopyBuffer{{}, 5, 6, 0, 0, sizeof(int)}, {0}));
-  batch.add(after(CopyBuffer{{}, 6, 7, 0, 0, sizeof(int)}, {1}));
-  batch.add(after(increment({}, 7), {0, 2}));
+  batch.add(increment({}, kBuffer));
+  batch.add(after(CopyBuffer{{}, kBuffer, kOther, 0, 0, sizeof(int)}, {0}));
+  batch.add(after(CopyBuffer{{}, kOther, kThird, 0, 0, sizeof(int)}, {1}));
+  batch.add(after(increment({}, kThird), {0, 2}));
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
   client_.send(DefineRecording{20, {bytes, bytes + batch.size()}},
                RunRecording{command(100, Command::kReport, {}, kUnordered), 20},
                RunRecording{command(101, Command::kReport, {100}, kUnordered), 20});
   EXPECT_EQ(client_.ended(100).status, 0);
   EXPECT_EQ(client_.ended(101).status, 0);
-  EXPECT_EQ(client_.first(5), 2);
-  EXPECT_EQ(client_.first(6), 2);
-  EXPECT_EQ(client_.first(7), 3);
+  EXPECT_EQ(client_.first(kBuffer), 2);
+  EXPECT_EQ(client_.first(kOther), 2);
+  EXPECT_EQ(client_.first(kThird), 3);
 }
 
 TEST_F(CudaCommands, GivenRecordingWithACommandThatFailsThenItsRunsFail) {
-  client_.make_zeros(5);
+  client_.make_zeros(kBuffer);
   Batch batch;
-  batch.add(increment({}, 5));
-  batch.add(CopyBuffer{{}, 5, 77, 0, 0, sizeof(int)});
+  batch.add(increment({}, kBuffer));
+  batch.add(CopyBuffer{{}, kBuffer, 77, 0, 0, sizeof(int)});
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
-  client_.send(CreateBuffer{77, 1, 1, std::uint64_t{1} << 62U});
+  client_.send(CreateBuffer{77, kContext, 1, std::uint64_t{1} << 62U});
   EXPECT_NE(client_.next<Failed>().status, 0);
   client_.send(DefineRecording{20, {bytes, bytes + batch.size()}});
   for (const CommandId id : {100, 101}) {
     client_.send(RunRecording{command(id, Command::kReport), 20});
     EXPECT_NE(client_.ended(id).status, 0);
   }
-  client_.send(increment(command(102, Command::kReport), 5));
+  client_.send(increment(command(102, Command::kReport), kBuffer));
   EXPECT_EQ(client_.ended(102).status, 0);
 }
 
 TEST_F(CudaCommands, GivenRecordingThatIsReleasedThenItsRunsComeToTheirEnd) {
-  client_.make_zeros(5);
+  client_.make_zeros(kBuffer);
   Batch batch;
-  for (int i = 0; i < 10; ++i) batch.add(increment({}, 5));
-  batch.add(FillBuffer{{}, 5, Bytes{0, 0, 0, 1}, 0, sizeof(int)});
-  batch.add(increment({}, 5));
+  for (int i = 0; i < 10; ++i) batch.add(increment({}, kBuffer));
+  batch.add(FillBuffer{{}, kBuffer, Bytes{0, 0, 0, 1}, 0, sizeof(int)});
+  batch.add(increment({}, kBuffer));
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
-  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}}, AwaitRemote{50, 1},
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}}, AwaitRemote{50, kContext},
                RunRecording{command(100, 0, {50}), 20}, RunRecording{command(101, Command::kReport), 20},
                Release{{20}, {}});
   client_.send(SetRemote{50, CL_COMPLETE});
   EXPECT_EQ(client_.ended(101).status, 0);
-  EXPECT_EQ(client_.first(5), (1 << 24) + 1);
+  EXPECT_EQ(client_.first(kBuffer), (1 << 24) + 1);
 }
 
 TEST_F(CudaCommands, GivenWaitListsThenTheOrderHoldsAcrossQueues) {
-  client_.make_zeros(5);
-  // In the end all have to have waited for the slow one.
-  client_.send(wait(command(100, Command::kEvent), 50), increment(command(101, Command::kEvent), 5));
+  client_.make_zeros(kBuffer);
+  // Finally, all have waited for the slow one.
+  client_.send(wait(command(100, Command::kEvent), 50), increment(command(101, Command::kEvent), kBuffer));
   for (CommandId id = 102; id < 150; ++id)
-    client_.send(increment(command(id, Command::kEvent, {id - 1}, id % 2 == 0 ? 3 : 2), 5));
-  EXPECT_EQ(client_.first(5, {149}), 49);
+    client_.send(increment(command(id, Command::kEvent, {id - 1}, id % 2 == 0 ? 3 : 2), kBuffer));
+  EXPECT_EQ(client_.first(kBuffer, {149}), 49);
 }
 
 TEST_F(CudaCommands, GivenOutOfOrderQueueThenABarrierKeepsOrder) {
-  client_.make_zeros(5);
-  client_.send(wait(command(100, 0, {}, 3), 50), increment(command(101, 0, {}, 3), 5),
-               Barrier{command(102, 0, {}, 3)}, increment(command(103, 0, {}, 3), 5),
-               Marker{command(104, Command::kReport, {}, 3)});
+  client_.make_zeros(kBuffer);
+  client_.send(
+      wait(command(100, 0, {}, kOutOfOrder), 50), increment(command(101, 0, {}, kOutOfOrder), kBuffer),
+      Barrier{command(102, 0, {}, kOutOfOrder)}, increment(command(103, 0, {}, kOutOfOrder), kBuffer),
+      Marker{command(104, Command::kReport, {}, kOutOfOrder)});
   EXPECT_EQ(client_.ended(104).status, 0);
-  EXPECT_EQ(client_.first(5), 2);
+  EXPECT_EQ(client_.first(kBuffer), 2);
 }
 
 TEST_F(CudaCommands, GivenSomethingElsewhereThenOnlyWhatWaitsIsHeld) {
-  client_.make_zeros(5);
-  client_.make_zeros(6);
-  client_.send(AwaitRemote{50, 1}, increment(command(100, Command::kReport, {50}, 3), 5),
-               increment(command(101, Command::kReport, {}, 3), 6));
+  client_.make_zeros(kBuffer);
+  client_.make_zeros(kOther);
+  client_.send(AwaitRemote{50, kContext},
+               increment(command(100, Command::kReport, {50}, kOutOfOrder), kBuffer),
+               increment(command(101, Command::kReport, {}, kOutOfOrder), kOther));
   EXPECT_EQ(client_.ended(101).status, 0);
-  EXPECT_EQ(client_.first(5), 0);
+  EXPECT_EQ(client_.first(kBuffer), 0);
   client_.send(SetRemote{50, 0});
   EXPECT_EQ(client_.ended(100).status, 0);
-  EXPECT_EQ(client_.first(5), 1);
+  EXPECT_EQ(client_.first(kBuffer), 1);
 }
 
 TEST_F(CudaCommands, GivenHeldCommandInAnOrderedQueueThenThoseBehindItComeAfterIt) {
-  client_.make_zeros(5);
-  client_.send(AwaitRemote{50, 1}, FillBuffer{command(100, 0, {50}), 5, Bytes{7, 0, 0, 0}, 0, 4},
-               increment(command(101, 0), 5), Finish{77, 2});
+  client_.make_zeros(kBuffer);
+  client_.send(AwaitRemote{50, kContext}, FillBuffer{command(100, 0, {50}), kBuffer, Bytes{7, 0, 0, 0}, 0, 4},
+               increment(command(101, 0), kBuffer), Finish{77, kInOrder});
   EXPECT_FALSE(client_.reports.comes<Finished>(std::chrono::milliseconds(100)));
   client_.send(SetRemote{50, 0});
   client_.next<Finished>([](const Finished& finished) { return finished.request == 77; });
-  EXPECT_EQ(client_.first(5), 8);
+  EXPECT_EQ(client_.first(kBuffer), 8);
 }
 
 TEST_F(CudaCommands, GivenFailureElsewhereThenDependantsFailAndOthersDoNot) {
-  client_.make_zeros(5);
-  client_.send(AwaitRemote{50, 1}, increment(command(100, Command::kReport, {50}), 5),
-               increment(command(101, Command::kReport, {100}, 3), 5),
-               increment(command(102, Command::kReport), 5), SetRemote{50, -77});
+  client_.make_zeros(kBuffer);
+  client_.send(AwaitRemote{50, kContext}, increment(command(100, Command::kReport, {50}), kBuffer),
+               increment(command(101, Command::kReport, {100}, kOutOfOrder), kBuffer),
+               increment(command(102, Command::kReport), kBuffer), SetRemote{50, -77});
   EXPECT_EQ(client_.ended(100).status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   EXPECT_EQ(client_.ended(101).status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   EXPECT_EQ(client_.ended(102).status, 0);
-  EXPECT_EQ(client_.first(5), 1);
+  EXPECT_EQ(client_.first(kBuffer), 1);
   // And what comes later.
-  client_.send(increment(command(103, Command::kReport, {101}), 5));
+  client_.send(increment(command(103, Command::kReport, {101}), kBuffer));
   EXPECT_EQ(client_.ended(103).status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 }
 
 TEST_F(CudaCommands, GivenThousandsThatWaitForOneThenAllRun) {
   constexpr CommandId kCount = 20'000;
-  client_.make_zeros(5);
-  client_.send(AwaitRemote{50, 1});
+  client_.make_zeros(kBuffer);
+  client_.send(AwaitRemote{50, kContext});
   for (CommandId id = 0; id < kCount; ++id)
     client_.send(increment(command(1000 + id, id == 0 ? Command::kEvent : 0,
                                    id == 0 ? std::vector<CommandId>{50} : std::vector<CommandId>{}),
                            5));
   client_.send(SetRemote{50, 0});
   EXPECT_EQ(client_.finish().status, 0);
-  EXPECT_EQ(client_.first(5), static_cast<int>(kCount));
+  EXPECT_EQ(client_.first(kBuffer), static_cast<int>(kCount));
 }
 
 TEST_F(CudaCommands, GivenProfilingThenTimesAreInOrder) {
@@ -301,7 +306,7 @@ TEST_F(CudaCommands, GivenProfilingThenTimesAreInOrder) {
 }
 
 TEST_F(CudaCommands, GivenWatchedEventThenItIsToldRunning) {
-  client_.send(AwaitRemote{50, 1}, wait(command(100, Command::kReport, {50}), 100), WatchEvent{100},
+  client_.send(AwaitRemote{50, kContext}, wait(command(100, Command::kReport, {50}), 100), WatchEvent{100},
                SetRemote{50, 0});
   EXPECT_EQ(client_.next<EventState>().status, CL_SUBMITTED);
   EXPECT_EQ(client_.next<EventState>().status, CL_RUNNING);
@@ -314,7 +319,7 @@ TEST_F(CudaCommands, GivenPatternsOfAllSizesThenBuffersAreFilled) {
     Bytes pattern(length);
     std::iota(pattern.begin(), pattern.end(), std::uint8_t{1});
     const ObjectId buffer = 1000 + length;
-    client_.send(CreateBuffer{buffer, 1, 1, kSize},
+    client_.send(CreateBuffer{buffer, kContext, 1, kSize},
                  FillBuffer{command(1000 + length, 0), buffer, Bytes{0xEE}, 0, kSize},
                  FillBuffer{command(2000 + length, 0), buffer, pattern, 2 * length, kSize - 4 * length},
                  ReadBuffer{command(3000 + length), 0, buffer, 0, kSize});
@@ -327,19 +332,20 @@ TEST_F(CudaCommands, GivenPatternsOfAllSizesThenBuffersAreFilled) {
 }
 
 TEST_F(CudaCommands, GivenRectanglesThenRowsAndSlicesAreInPlace) {
-  // 6 bytes × 5 rows × 4 slices, in a buffer of rows of 8 and slices of 7 rows.
+  // A rectangle of 6 bytes x 5 rows x 4 slices, in a buffer with rows of 8 bytes and slices of 7 rows.
   constexpr std::uint64_t kRow = 8;
   constexpr std::uint64_t kSlice = 56;
   std::vector<std::uint8_t> dense(6 * 5 * 4);
   std::iota(dense.begin(), dense.end(), std::uint8_t{1});
   client_.send(
-      CreateBuffer{5, 1, 1, 512}, CreateBuffer{6, 1, 1, 512},
-      FillBuffer{command(100, 0), 5, Bytes{0}, 0, 512}, FillBuffer{command(101, 0), 6, Bytes{0}, 0, 512},
+      CreateBuffer{kBuffer, kContext, 1, 512}, CreateBuffer{kOther, kContext, 1, 512},
+      FillBuffer{command(100, 0), kBuffer, Bytes{0}, 0, 512},
+      FillBuffer{command(101, 0), kOther, Bytes{0}, 0, 512},
       WriteBufferRect{
           command(102, 0), 5, {1, 1, 1}, {6, 5, 4}, kRow, kSlice, payload(dense.data(), dense.size())},
       CopyBufferRect{command(103, 0), 5, 6, {1, 1, 1}, {2, 0, 2}, {6, 5, 4}, {kRow, kSlice}, {10, 60}},
       ReadBufferRect{command(104), 0, 6, {2, 0, 2}, {6, 5, 4}, 10, 60},
-      ReadBuffer{command(105), 0, 5, 0, 512});
+      ReadBuffer{command(105), 0, kBuffer, 0, 512});
   const auto back = client_.data(104);
   EXPECT_EQ(std::memcmp(back.data(), dense.data(), dense.size()), 0);
   const auto raw = client_.data(105);
@@ -349,17 +355,17 @@ TEST_F(CudaCommands, GivenRectanglesThenRowsAndSlicesAreInPlace) {
 }
 
 TEST_F(CudaCommands, GivenRangesThatAreNotRightThenTheStatusOfTheSpecification) {
-  client_.make_zeros(5, 4);
-  client_.send(RunKernel{command(100), 10, {object_arg(0, 5)}, {}, {4}, {2048}},
+  client_.make_zeros(kBuffer, 4);
+  client_.send(RunKernel{command(100), kIncrement, {object_arg(0, kBuffer)}, {}, {4}, {2048}},
                RunKernel{command(101), 10, {}, {}, {5}, {2}},
-               RunKernel{command(102), 11, {value_arg(0, std::uint64_t{1})}, {}, {1}, {1}});
+               RunKernel{command(102), kWait, {value_arg(0, std::uint64_t{1})}, {}, {1}, {1}});
   EXPECT_EQ(client_.ended(100).status, CL_INVALID_WORK_ITEM_SIZE);
   EXPECT_EQ(client_.ended(101).status, CL_INVALID_WORK_GROUP_SIZE);
   EXPECT_EQ(client_.ended(102).status, CL_INVALID_ARG_SIZE);
 }
 
 TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
-  // add(global int*, int) with its offset in the second dimension: see fake_driver.cpp.
+  // The kernel add(global int*, int) of fake_driver.cpp, with the global offset of the second dimension.
   using daemon::compiler::ArgKind;
   auto program = fake_program();
   auto& add = program.kernels.emplace_back();
@@ -370,11 +376,12 @@ TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
   const std::string entry = ".entry add(.param .u64 numbers, .param .u32 amount, .param .u64 offset)\n";
   program.code.insert(program.code.end(), entry.begin(), entry.end());
   constexpr std::uint64_t kCount = 70000;
-  client_.make_zeros(5, kCount);
-  client_.send(CreateProgram{7, 50, 1, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program)}},
-               BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "add"},
-               RunKernel{command(100), 60, {object_arg(0, 5), value_arg(1, 3)}, {}, {1, kCount}, {1, 1}},
-               ReadBuffer{command(101), 0, 5, 0, kCount * sizeof(int)});
+  client_.make_zeros(kBuffer, kCount);
+  client_.send(
+      CreateProgram{7, 50, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program)}},
+      BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "add"},
+      RunKernel{command(100), 60, {object_arg(0, kBuffer), value_arg(1, 3)}, {}, {1, kCount}, {1, 1}},
+      ReadBuffer{command(101), 0, kBuffer, 0, kCount * sizeof(int)});
   EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
   const auto bytes = client_.data(101);
   ASSERT_EQ(bytes.size(), kCount * sizeof(int));
@@ -384,7 +391,7 @@ TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
 }
 
 TEST_F(CudaCommands, GivenTooMuchMemoryThenItsUsersFail) {
-  client_.send(CreateBuffer{5, 1, 1, 1ULL << 40U}, ReadBuffer{command(100), 0, 5, 0, 16});
+  client_.send(CreateBuffer{kBuffer, kContext, 1, 1ULL << 40U}, ReadBuffer{command(100), 0, kBuffer, 0, 16});
   EXPECT_EQ(client_.ended(100).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 

@@ -1,7 +1,7 @@
-// A libcuda.so.1 without a GPU, for tests of everything but kernels: streams are threads, device memory is
-// the host's, arrays are linear. Kernels do nothing, except those of `kernels` below, which are known by
-// their names. Copies outside of allocated memory, and the kernel "fault", break the context for good, as on
-// a GPU.
+// A libcuda.so.1 that needs no GPU, for tests of everything except what kernels compute. Streams are threads,
+// device memory is host memory, and arrays are linear. Only the kernels that are listed below do something;
+// they are found by their names. Copies outside of allocated memory and the kernel "fault" break the context
+// for the rest of the process, as on a GPU.
 #include <cuda.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-// Programs built with a later header may ask for the first version of a call.
+// Later versions of cuda.h define these names as those of newer versions; the backend uses the first ones.
 #undef cuEventElapsedTime
 #undef cuStreamUpdateCaptureDependencies
 
@@ -55,7 +55,7 @@ struct Launch {
 };
 
 const std::map<std::string, std::function<void(const Launch&)>> kernels{
-    // The backend's own: see fill.cpp.
+    // The backend's kernel for fills: see fill.cpp.
     {"clique_fill",
      [](const Launch& launch) {
        auto* to = reinterpret_cast<unsigned char*>(launch.parameter<CUdeviceptr>(0));
@@ -63,7 +63,7 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        for (std::uint64_t i = 0; i < count; ++i)
          std::memcpy(to + i * 8, launch.parameters.data() + 16 + i % 16 * 8, 8);
      }},
-    // The same: see small_reads.cpp.
+    // The backend's kernel for small reads: see small_reads.cpp.
     {"clique_small_read",
      [](const Launch& launch) {
        const auto* const from = launch.parameter<const std::uint32_t*>(8);
@@ -78,13 +78,13 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        std::atomic_ref(*launch.parameter<std::uint32_t*>(16))
            .store(launch.parameter<std::uint32_t>(28), std::memory_order_release);
      }},
-    // kernel void increment(global int* numbers): each work-item one of them.
+    // kernel void increment(global int* numbers): each work-item increments one number.
     {"increment",
      [](const Launch& launch) {
        auto* numbers = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(0));
        for (std::size_t i = 0; i < launch.all_items(); ++i) ++numbers[i];
      }},
-    // kernel void add(global int* numbers, int amount), with the offset as hidden argument.
+    // kernel void add(global int* numbers, int amount), with the global offset as a hidden argument.
     {"add",
      [](const Launch& launch) {
        auto* numbers = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(0));
@@ -96,7 +96,7 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
      [](const Launch& launch) {
        std::this_thread::sleep_for(std::chrono::milliseconds(launch.parameter<int>(0)));
      }},
-    // __global__ void dynamic(unsigned* size): the dynamic shared memory that the launch has, in bytes.
+    // __global__ void dynamic(unsigned* size): stores how many bytes of dynamic shared memory the launch has.
     {"dynamic",
      [](const Launch& launch) {
        *reinterpret_cast<unsigned*>(launch.parameter<CUdeviceptr>(0)) = launch.shared;
@@ -109,7 +109,7 @@ class Memory {
   CUdeviceptr take(std::size_t size) {
     return add({std::aligned_alloc(512, (size + 511) / 512 * 512), size, -1});
   }
-  /// Memory that other processes can open by /proc.
+  /// Allocates memory that other processes can open through /proc.
   CUdeviceptr take_file(std::size_t size) {
     const int file = ::memfd_create("fake GPU memory", 0);
     if (::ftruncate(file, static_cast<off_t>(size)) != 0) return 0;
@@ -133,7 +133,7 @@ class Memory {
       ::close(block.file);
     }
   }
-  /// What is there already.
+  /// Adds memory that exists already.
   void add_mapped(CUdeviceptr address, std::size_t size) {
     add({reinterpret_cast<void*>(address), size, -1});
   }
@@ -151,7 +151,7 @@ class Memory {
     const auto block = blocks_.find(address);
     return block != blocks_.end() ? std::optional(block->second) : std::nullopt;
   }
-  /// Breaks the context where it is not so.
+  /// Breaks the context if the range is not in allocated memory.
   bool owns(CUdeviceptr address, std::size_t size) {
     const std::lock_guard lock(mutex_);
     auto block = blocks_.upper_bound(address);
@@ -173,7 +173,7 @@ class Memory {
   std::map<CUdeviceptr, Block> blocks_;
 };
 
-/// Names memory of this process in a CUipcMemHandle.
+/// What a CUipcMemHandle holds, to name memory of this process.
 struct SharedName {
   pid_t process;
   int file;
@@ -193,8 +193,8 @@ struct Event {
   Clock::time_point time;
 };
 
-/// What a GPU does sees what it has done before, also where it was another process that saw to the order.
-/// Says so to ThreadSanitizer, at the begin and at the end of each piece of work.
+/// Tells ThreadSanitizer, at the beginning and the end of each piece of work, that all work on the GPU is
+/// ordered. It cannot see the order if another process has arranged it.
 void see_earlier_work() {
   static auto& done = *new std::mutex;
   const std::lock_guard lock(done);
@@ -206,7 +206,7 @@ struct CUgraphNode_st {
   std::size_t index;  // of its work
 };
 
-/// Between begin and end of a capture.
+/// A stream capture that has begun and not ended.
 class Capture {
  public:
   void add(std::function<void()> work) {
@@ -214,14 +214,15 @@ class Capture {
     works_.push_back({std::move(work), std::exchange(last_, {nodes_.back().get()})});
   }
   const std::vector<CUgraphNode>& last() const { return last_; }
-  /// @returns false where a node is named twice.
+  /// @returns false if a node is named twice.
   bool come_after(std::vector<CUgraphNode> nodes) {
     std::sort(nodes.begin(), nodes.end());
     if (std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end()) return false;
     last_ = std::move(nodes);
     return true;
   }
-  /// The works in an order that the graph allows: where there is a choice, those that came last go first.
+  /// The works in an order that the graph allows. If it leaves a choice, the works that were captured last
+  /// come first.
   std::vector<std::function<void()>> in_order() {
     std::vector<std::function<void()>> result;
     std::vector<bool> done(works_.size());
@@ -293,7 +294,7 @@ struct CUstream_st {
   }
 };
 
-/// All that were created.
+/// All streams.
 class Streams {
  public:
   void add(CUstream stream) {
@@ -447,7 +448,7 @@ EXPORT cuMemGetAllocationGranularity(std::size_t* size, const CUmemAllocationPro
 }
 EXPORT cuMemAddressReserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,
                            CUdeviceptr wanted, unsigned long long /*flags*/) {
-  // As the real one does: hints are for large pieces.
+  // Like the real driver, takes hints only for large pieces.
   void* place = MAP_FAILED;
   if (size >= (32U << 20U) && wanted % (32U << 20U) == 0)
     place = ::mmap(reinterpret_cast<void*>(wanted), size, PROT_NONE,
@@ -538,7 +539,7 @@ EXPORT cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size, 
 
 namespace {
 
-/// One side of a copy, with its pitches.
+/// The source or the destination of a copy, with its pitches.
 struct Side {
   unsigned char* base;
   std::size_t pitch, slice;
@@ -633,7 +634,7 @@ EXPORT cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descrip
   return CUDA_SUCCESS;
 }
 EXPORT cuArrayDestroy(CUarray array) {
-  // As on a GPU, it waits for everything.
+  // As on a GPU, this waits for all work.
   for (CUstream stream : streams.all()) cuStreamSynchronize(stream);
   delete reinterpret_cast<Array*>(array);
   return CUDA_SUCCESS;
@@ -687,7 +688,7 @@ EXPORT cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t v
 }
 
 namespace {
-/// What a launch does, or nothing where it cannot be.
+/// What a launch does; empty if the launch is not possible.
 std::function<void()> work_of(const CUDA_KERNEL_NODE_PARAMS& all) {
   if (all.gridDimX == 0 || all.gridDimY == 0 || all.gridDimZ == 0 ||
       all.blockDimX * all.blockDimY * all.blockDimZ > 1024 || all.gridDimY > 65535 || all.gridDimZ > 65535)
@@ -776,7 +777,7 @@ EXPORT cuGraphLaunch(CUgraphExec native, CUstream stream) {
 }
 
 EXPORT cuEventCreate(CUevent* event, unsigned /*flags*/) {
-  // They live as long as the context, like the real driver's.
+  // Like the real driver's, they live as long as the context.
   static std::mutex mutex;
   static auto* const all = new std::deque<std::unique_ptr<Event>>;
   const std::lock_guard lock(mutex);
@@ -833,7 +834,7 @@ EXPORT cuModuleUnload(CUmodule module) {
   return CUDA_SUCCESS;
 }
 /// Offsets and sizes of an entry's parameters as PTX declares them:
-/// `.param .u64 name` or `.param .align 16 .b8 name[16]`, with what pointers point to in between.
+/// `.param .u64 name` or `.param .align 16 .b8 name[16]`. Attributes of pointers may be in between.
 static std::vector<std::pair<std::size_t, std::size_t>> parameters_of(const std::string& code,
                                                                       const std::string& entry) {
   const std::size_t begin = code.find(".entry " + entry + "(");

@@ -1,18 +1,18 @@
-// A GPU that fails, and drivers that do not start.
+// GPUs that fail, and drivers that do not start.
 #include "session.hpp"
 
 namespace clique::test {
 namespace {
 
-/// For a kernel, in milliseconds: longer than any test's patience.
+/// How long a kernel that never ends runs, in milliseconds: longer than any test waits.
 constexpr int kForever = 600'000;
 
 TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
   FakeNode node;
   FakeGpuClient bystander(node, "a bystander");
   FakeGpuClient client(node, "a culprit");
-  client.send(CreateBuffer{5, 1, 1, 64}, RunKernel{command(100), 12, {}, {}, {1}, {1}},
-              RunKernel{command(101), 11, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, 2});
+  client.send(CreateBuffer{kBuffer, kContext, 1, 64}, RunKernel{command(100), kFault, {}, {}, {1}, {1}},
+              RunKernel{command(101), kWait, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, kInOrder});
   EXPECT_EQ(client.ended(100).status, CL_OUT_OF_RESOURCES);
   EXPECT_EQ(client.ended(101).status, CL_OUT_OF_RESOURCES);
   EXPECT_EQ(client.next<Finished>().status, CL_OUT_OF_RESOURCES);
@@ -20,8 +20,8 @@ TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
   EXPECT_NE(reason.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << reason;
   EXPECT_NE(reason.find("'fault'"), std::string::npos) << reason;
   EXPECT_TRUE(node.logged("'fault'"));
-  bystander.make_zeros(5);
-  EXPECT_EQ(bystander.first(5), 0);
+  bystander.make_zeros(kBuffer);
+  EXPECT_EQ(bystander.first(kBuffer), 0);
 }
 
 TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
@@ -29,11 +29,11 @@ TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
   FakeGpuClient bystander(node, "a bystander");
   FakeGpuClient client(node, "a culprit");
   const pid_t worker = node.worker_of("a culprit");
-  // Many that are short are not one that is long.
+  // The limit is for each kernel, so many short ones do not exceed it.
   for (CommandId id = 100; id < 120; ++id)
-    client.send(RunKernel{command(id), 11, {value_arg(0, 100)}, {}, {1}, {1}});
-  client.send(RunKernel{command(200), 11, {value_arg(0, kForever)}, {}, {1}, {1}},
-              RunKernel{command(201), 11, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, 2});
+    client.send(RunKernel{command(id), kWait, {value_arg(0, 100)}, {}, {1}, {1}});
+  client.send(RunKernel{command(200), kWait, {value_arg(0, kForever)}, {}, {1}, {1}},
+              RunKernel{command(201), kWait, {value_arg(0, 1)}, {}, {1}, {1}}, Finish{77, kInOrder});
   for (CommandId id = 100; id < 120; ++id) EXPECT_EQ(client.ended(id).status, CL_SUCCESS);
   EXPECT_EQ(client.ended(200).status, CL_OUT_OF_RESOURCES);
   EXPECT_EQ(client.ended(201).status, CL_OUT_OF_RESOURCES);
@@ -42,26 +42,27 @@ TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
   EXPECT_NE(reason.find("kernel 'wait' ran for more than 1 s"), std::string::npos) << reason;
   EXPECT_TRUE(node.logged("kernel 'wait' ran for more than 1 s"));
   EXPECT_TRUE(eventually([&] { return !alive(worker); }));
-  bystander.make_zeros(5);
-  EXPECT_EQ(bystander.first(5), 0);
+  bystander.make_zeros(kBuffer);
+  EXPECT_EQ(bystander.first(kBuffer), 0);
 }
 
 TEST(CudaFaults, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount) {
   const FakeNode node(1);
   FakeGpuClient client(node);
-  client.send(AwaitRemote{900, 1},
-              RunKernel{command(100, Command::kReport, {900}), 11, {value_arg(0, 1)}, {}, {1}, {1}});
+  client.send(AwaitRemote{900, kContext},
+              RunKernel{command(100, Command::kReport, {900}), kWait, {value_arg(0, 1)}, {}, {1}, {1}});
   EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(2500)));
   client.send(SetRemote{900, CL_COMPLETE});
   EXPECT_EQ(client.ended(100).status, CL_SUCCESS);
 }
 
-/// The driver waits for the kernel when it destroys the image's array, and with it the worker's main thread.
+/// Blocks the worker's main thread: destroying an image's array, the driver waits for a kernel that never
+/// ends.
 void occupy(FakeGpuClient& client) {
-  client.send(
-      CreateImage{20, 1, CL_MEM_READ_WRITE, CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, {8, 8, 1}, 0, 0, 0});
+  client.send(CreateImage{
+      20, kContext, CL_MEM_READ_WRITE, CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, {8, 8, 1}, 0, 0, 0});
   client.finish();
-  client.send(RunKernel{command(100), 11, {value_arg(0, kForever)}, {}, {1}, {1}}, WatchEvent{100});
+  client.send(RunKernel{command(100), kWait, {value_arg(0, kForever)}, {}, {1}, {1}}, WatchEvent{100});
   client.next<EventState>([](const EventState& state) { return state.status == CL_RUNNING; });
   client.send(Release{{20}, {}});
 }
@@ -106,7 +107,7 @@ TEST(CudaFaults, GivenNvidiaOpenClThenCudaIsNotUsed) {
       {"--config", "/dev/null", "--listen", "127.0.0.1:0", "--devices", "fake", "--nvidia", "opencl"});
   EXPECT_NE(status, 0);
   EXPECT_NE(output.find("'fake' is no device"), std::string::npos) << output;
-  EXPECT_NE(run_cliqued({"--config", "/dev/null", "--nvidia", "both"}).first.find("'both' is no way"),
+  EXPECT_NE(run_cliqued({"--config", "/dev/null", "--nvidia", "both"}).first.find("'both' is not a way"),
             std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// Two GPUs of one node exchange data.
+// Transfers between two GPUs of one node.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace clique::test {
 namespace {
 
-/// With and without memory that the workers share, and with that a window.
+/// The parameter: whether the workers share memory, and with it use windows.
 class CudaPeers : public testing::TestWithParam<bool> {};
 
 TEST_P(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
@@ -25,14 +25,14 @@ TEST_P(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
   a.send(ConnectPeer{1, b.peers_endpoint(), b.address.token, GetParam() ? b.address.shared : ""});
   b.send(ConnectPeer{2, a.peers_endpoint(), a.address.token, GetParam() ? a.address.shared : ""});
   constexpr std::uint64_t kCount = 3'000'000;
-  a.make_zeros(5, kCount);
-  b.make_zeros(5, kCount);
-  // Each worker increments all numbers, then hands them to the other.
+  a.make_zeros(kBuffer, kCount);
+  b.make_zeros(kBuffer, kCount);
+  // Each worker increments all numbers, then pushes them to the other.
   CommandId id = 100;
   CommandId arrived = 0;
   int last = 0;
-  // The first ones go through the host's memory in any case.
-  const auto window = [&] { return node.logged("leaves data for this one"); };
+  // The first transfers always go through the host's memory.
+  const auto window = [&] { return node.logged("copied directly from its memory"); };
   for (int i = 0; i < 6 || (GetParam() && !window()); ++i) {
     last = i + 1;
     FakeGpuClient& from = i % 2 == 0 ? a : b;
@@ -42,19 +42,19 @@ TEST_P(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
     const CommandId push = ++id;
     from.send(RunKernel{command(step, Command::kEvent,
                                 arrived != 0 ? std::vector<CommandId>{arrived} : std::vector<CommandId>{}),
-                        10,
-                        {object_arg(0, 5)},
+                        kIncrement,
+                        {object_arg(0, kBuffer)},
                         {},
                         {kCount},
                         {}},
-              Push{command(push, Command::kReport, {step}, 3), 5, 0, kCount * 4,
+              Push{command(push, Command::kReport, {step}, kOutOfOrder), kBuffer, 0, kCount * 4,
                    static_cast<PeerId>(i % 2 == 0 ? 1 : 2), transfer});
-    to.send(Expect{command(transfer, Command::kReport, {}, 3), 5, 0, kCount * 4});
+    to.send(Expect{command(transfer, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kCount * 4});
     EXPECT_EQ(from.ended(push).status, 0);
     EXPECT_EQ(to.ended(transfer).status, 0);
     arrived = transfer;
   }
-  a.send(ReadBuffer{command(5000, Command::kReport, {arrived}), 0, 5, kCount * 4 - 8, 8});
+  a.send(ReadBuffer{command(5000, Command::kReport, {arrived}), 0, kBuffer, kCount * 4 - 8, 8});
   const auto bytes = a.data(5000);
   const std::array<int, 2> numbers{last, last};
   EXPECT_EQ(std::memcmp(bytes.data(), numbers.data(), sizeof numbers), 0);
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Links, CudaPeers, testing::Bool(), [](const auto& param
   return std::string(parameter.param ? "SharedMemory" : "Socket");
 });
 
-/// What fake_driver.cpp writes into the handle of memory that others may open.
+/// What fake_driver.cpp writes into a CUipcMemHandle.
 struct FakeHandle {
   pid_t process;
   int file;
@@ -78,7 +78,7 @@ struct FakeHandle {
   }
 };
 
-/// Another worker, by hand: what a worker pushes to it through memory that both share.
+/// Plays another worker, which receives what a worker pushes through memory that both share.
 class FakeReceiver {
  public:
   explicit FakeReceiver(Client& from) : socket_(context_, zmq::socket_type::router) {
@@ -92,10 +92,10 @@ class FakeReceiver {
     if (!taken) throw std::runtime_error("the worker does not take the memory");
   }
 
-  /// Takes what has come.
+  /// Receives all messages that have come.
   void listen() {
     Incoming incoming;
-    // Lines; the first message of each only says which one it is.
+    // The first message of each line only identifies the line.
     while (protocol::receive(socket_, incoming)) {
       const auto [line, is_new] = received_.try_emplace(incoming.routing_id, 0);
       if (!is_new) {
@@ -131,23 +131,23 @@ class FakeReceiver {
   BatchReader reader_;
 };
 
-/// A worker with a buffer (5) of 6,000,000 bytes, and who receives what it pushes.
+/// A worker whose kBuffer has 6,000,000 bytes, and a receiver of what it pushes.
 class CudaWindow : public testing::Test {
  protected:
   CudaWindow() {
-    worker_.send(CreateBuffer{5, 1, 1, kSize});
+    worker_.send(CreateBuffer{kBuffer, kContext, 1, kSize});
     // The memory has been taken by the time that a push finds it.
     while (receiver_.offers.empty()) {
       EXPECT_TRUE(push().empty());
       EXPECT_EQ(receiver_.through_host, kSize);
     }
   }
-  /// @returns the parts of a push that lie in the window, once all of it has come.
+  /// Waits until all of a push has come. @returns its parts in the window.
   std::vector<WindowData> push(const std::function<void(std::vector<WindowData>&)>& look = {}) {
     std::vector<WindowData> all;
     const CommandId id = id_ += 2;
     receiver_.through_host = 0;
-    worker_.send(Push{command(id, Command::kReport, {}, 3), 5, 0, kSize, 1, id + 1});
+    worker_.send(Push{command(id, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kSize, 1, id + 1});
     std::uint64_t in_window = 0;
     EXPECT_TRUE(eventually([&] {
       receiver_.listen();
@@ -185,7 +185,7 @@ TEST_F(CudaWindow, GivenConsentThenPartsLieInTheWindow) {
   ASSERT_NE(memory, MAP_FAILED);
   std::vector<std::uint32_t> numbers(kSize / 4);
   std::iota(numbers.begin(), numbers.end(), 5U);
-  worker_.send(WriteBuffer{command(100), 5, 0, payload(numbers.data(), kSize)});
+  worker_.send(WriteBuffer{command(100), kBuffer, 0, payload(numbers.data(), kSize)});
   EXPECT_EQ(worker_.ended(100).status, 0);
 
   receiver_.offers[0].consent = {};
@@ -199,7 +199,7 @@ TEST_F(CudaWindow, GivenConsentThenPartsLieInTheWindow) {
       std::memcpy(seen.data() + part.offset, static_cast<const std::byte*>(memory) + part.at, part.size);
     }
   };
-  // The worker hears of the consent when it looks next.
+  // The worker notices the consent when it next looks.
   ASSERT_TRUE(eventually([&] { return (parts = push(copy).size()) > 0; }));
   EXPECT_EQ(receiver_.through_host, 0U);
   EXPECT_GE(parts, 2U);
@@ -215,7 +215,7 @@ TEST_F(CudaWindow, GivenNoConsentThenNothingLiesInTheWindow) {
 TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
   receiver_.offers[0].consent = {};
   ASSERT_TRUE(eventually([&] { return !push().empty(); }));
-  // More than the window holds is pushed, and nothing given back.
+  // Pushes more than the window holds, and returns none of it.
   std::vector<WindowData> kept;
   const auto keep = [&kept](std::vector<WindowData>& some) {
     kept.insert(kept.end(), some.begin(), some.end());
@@ -224,7 +224,8 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
   constexpr unsigned kPushes = 60;
   for (unsigned i = 0; i < kPushes; ++i) {
     pushes.push_back(20'000 + i);
-    worker_.send(Push{command(pushes.back(), Command::kReport, {}, 3), 5, 0, kSize, 1, 30'000 + i});
+    worker_.send(
+        Push{command(pushes.back(), Command::kReport, {}, kOutOfOrder), kBuffer, 0, kSize, 1, 30'000 + i});
   }
   receiver_.through_host = 0;
   ASSERT_TRUE(eventually([&] {
@@ -233,7 +234,7 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
     receiver_.parts.clear();
     return receiver_.through_host > 0;
   }));
-  // Given back, all of them end.
+  // Once the parts are returned, all pushes complete.
   kept.clear();
   std::atomic<bool> over = false;
   std::thread listener([&] {
@@ -248,15 +249,15 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
   listener.join();
 }
 
-/// A worker, and memory that another one would share with it.
+/// A worker, and memory that plays another worker's, shared with it.
 class CudaPeerWindow : public testing::Test {
  protected:
   CudaPeerWindow() {
     memory_ = take_shared_offer(worker_.address.shared, worker_.address.token, Guest::Peer, kPatience);
     if (!memory_) throw std::runtime_error("the worker has no memory to offer");
-    worker_.make_zeros(5, 1000);
+    worker_.make_zeros(kBuffer, 1000);
   }
-  /// What nobody gives back keeps the memory.
+  /// Blocks that the worker has not returned would keep the memory.
   ~CudaPeerWindow() override { memory_->forget_loans(); }
   template <typename M>
   void tell(const M& message) {
@@ -264,7 +265,7 @@ class CudaPeerWindow : public testing::Test {
     batch.add(message);
     ASSERT_EQ(memory_->try_send(batch), SharedMemory::Sent::Yes);
   }
-  /// What a peer gives back.
+  /// What a peer returns.
   Payload token() { return {std::as_bytes(std::span(meaningless_)), nullptr}; }
   bool given_back() {
     return eventually([this] { return !memory_->collect(); });
@@ -284,11 +285,11 @@ TEST_F(CudaPeerWindow, GivenPartThenItIsCopiedAndGivenBack) {
   ASSERT_EQ(::write(file.get(), numbers.data(), sizeof numbers), ssize_t{sizeof numbers});
   tell(OpenWindow{77, FakeHandle{::getpid(), file.get(), sizeof numbers}.bytes(), token()});
   ASSERT_TRUE(given_back());
-  worker_.send(Expect{command(200, Command::kReport, {}, 3), 5, 100, 8});
+  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 100, 8});
   tell(WindowData{200, 0, 77, 4, 8, token()});
   EXPECT_EQ(worker_.ended(200).status, 0);
   EXPECT_TRUE(given_back());
-  worker_.send(ReadBuffer{command(201), 0, 5, 96, 16});
+  worker_.send(ReadBuffer{command(201), 0, kBuffer, 96, 16});
   const auto data = worker_.data(201);
   const std::array<int, 4> expected{0, 2, 3, 0};
   EXPECT_EQ(std::memcmp(data.data(), expected.data(), sizeof expected), 0);
@@ -297,8 +298,8 @@ TEST_F(CudaPeerWindow, GivenPartThenItIsCopiedAndGivenBack) {
 TEST_F(CudaPeerWindow, GivenMemoryThatCannotBeOpenedThenNoConsent) {
   tell(OpenWindow{77, FakeHandle{::getpid(), -1, 64}.bytes(), token()});
   tell(OpenWindow{78, Bytes(3), token()});
-  // What comes behind has been looked at later.
-  worker_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, 4});
+  // Messages are handled in order, so the offers were handled before this transfer ends.
+  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 4});
   tell(PeerData{200, 0, 0, payload("abcd", 4)});
   EXPECT_EQ(worker_.ended(200).status, 0);
   EXPECT_TRUE(memory_->collect());
@@ -309,13 +310,13 @@ TEST_F(CudaPeerWindow, GivenPartOutsideOfTheWindowThenTheRuleIsBroken) {
   ASSERT_EQ(::ftruncate(file.get(), 16), 0);
   tell(OpenWindow{77, FakeHandle{::getpid(), file.get(), 16}.bytes(), token()});
   ASSERT_TRUE(given_back());
-  worker_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, 8});
+  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8});
   tell(WindowData{200, 0, 77, 12, 8, token()});
   EXPECT_NE(worker_.next<SessionEnded>().reason.find("outside of its window"), std::string::npos);
 }
 
 TEST_F(CudaPeerWindow, GivenWindowThatIsNotOpenThenTheRuleIsBroken) {
-  worker_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, 8});
+  worker_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8});
   tell(WindowData{200, 0, 77, 0, 8, token()});
   EXPECT_NE(worker_.next<SessionEnded>().reason.find("not open"), std::string::npos);
 }

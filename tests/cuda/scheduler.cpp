@@ -1,5 +1,4 @@
-// The order of tasks, tried with random dependencies: every task notes whether what it waits for has been
-// done.
+// The order of tasks, with random dependencies: every task checks that the tasks that it waits for have run.
 #include "daemon/backend/cuda/execution/scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +18,8 @@ class CudaScheduler : public testing::Test {
   struct Node {
     TaskRef task;
     std::vector<std::size_t> waits;
-    bool gate = false;     // happens elsewhere
-    bool decided = false;  // of a gate: has been ended
+    bool gate = false;     // stands for something that happens elsewhere
+    bool decided = false;  // of a gate: whether it has been ended
     bool fails = false;
   };
 
@@ -38,7 +37,7 @@ class CudaScheduler : public testing::Test {
   static CUdeviceptr at(CUdeviceptr memory, std::size_t index) {
     return memory + index * sizeof(std::uint32_t);
   }
-  /// Waits for it, within reason.
+  /// Whether the condition becomes true within a minute.
   template <typename Condition>
   static bool comes_true(const Condition& condition) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -90,7 +89,7 @@ class CudaScheduler : public testing::Test {
 
   void decide(Node& gate) {
     gate.decided = true;
-    // Nothing is done by a gate, but it counts as done for who looks.
+    // A gate does nothing, but tasks that wait for it expect it to be done.
     std::memset(reinterpret_cast<void*>(at(done_, static_cast<std::size_t>(&gate - nodes_.data()))), 1, 1);
     scheduler_.end(gate.task, gate.fails ? kFailure : CL_COMPLETE);
   }

@@ -1,4 +1,4 @@
-// A session on the fake GPU, with a program of its kernels.
+// A client of a node whose GPUs are those of the fake driver.
 #pragma once
 
 #include <CL/cl.h>
@@ -20,7 +20,20 @@ inline daemon::compiler::Arg argument(daemon::compiler::ArgKind kind, std::uint3
   return result;
 }
 
-/// increment(global int*), wait(int milliseconds), fault(): see fake_driver.cpp.
+/// The objects that a FakeGpuClient has created.
+inline constexpr ObjectId kContext = 1;
+inline constexpr ObjectId kInOrder = 2;  ///< a queue with profiling
+inline constexpr ObjectId kOutOfOrder = 3;
+inline constexpr ObjectId kProgram = 4;
+inline constexpr ObjectId kIncrement = 10;  ///< kernels of fake_program()
+inline constexpr ObjectId kWait = 11;
+inline constexpr ObjectId kFault = 12;
+/// Ids for buffers that tests create.
+inline constexpr ObjectId kBuffer = 5;
+inline constexpr ObjectId kOther = 6;
+inline constexpr ObjectId kThird = 7;
+
+/// The kernels that fake_driver.cpp knows: increment(global int*), wait(int milliseconds) and fault().
 inline daemon::compiler::ProgramBinary fake_program() {
   using daemon::compiler::ArgKind;
   using daemon::compiler::Kernel;
@@ -44,24 +57,25 @@ inline daemon::compiler::ProgramBinary fake_program() {
   return binary;
 }
 
-/// A client of the first GPU. Context 1, in-order queue 2 with profiling, out-of-order queue 3, kernels 10
-/// (increment), 11 (wait), 12 (fault).
+/// A client of the node's first GPU, with fake_program() built and the objects above created.
 class FakeGpuClient : public Client {
  public:
   explicit FakeGpuClient(const Node& node, const std::string& name = "a test")
       : FakeGpuClient(hello(node.endpoint(), name).workers.at(0)) {}
   explicit FakeGpuClient(const WorkerAddress& worker, std::shared_ptr<SharedMemory> shared = nullptr)
       : Client(worker, std::move(shared)) {
-    send(CreateContext{1, {0}}, CreateQueue{2, 1, 0, CL_QUEUE_PROFILING_ENABLE},
-         CreateQueue{3, 1, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
-    send(CreateProgram{1, 4, 1, ProgramKind::Binary, {0}, {daemon::compiler::serialize(fake_program())}});
+    send(CreateContext{kContext, {0}}, CreateQueue{kInOrder, kContext, 0, CL_QUEUE_PROFILING_ENABLE},
+         CreateQueue{kOutOfOrder, kContext, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE});
+    send(CreateProgram{
+        1, kProgram, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(fake_program())}});
     created = next<ProgramBuilt>();
-    send(BuildProgram{2, 4, {0}, ""});
+    send(BuildProgram{2, kProgram, {0}, ""});
     built = next<ProgramBuilt>();
-    send(CreateKernel{10, 4, "increment"}, CreateKernel{11, 4, "wait"}, CreateKernel{12, 4, "fault"});
+    send(CreateKernel{kIncrement, kProgram, "increment"}, CreateKernel{kWait, kProgram, "wait"},
+         CreateKernel{kFault, kProgram, "fault"});
   }
 
-  /// The first number of the buffer, read on the in-order queue.
+  /// Reads the first number of the buffer on the in-order queue.
   int first(ObjectId buffer, std::vector<CommandId> waits = {}) {
     const CommandId id = ++last_id_;
     send(ReadBuffer{command(id, Command::kReport, std::move(waits)), 0, buffer, 0, sizeof(int)});
@@ -71,8 +85,9 @@ class FakeGpuClient : public Client {
     std::memcpy(&value, bytes.data(), sizeof value);
     return value;
   }
+  /// Creates a buffer of `count` numbers, all 0.
   void make_zeros(ObjectId buffer, std::uint64_t count = 1) {
-    send(CreateBuffer{buffer, 1, 1, count * sizeof(int)},
+    send(CreateBuffer{buffer, kContext, 1, count * sizeof(int)},
          FillBuffer{command(++last_id_, 0), buffer, Bytes(4), 0, count * sizeof(int)});
     finish();
   }
@@ -84,11 +99,11 @@ class FakeGpuClient : public Client {
   CommandId last_id_ = 1U << 20U;
 };
 
-/// A node that offers nothing but fake GPUs.
+/// A node that only offers the GPUs of the fake driver.
 class FakeNode : public Node {
  public:
   FakeNode() : Node({"--devices", "fake"}) {}
-  /// With a limit on kernels, in seconds.
+  /// @param kernel_timeout limit on the time of a kernel, in seconds
   explicit FakeNode(int kernel_timeout)
       : Node({"--devices", "fake", "--kernel-timeout", std::to_string(kernel_timeout)}) {}
 };

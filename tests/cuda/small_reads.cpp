@@ -1,4 +1,4 @@
-// Reads of a few bytes for which a client watches in the memory that it shares with the worker.
+// Small reads whose data a client watches for in the memory that it shares with the worker.
 #include <array>
 #include <memory>
 #include <numeric>
@@ -9,20 +9,20 @@
 namespace clique::test {
 namespace {
 
-/// Queues in order: a FakeGpuClient's with profiling, and one without.
-constexpr ObjectId kTimed = 2;
+/// In-order queues with and without profiling.
+constexpr ObjectId kTimed = kInOrder;
 constexpr ObjectId kUntimed = 20;
 
-/// A client that shares memory with its worker. Buffer 5 has the numbers from 1 to 100.
+/// A client that shares memory with its worker. kBuffer holds the numbers from 1 to 100.
 class SharingClient : public FakeGpuClient {
  public:
   explicit SharingClient(const Node& node) : SharingClient(hello(node.endpoint()).workers.at(0)) {}
-  /// What nobody gives back keeps the memory.
+  /// Blocks that the worker has not returned would keep the memory.
   ~SharingClient() { memory->forget_loans(); }
   SharingClient(const SharingClient&) = delete;
   SharingClient& operator=(const SharingClient&) = delete;
 
-  /// Room for units, all 0, and where it ends.
+  /// Early units, all 0, and the offset of their end in the client's memory.
   std::pair<std::span<EarlyUnit>, std::uint64_t> units(std::size_t count) {
     block_ = memory->take(count * sizeof(EarlyUnit));
     auto* const first = reinterpret_cast<EarlyUnit*>(block_.get());
@@ -30,10 +30,10 @@ class SharingClient : public FakeGpuClient {
     return {{first, count},
             static_cast<std::uint64_t>(block_.get() - memory->outgoing().data()) + count * sizeof(EarlyUnit)};
   }
-  /// Reads with units. @returns how much data came besides, in bytes.
+  /// Reads with early units that end at `end`. @returns how many bytes came as Data.
   std::size_t read(CommandId id, ObjectId queue, std::uint64_t offset, std::uint64_t size,
                    std::uint64_t end) {
-    send(ReadBuffer{command(id, Command::kReport, {}, queue), 0, 5, offset, size, end});
+    send(ReadBuffer{command(id, Command::kReport, {}, queue), 0, kBuffer, offset, size, end});
     EXPECT_EQ(ended(id).status, 0);
     std::size_t bytes = 0;
     for (const auto& message : reports.messages())
@@ -49,12 +49,12 @@ class SharingClient : public FakeGpuClient {
   }();
 
  private:
-  // The thread that builds programs has made small reads ready before that of a FakeGpuClient.
+  // The build thread makes small reads ready before it builds the program of a FakeGpuClient.
   explicit SharingClient(const WorkerAddress& worker)
       : FakeGpuClient(worker, take_shared_offer(worker.shared, worker.token, Guest::Client, kPatience)) {
     if (!memory) throw std::runtime_error("the worker has no memory to offer");
-    send(CreateQueue{kUntimed, 1, 0, 0}, CreateBuffer{5, 1, 1, sizeof numbers},
-         WriteBuffer{command(1), 5, 0,
+    send(CreateQueue{kUntimed, kContext, 0, 0}, CreateBuffer{kBuffer, kContext, 1, sizeof numbers},
+         WriteBuffer{command(1), kBuffer, 0,
                      payload(reinterpret_cast<const char*>(numbers.data()), sizeof numbers)});
     ended(1);
   }
@@ -91,7 +91,7 @@ TEST_F(CudaSmallReads, GivenUnitsThatTheGpuDoesNotFillThenTheDataComesAsEver) {
 TEST_F(CudaSmallReads, GivenUnitsWhereNoneCanBeThenTheSessionEnds) {
   for (const std::uint64_t past : {4, 8}) {
     SharingClient client(node_);
-    client.send(ReadBuffer{command(100), 0, 5, 0, 8, client.memory->outgoing().size() + past});
+    client.send(ReadBuffer{command(100), 0, kBuffer, 0, 8, client.memory->outgoing().size() + past});
     EXPECT_NE(client.next<SessionEnded>().reason.find("units"), std::string::npos) << past;
   }
 }

@@ -1,4 +1,4 @@
-// Programs in CUDA C++ on the way from the client to the GPU, over an NVRTC that gives PTX back as it came.
+// Programs in CUDA C++ on their way from the client to the GPU, with an NVRTC that returns its input as PTX.
 #include <algorithm>
 
 #include "session.hpp"
@@ -19,7 +19,7 @@ constexpr const char* kSource = R"(
 class CudaSource : public testing::Test {
  protected:
   ProgramBuilt build(const std::string& source, const std::string& options) {
-    client_.send(CreateProgram{7, 50, 1, ProgramKind::Source, {}, {code(source)}},
+    client_.send(CreateProgram{7, 50, kContext, ProgramKind::Source, {}, {code(source)}},
                  BuildProgram{8, 50, {0}, options});
     return client_.next<ProgramBuilt>();
   }
@@ -105,8 +105,8 @@ TEST_F(CudaSource, GivenBinaryThenItRunsElsewhere) {
   client_.send(GetProgramBinary{5, 50, 0});
   const Bytes binary = client_.next<protocol::ProgramBinary>().binary;
   client_.make_zeros(20);
-  client_.send(CreateProgram{9, 51, 1, ProgramKind::Binary, {0}, {binary}}, BuildProgram{10, 51, {0}, ""},
-               CreateKernel{60, 51, "increment"},
+  client_.send(CreateProgram{9, 51, kContext, ProgramKind::Binary, {0}, {binary}},
+               BuildProgram{10, 51, {0}, ""}, CreateKernel{60, 51, "increment"},
                RunKernel{command(100), 60, {object_arg(0, 20)}, {}, {1}, {1}});
   EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
   EXPECT_EQ(client_.first(20), 1);

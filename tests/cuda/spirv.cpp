@@ -1,4 +1,4 @@
-// Programs in SPIR-V on the way from the client to the GPU, through the node's translator.
+// Programs in SPIR-V on their way from the client to the GPU, through the node's translator.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,7 @@ std::string property(const FakeGpuClient& client, cl_uint name) {
 class CudaSpirv : public testing::Test {
  protected:
   static ProgramBuilt create(FakeGpuClient& client, ObjectId id, const Bytes& il) {
-    client.send(CreateProgram{7, id, 1, ProgramKind::Il, {}, {il}});
+    client.send(CreateProgram{7, id, kContext, ProgramKind::Il, {}, {il}});
     return client.next<ProgramBuilt>();
   }
   ProgramBuilt build(const std::string& module, const std::string& options = "") {
@@ -80,7 +80,7 @@ TEST_F(CudaSpirv, GivenBinaryOfItThenItIsAProgram) {
   client_.send(GetProgramBinary{5, 50, 0});
   const auto answer = client_.next<protocol::ProgramBinary>();
   ASSERT_FALSE(answer.binary.empty());
-  client_.send(CreateProgram{7, 52, 1, ProgramKind::Binary, {0}, {answer.binary}});
+  client_.send(CreateProgram{7, 52, kContext, ProgramKind::Binary, {0}, {answer.binary}});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, CL_SUCCESS);
   client_.send(BuildProgram{8, 52, {0}, ""});
   EXPECT_EQ(client_.next<ProgramBuilt>().kernels.size(), 1U);
@@ -101,7 +101,7 @@ TEST_F(CudaSpirv, GivenPartsThenTheyAreCompiledAndLinked) {
 TEST_F(CudaSpirv, GivenWhatIsNoModuleThenInvalidValue) {
   EXPECT_EQ(create(client_, 50, code("kernel void k() {}")).status, CL_INVALID_VALUE);
   Bytes cut = spirv_module("increment");
-  // In its last OpStore: what follows has one word each.
+  // Inside of the last OpStore; each instruction behind it has one word.
   cut.resize(cut.size() - 3 * sizeof(std::uint32_t));
   EXPECT_EQ(create(client_, 51, cut).status, CL_INVALID_VALUE);
   client_.send(BuildProgram{8, 51, {0}, ""});

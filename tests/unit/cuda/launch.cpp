@@ -48,7 +48,7 @@ TEST(OwnLocalSize, GivenWhatIsNoCodeThenNone) {
 }
 
 TEST(OwnLocalSize, GivenCodeThenTheSectionOfTheKernel) {
-  // Two sections: their names, and the kernel's.
+  // Two sections: one with the sections' names, and the kernel's.
   const std::string names(std::string("\0.nv.shared.k\0", 15));
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);

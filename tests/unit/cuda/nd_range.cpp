@@ -18,7 +18,7 @@ NdRange range(std::array<std::uint64_t, 3> global, std::array<std::uint64_t, 3> 
   return result;
 }
 
-/// Every work-item of a grid with its global id and group id.
+/// All work-items of a grid, with their global and group ids.
 template <typename Visit>
 void visit_items(const Grid& grid, Visit&& visit) {
   std::array<std::uint64_t, 3> id{};
@@ -109,7 +109,7 @@ TEST(LocalSize, GivenCommonRangesThenGroupsAreLarge) {
   EXPECT_EQ(choose({1U << 20U, 1, 1}, true), (std::array<std::uint64_t, 3>{256, 1, 1}));
   EXPECT_EQ(choose({1920, 1080, 1}, true), (std::array<std::uint64_t, 3>{32, 8, 1}));
   EXPECT_EQ(items(choose({64, 64, 64}, true)), 256U);
-  // A prime: one group less full than the others, rather than groups of one.
+  // For a prime, one partial group is better than groups of one work-item.
   EXPECT_EQ(choose({1'000'003, 1, 1}, false), (std::array<std::uint64_t, 3>{256, 1, 1}));
   EXPECT_EQ(choose({1'000'003, 1, 1}, true), (std::array<std::uint64_t, 3>{1, 1, 1}));
   EXPECT_EQ(choose({5, 1, 1}, false), (std::array<std::uint64_t, 3>{5, 1, 1}));
