@@ -27,8 +27,9 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) touch_source(host_ptr, size);
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   SvmPointer svm = (flags & CL_MEM_USE_HOST_PTR) != 0 ? owner->svm().find(host_ptr) : SvmPointer();
-  require(!svm || size <= svm.room(), CL_INVALID_BUFFER_SIZE, "size is ", size,
-          "; from host_ptr on, the allocation of shared virtual memory has ", svm.room(), " bytes");
+  if (svm)
+    require(size <= svm.room(), CL_INVALID_BUFFER_SIZE, "size is ", size,
+            "; from host_ptr on, the allocation of shared virtual memory has ", svm.room(), " bytes");
   return Ref<Buffer>(new Buffer(std::move(owner), flags, size, host_ptr, std::move(list), std::move(svm)));
 }
 

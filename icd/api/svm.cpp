@@ -26,8 +26,9 @@ Ref<Queue> svm_queue(cl_command_queue handle) {
 /// Throws Error(CL_INVALID_VALUE) if the range exceeds the allocation.
 SvmPointer part(const Queue& queue, const void* pointer, size_t size) {
   SvmPointer svm = queue.context()->svm().find(pointer);
-  require(!svm || size <= svm.room(), CL_INVALID_VALUE, "size is ", size,
-          "; from the pointer on, the allocation has ", svm.room(), " bytes");
+  if (svm)
+    require(size <= svm.room(), CL_INVALID_VALUE, "size is ", size,
+            "; from the pointer on, the allocation has ", svm.room(), " bytes");
   return svm;
 }
 
