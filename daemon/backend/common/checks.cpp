@@ -66,8 +66,8 @@ std::uint64_t meant_size(const protocol::Push& push, const std::array<std::uint8
 
 void check_earlier_part(std::uint64_t number, std::size_t before) {
   if (number >= before)
-    throw RuleBroken("a part of a command waits for part " + std::to_string(number) + ", but only " +
-                     std::to_string(before) + " parts came before it");
+    throw RuleBroken("a part of a command waits for part " + std::to_string(number) +
+                     ", which is not before it: " + std::to_string(before) + " parts are");
 }
 
 void check_part(std::uint64_t size) {
