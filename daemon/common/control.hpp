@@ -1,7 +1,7 @@
 // The channel between the process that starts a worker and the worker: a SOCK_SEQPACKET socketpair, whose
 // worker end is inherited. Every packet is one msgpack array.
 //
-// What `cliqued PROCESS --control-fd N` says:
+// What `cliqued PROCESS --control-fd N` sends:
 // - worker: each of its devices, as protocol::DeviceDescription has them; then [platform, address], where the
 //   address is a protocol::WorkerAddress; and lives until the session's end;
 // - embedded: a list of the latter, and lives until end of file;

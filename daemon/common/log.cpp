@@ -2,7 +2,7 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 
-#include <cstdlib>
+#include "daemon/common/environment.hpp"
 
 namespace clique::daemon {
 
@@ -10,10 +10,14 @@ void init_log(const std::string& role, const std::string& level) {
   auto logger = spdlog::stderr_logger_mt(role);
   spdlog::set_default_logger(logger);
   // The journal has its own time stamps.
-  const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  const bool journal = environment("JOURNAL_STREAM").has_value();
   spdlog::set_pattern(journal ? "%n[%P] %l: %v" : "%Y-%m-%d %H:%M:%S.%e %n[%P] %l: %v");
   spdlog::set_level(spdlog::level::from_str(level));
   spdlog::flush_on(spdlog::level::trace);
+}
+
+std::string log_level() {
+  return spdlog::level::to_string_view(spdlog::get_level()).data();
 }
 
 bool LogLimit::admit(std::uint64_t* skipped) {

@@ -10,8 +10,14 @@
 
 namespace clique::daemon {
 
+/// The level of processes that nobody has given one: private workers, and the probe of drivers.
+inline constexpr const char* kQuietLogLevel = "warning";
+
 /// Sets up the default logger. @param role e.g. "cliqued", "worker"; @param level a name that spdlog knows.
 void init_log(const std::string& role, const std::string& level);
+
+/// The default logger's level, as init_log() takes it.
+std::string log_level();
 
 /// For lines that a stranger can cause: lets a few through each second and counts the others. Thread-safe.
 class LogLimit {

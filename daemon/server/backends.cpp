@@ -5,7 +5,7 @@
 #include "daemon/backend/opencl/make_backend.hpp"
 #include "daemon/backend/opencl/probe.hpp"
 #include "daemon/worker/backend.hpp"
-#include "daemon/worker/worker.hpp"
+#include "daemon/worker/options.hpp"
 #ifdef CLIQUE_HAS_CUDA
 #include "daemon/backend/cuda/gpu/probe.hpp"
 #include "daemon/backend/cuda/make_backend.hpp"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-#include "daemon/server/config.hpp"
+#include "daemon/server/config_error.hpp"
 
 namespace clique::daemon {
 
@@ -46,7 +46,7 @@ std::vector<SelectedPlatform> select_devices(const std::string& spec,
   for (std::size_t begin = 0; begin <= spec.size() && !spec.empty();) {
     const auto end = std::min(spec.find(',', begin), spec.size());
     const auto wish = lower(trimmed(spec.substr(begin, end - begin)));
-    if (wish.empty()) throw ConfigError("--devices '" + spec + "' has an empty element; take one comma away");
+    if (wish.empty()) throw ConfigError("devices: '" + spec + "' has an empty element; remove one comma");
     wishes.push_back(wish);
     begin = end + 1;
   }
@@ -68,8 +68,10 @@ std::vector<SelectedPlatform> select_devices(const std::string& spec,
     if (!selected.devices.empty()) result.push_back(std::move(selected));
   }
   if (!idle.empty())
-    throw ConfigError("--devices: '" + *idle.begin() + "' is no device of this node; it has\n" +
-                      device_table(platforms));
+    throw ConfigError(
+        "devices: '" + *idle.begin() +
+        "' is neither an index nor a type nor part of a name of this node's devices, which are\n" +
+        device_table(platforms));
   return result;
 }
 
@@ -82,7 +84,7 @@ std::string device_table(const std::vector<ListedPlatform>& platforms) {
                device.name + " (" + platform.name + ")";
       ++index;
     }
-  return table.empty() ? "  no OpenCL devices at all: install a driver, like pocl-opencl-icd" : table;
+  return table.empty() ? "  none; install an OpenCL driver, such as pocl-opencl-icd" : table;
 }
 
 }  // namespace clique::daemon

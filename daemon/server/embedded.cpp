@@ -3,16 +3,19 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <stdexcept>
 
+#include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
-#include "daemon/common/process.hpp"
-#include "daemon/worker/worker.hpp"
+#include "daemon/server/child_process.hpp"
+#include "daemon/worker/options.hpp"
 
 namespace clique::daemon {
 
 namespace {
 
-/// What the worker says last; its devices are told to its client when that attaches.
+/// Waits for a worker's last packet. Its devices, which come before, are for its client alone, which gets
+/// them when it attaches.
 WorkerReady await_ready(ChildProcess& child, int owner) {
   for (;;) {
     auto said = parse_worker(receive_from(child, owner));
@@ -20,34 +23,43 @@ WorkerReady await_ready(ChildProcess& child, int owner) {
   }
 }
 
+/// What CLIQUE_NVIDIA names. Throws std::invalid_argument.
+NvidiaDriver wanted_nvidia_driver() {
+  const std::string text = environment("CLIQUE_NVIDIA").value_or("");
+  if (text.empty()) return NvidiaDriver::Cuda;
+  try {
+    return parse_nvidia_driver(text);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("CLIQUE_NVIDIA: ") + error.what());
+  }
+}
+
 }  // namespace
 
-int run_embedded(int control_fd) {
-  const ControlChannel control{Fd(control_fd)};
-  // Signals that the terminal sends to the application's process group are the application's.
+int run_embedded(const ControlChannel& control) {
+  init_log("embedded", kQuietLogLevel);
+  // Signals that a terminal sends to the application's process group are not for this process.
   ::setpgid(0, 0);
   std::vector<ChildProcess> children;
   std::vector<WorkerReady> workers;
   std::string reason = "no OpenCL driver is installed on this host";
-  const char* nvidia = std::getenv("CLIQUE_NVIDIA");
   try {
-    for (const ListedPlatform& platform :
-         probe_platforms(nvidia != nullptr && *nvidia != '\0' ? nvidia : "cuda", control_fd)) {
+    for (const ListedPlatform& platform : probe_platforms(wanted_nvidia_driver(), control.fd())) {
       if (platform.devices.empty()) continue;
       WorkerOptions options;
       options.kind = platform.kind;
       options.platform = platform.index;
-      children.push_back(ChildProcess::start(worker_arguments(options)));
+      children.push_back(ChildProcess::start("worker", worker_arguments(options)));
     }
     for (std::uint32_t driver = 0; driver < children.size(); ++driver) {
       ChildProcess& child = children[driver];
       try {
-        workers.push_back(await_ready(child, control_fd));
+        workers.push_back(await_ready(child, control.fd()));
         workers.back().address.driver = driver;
         child.control().send(Notice{Notice::Kind::Taken, "the process that embeds this worker"});
       } catch (const std::exception& error) {
         reason = error.what();
-        spdlog::warn("a driver cannot be used: {}", reason);
+        spdlog::warn("an OpenCL driver of this host cannot be used: {}", reason);
       }
     }
   } catch (const std::exception& error) {

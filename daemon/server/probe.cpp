@@ -1,17 +1,36 @@
 #include "daemon/server/probe.hpp"
 
+#include <array>
 #include <cstdlib>
 
+#include "daemon/common/arguments.hpp"
+#include "daemon/common/caches.hpp"
+#include "daemon/common/log.hpp"
 #include "daemon/common/process.hpp"
 #include "daemon/server/backends.hpp"
 
 namespace clique::daemon {
 
-void run_probe(int control_fd, NvidiaDriver nvidia) {
+namespace {
+const std::array kArguments{
+    argument<ProbeOptions>(
+        "--nvidia", [](auto& options) -> auto& { return options.nvidia; }),
+};
+}  // namespace
+
+std::vector<std::string> probe_arguments(const ProbeOptions& options) {
+  return write_arguments<ProbeOptions>(kArguments, options);
+}
+
+ProbeOptions parse_probe_arguments(std::span<char* const> arguments) {
+  return read_arguments<ProbeOptions>(kArguments, arguments);
+}
+
+void run_probe(const ControlChannel& control, const ProbeOptions& options) {
   die_with_parent();
-  const ControlChannel control{Fd(control_fd)};
-  control.send(list_platforms(nvidia));
-  // Drivers' destructors have nothing to say any more.
+  init_log("probe", kQuietLogLevel);
+  find_room_for_driver_cache();
+  control.send(list_platforms(options.nvidia));
   std::_Exit(EXIT_SUCCESS);
 }
 

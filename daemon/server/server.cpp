@@ -29,12 +29,15 @@ constexpr std::chrono::seconds kEndTime{2};
 constexpr std::chrono::milliseconds kHungUpInterval{500};
 }  // namespace
 
-Server::Server(Options options)
-    : options_(std::move(options)), context_(1), socket_(context_, zmq::socket_type::router) {
+Server::Server(Settings settings, std::vector<SelectedPlatform> platforms)
+    : settings_(std::move(settings)),
+      platforms_(std::move(platforms)),
+      context_(1),
+      socket_(context_, zmq::socket_type::router) {
   protocol::configure(socket_);
   socket_.set(zmq::sockopt::maxmsgsize, kMaxMessage);
   socket_.set(zmq::sockopt::router_mandatory, 1);
-  ListenAddress& listen = options_.listen;
+  ListenAddress& listen = settings_.listen;
   socket_.bind(listen.port == 0 ? listen.endpoint().substr(0, listen.endpoint().size() - 1) + "*"
                                 : listen.endpoint());
   const std::string bound = socket_.get(zmq::sockopt::last_endpoint);
@@ -61,7 +64,7 @@ void Server::stop() {
   if (const std::size_t count = sessions()) spdlog::warn("sessions that run are ended: {}", count);
   for (const Taken& taken : taken_)
     taken.process.control().send(
-        Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", options_.node)});
+        Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", settings_.name)});
   const auto deadline = Clock::now() + kEndTime;
   while (!taken_.empty() && Clock::now() < deadline) turn(-1, deadline);
 }
@@ -187,19 +190,17 @@ void Server::start_sets() {
   const std::size_t wanted = sessions + (failure_.empty() || sessions < waiting_.size() ? 1 : 0);
   while (sets_.size() < std::min(wanted, kMaxSets) && now >= next_start_) {
     Set set;
-    for (const SelectedPlatform& platform : options_.platforms) {
+    for (const SelectedPlatform& platform : platforms_) {
       WorkerOptions worker;
+      worker.log_level = log_level();
       worker.kind = platform.kind;
       worker.platform = platform.index;
       worker.devices = platform.devices;
-      worker.bind = options_.listen.address;
-      worker.ports = options_.worker_ports;
-      worker.kernel_timeout = options_.kernel_timeout;
-      worker.resume_timeout = options_.resume_timeout;
-      worker.session_memory = options_.session_memory;
+      worker.bind = settings_.listen.address;
+      worker.session = settings_.session;
       set.push_back({static_cast<std::uint32_t>(set.size()),
                      platform.name,
-                     ChildProcess::start(worker_arguments(worker)),
+                     ChildProcess::start("worker", worker_arguments(worker)),
                      {},
                      std::nullopt});
     }
@@ -261,7 +262,7 @@ void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
         fmt::format(
             "the client speaks version {} of the protocol, node {} version {}; install the same version of "
             "Clique on both",
-            message.version, options_.node, protocol::kVersion));
+            message.version, settings_.name, protocol::kVersion));
   } else if (draining_) {
     refuse(routing_id, message.client, drains());
   } else if (waiting_.size() >= kMaxWaiting) {
@@ -284,7 +285,7 @@ std::string Server::drains() const {
   return fmt::format(
       "node {} drains: it takes no new sessions and is about to stop; leave it out, or try again when it has "
       "been started again",
-      options_.node);
+      settings_.name);
 }
 
 bool Server::all_ready(const Set& set) {
@@ -304,7 +305,7 @@ void Server::answer_devices() {
   if (drivers_.empty() || full() || (sets_.empty() && !failure_.empty())) return;
   std::erase_if(waiting_, [this](const Waiting& client) {
     if (wants_session(client)) return false;
-    answer(client.routing_id, protocol::Offer{protocol::kVersion, options_.node, drivers_});
+    answer(client.routing_id, protocol::Offer{protocol::kVersion, settings_.name, drivers_});
     return true;
   });
 }
@@ -315,7 +316,7 @@ void Server::serve_waiting() {
     refuse(waiting_.front().routing_id, waiting_.front().client,
            fmt::format("node {} has {} sessions, which is its limit; try again when one has ended, or raise "
                        "'sessions' in its configuration",
-                       options_.node, options_.sessions));
+                       settings_.name, settings_.sessions));
     waiting_.pop_front();
   }
   answer_devices();
@@ -348,8 +349,8 @@ void Server::serve_waiting() {
 void Server::welcome(const Waiting& client, Set set) {
   protocol::Welcome message;
   message.version = protocol::kVersion;
-  message.node = options_.node;
-  message.advertise = options_.advertise;
+  message.node = settings_.name;
+  message.advertise = settings_.advertise;
   ++last_session_;
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);

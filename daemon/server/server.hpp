@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "daemon/common/log.hpp"
-#include "daemon/common/process.hpp"
-#include "daemon/server/config.hpp"
+#include "daemon/server/child_process.hpp"
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/settings.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::daemon {
@@ -19,23 +19,12 @@ namespace clique::daemon {
 /// thread.
 class Server {
  public:
-  struct Options {
-    ListenAddress listen;
-    std::string advertise;
-    std::string node;
-    PortRange worker_ports;
-    std::chrono::seconds kernel_timeout{0};  ///< 0: none
-    std::chrono::seconds resume_timeout{0};  ///< for a client to come back
-    std::size_t sessions = 0;                ///< at a time, at most; 0: any number
-    std::uint64_t session_memory = 0;        ///< bytes on each driver's devices; 0: any
-    std::vector<SelectedPlatform> platforms;
-  };
+  /// Binds its socket. Throws zmq::error_t.
+  /// @param platforms the drivers and devices to serve
+  Server(Settings settings, std::vector<SelectedPlatform> platforms);
 
-  /// Binds. Throws zmq::error_t.
-  explicit Server(Options options);
-
-  /// Where it listens, with the port that was chosen where 0 was asked for.
-  const ListenAddress& listen() const { return options_.listen; }
+  /// Where it listens, with the port that was chosen if the settings ask for port 0.
+  std::string endpoint() const { return settings_.listen.endpoint(); }
 
   /// Serves until a signal can be read from `signal_fd`, a signalfd. @returns its number.
   int run(int signal_fd);
@@ -48,7 +37,7 @@ class Server {
  private:
   using Clock = std::chrono::steady_clock;
   struct Worker {
-    std::uint32_t driver;  ///< position in Options::platforms
+    std::uint32_t driver;  ///< position in platforms_
     std::string platform;
     ChildProcess process;
     std::vector<protocol::DeviceDescription> devices;
@@ -98,7 +87,7 @@ class Server {
   void look_for_hung_up();
   /// How many run: have workers that are not ending.
   std::size_t sessions() const;
-  bool full() const { return options_.sessions > 0 && sessions() >= options_.sessions; }
+  bool full() const { return settings_.sessions > 0 && sessions() >= settings_.sessions; }
   /// Looks at a worker whose channel is readable. @returns false where it cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
@@ -109,7 +98,8 @@ class Server {
   /// Ends idle workers, without waiting for that.
   void retire(Set set);
 
-  Options options_;
+  Settings settings_;
+  const std::vector<SelectedPlatform> platforms_;
   zmq::context_t context_;
   zmq::socket_t socket_;
   protocol::BatchReader reader_;

@@ -6,7 +6,11 @@
 #include <array>
 #include <cstdlib>
 
+#include "daemon/common/caches.hpp"
+#include "daemon/common/log.hpp"
 #include "daemon/common/process.hpp"
+#include "daemon/worker/backend.hpp"
+#include "daemon/worker/options.hpp"
 #include "daemon/worker/session.hpp"
 
 namespace clique::daemon {
@@ -24,7 +28,7 @@ void keep_large_blocks() {
 std::string make_token() {
   std::array<unsigned char, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    throw std::runtime_error("no random numbers");
+    throw std::runtime_error("getrandom() gave no random numbers for the session's token");
   std::string token;
   for (const unsigned char byte : secret) token += fmt::format("{:02x}", byte);
   return token;
@@ -34,12 +38,13 @@ std::string make_token() {
 std::uint16_t bind(zmq::socket_ref socket, const WorkerOptions& options) {
   const bool v6 = options.bind.find(':') != std::string::npos;
   const std::string host = "tcp://" + (v6 ? "[" + options.bind + "]" : options.bind) + ":";
-  if (options.ports.first == 0) {
+  const PortRange& ports = options.session.ports;
+  if (ports.any()) {
     socket.bind(host + "*");
     const std::string endpoint = socket.get(zmq::sockopt::last_endpoint);
     return static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
   }
-  for (unsigned port = options.ports.first; port <= options.ports.second; ++port) {
+  for (unsigned port = ports.first; port <= ports.last; ++port) {
     try {
       socket.bind(host + std::to_string(port));
       return static_cast<std::uint16_t>(port);
@@ -47,8 +52,8 @@ std::uint16_t bind(zmq::socket_ref socket, const WorkerOptions& options) {
       if (error.num() != EADDRINUSE) throw;
     }
   }
-  throw std::runtime_error(fmt::format("no port of {}-{} is free on {}; widen --worker-ports",
-                                       options.ports.first, options.ports.second, options.bind));
+  throw std::runtime_error(fmt::format("every port of {} is in use on {}; widen worker-ports of cliqued",
+                                       to_text(ports), options.bind));
 }
 
 zmq::socket_t router(zmq::context_t& context) {
@@ -73,9 +78,9 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   Tasks tasks;
   Reporter reporter(std::move(reports), prints, tasks);
   ReportOrder order(reporter);
-  PeerLinks peer_links(context, options.resume_timeout);
-  MemoryBudget memory(options.session_memory);
-  const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.kernel_timeout};
+  PeerLinks peer_links(context, options.session.resume_timeout);
+  MemoryBudget memory(options.session.memory);
+  const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.session.kernel_timeout};
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -93,7 +98,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
                    bind(peers, options),    make_token(),
                    offer->name(),           0};
   Session session(context, {std::move(commands), std::move(peers)}, control, ready.address.token,
-                  std::move(offer), options.resume_timeout, surroundings, *backend);
+                  std::move(offer), options.session.resume_timeout, surroundings, *backend);
   for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);
   control.send(ready);
   session.run();
@@ -103,37 +108,13 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
 
 }  // namespace
 
-std::vector<std::string> worker_arguments(const WorkerOptions& options) {
-  std::vector<std::string> arguments{"worker",
-                                     "--platform",
-                                     std::to_string(options.platform),
-                                     "--bind",
-                                     options.bind,
-                                     "--log-level",
-                                     spdlog::level::to_string_view(spdlog::get_level()).data()};
-  if (options.kind == PlatformKind::Cuda) arguments.emplace_back("--cuda");
-  if (!options.devices.empty()) {
-    std::string list;
-    for (const std::uint32_t device : options.devices)
-      list += (list.empty() ? "" : ",") + std::to_string(device);
-    arguments.insert(arguments.end(), {"--devices", list});
-  }
-  if (options.ports.first != 0)
-    arguments.insert(arguments.end(),
-                     {"--worker-ports", fmt::format("{}-{}", options.ports.first, options.ports.second)});
-  if (options.resume_timeout.count() != 0)
-    arguments.insert(arguments.end(), {"--resume-timeout", std::to_string(options.resume_timeout.count())});
-  if (options.kernel_timeout.count() != 0)
-    arguments.insert(arguments.end(), {"--kernel-timeout", std::to_string(options.kernel_timeout.count())});
-  if (options.session_memory != 0)
-    arguments.insert(arguments.end(), {"--session-memory", std::to_string(options.session_memory)});
-  return arguments;
-}
-
-void run_worker(const WorkerOptions& options, BackendFactory make_backend) {
+void run_worker(const ControlChannel& control, const WorkerOptions& options,
+                BackendFactory make_backend) {
   die_with_parent();
+  init_log("worker", options.log_level);
+  // The CUDA backend does not compile into files of its driver.
+  if (options.kind != PlatformKind::Cuda) find_room_for_driver_cache();
   keep_large_blocks();
-  const ControlChannel control{Fd(options.control_fd)};
   try {
     serve(options, make_backend, control);
   } catch (const std::exception& error) {

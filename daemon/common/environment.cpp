@@ -1,0 +1,31 @@
+#include "daemon/common/environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace clique::daemon {
+
+std::optional<std::string> environment(Variable variable) {
+  const char* const value = std::getenv(variable.name());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+void set_environment(Variable variable, const std::string& value) {
+  ::setenv(variable.name(), value.c_str(), 1);
+}
+
+std::vector<std::string> environment_without(std::initializer_list<Variable> removed) {
+  std::vector<std::string> result;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const auto name = text.substr(0, text.find('='));
+    if (std::none_of(removed.begin(), removed.end(), [name](Variable one) { return one.name() == name; }))
+      result.emplace_back(text);
+  }
+  return result;
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,72 @@
+// The environment variables of cliqued, its workers and clique-compiler. Nothing else in daemon/ reads or
+// writes the environment. docs/configuration.md describes the variables to users.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clique::daemon {
+
+struct VariableInfo {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+inline constexpr std::array kVariables{
+    // Set by users.
+    VariableInfo{"CLIQUE_CACHE", "0: compiled programs are not kept on disk"},
+    VariableInfo{"CLIQUE_CACHE_DIR", "folder in which compiled programs are kept"},
+    VariableInfo{"CLIQUE_CACHE_MIB", "how much of compiled programs is kept, in MiB"},
+    VariableInfo{"CLIQUE_COMPILER", "path of clique-compiler"},
+    VariableInfo{"CLIQUE_LIBDEVICE", "path of NVIDIA's libdevice.10.bc; empty: it is not used"},
+    VariableInfo{"CLIQUE_NODE_ICD_VENDORS", "OCL_ICD_VENDORS of workers"},
+    VariableInfo{"CLIQUE_NVIDIA", "how private workers use NVIDIA GPUs, as --nvidia of cliqued"},
+    VariableInfo{"CLIQUE_NVRTC", "path of NVIDIA's libnvrtc.so; empty: no CUDA C++"},
+    VariableInfo{"CLIQUE_SPIN_US", "how long a waiting thread polls before it sleeps, in microseconds"},
+    VariableInfo{"CLIQUE_SPIRV_TRANSLATOR", "path of Khronos' llvm-spirv; empty: no SPIR-V"},
+    VariableInfo{"POCL_CACHE_DIR", "PoCL's cache; cliqued sets it for workers if it is not set"},
+    // Set by the system.
+    VariableInfo{"CUDA_HOME", "the CUDA toolkit"},
+    VariableInfo{"CUDA_PATH", "the CUDA toolkit, if it is not in CUDA_HOME"},
+    VariableInfo{"HOME", "the user's folder, for ~/.cache"},
+    VariableInfo{"JOURNAL_STREAM", "set by systemd: log lines have no time stamps"},
+    VariableInfo{"NOTIFY_SOCKET", "set by systemd: cliqued reports there that it is ready"},
+    VariableInfo{"PATH", "where llvm-spirv is looked for"},
+    VariableInfo{"XDG_CACHE_HOME", "the user's caches, if they are not in ~/.cache"},
+    VariableInfo{"XDG_RUNTIME_DIR", "replaces PoCL's cache when its disk is full"},
+    // Not inherited by workers, whose OpenCL loader must find the node's drivers and nothing else.
+    VariableInfo{"OCL_ICD_VENDORS", "the application's OpenCL drivers"},
+    VariableInfo{"OCL_ICD_FILENAMES", "the application's OpenCL drivers"},
+    VariableInfo{"OPENCL_LAYERS", "the application's OpenCL layers"},
+    // Set by cliqued.
+    VariableInfo{"CLIQUE_WORKER", "set for workers, in which libclique.so offers no platform"},
+};
+
+/// The name of one of kVariables; any other name does not compile.
+class Variable {
+ public:
+  consteval Variable(const char* name) : name_(name) {
+    bool known = false;
+    for (const VariableInfo& variable : kVariables) known = known || variable.name == name;
+    if (!known) throw "add the variable to kVariables";
+  }
+  constexpr const char* name() const { return name_; }
+
+ private:
+  const char* name_;
+};
+
+/// @returns the variable's value; nothing when it is not set
+std::optional<std::string> environment(Variable variable);
+
+/// Sets the variable in this process, and in those that it starts from now on.
+void set_environment(Variable variable, const std::string& value);
+
+/// All variables of this process but `removed`, each as NAME=VALUE.
+std::vector<std::string> environment_without(std::initializer_list<Variable> removed);
+
+}  // namespace clique::daemon

@@ -1,0 +1,44 @@
+#include "daemon/server/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace clique::daemon {
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine result;
+  CLI::App app(
+      "cliqued offers this node's OpenCL devices to Clique clients. It runs in the foreground until SIGINT, "
+      "or\n"
+      "until SIGTERM, after which running sessions may finish.",
+      "cliqued");
+  app.set_version_flag("--version", "cliqued " CLIQUE_VERSION);
+  app.add_option(
+         "--config", result.settings_file,
+         std::string(
+             "TOML file with the settings below as keys, without dashes; options override it; default: ") +
+             kDefaultSettingsFile + ", if it exists")
+      ->type_name("FILE");
+  for (const Setting& setting : all_settings()) {
+    const std::string name(setting.name);
+    const std::string option = "--" + name;
+    const auto set = [&result, name, option](const std::string& text) {
+      result.values[name] = {text, option};
+    };
+    if (setting.type == Setting::Type::Switch) {
+      app.add_flag_callback(
+          option, [set] { set("true"); }, std::string(setting.help));
+    } else {
+      auto* const added = app.add_option_function<std::string>(option, set, std::string(setting.help));
+      added->type_name(std::string(setting.placeholder));
+      if (!setting.fallback.empty()) added->default_str(std::string(setting.fallback));
+    }
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    result.exit_status = app.exit(error);
+  }
+  return result;
+}
+
+}  // namespace clique::daemon

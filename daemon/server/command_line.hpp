@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "daemon/server/settings.hpp"
+
+namespace clique::daemon {
+
+inline constexpr const char* kDefaultSettingsFile = "/etc/clique/cliqued.toml";
+
+/// What the command line of `cliqued` asks for.
+struct CommandLine {
+  GivenValues values;
+  std::string settings_file;  ///< --config; empty: kDefaultSettingsFile if it exists
+  /// Set after --help, --version and mistakes, which were answered: the process is to end with this status.
+  std::optional<int> exit_status;
+};
+
+CommandLine read_command_line(int argc, char** argv);
+
+}  // namespace clique::daemon

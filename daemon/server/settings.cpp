@@ -1,0 +1,221 @@
+#include "daemon/server/settings.hpp"
+
+#include <toml++/toml.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+namespace clique::daemon {
+
+namespace {
+
+using Type = Setting::Type;
+
+std::string in_quotes(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// Seconds, up to a week.
+std::chrono::seconds parse_time(const std::string& text) {
+  constexpr std::uint64_t kWeek = 7ULL * 24 * 3600;
+  const auto seconds = parse_number(text);
+  if (!seconds || *seconds > kWeek)
+    throw std::invalid_argument(in_quotes(text) +
+                                " is not a time; write whole seconds, 0 to 604800 (a week)");
+  return std::chrono::seconds(*seconds);
+}
+
+std::size_t parse_sessions(const std::string& text) {
+  const auto number = parse_number(text);
+  if (!number)
+    throw std::invalid_argument(in_quotes(text) +
+                                " is not a number of sessions; write a whole number, or 0 for no limit");
+  return *number;
+}
+
+/// Bytes: a number that K, M, G or T (powers of 1024) may follow; empty: 0, for no limit.
+std::uint64_t parse_memory(const std::string& text) {
+  if (text.empty()) return 0;
+  constexpr std::string_view kUnits = "KMGT";
+  // OpenCL demands that much for one buffer: CL_DEVICE_MAX_MEM_ALLOC_SIZE.
+  constexpr std::uint64_t kLeast = 32U << 20U;
+  const auto unit = kUnits.find(text.back());
+  const std::size_t shift = unit == std::string_view::npos ? 0 : 10 * (unit + 1);
+  const auto number = parse_number(std::string_view(text).substr(0, text.size() - (shift > 0 ? 1 : 0)));
+  if (!number || *number > (std::numeric_limits<std::uint64_t>::max() >> shift) || *number << shift < kLeast)
+    throw std::invalid_argument(in_quotes(text) +
+                                " is not an amount of memory for a session; write bytes, or a number with K, "
+                                "M, G or T such as 512M or "
+                                "8G, 32M at least, or leave the setting out for no limit");
+  return *number << shift;
+}
+
+std::string parse_log_level(const std::string& text) {
+  for (const char* known : {"trace", "debug", "info", "warning", "warn", "error", "critical", "off"})
+    if (text == known) return text;
+  throw std::invalid_argument(
+      in_quotes(text) + " is not a log level; write trace, debug, info, warning, error, critical or off");
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
+}
+
+const std::array kSettings{
+    Setting{"listen", Type::Text, "HOST:PORT", "127.0.0.1:7890",
+            "Address to listen on; HOST is a name, an IPv4 address, an [IPv6 address] or '*'; port 0 is any "
+            "free one",
+            [](const std::string& text, Settings& s) { s.listen = parse_listen(text); }},
+    Setting{"insecure", Type::Switch, "", "false",
+            "Allow an address that other hosts can reach, although connections are neither encrypted nor "
+            "authenticated",
+            [](const std::string& text, Settings& s) { s.insecure = text == "true"; }},
+    Setting{"devices", Type::List, "LIST", "",
+            "Devices to offer, separated by commas: indices, types (cpu, gpu, accelerator) or parts of "
+            "names; all "
+            "by default",
+            [](const std::string& text, Settings& s) { s.devices = text; }},
+    Setting{"name", Type::Text, "NAME", "", "The node's name; its host name by default",
+            [](const std::string& text, Settings& s) { s.name = text.empty() ? host_name() : text; }},
+    Setting{"advertise", Type::Text, "HOST", "",
+            "Host by which other nodes reach this one; by default the name that the client uses",
+            [](const std::string& text, Settings& s) { s.advertise = text; }},
+    Setting{"worker-ports", Type::Text, "FIRST-LAST", "",
+            "Ports for sessions, three for each driver of a session; any by default",
+            [](const std::string& text, Settings& s) { s.session.ports = parse_ports(text); }},
+    Setting{"kernel-timeout", Type::Number, "SECONDS", "0",
+            "How long a kernel may run before its session is ended; 0 is no limit",
+            [](const std::string& text, Settings& s) { s.session.kernel_timeout = parse_time(text); }},
+    // The default is well below the 90 seconds that systemd gives services to stop.
+    Setting{"drain-timeout", Type::Number, "SECONDS", "30",
+            "How long running sessions may go on after SIGTERM; 0 ends them at once",
+            [](const std::string& text, Settings& s) { s.drain_timeout = parse_time(text); }},
+    Setting{"resume-timeout", Type::Number, "SECONDS", "30",
+            "How long a client may be cut off; 0 ends a session with its connections",
+            [](const std::string& text, Settings& s) { s.session.resume_timeout = parse_time(text); }},
+    Setting{"sessions", Type::Number, "NUMBER", "0", "Most sessions at a time; 0 is no limit",
+            [](const std::string& text, Settings& s) { s.sessions = parse_sessions(text); }},
+    Setting{"session-memory", Type::Text, "BYTES", "",
+            "Memory that a session may allocate on each driver's devices, 32M at least, with K, M, G or T "
+            "for powers "
+            "of 1024; no limit by default",
+            [](const std::string& text, Settings& s) { s.session.memory = parse_memory(text); }},
+    Setting{"nvidia", Type::Text, "DRIVER", "cuda",
+            "How NVIDIA GPUs are used: 'cuda', or 'opencl' for NVIDIA's own OpenCL driver",
+            [](const std::string& text, Settings& s) { s.nvidia = parse_nvidia_driver(text); }},
+    Setting{"log-level", Type::Text, "LEVEL", "info", "trace, debug, info, warning, error, critical or off",
+            [](const std::string& text, Settings& s) { s.log_level = parse_log_level(text); }},
+};
+
+/// A list as it is written on the command line; nothing where an element is neither text nor a whole number.
+std::optional<std::string> join(const toml::array& list) {
+  std::string result;
+  for (const toml::node& element : list) {
+    if (!result.empty()) result += ',';
+    if (const auto text = element.value_exact<std::string>()) {
+      result += *text;
+    } else if (const auto number = element.value_exact<std::int64_t>()) {
+      result += std::to_string(*number);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+/// A value of the file as it is written on the command line. Throws std::invalid_argument where its type is
+/// another than the setting's.
+std::string value_text(const Setting& setting, const toml::node& node) {
+  const auto text = node.value_exact<std::string>();
+  switch (setting.type) {
+    case Type::List:
+      if (text) return *text;
+      if (const auto* list = node.as_array())
+        if (auto joined = join(*list)) return *std::move(joined);
+      throw std::invalid_argument(
+          "the value has to be a text or a list of names and indices, such as [\"gpu\", 3]");
+    case Type::Number:
+      if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+      throw std::invalid_argument("the value has to be a whole number, without quotation marks");
+    case Type::Switch:
+      if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+      throw std::invalid_argument("the value has to be true or false, without quotation marks");
+    case Type::Text:
+      break;
+  }
+  if (!text) throw std::invalid_argument("the value has to be a text; put it between quotation marks");
+  return *text;
+}
+
+std::string place(const std::string& path, const toml::source_region& source) {
+  return path + ", line " + std::to_string(source.begin.line) + ": ";
+}
+
+}  // namespace
+
+std::span<const Setting> all_settings() {
+  return kSettings;
+}
+
+GivenValues read_settings_file(const std::string& path) {
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
+    if (error.source().begin.line == 0)
+      throw ConfigError(path + " cannot be read: " + std::string(error.description()));
+    throw ConfigError(place(path, error.source()) + std::string(error.description()) +
+                      "; see https://toml.io for the format");
+  }
+  GivenValues given;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const auto* setting = std::find_if(kSettings.begin(), kSettings.end(),
+                                       [&name](const Setting& one) { return one.name == name; });
+    if (setting == kSettings.end()) {
+      std::string known;
+      for (const Setting& one : kSettings) known += (known.empty() ? "" : ", ") + std::string(one.name);
+      throw ConfigError(place(path, key.source()) + "unknown key " + in_quotes(name) + "; the keys are " +
+                        known);
+    }
+    const std::string where = place(path, node.source()) + name;
+    try {
+      given[name] = {value_text(*setting, node), where};
+    } catch (const std::invalid_argument& error) {
+      throw ConfigError(where + ": " + error.what());
+    }
+  }
+  return given;
+}
+
+Settings make_settings(const GivenValues& given) {
+  Settings settings;
+  for (const Setting& setting : kSettings) {
+    const auto value = given.find(setting.name);
+    if (value == given.end()) {
+      setting.read(std::string(setting.fallback), settings);
+      continue;
+    }
+    try {
+      setting.read(value->second.text, settings);
+    } catch (const std::invalid_argument& error) {
+      throw ConfigError(value->second.where + ": " + error.what());
+    }
+  }
+  return settings;
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,69 @@
+// The settings of cliqued. kSettings in settings.cpp lists each of them once: its option on the command line,
+// its key in the configuration file, its default, its help and how it is read all come from there.
+// docs/configuration.md describes them to users.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "daemon/server/config_error.hpp"
+#include "daemon/server/listen_address.hpp"
+#include "daemon/server/nvidia_driver.hpp"
+#include "daemon/worker/options.hpp"
+
+namespace clique::daemon {
+
+struct Settings {
+  ListenAddress listen;
+  bool insecure = false;
+  std::string devices;    ///< see select_devices(); empty: all
+  std::string name;       ///< the node's name; never empty
+  std::string advertise;  ///< host by which other nodes reach this one; empty: the client's name for it
+  std::chrono::seconds drain_timeout{0};
+  std::size_t sessions = 0;  ///< at a time; 0: no limit
+  NvidiaDriver nvidia = NvidiaDriver::Cuda;
+  std::string log_level;
+  SessionOptions session;
+};
+
+/// One setting, as it is written.
+struct Setting {
+  /// How the value is written in the configuration file. On the command line, all but Switch are `--NAME
+  /// VALUE`.
+  enum class Type : std::uint8_t {
+    Text,
+    List,    ///< a text with commas, or a list of texts and whole numbers
+    Number,  ///< a whole number
+    Switch   ///< true or false; `--NAME` on the command line
+  };
+  std::string_view name;  ///< the key in the file, and the option without its dashes
+  Type type;
+  std::string_view placeholder;  ///< for the value in the help
+  std::string_view fallback;     ///< the default value, written as on the command line
+  std::string_view help;
+  /// Reads a value as it is written on the command line. Throws std::invalid_argument.
+  void (*read)(const std::string& text, Settings& settings);
+};
+
+std::span<const Setting> all_settings();
+
+/// A value that a setting was given.
+struct GivenValue {
+  std::string text;   ///< as on the command line
+  std::string where;  ///< for error messages: the option, or file, line and key
+};
+/// By the settings' names.
+using GivenValues = std::map<std::string, GivenValue, std::less<>>;
+
+/// The values in the TOML file at `path`. Throws ConfigError.
+GivenValues read_settings_file(const std::string& path);
+
+/// Reads the values that were given, and the defaults of all other settings. Throws ConfigError.
+Settings make_settings(const GivenValues& given);
+
+}  // namespace clique::daemon

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/common/control.hpp"
+#include "daemon/common/log.hpp"
+#include "daemon/common/port_range.hpp"
+
+namespace clique::daemon {
+
+/// The settings of cliqued that hold for each of its sessions.
+struct SessionOptions {
+  PortRange ports;                         ///< for the worker's three sockets
+  std::chrono::seconds kernel_timeout{0};  ///< how long a kernel may run; 0: no limit
+  std::chrono::seconds resume_timeout{0};  ///< how long a client may be cut off; 0: not at all
+  std::uint64_t memory = 0;  ///< bytes in buffers and images on each driver's devices; 0: no limit
+};
+
+/// Options of `cliqued worker`.
+struct WorkerOptions {
+  std::string log_level = kQuietLogLevel;
+  PlatformKind kind = PlatformKind::OpenCl;
+  std::uint32_t platform = 0;          ///< ListedPlatform::index
+  std::vector<std::uint32_t> devices;  ///< positions in the platform; empty: all of its devices
+  std::string bind = "127.0.0.1";      ///< numeric address for the sockets; IPv6 without brackets
+  SessionOptions session;
+};
+
+/// The options as arguments of `cliqued worker`.
+std::vector<std::string> worker_arguments(const WorkerOptions& options);
+/// Reads what worker_arguments() wrote. Throws std::invalid_argument.
+WorkerOptions parse_worker_arguments(std::span<char* const> arguments);
+
+}  // namespace clique::daemon
