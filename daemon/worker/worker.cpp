@@ -108,8 +108,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
 
 }  // namespace
 
-void run_worker(const ControlChannel& control, const WorkerOptions& options,
-                BackendFactory make_backend) {
+void run_worker(const ControlChannel& control, const WorkerOptions& options, BackendFactory make_backend) {
   die_with_parent();
   init_log("worker", options.log_level);
   // The CUDA backend does not compile into files of its driver.

@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "daemon/common/caches.hpp"
+#include "daemon/common/environment.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon::compiler {
@@ -69,15 +71,10 @@ bool write_all(int fd, const void* bytes, std::size_t size) {
 }
 
 std::string folder_from_environment() {
-  const char* const on = std::getenv("CLIQUE_CACHE");
-  if (on != nullptr && std::string_view(on) == "0") return {};
-  if (const char* const folder = std::getenv("CLIQUE_CACHE_DIR"); folder != nullptr && *folder != 0)
-    return folder;
-  if (const char* const cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
-    return std::string(cache) + "/clique/programs";
-  if (const char* const home = std::getenv("HOME"); home != nullptr && *home != 0)
-    return std::string(home) + "/.cache/clique/programs";
-  return {};
+  if (environment("CLIQUE_CACHE") == "0") return {};
+  if (auto folder = environment("CLIQUE_CACHE_DIR").value_or(""); !folder.empty()) return folder;
+  const fs::path root = user_cache_folder();
+  return root.empty() ? "" : (root / "clique/programs").string();
 }
 
 struct File {
@@ -140,8 +137,8 @@ Cache::Cache(std::string folder, std::uint64_t limit) : folder_(std::move(folder
 
 Cache Cache::from_environment() {
   std::uint64_t limit = kDefaultLimit;
-  if (const char* const mib = std::getenv("CLIQUE_CACHE_MIB"))
-    limit = static_cast<std::uint64_t>(std::strtoull(mib, nullptr, 10)) << 20U;
+  if (const auto mib = environment("CLIQUE_CACHE_MIB"))
+    limit = static_cast<std::uint64_t>(std::strtoull(mib->c_str(), nullptr, 10)) << 20U;
   return Cache(folder_from_environment(), limit);
 }
 

@@ -19,6 +19,7 @@
 #include <system_error>
 #include <utility>
 
+#include "daemon/common/environment.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 #include "daemon/compiler/contract/libdevice.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
@@ -77,7 +78,7 @@ Result failed(const Request& request, const std::string& why) {
 }  // namespace
 
 std::string find_compiler() {
-  if (const char* const path = std::getenv("CLIQUE_COMPILER")) return path;
+  if (const auto path = environment("CLIQUE_COMPILER")) return *path;
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return {};

@@ -1,17 +1,17 @@
 #include "daemon/compiler/contract/libdevice.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
+
+#include "daemon/common/environment.hpp"
 
 namespace clique::daemon::compiler {
 
 std::string find_libdevice() {
-  if (const char* const path = std::getenv("CLIQUE_LIBDEVICE")) return path;
+  if (const auto path = environment("CLIQUE_LIBDEVICE")) return *path;
   std::vector<std::string> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* const root = std::getenv(variable))
-      folders.push_back(std::string(root) + "/nvvm/libdevice");
+  for (const Variable variable : {Variable("CUDA_HOME"), Variable("CUDA_PATH")})
+    if (const auto root = environment(variable)) folders.push_back(*root + "/nvvm/libdevice");
   folders.insert(folders.end(), {"/usr/local/cuda/nvvm/libdevice", "/opt/cuda/nvvm/libdevice",
                                  "/usr/lib/cuda/nvvm/libdevice", "/usr/lib/nvidia-cuda-toolkit/libdevice"});
   for (const std::string& folder : folders) {

@@ -2,10 +2,11 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+
+#include "daemon/common/environment.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -25,8 +26,7 @@ constexpr int kOldest = 14;
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 std::string find_program(const std::string& name) {
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : kDefaultPath);
+  std::istringstream folders(environment("PATH").value_or(kDefaultPath));
   for (std::string folder; std::getline(folders, folder, ':');) {
     std::string candidate = fs::path(folder) / name;
     std::error_code error;
@@ -37,7 +37,7 @@ std::string find_program(const std::string& name) {
 }
 
 std::string find_path() {
-  if (const char* const path = std::getenv("CLIQUE_SPIRV_TRANSLATOR")) return path;
+  if (const auto path = environment("CLIQUE_SPIRV_TRANSLATOR")) return *path;
   for (int version = kLatest; version >= kOldest; --version)
     if (auto path = find_program("llvm-spirv-" + std::to_string(version)); !path.empty()) return path;
   return find_program("llvm-spirv");

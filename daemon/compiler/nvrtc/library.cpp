@@ -2,11 +2,12 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <vector>
+
+#include "daemon/common/environment.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -25,9 +26,8 @@ constexpr int kOldest = 12;
 
 std::vector<std::string> toolkits_of_environment() {
   std::vector<std::string> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* const root = std::getenv(variable); root != nullptr && *root != '\0')
-      folders.emplace_back(root);
+  for (const Variable variable : {Variable("CUDA_HOME"), Variable("CUDA_PATH")})
+    if (auto root = environment(variable).value_or(""); !root.empty()) folders.push_back(std::move(root));
   return folders;
 }
 
@@ -46,11 +46,10 @@ void* open_any(const std::string& folder) {
 }
 
 void* open_library() {
-  if (const char* const path = std::getenv("CLIQUE_NVRTC")) {
-    if (*path == '\0') throw std::runtime_error("CUDA C++ is turned off on this node: CLIQUE_NVRTC is empty");
-    if (void* library = ::dlopen(path, RTLD_LAZY | RTLD_LOCAL)) return library;
-    throw std::runtime_error(std::string("CLIQUE_NVRTC is set to '") + path +
-                             "', which cannot be opened: " + ::dlerror());
+  if (const auto path = environment("CLIQUE_NVRTC")) {
+    if (path->empty()) throw std::runtime_error("CUDA C++ is turned off on this node: CLIQUE_NVRTC is empty");
+    if (void* library = ::dlopen(path->c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
+    throw std::runtime_error("CLIQUE_NVRTC is set to '" + *path + "', which cannot be opened: " + ::dlerror());
   }
   std::vector<std::string> folders;
   for (const std::string& toolkit : toolkits_of_environment()) folders.push_back(toolkit + "/lib64");

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/server/config.hpp"
+#include "daemon/server/config_error.hpp"
 
 namespace clique::daemon {
 namespace {

@@ -1,0 +1,192 @@
+// The settings of cliqued and their configuration file: which values are accepted, and what errors say.
+#include "daemon/server/settings.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace clique::daemon {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::uint64_t kWeek = 7ULL * 24 * 3600;
+
+/// What `action` throws; empty, with a failure, when it throws nothing.
+template <typename Error>
+std::string error_of(const std::function<void()>& action, const std::string& input) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "was accepted: " << input;
+  return {};
+}
+
+class SettingsFile : public testing::Test {
+ protected:
+  ~SettingsFile() override { std::filesystem::remove(path_); }
+  Settings read(const std::string& text) const {
+    std::ofstream(path_) << text;
+    return make_settings(read_settings_file(path_));
+  }
+  std::string error(const std::string& text) const {
+    return error_of<ConfigError>([&] { read(text); }, text);
+  }
+  const std::string path_ =
+      std::filesystem::temp_directory_path() / ("clique-settings-" + std::to_string(::getpid()) + ".toml");
+};
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
+  const Settings settings = read(R"(
+    listen = "10.0.0.1:7000"   # comment
+    insecure = true
+    devices = "gpu,2"
+    name = "node1"
+    advertise = "node1.example"
+    worker-ports = "7900-7999"
+    kernel-timeout = 30
+    drain-timeout = 5
+    resume-timeout = 6
+    sessions = 3
+    session-memory = "8G"
+    nvidia = "opencl"
+    log-level = "debug"
+  )");
+  EXPECT_EQ(settings.listen.endpoint(), "tcp://10.0.0.1:7000");
+  EXPECT_TRUE(settings.insecure);
+  EXPECT_EQ(settings.devices, "gpu,2");
+  EXPECT_EQ(settings.name, "node1");
+  EXPECT_EQ(settings.advertise, "node1.example");
+  EXPECT_EQ(settings.session.ports, (PortRange{7900, 7999}));
+  EXPECT_EQ(settings.session.kernel_timeout, seconds(30));
+  EXPECT_EQ(settings.drain_timeout, seconds(5));
+  EXPECT_EQ(settings.session.resume_timeout, seconds(6));
+  EXPECT_EQ(settings.sessions, 3U);
+  EXPECT_EQ(settings.session.memory, 8ULL << 30U);
+  EXPECT_EQ(settings.nvidia, NvidiaDriver::OpenCl);
+  EXPECT_EQ(settings.log_level, "debug");
+}
+
+TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
+  const Settings settings = read("");
+  EXPECT_EQ(settings.listen.endpoint(), "tcp://127.0.0.1:7890");
+  EXPECT_FALSE(settings.insecure);
+  EXPECT_EQ(settings.devices, "");
+  EXPECT_FALSE(settings.name.empty()) << "the host's name";
+  EXPECT_EQ(settings.advertise, "");
+  EXPECT_TRUE(settings.session.ports.any());
+  EXPECT_EQ(settings.session.kernel_timeout, seconds(0));
+  EXPECT_EQ(settings.drain_timeout, seconds(30));
+  EXPECT_EQ(settings.session.resume_timeout, seconds(30));
+  EXPECT_EQ(settings.sessions, 0U);
+  EXPECT_EQ(settings.session.memory, 0U);
+  EXPECT_EQ(settings.nvidia, NvidiaDriver::Cuda);
+  EXPECT_EQ(settings.log_level, "info");
+}
+
+TEST_F(SettingsFile, GivenTimesThenUpToAWeekIsAccepted) {
+  for (const std::string key : {"kernel-timeout", "drain-timeout", "resume-timeout"}) {
+    EXPECT_NO_THROW(read(key + " = 0")) << key;
+    EXPECT_NO_THROW(read(key + " = " + std::to_string(kWeek))) << key;
+    EXPECT_CONTAINS(error(key + " = -1"), key + ": '-1'");
+    EXPECT_CONTAINS(error(key + " = " + std::to_string(kWeek + 1)), "0 to 604800");
+    EXPECT_CONTAINS(error(key + " = 1.5"), "whole number");
+    EXPECT_CONTAINS(error(key + " = \"30\""), "without quotation marks");
+  }
+}
+
+TEST_F(SettingsFile, GivenNumbersOfSessionsThenTheyAreReadOrRefused) {
+  EXPECT_EQ(read("sessions = 0").sessions, 0U);
+  EXPECT_CONTAINS(error("sessions = \"3\""), "sessions: the value has to be a whole number");
+  EXPECT_CONTAINS(error("sessions = -1"), "'-1'");
+}
+
+TEST_F(SettingsFile, GivenAmountsOfMemoryThenTheyAreReadOrRefused) {
+  const auto memory = [this](const std::string& text) {
+    return read("session-memory = \"" + text + "\"").session.memory;
+  };
+  EXPECT_EQ(memory(""), 0U);
+  EXPECT_EQ(memory("33554432"), 32U << 20U);
+  EXPECT_EQ(memory("65536K"), 64U << 20U);
+  EXPECT_EQ(memory("64M"), 64U << 20U);
+  EXPECT_EQ(memory("3G"), 3ULL << 30U);
+  EXPECT_EQ(memory("2T"), 2ULL << 40U);
+  for (const std::string wrong : {"0", "8", "31M", "8GB", "G", "-1G", "1.5G", "8 G", "8g", "99999999T"})
+    EXPECT_CONTAINS(error("session-memory = \"" + wrong + "\""), "'" + wrong + "'");
+  EXPECT_CONTAINS(error("session-memory = 8"), "quotation marks");
+}
+
+TEST_F(SettingsFile, GivenDevicesAsAListThenTheyAreTheSameAsWithCommas) {
+  EXPECT_EQ(read("devices = [\"gpu\", 3]").devices, "gpu,3");
+}
+
+TEST_F(SettingsFile, GivenMistakesThenFileAndLineAndRemedyAreTold) {
+  const std::string unknown = error("\nlisten = \"x\"\nlisten-on = \"y\"\n");
+  EXPECT_CONTAINS(unknown, path_ + ", line 3");
+  EXPECT_CONTAINS(unknown, "'listen-on'");
+  EXPECT_CONTAINS(unknown, "worker-ports");  // the keys that there are
+  EXPECT_CONTAINS(error("\nsessions = -1"), path_ + ", line 2: sessions: ");
+  EXPECT_CONTAINS(error("listen = 7890"), "quotation marks");
+  EXPECT_CONTAINS(error("insecure = \"yes\""), "true or false");
+  EXPECT_CONTAINS(error("devices = [1.5]"), "list of names");
+  EXPECT_CONTAINS(error("name = \n"), ", line 1");
+  EXPECT_CONTAINS(error("[section]\nname = \"x\""), "'section'");
+  EXPECT_CONTAINS(error("log-level = \"loud\""), "'loud'");
+  EXPECT_CONTAINS(error("nvidia = \"vulkan\""), "'vulkan'");
+}
+
+TEST_F(SettingsFile, GivenNoFileThenItIsNamed) {
+  const std::string path = "/nonexistent/cliqued.toml";
+  EXPECT_CONTAINS(error_of<ConfigError>([&] { read_settings_file(path); }, path), path);
+}
+
+TEST(SettingsOnTheCommandLine, GivenMistakesThenTheOptionIsNamed) {
+  const GivenValues given{{"sessions", {"many", "--sessions"}}};
+  EXPECT_CONTAINS(error_of<ConfigError>([&] { make_settings(given); }, "many"), "--sessions: 'many'");
+}
+
+TEST(Listen, GivenAddressesThenTheyAreRead) {
+  auto address = parse_listen("127.0.0.1:1234");
+  EXPECT_EQ(address.address, "127.0.0.1");
+  EXPECT_EQ(address.port, 1234);
+  EXPECT_TRUE(address.loopback);
+  EXPECT_EQ(address.endpoint(), "tcp://127.0.0.1:1234");
+
+  address = parse_listen("[::1]:1234");
+  EXPECT_EQ(address.address, "::1");
+  EXPECT_TRUE(address.loopback);
+  EXPECT_EQ(address.endpoint(), "tcp://[::1]:1234");
+
+  EXPECT_EQ(parse_listen("127.0.0.2").port, 7890);
+  EXPECT_TRUE(parse_listen("localhost:1").loopback);
+  EXPECT_TRUE(parse_listen(":7").loopback);
+  EXPECT_FALSE(parse_listen("0.0.0.0:7").loopback);
+  EXPECT_FALSE(parse_listen("*:7").loopback);
+  EXPECT_FALSE(parse_listen("[::]:7").loopback);
+  EXPECT_FALSE(parse_listen("10.1.2.3").loopback);
+}
+
+TEST(Listen, GivenMistakesThenTheyAreRefused) {
+  for (const char* wrong :
+       {"127.0.0.1:70000", "127.0.0.1:x", "127.0.0.1:", "::1", "[::1", "[::1]7890", "no such host:1"})
+    EXPECT_THROW(parse_listen(wrong), std::invalid_argument) << wrong;
+}
+
+TEST(Ports, GivenRangesThenTheyAreReadOrRefused) {
+  EXPECT_TRUE(parse_ports("").any());
+  EXPECT_EQ(parse_ports("7900-7999"), (PortRange{7900, 7999}));
+  EXPECT_EQ(to_text(parse_ports("7900-7999")), "7900-7999");
+  EXPECT_EQ(to_text(PortRange{}), "");
+  for (const char* wrong : {"7900", "7999-7900", "0-5", "a-b", "1-70000", "-5"})
+    EXPECT_THROW(parse_ports(wrong), std::invalid_argument) << wrong;
+}
+
+}  // namespace
+}  // namespace clique::daemon
