@@ -148,7 +148,7 @@ TEST(Sessions, GivenHelloAgainThenTheWorkersGivenBeforeEnd) {
   send(socket, Hello{kVersion, Wish::Session, "a test"});
   Client client(answers.next<Welcome>().workers.at(0));
   client.set_up();
-  EXPECT_TRUE(eventually([&] { return node.logged("the client has asked for another one instead"); }))
+  EXPECT_TRUE(eventually([&] { return node.logged("the client has asked for another session instead"); }))
       << node.log();
   // Sooner than a client that may come back is given up.
   EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }, std::chrono::seconds(5))) << node.log();

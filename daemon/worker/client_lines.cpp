@@ -1,0 +1,172 @@
+#include "daemon/worker/client_lines.hpp"
+
+#include <iterator>
+
+#include "daemon/worker/segments.hpp"
+
+namespace clique::daemon {
+
+ClientLines::ClientLines(zmq::socket_t socket, Admission& admission, ClientConnections& connections,
+                         Dispatcher& dispatcher, Segments& segments, const Surroundings& surroundings,
+                         InwardLine::Acknowledge acknowledge)
+    : socket_(std::move(socket)),
+      admission_(admission),
+      connections_(connections),
+      dispatcher_(dispatcher),
+      segments_(segments),
+      surroundings_(surroundings),
+      acknowledge_(acknowledge) {}
+
+bool ClientLines::receive() {
+  // Commands that arrive before both connections are attached wait in the socket.
+  if (attached() && !open_) return false;
+  protocol::Incoming incoming;
+  int count = 0;
+  for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
+    if (open_ && incoming.routing_id == commands_.routing_id()) {
+      if (shared_) {
+        from_socket_.push_back(std::move(incoming));
+      } else {
+        dispatcher_.handle_commands(incoming);
+        this->count(commands_, incoming);
+      }
+    } else if (const auto bulk = bulk_ids_.find(incoming.routing_id); bulk != bulk_ids_.end()) {
+      receive_bulk(bulk->second, std::move(incoming));
+    } else if (open_) {
+      attach_line(incoming);
+    } else {
+      std::string client;
+      admission_.attach(incoming, client, "commands");
+      if (client.empty()) continue;
+      commands_.begin(incoming);
+      connections_.commands.set(incoming);
+      return true;
+    }
+  }
+  return count > 0;
+}
+
+bool ClientLines::receive_shared() {
+  using Received = protocol::SharedMemory::Received;
+  int count = 0;
+  for (; count < kBatchesPerTurn; ++count) {
+    protocol::Incoming incoming;
+    if (due_from_socket_ > 0) {
+      if (from_socket_.empty()) break;
+      incoming = std::move(from_socket_.front());
+      from_socket_.pop_front();
+      --due_from_socket_;
+    } else {
+      const Received received = shared_->receive(incoming);
+      if (received == Received::Nothing) break;
+      if (received == Received::Elsewhere) {
+        ++due_from_socket_;
+        continue;
+      }
+    }
+    dispatcher_.handle_commands(incoming);
+  }
+  return count > 0;
+}
+
+void ClientLines::attach_line(const protocol::Incoming& incoming) {
+  // What is left of a connection that was replaced.
+  if (former_ids_.contains(incoming.routing_id)) return;
+  try {
+    const protocol::AttachLine message = admission_.attach_line(incoming);
+    if (message.line == protocol::kCommandsLine) {
+      if (!connections_.resumable()) throw protocol::DecodeError("the session cannot be resumed");
+      former_ids_.insert(commands_.routing_id());
+      commands_.attach(socket_, incoming);
+      connections_.commands.replace(incoming);
+      connections_.resumed();
+    } else if (message.line == protocol::kReportsLine || bulk_ids_.size() >= kMaxLines) {
+      throw protocol::DecodeError("line " + std::to_string(message.line) + " does not belong here");
+    } else {
+      attach_bulk(message, incoming);
+    }
+  } catch (const protocol::DecodeError& error) {
+    // A client that looks for an earlier session at this port need not wait for it.
+    send_alone(socket_, protocol::SessionEnded{"the worker at this port has another session"},
+               incoming.routing_id);
+    admission_.drop("commands", error);
+  }
+}
+
+void ClientLines::attach_bulk(const protocol::AttachLine& message, const protocol::Incoming& incoming) {
+  const std::string former =
+      message.to_client ? downlinks_[message.line].routing_id : uplinks_[message.line].routing_id();
+  if (!former.empty()) {
+    bulk_ids_.erase(former);
+    former_ids_.insert(former);
+  }
+  bulk_ids_.emplace(incoming.routing_id, message.line);
+  if (!message.to_client) {
+    uplinks_[message.line].attach(socket_, incoming);
+    return;
+  }
+  OutwardLine& line = downlinks_[message.line];
+  line.routing_id = incoming.routing_id;
+  if (!connections_.resumable()) line.sender.keep_nothing();
+  send_alone(socket_, protocol::Received{}, line.routing_id);
+  line.sender.resume(socket_, message.received, line.routing_id);
+}
+
+void ClientLines::receive_bulk(protocol::LineId id, protocol::Incoming&& incoming) {
+  if (const auto line = uplinks_.find(id); line != uplinks_.end()) {
+    count(line->second, incoming);
+    dispatcher_.queue_part(std::move(incoming), Dispatcher::Sender::Client);
+    return;
+  }
+  protocol::LineSender& sender = downlinks_.at(id).sender;
+  reader_.read(protocol::MessageList<protocol::Received>{}, incoming.records, incoming.frames, incoming.owner,
+               [&](protocol::Received&& message) { sender.received(message.batches); });
+}
+
+void ClientLines::count(InwardLine& line, const protocol::Incoming& incoming) {
+  line.count(socket_, incoming, acknowledge_);
+}
+
+void ClientLines::collect() {
+  if (!lent_.exchange(false)) return;
+  // In this order: what has not been handed over yet is not lent yet.
+  const bool settled = surroundings_.reporter.settled();
+  if (shared_->collect() || !settled) lent_ = true;
+}
+
+bool ClientLines::arm() {
+  if (shared_ && open_ && !shared_->arm()) return false;
+  return !lent_ || shared_->arm_for_returns();
+}
+
+std::shared_ptr<std::byte> ClientLines::take(std::size_t size) {
+  return surroundings_.reporter.try_take(size);
+}
+
+void ClientLines::send(protocol::PeerData&& part) {
+  if (shared_) {
+    surroundings_.reporter.report(part);
+    lent_ = true;
+    // The main thread collects what the client gives back, and must not sleep before it has looked for that.
+    surroundings_.tasks.post([] {});
+    return;
+  }
+  surroundings_.tasks.post([this, part = std::move(part)] {
+    // The client asks for its connections before it asks for the push, but they may come later.
+    if (downlinks_.empty()) {
+      surroundings_.reporter.report(part);
+      return;
+    }
+    protocol::Batch batch;
+    batch.add(part);
+    auto& [id, line] =
+        *std::next(downlinks_.begin(), static_cast<std::ptrdiff_t>(next_downlink_++ % downlinks_.size()));
+    line.sender.send(socket_, batch, line.routing_id);
+  });
+}
+
+std::shared_ptr<std::byte> ClientLines::segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) {
+  return segments_.find(id, at, size);
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "daemon/worker/admission.hpp"
+#include "daemon/worker/backend.hpp"
+#include "daemon/worker/client_connections.hpp"
+#include "daemon/worker/dispatcher.hpp"
+#include "daemon/worker/inward_line.hpp"
+#include "protocol/transport/line.hpp"
+#include "protocol/transport/shared_memory.hpp"
+
+namespace clique::daemon {
+
+class Segments;
+
+/// What the client sends: commands, through its commands connection or shared memory, and large transfers,
+/// through lines of their own on the same socket. Also the route for what is pushed to the client. Main
+/// thread, unless a function says otherwise.
+class ClientLines final : public PeerLinks::ClientLink {
+ public:
+  /// @param socket the ROUTER for commands
+  /// @param acknowledge whether lines can be resumed, so that the client keeps what it sent
+  ClientLines(zmq::socket_t socket, Admission& admission, ClientConnections& connections,
+              Dispatcher& dispatcher, Segments& segments, const Surroundings& surroundings,
+              InwardLine::Acknowledge acknowledge);
+
+  /// Before open(): the client uses this memory.
+  void share(std::shared_ptr<protocol::SharedMemory> memory) { shared_ = std::move(memory); }
+  const std::shared_ptr<protocol::SharedMemory>& shared() const { return shared_; }
+
+  /// Whether the client has attached its commands connection.
+  bool attached() const { return !commands_.routing_id().empty(); }
+  /// Both connections are attached: from now on commands are handled.
+  void open() { open_ = true; }
+
+  zmq::socket_ref socket() { return socket_; }
+  /// Whether batches are due that have to come through the socket before what is in the shared memory.
+  bool waits_for_socket() const { return due_from_socket_ > 0; }
+
+  /// Handles what has come through the socket, up to a limit. @returns whether there was anything.
+  bool receive();
+  /// Handles what has come through the shared memory, up to a limit. @returns whether there was anything.
+  bool receive_shared();
+
+  /// Takes back the blocks of shared memory that the client has read.
+  void collect();
+  /// Before sleeping: has the doorbell ring for commands and for blocks that are given back.
+  /// @returns false when there is something already
+  bool arm();
+
+  // For pushes to the client: see PeerLinks::ClientLink.
+  std::shared_ptr<std::byte> take(std::size_t size) override;  // any thread
+  std::chrono::nanoseconds round_trip() const override { return dispatcher_.round_trip(); }
+  bool shares() const override { return shared_ != nullptr; }
+  void send(protocol::PeerData&& part) override;  // any thread
+  std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) override;
+
+ private:
+  struct OutwardLine {
+    std::string routing_id;
+    protocol::LineSender sender;
+  };
+
+  void attach_line(const protocol::Incoming& incoming);
+  void attach_bulk(const protocol::AttachLine& message, const protocol::Incoming& incoming);
+  void receive_bulk(protocol::LineId id, protocol::Incoming&& incoming);
+  void count(InwardLine& line, const protocol::Incoming& incoming);
+
+  zmq::socket_t socket_;
+  Admission& admission_;
+  ClientConnections& connections_;
+  Dispatcher& dispatcher_;
+  Segments& segments_;
+  const Surroundings surroundings_;
+  const InwardLine::Acknowledge acknowledge_;
+  protocol::BatchReader reader_;
+  bool open_ = false;
+
+  InwardLine commands_;
+  std::map<protocol::LineId, InwardLine> uplinks_;
+  std::map<protocol::LineId, OutwardLine> downlinks_;
+  std::size_t next_downlink_ = 0;
+  std::map<std::string, protocol::LineId> bulk_ids_;  // uplinks and downlinks by their routing ids
+  std::set<std::string> former_ids_;                  // of connections that were replaced
+
+  std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is on another host
+  std::deque<protocol::Incoming> from_socket_;      // batches that did not fit into the shared memory
+  unsigned due_from_socket_ = 0;                    // how many of them precede what is in it
+  std::atomic<bool> lent_ = false;                  // blocks that the client gives back
+};
+
+}  // namespace clique::daemon

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "daemon/worker/recordings.hpp"
+#include "daemon/worker/remote_events.hpp"
+#include "daemon/worker/transfers.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/spin.hpp"
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::daemon {
+
+class Segments;
+
+/// Batches of one source that are handled before the other sources get their turn.
+inline constexpr int kBatchesPerTurn = 64;
+
+/// Why a session is over. Thrown through the session's loop.
+struct SessionOver {
+  std::string reason;  ///< empty when the client ended it with Goodbye
+};
+
+/// Decodes the messages of a session and brings each to its handler: the backend, or the part of the worker
+/// that it is for. Main thread. Everything throws DecodeError, RuleBroken, DeviceFailed and SessionOver.
+class Dispatcher {
+ public:
+  enum class Sender : bool { Client, Peer };
+
+  Dispatcher(const Surroundings& surroundings, Backend& backend, Segments& segments);
+
+  /// Handles a batch of the client's commands.
+  void handle_commands(const protocol::Incoming& incoming);
+  /// Handles a batch of another worker.
+  void handle_peer(const protocol::Incoming& incoming);
+  /// Keeps a batch with payloads for handle_part().
+  void queue_part(protocol::Incoming&& incoming, Sender sender) {
+    parts_.push_back({std::move(incoming), sender});
+  }
+  /// Handles one of the queued batches: they are handled one at a time, so that small commands wait for one
+  /// of them at most. @returns whether there was any.
+  bool handle_part();
+
+  /// The shortest time in which the client answered an answer to its SyncClock with another SyncClock; 0:
+  /// unknown.
+  std::chrono::nanoseconds round_trip() const { return round_trip_; }
+  /// Whether the transfers between the device and memory shared with the client should have completed.
+  bool transfers_over(protocol::Vigil::Clock::time_point now) const { return vigil_.over(now); }
+
+ private:
+  /// Overloads for the messages that are not the backend's alone.
+  struct Handler;
+  struct Part {
+    protocol::Incoming incoming;
+    Sender sender;
+  };
+
+  template <typename List>
+  void handle(List list, const protocol::Incoming& incoming, Sender sender);
+
+  const Surroundings surroundings_;
+  Backend& backend_;
+  Segments& segments_;
+  protocol::BatchReader reader_;
+  Transfers transfers_;
+  Recordings recordings_;
+  RemoteEvents remote_events_;
+  std::deque<Part> parts_;
+  std::vector<protocol::Payload> withheld_;  // consents to windows that the backend cannot open
+  protocol::Vigil vigil_;
+  std::chrono::nanoseconds round_trip_{0};
+  std::chrono::steady_clock::time_point clock_told_;
+};
+
+}  // namespace clique::daemon

@@ -1,0 +1,18 @@
+#include "daemon/worker/inward_line.hpp"
+
+namespace clique::daemon {
+
+void InwardLine::attach(zmq::socket_ref socket, const protocol::Incoming& incoming) {
+  routing_id_ = incoming.routing_id;
+  acknowledge(socket);
+}
+
+void InwardLine::count(zmq::socket_ref socket, const protocol::Incoming& incoming, Acknowledge acknowledges) {
+  if (receiver_.count(incoming) && acknowledges == Acknowledge::Yes) acknowledge(socket);
+}
+
+void InwardLine::acknowledge(zmq::socket_ref socket) const {
+  send_alone(socket, protocol::Received{receiver_.received()}, routing_id_);
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/worker/admission.hpp"
+#include "daemon/worker/dispatcher.hpp"
+#include "daemon/worker/inward_line.hpp"
+#include "protocol/transport/shared_memory.hpp"
+
+namespace clique::daemon {
+
+/// What the client's other workers send: through lines on the peers socket, and through shared memory. Main
+/// thread.
+class PeerInbox {
+ public:
+  /// @param socket the ROUTER for peers
+  /// @param acknowledge whether lines can be resumed, so that peers keep what they sent
+  PeerInbox(zmq::socket_t socket, Admission& admission, Dispatcher& dispatcher,
+            InwardLine::Acknowledge acknowledge);
+
+  /// A worker on this host sends through this memory, too.
+  void add(std::shared_ptr<protocol::SharedMemory> memory) { shared_.push_back(std::move(memory)); }
+
+  zmq::socket_ref socket() { return socket_; }
+  /// Whether any worker has attached to the socket.
+  bool attached() const { return !lines_.empty(); }
+
+  /// Handles what has come through the socket, up to a limit. @returns whether there was anything.
+  bool receive();
+  /// Handles what has come through shared memory, up to a limit. @returns whether there was anything.
+  bool receive_shared();
+
+  const std::vector<std::shared_ptr<protocol::SharedMemory>>& shared() const { return shared_; }
+  /// Before sleeping: has the doorbells ring. @returns false when there is something already.
+  bool arm();
+
+ private:
+  void attach(const protocol::Incoming& incoming);
+
+  zmq::socket_t socket_;
+  Admission& admission_;
+  Dispatcher& dispatcher_;
+  const InwardLine::Acknowledge acknowledge_;
+  std::map<protocol::LineId, InwardLine> lines_;
+  std::map<std::string, protocol::LineId> ids_;  // by routing id
+  std::set<std::string> former_ids_;             // of connections that were replaced
+  std::vector<std::shared_ptr<protocol::SharedMemory>> shared_;
+};
+
+}  // namespace clique::daemon
