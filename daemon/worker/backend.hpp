@@ -1,6 +1,6 @@
-// What executes a session's messages on devices. A worker has one backend: `opencl` runs them through a
-// driver of the node. Sessions, peer links, transfers between workers, printf and the order of reports are
-// the worker's, not the backend's.
+// The interface of backends, which execute a session's messages on devices. A worker has one backend.
+// Sessions, peer links, transfers between workers, printf and the order of reports are the worker's; backends
+// use them as services.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace clique::daemon {
 
-/// The messages that reach the device.
+/// The messages that a backend executes.
 using DeviceMessages = protocol::MessageList<
     protocol::CreateContext, protocol::CreateSubDevices, protocol::CreateQueue, protocol::CreateBuffer,
     protocol::CreateSubBuffer, protocol::CreateImage, protocol::CreateSampler, protocol::CreateProgram,
@@ -37,8 +37,8 @@ template <typename M>
 class Handles {
  public:
   virtual ~Handles() = default;
-  /// Executes the message without waiting for the device. Throws RuleBroken; what the driver refuses is
-  /// reported as the message's definition says.
+  /// Executes the message without waiting for the device. Throws RuleBroken. If the driver refuses the
+  /// message, that is reported as the message's definition says.
   virtual void handle(M&& message) = 0;
 };
 
@@ -50,94 +50,97 @@ class HandlesAll<protocol::MessageList<M...>> : public Handles<M>... {
   using Handles<M>::handle...;
 };
 
-/// Where the data of an expected transfer goes. Main thread.
+/// The destination of an expected transfer. Main thread.
 class TransferSink {
  public:
   virtual ~TransferSink() = default;
-  /// Puts a part in place, and ends the Expect command once all parts are. Its range is inside the transfer.
+  /// Puts a part in place, and completes the Expect command after the last one. The part lies within the
+  /// transfer.
   virtual void write(std::uint64_t offset, protocol::Payload data) = 0;
-  /// The same for a part in a window that the backend has opened.
+  /// write() for a part that lies in a window that the backend has opened.
   virtual void fetch(protocol::WindowData&& part) {
-    throw RuleBroken("window " + std::to_string(part.window) + " is not open");
+    throw RuleBroken("transfer " + std::to_string(part.transfer) + " uses window " +
+                     std::to_string(part.window) + ", which is not open");
   }
-  /// So many bytes of what was expected do not come, and are of no use.
+  /// The last `size` bytes of the range will not arrive, because they have no meaning (cl_pocl_content_size).
   virtual void come_short(std::uint64_t size) = 0;
-  /// Nothing more comes: the Expect command fails.
+  /// No more parts arrive: the Expect command fails.
   virtual void fail(std::int32_t status) = 0;
-  /// Whether any range can be pushed on its own, as of a buffer.
+  /// Whether any part of the range can be pushed on its own, as of a buffer.
   virtual bool divisible() const = 0;
 };
 
-/// What a backend may use of its worker.
+/// The services of the worker that a backend uses.
 struct Surroundings {
   Reporter& reporter;
   ReportOrder& order;
   PeerLinks& peers;
   Tasks& tasks;
-  /// For all buffers and images.
+  /// Every buffer and image takes its memory from this budget.
   MemoryBudget& memory;
-  /// How long a kernel may run, from when nothing that it comes after holds it back; 0: for ever. One that
-  /// runs longer ends the session, for the reason over_limit() (backend/checks.hpp).
+  /// How long a kernel may run, counted from when nothing that it depends on holds it back; 0: no limit. A
+  /// kernel that runs longer ends the session.
   std::chrono::seconds kernel_limit{0};
 };
 
-/// Commands that a device runs at once.
+/// Recorded commands that a device runs as one.
 class Graph {
  public:
   Graph() = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
   virtual ~Graph() = default;
-  /// Enqueues them as one command.
+  /// Enqueues them as this command.
   virtual void run(const protocol::Command& command) = 0;
 };
 
-/// Executes one session's messages. Everything is called on the worker's main thread.
+/// Executes one session's messages. Main thread, unless a function says otherwise.
 class Backend : public HandlesAll<DeviceMessages> {
  public:
   using HandlesAll::handle;
 
-  /// The driver's platform and its devices; `clock` is left for the caller.
+  /// The driver's platform and its devices; the caller sets `clock`.
   virtual const protocol::Attached& description() const = 0;
 
-  /// Now, in nanoseconds of the clock that EventState's times are on. Any thread.
+  /// The present time of the clock that EventState's times use, in nanoseconds. Any thread.
   virtual std::int64_t clock() const = 0;
 
-  /// Kernels, copies and fills that are handled from now on are not executed, but become a Graph for queues
-  /// like this one: each comes after the one before it, or, where they keep no order, after those that its
-  /// waits say by their number, from 0.
-  /// @returns false where the backend has no graphs.
+  /// From now on kernels, copies and fills are not executed, but become a Graph for queues like this one. In
+  /// an in-order queue each command follows the one before it; in an out-of-order queue its waits name the
+  /// commands that it follows, by their numbers from 0.
+  /// @returns false when the backend has no graphs
   virtual bool begin_graph(protocol::ObjectId queue) {
     static_cast<void>(queue);
     return false;
   }
-  /// @returns null where a command cannot be in a graph, or fails.
+  /// Ends begin_graph(). @returns null when a command cannot be part of a graph, or fails.
   virtual std::shared_ptr<Graph> end_graph() { return nullptr; }
 
-  /// Receives a transfer. @returns null where the command has failed already: its data is of no use.
+  /// Prepares to receive a transfer. @returns null when the command has failed already, so that the data is
+  /// dropped.
   virtual std::unique_ptr<TransferSink> expect(protocol::Expect&& message) = 0;
 
-  /// A command that AwaitRemote announced has ended elsewhere.
+  /// A command that AwaitRemote announced has completed or failed on its own worker.
   virtual void set_remote(protocol::CommandId command, std::int32_t status) = 0;
 
-  /// Has `action` called with the command's final status when it ends, from any thread.
+  /// Has `action` called with the command's final status when it completes or fails, on any thread.
   virtual void when_ended(protocol::CommandId command, std::function<void(std::int32_t)> action) = 0;
 
-  /// Another worker of this host offers to leave parts of transfers in its device memory.
-  /// @returns whether this backend can copy from there.
+  /// Another worker of this host offers a window: device memory in which it leaves parts of transfers.
+  /// @returns whether this backend can copy from there
   virtual bool open_window(const protocol::OpenWindow& /*window*/) { return false; }
 
-  /// Memory that is shared with others: payloads will lie in it, or data on its way out. It outlives the
-  /// backend, or unshare() is called.
+  /// Announces memory that is shared with another process: payloads will lie in it, or outgoing data. It
+  /// outlives the backend unless unshare() is called.
   virtual void share(std::span<std::byte> memory) = 0;
-  /// The memory is about to go away after all.
+  /// The shared memory is about to be unmapped.
   virtual void unshare(std::span<std::byte> memory) = 0;
 
-  /// A batch was handled: whatever the driver holds back has to start now.
+  /// A batch was handled: commands that the driver holds back have to start now.
   virtual void flush() = 0;
 
-  /// The main thread has nothing to do and looks for more work without pause: ends what has ended.
-  /// @returns whether there was any
+  /// Called while the main thread polls for work: completes the commands that the device has finished.
+  /// @returns whether there were any
   virtual bool attend() { return false; }
 };
 

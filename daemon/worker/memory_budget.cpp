@@ -20,9 +20,9 @@ MemoryBudget::Share MemoryBudget::take(std::uint64_t size) {
     if (size > limit_ - used)
       throw ClError(
           CL_MEM_OBJECT_ALLOCATION_FAILURE,
-          fmt::format("a memory object of {} bytes is beyond the {} bytes that the node gives each session "
-                      "(session-memory of cliqued), of which {} are in use; release others, or have the "
-                      "node's administrator raise the limit",
+          fmt::format("a memory object of {} bytes exceeds this node's limit of {} bytes for each session "
+                      "(session-memory of cliqued), of which {} bytes are in use; release other objects, or "
+                      "have the node's administrator raise the limit",
                       size, limit_, used));
   } while (!used_->compare_exchange_weak(used, used + size));
   return {used_.get(), [used = used_, size](const void*) { *used -= size; }};

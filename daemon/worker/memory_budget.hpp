@@ -8,18 +8,18 @@
 
 namespace clique::daemon {
 
-/// How much memory a session may have in its buffers and images on a worker's devices. Any thread.
+/// Limits the memory of a session's buffers and images on a worker's devices. Any thread.
 class MemoryBudget {
  public:
-  /// What was taken; given back when the last copy goes.
+  /// Memory that was taken; it is given back when the last copy is destroyed.
   using Share = std::shared_ptr<const void>;
 
-  /// @param limit bytes; 0: none
+  /// @param limit bytes; 0: no limit
   explicit MemoryBudget(std::uint64_t limit);
 
-  /// Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) where there is not so much left.
+  /// Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) when less than `size` bytes are left.
   Share take(std::uint64_t size);
-  /// Has the device say that it has no more memory than that.
+  /// Lowers the memory sizes in the device's description to the limit.
   void restrict(protocol::DeviceDescription& device) const;
 
  private:

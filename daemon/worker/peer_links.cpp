@@ -6,7 +6,7 @@
 namespace clique::daemon {
 
 namespace {
-/// Bytes from which on a part may have a connection of its own.
+/// The size from which messages are spread over several connections.
 constexpr std::size_t kLarge = 256U << 10U;
 }  // namespace
 
@@ -23,7 +23,7 @@ void PeerLinks::connect(const protocol::ConnectPeer& message) {
 }
 
 void PeerLinks::add_line(Link& link) {
-  // The receiver tells its peers' lines apart by the id.
+  // The receiver distinguishes its peers' lines by their ids.
   auto line = std::make_unique<protocol::Line>(context_, link.endpoint, link.token, random_id(),
                                                protocol::Line::Direction::Outward);
   line->set_resumable(patience_.count() > 0);
@@ -55,8 +55,8 @@ std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t si
 }
 
 std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
-  // Several threads of the client copy what comes from memory: the larger the chunks, the less they wait for
-  // each other, but of few nothing overlaps.
+  // Several threads of the client copy chunks out of shared memory. They wait less for each other with larger
+  // chunks, but with few chunks nothing overlaps.
   constexpr std::uint64_t kChunks = 64;
   if (peer != protocol::kClientPeer || !client_->shares()) return protocol::kPartSize;
   return std::clamp(size / kChunks / protocol::kPartSize * protocol::kPartSize, protocol::kPartSize,
@@ -64,8 +64,8 @@ std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
-  // Enough for the stages to overlap, on each connection; and what a way of this rate holds, where that is
-  // longer than on one host, but not without bound.
+  // Enough for the stages of a transfer to overlap on each connection. On a long route, as much as is in
+  // flight at this rate during a round trip, up to a limit.
   constexpr std::size_t kLeast = 16U << 20U;
   constexpr unsigned kFewest = 6;
   constexpr unsigned kMost = 64;
@@ -117,7 +117,7 @@ void PeerLinks::with_lines(Link& link, F&& action) {
   try {
     action();
   } catch (const protocol::Line::Over&) {
-    // The client knows, or will.
+    // The client learns it from its own link to the peer.
     end(link);
   }
 }
@@ -125,7 +125,7 @@ void PeerLinks::with_lines(Link& link, F&& action) {
 void PeerLinks::end(Link& link) {
   link.gone = true;
   for (const Tended& tended : link.lines) tended.line->close(0);
-  // What it has, nobody gives back.
+  // The peer gives no blocks back any more.
   if (link.shared) link.shared->forget_loans();
 }
 

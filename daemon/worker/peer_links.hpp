@@ -14,63 +14,64 @@
 
 namespace clique::daemon {
 
-/// A number that nobody else will have chosen, for what is told apart by it.
+/// A random number, for ids that have to differ from those that other processes choose.
 std::uint64_t random_id();
 
-/// The links to the client's other workers, for sending. What goes to one on this host goes through memory
-/// shared with it where there is room, else through its socket: peers' messages need no order among them.
+/// The links to the client's other workers, for sending. Messages to a worker on this host go through memory
+/// shared with it if there is room, otherwise through its socket: messages between workers need no order.
 class PeerLinks {
  public:
-  /// The way to the client, which may be pushed to like a worker. Any thread.
+  /// The route to the client, to which content can be pushed as to a worker. Any thread.
   class ClientLink {
    public:
     virtual ~ClientLink() = default;
     /// As PeerLinks::take().
     virtual std::shared_ptr<std::byte> take(std::size_t size) = 0;
-    /// There and back; 0: unknown.
+    /// The round trip to the client; 0: unknown.
     virtual std::chrono::nanoseconds round_trip() const = 0;
-    /// Whether there is memory shared with the client.
+    /// Whether the client shares memory with this worker.
     virtual bool shares() const = 0;
     virtual void send(protocol::PeerData&& part) = 0;
-    /// Main thread. Throws RuleBroken where there is no such place.
+    /// As PeerLinks::segment().
     virtual std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at,
                                                std::uint64_t size) = 0;
   };
 
-  /// @param patience how long a link may be down; 0: it is gone with its connection
+  /// @param patience how long a link may be down; 0: it ends with its connection
   PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience)
       : context_(context), patience_(patience) {}
 
-  /// Opens the link and attaches. Throws zmq::error_t for an endpoint that is none.
+  /// Opens a link and attaches to the peer. Throws zmq::error_t for an invalid endpoint.
   void connect(const protocol::ConnectPeer& message);
-  /// From now on the memory goes before the socket.
+  /// From now on messages to the peer go through this memory if there is room.
   void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);
 
-  /// Pushes to protocol::kClientPeer go there from now on. Before there are any.
+  /// Sets the route of pushes to protocol::kClientPeer. To be called before the first one.
   void set_client(ClientLink& client) { client_ = &client; }
 
   bool known(protocol::PeerId peer);
 
-  /// Whether there is memory shared with the peer, a worker, which is not gone. Any thread.
+  /// Whether the peer is a worker that shares memory with this one, and is not gone. Any thread.
   bool shares(protocol::PeerId peer);
 
-  /// A block for data on its way to the peer, which gets it without another copy; null where there is none.
-  /// Any thread.
+  /// A block of shared memory for data to the peer, which reads it without another copy. Any thread.
+  /// @returns null when the peer shares no memory or there is no room
   std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
 
-  /// In chunks of how many bytes a GPU's push of `size` goes. Main thread.
+  /// The size of the chunks in which a GPU should push `size` bytes. Main thread.
   std::uint64_t chunk_size(protocol::PeerId peer, std::uint64_t size);
 
-  /// How many chunks of a push, of so many bytes each, are worth being under way at a time: until they have
-  /// come they are kept. Main thread.
+  /// How many chunks of a push should be in flight at a time. Each is kept in memory until it has arrived.
+  /// Main thread.
+  /// @param chunk bytes of each
   unsigned chunks_ahead(protocol::PeerId peer, std::size_t chunk);
 
-  /// A place in a segment that the client shares. Main thread. Throws RuleBroken where there is none.
+  /// A range of a segment that the client shares. Main thread. Throws RuleBroken if there is no such range.
   std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) const {
     return client_->segment(id, at, size);
   }
 
-  /// Sends to a known peer; it is up to the peers' own sessions to notice one that is gone. Any thread.
+  /// Sends to a known peer. Does nothing when the peer is gone, which its own session notices. Any thread.
   template <typename M>
   void send(protocol::PeerId peer, M message) {
     if constexpr (std::is_same_v<M, protocol::PeerData>) {
@@ -86,8 +87,9 @@ class PeerLinks {
     send_batch(link->second);
   }
 
-  /// Sends through memory shared with the peer, or not at all: payloads are to be blocks of take(), and their
-  /// owners are let go of when the peer has done with them. Any thread. @returns whether it was sent.
+  /// Sends through memory shared with the peer, or not at all. Payloads have to be blocks of take(); their
+  /// owners are released when the peer has finished with them. Any thread. @returns whether the message was
+  /// sent.
   template <typename M>
   bool send_shared(protocol::PeerId peer, const M& message) {
     const std::lock_guard lock(mutex_);
@@ -99,19 +101,19 @@ class PeerLinks {
     return sent;
   }
 
-  /// Lets go of what peers have read. Any thread.
+  /// Releases the blocks that peers have finished with. Any thread.
   void collect();
-  /// Hears what peers have got, and connects again to those whose links broke. Main thread, now and then.
-  /// @returns those that have been out of reach for too long, once.
+  /// Receives acknowledgements and reconnects broken links. To be called now and then. Main thread.
+  /// @returns the peers that have become out of reach for too long since the last call
   std::vector<protocol::PeerId> tend(std::chrono::steady_clock::time_point now);
-  /// Whether a link is down, so that tend() is to be called soon.
+  /// Whether a link is down, so that tend() has to be called soon.
   bool down() const { return down_; }
 
   /// Before sleeping: adds the descriptors that become readable when there is something for collect() or
   /// tend(). Main thread.
-  /// @returns false where there is something to collect.
+  /// @returns false when there is something already
   bool rest(std::vector<int>& descriptors);
-  /// After sleeping.
+  /// After sleeping: peers need not ring any more.
   void hush();
 
  private:
@@ -122,20 +124,20 @@ class PeerLinks {
   struct Link {
     std::string endpoint;
     std::string token;
-    std::vector<Tended> lines = {};  ///< at least one; what is large goes through all of them in turn
+    std::vector<Tended> lines = {};  ///< at least one; large messages go through all of them in turn
     std::size_t next = 0;
     bool gone = false;
     std::shared_ptr<protocol::SharedMemory> shared = nullptr;
     bool long_way() const { return lines.front().line->round_trip() > protocol::kLongWay; }
-    /// Whether something may go through it.
+    /// Whether messages can go through shared memory.
     bool shares() const { return shared && !gone; }
   };
   void add_line(Link& link);
   void send_batch(Link& link);
   bool try_shared(Link& link);
-  /// Nothing goes to the peer any more.
+  /// Sends nothing more to the peer.
   static void end(Link& link);
-  /// Calls action(), which uses the link's lines, unless they are gone.
+  /// Calls action(), which uses the link's lines, unless the link is gone.
   template <typename F>
   void with_lines(Link& link, F&& action);
 
@@ -144,7 +146,7 @@ class PeerLinks {
   bool down_ = false;
   ClientLink* client_ = nullptr;
   std::atomic<bool> lending_ = false;
-  std::mutex mutex_;  // guards what follows; one sender at a time
+  std::mutex mutex_;  // guards the members below; one sender at a time
   std::map<protocol::PeerId, Link> links_;
   protocol::Batch batch_;
 };

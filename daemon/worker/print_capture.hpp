@@ -7,14 +7,14 @@
 
 namespace clique::daemon {
 
-/// Catches what kernels print: replaces the process's standard output by a file in memory and hands out what
-/// was added. Not thread-safe, except that anybody may print.
+/// Captures what kernels print: replaces the process's standard output by a file in memory, and hands out
+/// what was added. take() is for one thread at a time; any thread may print.
 class PrintCapture {
  public:
   /// Throws std::system_error.
   PrintCapture();
 
-  /// What was printed since the last call; cheap where that is nothing.
+  /// The text that was printed since the last call, up to 4 MiB of it.
   protocol::Bytes take();
 
  private:

@@ -14,12 +14,14 @@ void Recordings::define(const protocol::DefineRecording& message) {
   const auto take = [&](auto&& recorded) {
     const Command& header = recorded.command;
     if (header.id != 0 || header.queue != 0 || header.flags != 0)
-      throw RuleBroken("a command of " + name + " with a header of its own");
+      throw RuleBroken("a command of " + name + " has an id, a queue or flags, which only the run has");
     for (const protocol::CommandId earlier : header.waits)
       if (earlier >= commands.size())
-        throw RuleBroken("a command of " + name + " that waits for a later one");
+        throw RuleBroken("command " + std::to_string(commands.size()) + " of " + name +
+                         " waits for command " + std::to_string(earlier) + ", which is not before it");
     if (commands.size() == protocol::DefineRecording::kMaxCommands)
-      throw RuleBroken(name + " has too many commands");
+      throw RuleBroken(name + " has more than " + std::to_string(protocol::DefineRecording::kMaxCommands) +
+                       " commands");
     commands.emplace_back(std::forward<decltype(recorded)>(recorded));
   };
   reader_.read(protocol::RecordedMessages{}, std::as_bytes(std::span(message.commands)), {}, nullptr, take);
@@ -39,7 +41,8 @@ void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
   const auto found = recordings_.find(message.recording);
   if (found == recordings_.end())
     throw RuleBroken("recording " + std::to_string(message.recording) + " does not exist");
-  if ((message.command.flags & Command::kMore) != 0) throw RuleBroken("a recording as a part of a command");
+  if ((message.command.flags & Command::kMore) != 0)
+    throw RuleBroken("a run of recording " + std::to_string(message.recording) + " is a part of a command");
   Recording& recording = found->second;
   if (!std::exchange(recording.has_run, true))
     recording.graph = make_graph(recording.commands, message.command.queue, backend);

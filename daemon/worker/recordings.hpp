@@ -11,16 +11,16 @@
 
 namespace clique::daemon {
 
-/// Commands that the client has defined once and runs any number of times (cl_khr_command_buffer). The
-/// backend executes them as one graph, or else as if each had come alone.
+/// Recordings: lists of commands that the client defines once and runs any number of times
+/// (cl_khr_command_buffer). The backend executes one as a graph if it can, otherwise command by command. Main
+/// thread.
 class Recordings {
  public:
-  /// Throws protocol::DecodeError and RuleBroken, also for what no recording may hold.
+  /// Throws protocol::DecodeError and RuleBroken, also for commands that a recording cannot contain.
   void define(const protocol::DefineRecording& message);
-  /// Has the backend enqueue all of a recording's commands. Throws RuleBroken, also where there is no such
-  /// recording.
+  /// Has the backend enqueue all of a recording's commands. Throws RuleBroken, also for an unknown recording.
   void run(const protocol::RunRecording& message, Backend& backend);
-  /// @returns whether the id was a recording's.
+  /// @returns whether the id is a recording's
   bool release(protocol::ObjectId id) { return recordings_.erase(id) > 0; }
 
  private:
@@ -35,7 +35,7 @@ class Recordings {
   struct Recording {
     std::vector<Recorded> commands;
     bool has_run = false;
-    std::shared_ptr<Graph> graph = {};  ///< of the commands; null where the backend cannot
+    std::shared_ptr<Graph> graph = {};  ///< null before the first run, and if the backend cannot make one
   };
   static std::shared_ptr<Graph> make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
                                            Backend& backend);

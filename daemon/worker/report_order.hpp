@@ -10,33 +10,34 @@ namespace clique::daemon {
 
 class Reporter;
 
-/// Brings reports into the order of the commands' dependencies. A driver's threads call back in any order,
-/// but a client that sees a command complete must find complete what that command came after.
+/// Brings reports into the order of the commands' dependencies: a driver's threads call back in any order,
+/// but when a client sees a command complete, everything that the command depends on must have been reported.
 class ReportOrder {
  public:
-  /// One report that will be made. Shared by whoever must be reported after it.
+  /// One report that will be made. Shared with the entries that must follow it.
   class Entry {
     friend class ReportOrder;
-    std::size_t waits_for_ = 0;  // entries not yet out
+    std::size_t waits_for_ = 0;  // entries that are not out yet
     bool out_ = false;
-    std::function<void()> emit_;  // set when due
+    std::function<void()> emit_;  // set when the report is due
     std::vector<std::shared_ptr<Entry>> successors_;
   };
   using EntryRef = std::shared_ptr<Entry>;
 
   explicit ReportOrder(Reporter& reporter) : reporter_(reporter) {}
 
-  /// Announces a report that has to come after those in `after` (null ones are ignored). Any thread.
+  /// Announces a report that has to follow those in `after`, where null entries are ignored. Any thread.
   EntryRef expect(std::span<const EntryRef> after);
 
-  /// Stands for what is in `after` (null ones are ignored) without a report of its own: out when all of that
-  /// is. Null where it is out already. Any thread.
+  /// An entry without a report of its own, which is out when all of `after` are (null entries are ignored).
+  /// Null if they are out already. Any thread.
   EntryRef follow(std::span<const EntryRef> after);
 
-  /// The report is due: `emit` (which adds to the Reporter, and may be empty) is called, now or once those
-  /// before it are out, on this or another thread. Any thread.
+  /// The report is due. Calls `emit`, which adds it to the Reporter and may be empty, as soon as all earlier
+  /// reports are out: now, or later on another thread. Any thread.
   void due(const EntryRef& entry, std::function<void()> emit);
 
+  /// Whether the report has been added. Any thread.
   bool is_out(const EntryRef& entry);
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long to wait for room in shared memory without any progress.
+/// How long to wait for room in shared memory.
 constexpr auto kPatience = 100ms;
 constexpr auto kPause = 20us;
 
@@ -38,7 +38,7 @@ std::shared_ptr<std::byte> Reporter::take(std::size_t size) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   auto block = shared_->take(size);
   while (!block && !crowded_ && std::chrono::steady_clock::now() < deadline) {
-    // What the client waits for may be waiting here.
+    // The client may be waiting for what has not been sent yet.
     flush();
     std::this_thread::sleep_for(kPause);
     block = shared_->take(size);
@@ -54,9 +54,9 @@ bool Reporter::send() {
     if (sent == Sent::Yes) return true;
     if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
   }
-  // A client that is gone is noticed by the session; until then there is nothing to be done about it here.
+  // The session notices when the client is gone.
   line_.send(socket_, outgoing_, client_);
-  // Looking makes the descriptor forget that it was readable.
+  // Reading the events resets the descriptor, so the main thread has to be told in another way.
   if (resumable_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0 && !news_.exchange(true))
     tasks_.post([] {});
   return true;
@@ -82,7 +82,7 @@ bool Reporter::settled() {
   return !sending_ && pending_.empty() && outgoing_.empty();
 }
 
-/// The socket and the line, where no other thread has them; what others add meanwhile goes out at the end.
+/// Takes the socket and the line, unless another thread has them; at its end, sends what was added meanwhile.
 class Reporter::Turn {
  public:
   explicit Turn(Reporter& reporter) : reporter_(reporter) {
@@ -123,7 +123,7 @@ void Reporter::hear() {
     try {
       if (hear(incoming)) continue;
     } catch (const protocol::DecodeError&) {
-      // The session ends for it, on the main thread.
+      // The main thread meets the same error in receive(), which ends the session.
     }
     strangers_.push_back(std::move(incoming));
     if (!news_.exchange(true)) tasks_.post([] {});
@@ -131,7 +131,7 @@ void Reporter::hear() {
 }
 
 void Reporter::receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach) {
-  // Before the turn, so that what comes while another thread has it is not forgotten.
+  // Before the turn, so that news that arrives while another thread has it is not forgotten.
   news_.store(false);
   const Turn turn(*this);
   if (!turn) {
@@ -158,7 +158,8 @@ void Reporter::receive(const std::function<std::optional<std::uint64_t>(const pr
 }
 
 void Reporter::ended_elsewhere(protocol::CommandId command) {
-  // Sessions that never print must not collect these for ever; the client has long heard of older ones.
+  // Sessions that never print must not collect these without bound. The client has long had reports of older
+  // ones.
   constexpr std::size_t kRemembered = 256;
   const std::lock_guard lock(mutex_);
   ended_elsewhere_.push_back(command);
@@ -166,7 +167,7 @@ void Reporter::ended_elsewhere(protocol::CommandId command) {
 }
 
 void Reporter::add_prints() {
-  // To look takes a system call.
+  // Looking takes a system call.
   if (!prints_expected()) return;
   for (auto text = prints_.take(); !text.empty(); text = prints_.take()) {
     pending_.add(protocol::Print{std::move(text), {ended_elsewhere_.begin(), ended_elsewhere_.end()}});

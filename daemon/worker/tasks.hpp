@@ -8,14 +8,14 @@
 
 namespace clique::daemon {
 
-/// Work that other threads hand to the session's main thread.
+/// Functions that other threads have called on the session's main thread.
 class Tasks {
  public:
   Tasks();
 
-  /// Has `task` called on the main thread soon. Any thread.
+  /// Has `task` called on the main thread, which it wakes up. Any thread.
   void post(std::function<void()> task);
-  /// Calls what was posted. Main thread. @returns whether there was anything.
+  /// Calls all tasks that were posted. Main thread. @returns whether there were any.
   bool run();
   /// Readable while tasks wait.
   int fd() const { return wakeup_.get(); }

@@ -7,9 +7,9 @@
 namespace clique::daemon {
 
 namespace {
-/// How much data may lie here that nobody expects yet: far more than a client lets happen.
+/// The most data that may arrive before its Expect. A correct client causes far less.
 constexpr std::uint64_t kMaxEarlyBytes = 4ULL << 30U;
-/// CL_OUT_OF_RESOURCES: what a transfer that cannot be received ends with.
+/// CL_OUT_OF_RESOURCES: the status of a transfer that cannot be received.
 constexpr std::int32_t kBadTransfer = -5;
 }  // namespace
 
@@ -41,7 +41,8 @@ void Transfers::receive(Part&& part) {
   if (!transfer.expected) {
     early_bytes_ += size_of(part);
     if (early_bytes_ > kMaxEarlyBytes)
-      throw RuleBroken("other workers pushed too much that was never expected");
+      throw RuleBroken("other workers have pushed more than " + std::to_string(kMaxEarlyBytes) +
+                       " bytes that no Expect waits for");
     transfer.early.push_back(std::move(part));
     return;
   }
@@ -51,7 +52,7 @@ void Transfers::receive(Part&& part) {
 bool Transfers::fail(protocol::CommandId id, std::int32_t status) {
   const auto found = transfers_.find(id);
   if (found == transfers_.end() || !found->second.expected) return false;
-  // The transfer stays, for parts that come all the same to be dropped.
+  // The transfer stays, so that parts that still arrive are dropped.
   fail(found->second, status);
   return true;
 }
@@ -96,13 +97,13 @@ bool Transfers::place(Transfer& transfer, Part&& part) {
   const bool fits = ends ? offset != 0 && transfer.received <= offset && offset <= transfer.size
                          : size <= transfer.size - transfer.received && offset <= transfer.size - size;
   if (status == 0 && !fits) {
-    spdlog::warn("transfer {}: a part of {} bytes at {} does not fit into {} bytes",
+    spdlog::warn("transfer {} fails: a part of {} bytes at {} does not fit into its {} bytes",
                  std::visit([](const auto& any) { return any.transfer; }, part), size, offset, transfer.size);
     status = kBadTransfer;
   }
   if (status != 0) {
     fail(transfer, status < 0 ? status : kBadTransfer);
-    // After a failed push nothing more comes; after a bad part, more of them might.
+    // After a failed push no more parts arrive; after a bad part, they may.
     return told != 0;
   }
   if (ends) {

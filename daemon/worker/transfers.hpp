@@ -11,28 +11,29 @@
 
 namespace clique::daemon {
 
-/// Brings the parts that other workers push to the Expect commands that wait for them. Parts may come first.
-/// Main thread.
+/// Brings the parts that other workers push to the Expect commands that wait for them. Parts may arrive
+/// before their Expect. Main thread.
 class Transfers {
  public:
-  /// How a push goes on that relays what comes.
+  /// How a push sends on the parts that arrive.
   struct Onward {
     std::function<void(protocol::PeerData&&)> send;
-    /// What cannot be sent as it is, for it to be pushed from where it will be.
+    /// For parts that cannot be sent on as they are: pushes them from their place in the buffer.
     std::function<void(protocol::Push&&)> push;
   };
 
-  /// @param sink null: the data is dropped.
+  /// @param sink null: the data is dropped
+  /// Throws RuleBroken if the transfer is expected already.
   void expect(const protocol::Expect& command, std::unique_ptr<TransferSink> sink);
   void receive(protocol::PeerData&& part) { receive(Part(std::move(part))); }
   void receive(protocol::WindowData&& part) { receive(Part(std::move(part))); }
-  /// What an Expect waits for is not coming. @returns false where no such Expect waits.
+  /// The parts that an Expect waits for will not arrive. @returns false if no such Expect waits.
   bool fail(protocol::CommandId id, std::int32_t status);
 
-  /// A push of what is on its way here, and which waits for that alone, sends the parts on as they come,
-  /// instead of waiting for the last and reading them again. What has come before, and what lies in windows,
-  /// is pushed by itself.
-  /// @returns whether the push is one of these.
+  /// If a push is of a range that is still arriving, and waits for nothing else, sends the parts on as they
+  /// arrive, instead of reading them back after the last one. Parts that have arrived before, and parts in
+  /// windows, are pushed one by one.
+  /// @returns whether the push is one of these
   bool relay(const protocol::Push& push, Onward onward);
 
  private:
@@ -47,7 +48,7 @@ class Transfers {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
     std::uint64_t received = 0;
-    /// Begin and end of the parts that have come, those joined that came one after the other.
+    /// Begin and end of the ranges that have arrived; consecutive parts are joined.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
     std::unique_ptr<TransferSink> sink;
     std::vector<Relay> relays;
@@ -55,7 +56,7 @@ class Transfers {
   };
   static std::uint64_t size_of(const Part& part);
   void receive(Part&& part);
-  /// @returns whether the transfer is over.
+  /// @returns whether the transfer is complete or has failed
   static bool place(Transfer& transfer, Part&& part);
   static void put(Transfer& transfer, protocol::PeerData&& part);
   static void put(Transfer& transfer, protocol::WindowData&& part);

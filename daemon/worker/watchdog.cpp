@@ -15,11 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// For the main thread to end the process by itself.
+/// How long the main thread has to end the process itself.
 constexpr auto kGrace = 3s;
 constexpr auto kInterval = 500ms;
 
-/// What the descriptor stands for; 0 for nothing.
+/// Identifies the file behind a descriptor; 0 if it is closed.
 ino_t identity(int descriptor) {
   struct stat status{};
   return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
@@ -27,7 +27,7 @@ ino_t identity(int descriptor) {
 
 [[noreturn]] void end_after_grace() {
   std::this_thread::sleep_for(kGrace);
-  spdlog::warn("the device's driver does not return: the process is ended");
+  spdlog::warn("a call of the device's driver does not return; ending this process and its session");
   std::_Exit(EXIT_FAILURE);
 }
 
@@ -38,7 +38,7 @@ struct ConnectionWatch::State {
   std::array<int, 2> sockets{-1, -1};
   std::array<ino_t, 2> identities{};
 
-  /// A descriptor that was closed may stand for another connection by now.
+  /// A descriptor that was closed may have become another connection's.
   bool gone() {
     const std::lock_guard lock(mutex);
     return sockets[0] >= 0 &&

@@ -1,5 +1,5 @@
-// Ends the worker where its main thread cannot: a call of the device's driver may wait for a kernel that
-// never ends.
+// Ends the worker when its main thread cannot, since a call of the driver may wait for a kernel that never
+// ends.
 #pragma once
 
 #include <array>
@@ -8,23 +8,22 @@
 
 namespace clique::daemon {
 
-/// Ends the process a few seconds after the client's connections were closed, however busy the main thread
-/// is.
+/// Ends the process a few seconds after the client's connections were closed, even while the main thread is
+/// in a call of the driver.
 class ConnectionWatch {
  public:
-  /// @param patience for which the client may be away
+  /// @param patience how long the client may be cut off
   explicit ConnectionWatch(std::chrono::milliseconds patience);
-  /// @param sockets descriptors of the connections that there are now. Whoever owns them closes them when
-  /// they are lost.
+  /// @param sockets descriptors of the present connections. ZeroMQ, which owns them, closes them when they
+  /// are lost.
   void set(const std::array<int, 2>& sockets);
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // the watching thread's, too
+  std::shared_ptr<State> state_;  // shared with the watching thread
 };
 
-/// Ends the process in a few seconds, in which the main thread may do it in better order. Any thread; returns
-/// at once.
+/// Ends the process in a few seconds, unless the main thread ends it before. Any thread. Returns at once.
 void end_soon();
 
 }  // namespace clique::daemon

@@ -17,8 +17,7 @@ namespace clique::daemon {
 
 namespace {
 
-/// Received and staged blocks are taken and given back all the time; keeping them saves faulting their pages
-/// in anew.
+/// Blocks for received and staged data come and go all the time. Keeping their memory saves its page faults.
 void keep_large_blocks() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -34,7 +33,7 @@ std::string make_token() {
   return token;
 }
 
-/// A ROUTER on a free port of the range. @returns the port.
+/// Binds to a free port of the range. @returns the port.
 std::uint16_t bind(zmq::socket_ref socket, const WorkerOptions& options) {
   const bool v6 = options.bind.find(':') != std::string::npos;
   const std::string host = "tcp://" + (v6 ? "[" + options.bind + "]" : options.bind) + ":";
@@ -72,7 +71,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   protocol::expect_payloads(commands);
   protocol::expect_payloads(peers);
   protocol::keep_payload_memory();
-  // Nobody says more than Attach there.
+  // Clients and strangers send nothing longer than Attach there.
   constexpr std::int64_t kMaxAttach = 64 << 10;
   reports.set(zmq::sockopt::maxmsgsize, kMaxAttach);
   Tasks tasks;
@@ -84,7 +83,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
-  // For as long as this process lives: drivers may have it pinned.
+  // Lives as long as this process, since drivers may pin it.
   const auto shared = offer->memory();
   backend->share(shared->incoming());
   backend->share(shared->outgoing());
@@ -102,7 +101,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);
   control.send(ready);
   session.run();
-  // Neither the driver's threads nor ZeroMQ's are waited for.
+  // Does not wait for the driver's threads and ZeroMQ's.
   std::_Exit(EXIT_SUCCESS);
 }
 

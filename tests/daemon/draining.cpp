@@ -36,7 +36,7 @@ TEST(Draining, GivenASessionWhenTerminatedThenItFinishesAndOthersAreRefused) {
   const pid_t worker = node.worker_of("a runner");
   node.signal(SIGTERM);
   EXPECT_TRUE(eventually([&] { return node.logged("draining: no new sessions; 1 run"); }));
-  EXPECT_NE(refusal(node).find("node alpha drains"), std::string::npos) << refusal(node);
+  EXPECT_NE(refusal(node).find("node alpha is draining"), std::string::npos) << refusal(node);
   // The idle worker is gone, the session is not.
   EXPECT_TRUE(eventually([&] { return node.workers() == std::vector<pid_t>{worker}; }));
   EXPECT_EQ(client->set_up("kernel void nothing() {}").status, 0);

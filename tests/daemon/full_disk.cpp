@@ -75,7 +75,8 @@ TEST_F(FullDisk, GivenNoRoomThenProgramsAreBuiltElsewhere) {
     expect_works(client, 3 + i);
     client.send(Goodbye{});
   }
-  EXPECT_TRUE(node.logged("has no room for what is compiled, which goes to " + memory_.string()))
+  EXPECT_TRUE(
+      node.logged("has less than 32 MiB of free space for compiled programs; using " + memory_.string()))
       << node.log();
   EXPECT_FALSE(fs::is_empty(memory_));
 }

@@ -90,7 +90,7 @@ TEST_F(Strangers, GivenWrongTokenThenNothingIsExecuted) {
   zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(welcome.workers.at(0).commands));
   send(socket, Attach{std::string(64, '0')}, Goodbye{});
   send(socket, Goodbye{});
-  EXPECT_TRUE(eventually([&] { return node_.logged("wrong token"); })) << node_.log();
+  EXPECT_TRUE(eventually([&] { return node_.logged("the token is wrong"); })) << node_.log();
   // The right one is still welcome.
   Client client(welcome.workers.at(0));
   client.set_up();

@@ -33,7 +33,8 @@ TEST_F(Draining, WhoIsThereFinishesAndWhoComesIsToldWhy) {
                           {{"CLIQUE_NODES", nodes[0].address() + "," + nodes[1].address()}});
   EXPECT_EQ(0, late.wait(std::chrono::seconds(20))) << late.output();
   EXPECT_NE(std::string::npos, late.output().find("1 devices")) << late.output();
-  EXPECT_NE(std::string::npos, late.output().find("cannot be reached: cliqued refused: node alpha drains"))
+  EXPECT_NE(std::string::npos,
+            late.output().find("cannot be reached: cliqued refused: node alpha is draining"))
       << late.output();
 
   // The session works as before, also with objects that are created now.
