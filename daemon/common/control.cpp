@@ -13,7 +13,7 @@ using protocol::detail::Decoder;
 using protocol::detail::Encoder;
 using protocol::detail::Packer;
 
-/// More than any packet: a hundred devices' names, or all that one has to say of itself.
+/// Larger than any packet: the names of a hundred devices, or the description of one.
 constexpr std::size_t kMaxPacket = 128U << 10U;
 
 template <typename T>
@@ -25,7 +25,7 @@ msgpack::sbuffer pack(const T& value) {
   return buffer;
 }
 
-/// Throws the reason that the process gave instead of something better.
+/// Throws DecodeError, and std::runtime_error with the reason that the process sent instead of its result.
 msgpack::object_handle unpack(std::span<const std::byte> packet) {
   try {
     msgpack::object_handle handle =
@@ -81,7 +81,7 @@ void ControlChannel::send(const std::string& reason) const {
 }
 
 void ControlChannel::send_packet(const msgpack::sbuffer& packet) const {
-  // A starter that has gone is noticed by its end of file.
+  // When the starter has gone, the channel's end of file tells it.
   static_cast<void>(::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL));
 }
 
@@ -101,7 +101,7 @@ std::optional<std::vector<std::byte>> ControlChannel::receive() const {
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet) {
   const msgpack::object_handle handle = unpack(packet);
   const auto elements = Decoder::array(handle.get());
-  // A device begins with a list, and the last word with the platform's name.
+  // A device begins with a list, WorkerReady with the platform's name.
   if (!elements.empty() && elements[0].type == msgpack::type::ARRAY)
     return decode<protocol::DeviceDescription>(handle);
   return decode<WorkerReady>(handle);

@@ -1,17 +1,16 @@
-// The channel between the process that starts a worker and the worker: a SOCK_SEQPACKET socketpair, whose
-// worker end is inherited. Every packet is one msgpack array.
+// The channel between a process of cliqued and the process that started it: a SOCK_SEQPACKET socketpair, one
+// end of which is inherited. Every packet is one msgpack array.
 //
 // What `cliqued PROCESS --control-fd N` sends:
-// - worker: each of its devices, as protocol::DeviceDescription has them; then [platform, address], where the
-//   address is a protocol::WorkerAddress; and lives until the session's end;
-// - embedded: a list of the latter, and lives until end of file;
-// - probe: [[kind, index, platform, [[device, type], ...]], ...], and ends.
+// - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady; it lives until its
+// session's end;
+// - embedded: a list of WorkerReady; it lives until end of file;
+// - probe: a list of ListedPlatform; then it exits.
 //
-// `platform` and `device`: STR; `kind` (PlatformKind), `index` and `type` (cl_device_type): integers. A
-// process that cannot do its work writes [reason] (STR) instead, and ends. The ports are on 127.0.0.1, or on
-// the address that `cliqued worker --bind` names. The starter writes nothing but Notices, and those to
-// workers only. End of file on the channel, in any phase, ends the process that inherited it and everything
-// that it started.
+// A process that cannot do its work sends [reason] (STR) instead, and exits. The ports are on 127.0.0.1, or
+// on the address that `cliqued worker --bind` names. The starter sends nothing but Notices, to workers only.
+// End of file on the channel ends the process that inherited it, and everything that this one started, at any
+// time.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@
 
 namespace clique::daemon {
 
-/// What a worker says last: its driver is loaded, and its sockets are bound.
+/// A worker's last packet: its driver is loaded, and its sockets are bound.
 struct WorkerReady {
   std::string platform;  ///< the driver's platform name
   protocol::WorkerAddress address;
@@ -42,21 +41,21 @@ struct ListedDevice {
 /// Which backend runs a platform's devices.
 enum class PlatformKind : std::uint8_t { OpenCl = 0, Cuda = 1 };
 
-/// A driver of the node with its devices: what one worker serves.
+/// A driver of the node with its devices, which one worker serves.
 struct ListedPlatform {
   PlatformKind kind = PlatformKind::OpenCl;
-  std::uint32_t index = 0;  ///< in clGetPlatformIDs; of a GPU with CUDA
+  std::uint32_t index = 0;  ///< in clGetPlatformIDs; for CUDA the number of the GPU
   std::string name;
   std::vector<ListedDevice> devices;
   CLIQUE_FIELDS(ListedPlatform, kind, index, name, devices)
 };
 
-/// What a worker is told.
+/// A message of the starter to its worker.
 struct Notice {
   enum class Kind : std::uint8_t {
-    Taken = 0,   ///< its address is given away, to the client `text` (for logs), who has kAttachSeconds
-    HungUp = 1,  ///< the client has left the daemon: if it is not attached by now, it never will be
-    Stop = 2,    ///< the session is to end, for the reason `text`
+    Taken = 0,  ///< the client `text` (for logs) has got its address, and has to attach within kAttachSeconds
+    HungUp = 1,  ///< the client has left the daemon: if it has not attached by now, it never will
+    Stop = 2,    ///< the session has to end, for the reason `text`
     Forgone = 3  ///< the client has asked for another session instead
   };
   Kind kind = Kind::Taken;
@@ -64,7 +63,7 @@ struct Notice {
   CLIQUE_FIELDS(Notice, kind, text)
 };
 
-/// Time that a client has to attach to a worker whose address it was given.
+/// How long a client that was given a worker's address may take to attach.
 inline constexpr int kAttachSeconds = 30;
 
 /// One end of the channel. Not thread-safe.
@@ -79,12 +78,10 @@ class ControlChannel {
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const Notice& notice) const;
-  /// The reason why there is nothing better to send.
+  /// Sends the reason why the process cannot do its work.
   void send(const std::string& reason) const;
 
-  /// One packet, waiting for it.
-  /// @returns nothing at end of file.
-  /// Throws std::system_error.
+  /// Waits for a packet. Throws std::system_error. @returns nothing at end of file.
   std::optional<std::vector<std::byte>> receive() const;
 
  private:
@@ -93,8 +90,8 @@ class ControlChannel {
   Fd fd_;
 };
 
-/// What a packet holds. Throws std::runtime_error with the reason that the process gave instead, and
-/// DecodeError.
+/// Decode a packet. They throw DecodeError, and std::runtime_error with the reason that the process sent
+/// instead.
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);

@@ -9,7 +9,7 @@ namespace clique::daemon {
 void init_log(const std::string& role, const std::string& level) {
   auto logger = spdlog::stderr_logger_mt(role);
   spdlog::set_default_logger(logger);
-  // The journal has its own time stamps.
+  // The journal adds its own time stamps.
   const bool journal = environment("JOURNAL_STREAM").has_value();
   spdlog::set_pattern(journal ? "%n[%P] %l: %v" : "%Y-%m-%d %H:%M:%S.%e %n[%P] %l: %v");
   spdlog::set_level(spdlog::level::from_str(level));
@@ -39,7 +39,7 @@ void warn_limited(LogLimit& limit, const std::string& line) {
   std::uint64_t skipped = 0;
   if (!limit.admit(&skipped)) return;
   if (skipped > 0) {
-    spdlog::warn("{} ({} such lines held back before)", line, skipped);
+    spdlog::warn("{} ({} similar lines were held back before)", line, skipped);
   } else {
     spdlog::warn("{}", line);
   }

@@ -19,11 +19,11 @@ void init_log(const std::string& role, const std::string& level);
 /// The default logger's level, as init_log() takes it.
 std::string log_level();
 
-/// For lines that a stranger can cause: lets a few through each second and counts the others. Thread-safe.
+/// Limits log lines that strangers can cause: admits a few each second and counts the others. Thread-safe.
 class LogLimit {
  public:
   /// @returns whether the caller may log now; *skipped is then the number of lines held back since the last
-  /// one.
+  /// one
   bool admit(std::uint64_t* skipped);
 
  private:
@@ -34,7 +34,7 @@ class LogLimit {
   std::uint64_t skipped_ = 0;
 };
 
-/// Logs a warning unless `limit` has had enough.
+/// Logs a warning if `limit` admits it.
 void warn_limited(LogLimit& limit, const std::string& line);
 
 }  // namespace clique::daemon

@@ -25,8 +25,7 @@ CommandLine read_command_line(int argc, char** argv) {
       result.values[name] = {text, option};
     };
     if (setting.type == Setting::Type::Switch) {
-      app.add_flag_callback(
-          option, [set] { set("true"); }, std::string(setting.help));
+      app.add_flag_callback(option, [set] { set("true"); }, std::string(setting.help));
     } else {
       auto* const added = app.add_option_function<std::string>(option, set, std::string(setting.help));
       added->type_name(std::string(setting.placeholder));

@@ -7,21 +7,22 @@
 
 namespace clique::daemon {
 
-/// One driver's part of the devices to serve.
+/// The devices of one driver that are served.
 struct SelectedPlatform {
   PlatformKind kind = PlatformKind::OpenCl;
   std::uint32_t index = 0;  ///< ListedPlatform::index
   std::string name;
-  std::vector<std::uint32_t> devices;  ///< indices in the platform, ascending
+  std::vector<std::uint32_t> devices;  ///< positions in the platform, ascending
 };
 
-/// Selects devices by `spec`: a comma-separated list, each element an index into all of the node's devices, a
-/// type (cpu, gpu, accelerator), or part of a name in any case; empty: all. Platforms without a selected
-/// device are left out. Throws ConfigError where an element selects nothing; it lists what there is.
+/// Selects devices. Platforms without a selected device are left out. Throws ConfigError, with a list of the
+/// node's devices, when an element selects nothing.
+/// @param spec elements separated by commas, each an index into all of the node's devices, a type (cpu, gpu,
+/// accelerator), or a part of a name in upper or lower case; empty: all devices
 std::vector<SelectedPlatform> select_devices(const std::string& spec,
                                              const std::vector<ListedPlatform>& platforms);
 
-/// One line for each device: its index, type and name.
+/// A line for each device: index, type and name.
 std::string device_table(const std::vector<ListedPlatform>& platforms);
 
 }  // namespace clique::daemon

@@ -13,8 +13,7 @@ namespace clique::daemon {
 
 namespace {
 const std::array kArguments{
-    argument<ProbeOptions>(
-        "--nvidia", [](auto& options) -> auto& { return options.nvidia; }),
+    argument<ProbeOptions>("--nvidia", [](auto& options) -> auto& { return options.nvidia; }),
 };
 }  // namespace
 

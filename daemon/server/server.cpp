@@ -12,20 +12,21 @@
 namespace clique::daemon {
 
 namespace {
-/// Hello is all that anybody may say here.
+/// The longest message: clients send nothing but Hello.
 constexpr std::int64_t kMaxMessage = 64 << 10;
-/// Clients that wait for their workers to start; more are refused.
+/// Clients that may wait for their workers to start; more are refused.
 constexpr std::size_t kMaxWaiting = 64;
-/// Sets of workers that start at the same time.
+/// Sets of workers that may start at the same time.
 constexpr std::size_t kMaxSets = 4;
-/// Workers that die while they are idle are not replaced more often than this.
+/// How long to wait before workers that failed are started again.
 constexpr std::chrono::seconds kRestartInterval{1};
+/// The longest wait for events.
 constexpr long kPollMs = 1000;
-/// While a worker is about to end.
+/// The same while a worker is ending.
 constexpr long kEndingPollMs = 20;
-/// For a worker whose channel is closed to end; then it is killed.
+/// How long a worker whose channel is closed may take to exit; then it is killed.
 constexpr std::chrono::seconds kEndTime{2};
-/// How often it is looked whether clients that are to attach are still there.
+/// How often to look whether clients that have not attached yet are still there.
 constexpr std::chrono::milliseconds kHungUpInterval{500};
 }  // namespace
 
@@ -53,7 +54,8 @@ int Server::run(int signal_fd) {
 
 void Server::drain(int signal_fd, std::chrono::seconds limit) {
   close();
-  spdlog::info("draining: no new sessions; {} run, and have {} s to end", sessions(), limit.count());
+  spdlog::info("draining: no new sessions; {} running sessions have {} s to finish", sessions(),
+               limit.count());
   const auto deadline = Clock::now() + limit;
   while (!taken_.empty() && Clock::now() < deadline)
     if (turn(signal_fd, deadline) != 0) return;
@@ -61,7 +63,7 @@ void Server::drain(int signal_fd, std::chrono::seconds limit) {
 
 void Server::stop() {
   close();
-  if (const std::size_t count = sessions()) spdlog::warn("sessions that run are ended: {}", count);
+  if (const std::size_t count = sessions()) spdlog::warn("ending {} running sessions", count);
   for (const Taken& taken : taken_)
     taken.process.control().send(
         Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", settings_.name)});
@@ -79,14 +81,14 @@ void Server::close() {
 
 int Server::turn(int signal_fd, Clock::time_point deadline) {
   std::vector<zmq::pollitem_t> items{{socket_.handle(), 0, ZMQ_POLLIN, 0}};
-  // Others than sockets are descriptors; -1 is none.
+  // -1 is no descriptor.
   const auto watch = [&items](int fd) {
     if (fd >= 0) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
   };
   watch(signal_fd);
   for (const Set& set : sets_)
     for (const Worker& worker : set) watch(worker.process.control().fd());
-  // Who waits for others to end, or for the time of another try, is told by no descriptor.
+  // No descriptor tells when a session may start because another one has ended, or when to try again.
   long patience = !waiting_.empty() && (full() || sets_.empty()) ? kEndingPollMs : kPollMs;
   for (const Taken& taken : taken_) {
     const bool ending = taken.closed != Clock::time_point();
@@ -121,8 +123,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
       lost = lost || was_ready;
       return true;
     });
-    // A driver that cannot start is left out; one that was ready belongs into the set, so there must be a
-    // new one.
+    // A set does without a driver that cannot start. If a driver was ready and failed, the set is replaced.
     if (lost || set->empty()) {
       set = sets_.erase(set);
     } else {
@@ -132,7 +133,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   }
   taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process.control().fd())); });
   if (items[0].revents != 0) take_messages();
-  // Whoever asks after a failure makes it be tried again, and is refused only where that fails, too.
+  // A client that asks after a failure causes another try, and is refused only if that fails as well.
   start_sets();
   serve_waiting();
   look_for_hung_up();
@@ -145,7 +146,7 @@ void Server::look_for_hung_up() {
   next_look_ = now + kHungUpInterval;
   for (Taken& taken : taken_) {
     if (taken.routing_id.empty()) continue;
-    // What is sent does not matter, but whether there is somebody to send it to.
+    // The message does not matter, only whether its receiver is still connected.
     const bool gone = !answer(taken.routing_id, protocol::Starting{});
     if (gone) taken.process.control().send(Notice{Notice::Kind::HungUp, ""});
     if (gone || now - taken.since > std::chrono::seconds(kAttachSeconds)) taken.routing_id.clear();
@@ -160,8 +161,8 @@ std::size_t Server::sessions() const {
 }
 
 bool Server::has_ended(Taken& taken, bool readable) {
-  // All that a worker says after it was taken is that it is gone. The driver of a device that is busy may
-  // take its time to let go of the process, and others are not to wait for that.
+  // A worker that has a session sends nothing more; its channel becomes readable when the process ends. The
+  // driver of a busy device may take long to release the process, and other clients must not wait for that.
   const auto now = Clock::now();
   if (taken.closed == Clock::time_point()) {
     if (!readable) return false;
@@ -170,21 +171,21 @@ bool Server::has_ended(Taken& taken, bool readable) {
   const auto how = taken.process.ended();
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
   if (how && !how->empty() && taken.session != 0)
-    spdlog::warn("a worker of {} ended: {}", taken.client, *how);
+    spdlog::warn("a worker of the session of {} exited: {}", taken.client, *how);
   return how.has_value();
 }
 
 void Server::retire(Set set) {
   for (Worker& worker : set) {
     worker.process.kill();
-    taken_.push_back({"", "nobody", 0, std::move(worker.process), Clock::now(), Clock::now()});
+    taken_.push_back({"", "no client", 0, std::move(worker.process), Clock::now(), Clock::now()});
   }
 }
 
 void Server::start_sets() {
   if (draining_) return;
   const auto now = Clock::now();
-  // After a failure only somebody who asks is worth another try.
+  // After a failure another try is made only when a client asks.
   const auto sessions =
       static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), wants_session));
   const std::size_t wanted = sessions + (failure_.empty() || sessions < waiting_.size() ? 1 : 0);
@@ -205,7 +206,9 @@ void Server::start_sets() {
                      std::nullopt});
     }
     if (set.empty()) {
-      failure_ = "this node has no OpenCL devices to offer";
+      failure_ =
+          "this node has no OpenCL devices to offer; install an OpenCL driver there, or check the setting "
+          "'devices'";
       failed_at_ = now;
       return;
     }
@@ -218,7 +221,7 @@ bool Server::look_at(Worker& worker) {
     const auto packet = worker.process.control().receive();
     if (!packet) {
       const auto how = worker.process.stop();
-      throw std::runtime_error("its worker ended" + (how.empty() ? "" : ": " + how));
+      throw std::runtime_error("its worker exited" + (how.empty() ? "" : ": " + how));
     }
     auto said = parse_worker(*packet);
     if (auto* device = std::get_if<protocol::DeviceDescription>(&said)) {
@@ -230,11 +233,11 @@ bool Server::look_at(Worker& worker) {
     failure_.clear();
     return true;
   } catch (const std::exception& error) {
-    failure_ = fmt::format("the driver {} cannot be used: {}", worker.platform, error.what());
+    failure_ = fmt::format("the OpenCL driver {} cannot be used: {}", worker.platform, error.what());
     spdlog::error("{}", failure_);
     failed_at_ = Clock::now();
     next_start_ = failed_at_ + kRestartInterval;
-    // One that was ready has only to be replaced.
+    // A driver that was ready can be used, after all.
     if (worker.ready) failure_.clear();
     return false;
   }
@@ -257,23 +260,24 @@ void Server::take_messages() {
 void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
   forgo(routing_id);
   if (message.version != protocol::kVersion) {
-    refuse(
-        routing_id, message.client,
-        fmt::format(
-            "the client speaks version {} of the protocol, node {} version {}; install the same version of "
-            "Clique on both",
-            message.version, settings_.name, protocol::kVersion));
+    refuse(routing_id, message.client,
+           fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
+                       "same version of "
+                       "Clique on both",
+                       message.version, settings_.name, protocol::kVersion));
   } else if (draining_) {
     refuse(routing_id, message.client, drains());
   } else if (waiting_.size() >= kMaxWaiting) {
-    refuse(routing_id, message.client, "too many clients are waiting for a session; try again later");
+    refuse(routing_id, message.client,
+           fmt::format("{} clients are waiting for a session on node {}, which is the limit; try again later",
+                       kMaxWaiting, settings_.name));
   } else {
     waiting_.push_back({routing_id, message.wish, std::move(message.client), Clock::now()});
   }
 }
 
 void Server::forgo(const std::string& routing_id) {
-  // Whoever asks again could not attach to all of them, and does not come back to the others.
+  // A client that asks again could not attach to all of its workers, and will not use the others.
   for (Taken& taken : taken_) {
     if (taken.routing_id != routing_id) continue;
     taken.process.control().send(Notice{Notice::Kind::Forgone, ""});
@@ -283,14 +287,15 @@ void Server::forgo(const std::string& routing_id) {
 
 std::string Server::drains() const {
   return fmt::format(
-      "node {} drains: it takes no new sessions and is about to stop; leave it out, or try again when it has "
-      "been started again",
+      "node {} is draining: it accepts no new sessions and will stop; leave it out, or try again after it "
+      "has been "
+      "started again",
       settings_.name);
 }
 
 bool Server::all_ready(const Set& set) {
   return std::all_of(set.begin(), set.end(), [](const Worker& worker) {
-    // One that has died since it was looked at last has something to read.
+    // The channel of a worker that has died since the last look is readable.
     pollfd news{worker.process.control().fd(), POLLIN, 0};
     return worker.ready.has_value() && ::poll(&news, 1, 0) == 0;
   });
@@ -311,7 +316,7 @@ void Server::answer_devices() {
 }
 
 void Server::serve_waiting() {
-  // Sessions that are about to end are waited for, so that one may follow the other.
+  // Waits for sessions that are about to end, so that one may follow another.
   while (!waiting_.empty() && full() && Clock::now() - waiting_.front().since > kEndTime) {
     refuse(waiting_.front().routing_id, waiting_.front().client,
            fmt::format("node {} has {} sessions, which is its limit; try again when one has ended, or raise "
@@ -329,7 +334,7 @@ void Server::serve_waiting() {
     }
     const Waiting client = std::move(*next);
     waiting_.erase(next);
-    // Whoever has waited may have gone meanwhile.
+    // A client that has waited may have gone meanwhile.
     if (client.told && !answer(client.routing_id, protocol::Starting{})) continue;
     Set taken = std::move(*set);
     set = sets_.erase(set);
@@ -358,7 +363,7 @@ void Server::welcome(const Waiting& client, Set set) {
     taken_.push_back(
         {client.routing_id, client.client, last_session_, std::move(worker.process), Clock::now()});
   }
-  spdlog::info("session for {}", client.client);
+  spdlog::info("session for {}: workers assigned", client.client);
   answer(client.routing_id, message);
 }
 

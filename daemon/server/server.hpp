@@ -15,8 +15,8 @@
 
 namespace clique::daemon {
 
-/// Admits sessions: answers Hello with a set of workers that it keeps ready, or with what those offer. One
-/// thread.
+/// Admits sessions: answers Hello with a set of workers, which it starts in advance, or with what their
+/// devices are. One thread.
 class Server {
  public:
   /// Binds its socket. Throws zmq::error_t.
@@ -26,12 +26,12 @@ class Server {
   /// Where it listens, with the port that was chosen if the settings ask for port 0.
   std::string endpoint() const { return settings_.listen.endpoint(); }
 
-  /// Serves until a signal can be read from `signal_fd`, a signalfd. @returns its number.
+  /// Serves until a signal can be read from `signal_fd`, a signalfd. @returns the signal's number.
   int run(int signal_fd);
-  /// Takes no new sessions and lets those that run finish. Ends them after `limit`, or where there is another
+  /// Accepts no new sessions and waits for running ones to finish, until `limit` is over or there is another
   /// signal.
   void drain(int signal_fd, std::chrono::seconds limit);
-  /// Ends the sessions, whose clients are told why.
+  /// Ends the running sessions, and tells their clients why.
   void stop();
 
  private:
@@ -43,59 +43,62 @@ class Server {
     std::vector<protocol::DeviceDescription> devices;
     std::optional<WorkerReady> ready;
   };
-  /// One worker for each driver, for one session.
+  /// The workers of one session, one for each driver.
   using Set = std::list<Worker>;
+  /// A client whose Hello has not been answered yet.
   struct Waiting {
     std::string routing_id;
     protocol::Wish wish;
     std::string client;
     Clock::time_point since;
-    bool told = false;  ///< that it has to wait
+    bool told = false;  ///< it knows that it has to wait (Starting)
   };
-  /// A worker that has somebody's session, or is ending.
+  /// A worker that has a session, or is ending.
   struct Taken {
-    std::string routing_id;  ///< of its client, while that may still be about to attach; else empty
+    std::string routing_id;  ///< of its client, while that may still attach; empty afterwards
     std::string client;
-    std::uint64_t session;
+    std::uint64_t session;  ///< 0: it never had one
     ChildProcess process;
     Clock::time_point since;
-    /// When its channel was closed, which is the begin of its end; else the epoch.
+    /// When the worker closed its channel, which it does when it ends; before, the epoch.
     Clock::time_point closed = {};
   };
 
-  /// Waits for something to happen, but not for longer than until `deadline`, and sees to it. @returns the
-  /// number of a signal that has come instead; 0: none.
+  /// Waits for events, until `deadline` at most, and handles them.
+  /// @returns the number of a signal that arrived instead; 0: none
   int turn(int signal_fd, Clock::time_point deadline);
-  /// From now on there are no new sessions.
+  /// From now on refuses new sessions.
   void close();
+  /// Starts as many sets of workers as are wanted.
   void start_sets();
   void take_messages();
   void hello(const std::string& routing_id, protocol::Hello&& message);
-  /// Ends what the client was given before.
+  /// Ends the workers that the client was given before.
   void forgo(const std::string& routing_id);
+  /// Answers the clients that can be answered now.
   void serve_waiting();
-  /// Those who want to know the devices, where these are known.
+  /// Answers the clients that ask for devices, if these are known.
   void answer_devices();
   void welcome(const Waiting& client, Set set);
-  /// Why there are no new sessions.
+  /// Why a draining node refuses sessions.
   std::string drains() const;
   void refuse(const std::string& routing_id, const std::string& client, const std::string& reason);
-  /// @returns false where the client has gone.
+  /// @returns false if the client has gone
   template <typename M>
   bool answer(const std::string& routing_id, const M& message);
-  /// Tells workers whose clients went away before they were attached.
+  /// Tells workers whose clients went away before they attached.
   void look_for_hung_up();
-  /// How many run: have workers that are not ending.
+  /// How many sessions have a worker that is not ending.
   std::size_t sessions() const;
   bool full() const { return settings_.sessions > 0 && sessions() >= settings_.sessions; }
-  /// Looks at a worker whose channel is readable. @returns false where it cannot be used.
+  /// Reads the channel of a worker without a session. @returns false if the worker cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
   static bool wants_session(const Waiting& client) { return client.wish != protocol::Wish::Devices; }
   void note_devices(const Set& set);
-  /// Looks at the worker of a session. @returns whether it has ended.
+  /// Looks at a worker that has a session, or had one. @returns whether its process has exited.
   static bool has_ended(Taken& taken, bool readable);
-  /// Ends idle workers, without waiting for that.
+  /// Ends workers without a session, without waiting for them.
   void retire(Set set);
 
   Settings settings_;
@@ -103,14 +106,14 @@ class Server {
   zmq::context_t context_;
   zmq::socket_t socket_;
   protocol::BatchReader reader_;
-  std::deque<Set> sets_;                   // started or ready, nobody's yet
-  std::vector<protocol::Driver> drivers_;  // of the last set that was ready
+  std::deque<Set> sets_;                   // starting or ready, without a session
+  std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer
   std::list<Taken> taken_;
   std::deque<Waiting> waiting_;
-  std::string failure_;  // why the last set could not be started; empty if it could
+  std::string failure_;  // why the last set could not start; empty if it could
   Clock::time_point failed_at_;
   Clock::time_point next_start_;
-  Clock::time_point next_look_;  // for clients that have hung up
+  Clock::time_point next_look_;  // when to look for clients that have hung up
   std::uint64_t last_session_ = 0;
   bool draining_ = false;
   LogLimit strangers_;

@@ -8,24 +8,15 @@ namespace clique::daemon {
 
 namespace {
 const std::array kArguments{
-    argument<WorkerOptions>(
-        "--log-level", [](auto& o) -> auto& { return o.log_level; }),
-    argument<WorkerOptions>(
-        "--kind", [](auto& o) -> auto& { return o.kind; }),
-    argument<WorkerOptions>(
-        "--platform", [](auto& o) -> auto& { return o.platform; }),
-    argument<WorkerOptions>(
-        "--devices", [](auto& o) -> auto& { return o.devices; }),
-    argument<WorkerOptions>(
-        "--bind", [](auto& o) -> auto& { return o.bind; }),
-    argument<WorkerOptions>(
-        "--worker-ports", [](auto& o) -> auto& { return o.session.ports; }),
-    argument<WorkerOptions>(
-        "--kernel-timeout", [](auto& o) -> auto& { return o.session.kernel_timeout; }),
-    argument<WorkerOptions>(
-        "--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
-    argument<WorkerOptions>(
-        "--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
+    argument<WorkerOptions>("--log-level", [](auto& o) -> auto& { return o.log_level; }),
+    argument<WorkerOptions>("--kind", [](auto& o) -> auto& { return o.kind; }),
+    argument<WorkerOptions>("--platform", [](auto& o) -> auto& { return o.platform; }),
+    argument<WorkerOptions>("--devices", [](auto& o) -> auto& { return o.devices; }),
+    argument<WorkerOptions>("--bind", [](auto& o) -> auto& { return o.bind; }),
+    argument<WorkerOptions>("--worker-ports", [](auto& o) -> auto& { return o.session.ports; }),
+    argument<WorkerOptions>("--kernel-timeout", [](auto& o) -> auto& { return o.session.kernel_timeout; }),
+    argument<WorkerOptions>("--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
+    argument<WorkerOptions>("--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
 };
 }  // namespace
 

@@ -35,7 +35,7 @@ TEST(Draining, GivenASessionWhenTerminatedThenItFinishesAndOthersAreRefused) {
   std::optional<Client> client(std::in_place, node, "a runner");
   const pid_t worker = node.worker_of("a runner");
   node.signal(SIGTERM);
-  EXPECT_TRUE(eventually([&] { return node.logged("draining: no new sessions; 1 run"); }));
+  EXPECT_TRUE(eventually([&] { return node.logged("draining: no new sessions; 1 running"); }));
   EXPECT_NE(refusal(node).find("node alpha is draining"), std::string::npos) << refusal(node);
   // The idle worker is gone, the session is not.
   EXPECT_TRUE(eventually([&] { return node.workers() == std::vector<pid_t>{worker}; }));

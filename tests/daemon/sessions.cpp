@@ -73,7 +73,7 @@ TEST(Sessions, GivenAWorkerKilledWhileItStartsThenTheNextClientGetsAnother) {
   const Node node;
   ASSERT_TRUE(eventually([&] { return !node.workers().empty(); }));
   ::kill(node.workers().front(), SIGKILL);
-  ASSERT_TRUE(eventually([&] { return node.logged("its worker ended: killed"); }));
+  ASSERT_TRUE(eventually([&] { return node.logged("its worker exited: killed"); }));
   Client client(node);
   client.set_up();
   EXPECT_EQ(client.finish().status, 0);

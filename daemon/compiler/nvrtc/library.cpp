@@ -49,7 +49,8 @@ void* open_library() {
   if (const auto path = environment("CLIQUE_NVRTC")) {
     if (path->empty()) throw std::runtime_error("CUDA C++ is turned off on this node: CLIQUE_NVRTC is empty");
     if (void* library = ::dlopen(path->c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
-    throw std::runtime_error("CLIQUE_NVRTC is set to '" + *path + "', which cannot be opened: " + ::dlerror());
+    throw std::runtime_error("CLIQUE_NVRTC is set to '" + *path +
+                             "', which cannot be opened: " + ::dlerror());
   }
   std::vector<std::string> folders;
   for (const std::string& toolkit : toolkits_of_environment()) folders.push_back(toolkit + "/lib64");
