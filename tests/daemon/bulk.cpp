@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "harness.hpp"
+#include "ids.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace clique::test {
@@ -15,7 +16,7 @@ class Bulk : public testing::Test {
     client_.set_up();
     numbers_.resize(3 * kPart / 4 + 5);
     std::iota(numbers_.begin(), numbers_.end(), 17U);
-    client_.send(CreateBuffer{5, 1, 1, bytes()});
+    client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, bytes()});
   }
   std::uint64_t bytes() const { return numbers_.size() * 4; }
   const char* data() const { return reinterpret_cast<const char*>(numbers_.data()); }
@@ -46,7 +47,7 @@ class Bulk : public testing::Test {
 TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
   std::vector<zmq::socket_t> connections;
   for (int i = 0; i < 2; ++i) connections.push_back(connect(client_.address.token, false));
-  client_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes()});
+  client_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes()});
   // Last first: they need no order.
   std::uint64_t offset = bytes() / kPart * kPart;
   for (std::size_t i = 0;; ++i, offset -= kPart) {
@@ -61,14 +62,15 @@ TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
     taken += one.bytes;
   }
   EXPECT_EQ(taken, bytes());
-  client_.send(ReadBuffer{command(201, 0), 0, 5, 0, bytes()});
+  client_.send(ReadBuffer{command(201, 0), 0, kBuffer, 0, bytes()});
   const auto got = client_.data(201);
   EXPECT_EQ(std::memcmp(got.data(), data(), bytes()), 0);
 }
 
 TEST_F(Bulk, GivenTransferThatWaitsThenNothingIsTakenUntilItMay) {
   zmq::socket_t connection = connect(client_.address.token, false);
-  client_.send(AwaitRemote{50, 1}, Expect{command(200, Command::kReport, {50}, 3), 5, 0, bytes()});
+  client_.send(AwaitRemote{50, kContext},
+               Expect{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes()});
   send(connection, part(0));
   EXPECT_FALSE(client_.reports.comes<Taken>(std::chrono::milliseconds(300)));
   client_.send(SetRemote{50, 0});
@@ -77,7 +79,8 @@ TEST_F(Bulk, GivenTransferThatWaitsThenNothingIsTakenUntilItMay) {
 
 TEST_F(Bulk, GivenTransferThatFailsThenWhatStillComesIsDroppedAndTaken) {
   zmq::socket_t connection = connect(client_.address.token, false);
-  client_.send(AwaitRemote{50, 1}, Expect{command(200, Command::kReport, {50}, 3), 5, 0, bytes()});
+  client_.send(AwaitRemote{50, kContext},
+               Expect{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes()});
   send(connection, part(0));
   client_.send(SetRemote{50, -77});
   EXPECT_LT(client_.ended(200).status, 0);
@@ -89,10 +92,10 @@ TEST_F(Bulk, GivenTransferThatFailsThenWhatStillComesIsDroppedAndTaken) {
 TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
   zmq::socket_t connection = connect(client_.address.token, true);
   Receiver<MessageList<Received, PeerData>> pushed(connection);
-  client_.send(WriteBuffer{command(100, Command::kReport), 5, 0, payload(data(), bytes())});
+  client_.send(WriteBuffer{command(100, Command::kReport), kBuffer, 0, payload(data(), bytes())});
   // The connection attaches some time; until then the reports' is used.
   EXPECT_EQ(client_.ended(100).status, 0);
-  client_.send(Push{command(101, Command::kReport, {}, 3), 5, 0, bytes(), kClientPeer, 300});
+  client_.send(Push{command(101, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes(), kClientPeer, 300});
   std::vector<char> got(bytes());
   std::uint64_t arrived = 0;
   const auto take = [&](auto& from) {
@@ -112,14 +115,14 @@ TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
 }
 
 TEST_F(Bulk, GivenPushWithoutSuchAConnectionThenDataComesWithTheReports) {
-  client_.send(FillBuffer{command(100), 5, Bytes{7}, 0, bytes()},
-               Push{command(101, Command::kReport, {100}, 3), 5, 0, 64, kClientPeer, 300});
+  client_.send(FillBuffer{command(100), kBuffer, Bytes{7}, 0, bytes()},
+               Push{command(101, Command::kReport, {100}, kOutOfOrder), kBuffer, 0, 64, kClientPeer, 300});
   EXPECT_EQ(client_.next<PeerData>().data.bytes.size(), 64U);
 }
 
 TEST_F(Bulk, GivenPushThatFailsThenItsEventEnds) {
-  client_.send(AwaitRemote{50, 1},
-               Push{command(101, Command::kReport, {50}, 3), 5, 0, bytes(), kClientPeer, 300},
+  client_.send(AwaitRemote{50, kContext},
+               Push{command(101, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes(), kClientPeer, 300},
                SetRemote{50, -77});
   EXPECT_LT(client_.ended(101).status, 0);
 }
@@ -129,19 +132,21 @@ TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
   ASSERT_TRUE(
       give_segment(client_.address.shared, client_.address.token, 900, *segment, std::chrono::seconds(2)));
   std::memcpy(segment->bytes().data() + 4096, data(), bytes());
-  client_.send(WriteFromSegment{command(200, Command::kReport, {}, 3), 5, 0, bytes(), 900, 4096});
+  client_.send(
+      WriteFromSegment{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes(), 900, 4096});
   EXPECT_EQ(client_.ended(200).status, 0);
   std::memset(segment->bytes().data(), 0, 2 * bytes());
-  client_.send(ReadToSegment{command(101, Command::kReport, {}, 3), 5, 0, bytes(), 900, bytes()});
+  client_.send(
+      ReadToSegment{command(101, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes(), 900, bytes()});
   EXPECT_EQ(client_.ended(101).status, 0);
   EXPECT_EQ(std::memcmp(segment->bytes().data() + bytes(), data(), bytes()), 0);
-  client_.send(FreeSegment{900}, WriteFromSegment{command(201, 0, {}, 3), 5, 0, 1, 900, 0});
+  client_.send(FreeSegment{900}, WriteFromSegment{command(201, 0, {}, kOutOfOrder), kBuffer, 0, 1, 900, 0});
   EXPECT_NE(client_.next<SessionEnded>().reason, "");
 }
 
 TEST_F(Bulk, GivenWrongTokenThenWhatComesIsDropped) {
   zmq::socket_t stranger = connect("not the token", false);
-  client_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes()});
+  client_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes()});
   send(stranger, part(0));
   EXPECT_FALSE(client_.reports.comes<Taken>(std::chrono::milliseconds(300)));
   EXPECT_EQ(client_.finish().status, 0);

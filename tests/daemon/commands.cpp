@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -28,11 +29,12 @@ TEST_F(Commands, GivenKernelWhenItRunsThenItsResultIsRead) {
   std::vector<int> numbers(1000);
   std::iota(numbers.begin(), numbers.end(), 0);
   const std::size_t bytes = numbers.size() * sizeof(int);
-  client_.send(CreateBuffer{5, 1, 1, bytes}, CreateKernel{6, 4, "add"},
-               WriteBuffer{command(100, 0), 5, 0, payload(numbers.data(), bytes)},
-               RunKernel{command(101), 6, {object_arg(0, 5), value_arg(1, 7)}, {}, {numbers.size()}, {}},
-               RunKernel{command(102, 0), 6, {value_arg(1, 1)}, {10}, {1}, {1}},
-               ReadBuffer{command(103), 0, 5, 0, bytes});
+  client_.send(
+      CreateBuffer{kBuffer, kContext, kReadWrite, bytes}, CreateKernel{kKernel, kProgram, "add"},
+      WriteBuffer{command(100, 0), kBuffer, 0, payload(numbers.data(), bytes)},
+      RunKernel{command(101), kKernel, {object_arg(0, kBuffer), value_arg(1, 7)}, {}, {numbers.size()}, {}},
+      RunKernel{command(102, 0), kKernel, {value_arg(1, 1)}, {10}, {1}, {1}},
+      ReadBuffer{command(103), 0, kBuffer, 0, bytes});
   EXPECT_EQ(client_.ended(101).status, 0);
   const auto result = client_.data(103);
   EXPECT_EQ(client_.ended(103).status, 0);
@@ -61,7 +63,8 @@ TEST_F(Commands, GivenProgramWhenBuiltThenItsKernelsAreDescribed) {
 
 TEST_F(Commands, GivenPrintfThenPrintComesBeforeTheEnd) {
   client_.set_up(kSource);
-  client_.send(CreateKernel{6, 4, "shout"}, RunKernel{command(100), 6, {value_arg(0, 42)}, {}, {1}, {}});
+  client_.send(CreateKernel{kKernel, kProgram, "shout"},
+               RunKernel{command(100), kKernel, {value_arg(0, 42)}, {}, {1}, {}});
   const auto print = client_.next<Print>();
   EXPECT_EQ(std::string(print.text.begin(), print.text.end()), "number 42\n");
   EXPECT_EQ(client_.ended(100).status, 0);
@@ -76,7 +79,7 @@ TEST_F(Commands, GivenPartsThenTheyAreOneCommand) {
     const ObjectId id = 10 + queue;
     const CommandId write = 100 * queue;
     const CommandId read = write + 1;
-    client_.send(CreateBuffer{id, 1, 1, bytes.size()});
+    client_.send(CreateBuffer{id, kContext, kReadWrite, bytes.size()});
     for (int i = 0; i < 3; ++i) {
       const std::uint8_t more = i < 2 ? Command::kMore : 0;
       client_.send(WriteBuffer{command(write, Command::kReport | more, {}, queue), id, i * part,
@@ -101,11 +104,16 @@ TEST_F(Commands, GivenPartsThenTheyAreOneCommand) {
 TEST_F(Commands, GivenProfilingThenTimesAreOnTheNodesClockAndInOrder) {
   client_.set_up(kSource);
   constexpr std::uint64_t kProfiling = 2;
-  client_.send(CreateQueue{7, 1, 0, kProfiling}, CreateBuffer{5, 1, 1, 4096}, CreateKernel{6, 4, "add"});
+  client_.send(CreateQueue{7, kContext, 0, kProfiling}, CreateBuffer{kBuffer, kContext, kReadWrite, 4096},
+               CreateKernel{kKernel, kProgram, "add"});
   client_.send(SyncClock{1});
   const auto before = client_.next<ClockSynced>().clock;
-  client_.send(
-      RunKernel{command(100, Command::kReport, {}, 7), 6, {object_arg(0, 5), value_arg(1, 7)}, {}, {64}, {}});
+  client_.send(RunKernel{command(100, Command::kReport, {}, 7),
+                         kKernel,
+                         {object_arg(0, kBuffer), value_arg(1, 7)},
+                         {},
+                         {64},
+                         {}});
   const auto times = client_.ended(100).times;
   client_.send(SyncClock{2});
   const auto after = client_.next<ClockSynced>().clock;
@@ -119,10 +127,11 @@ TEST_F(Commands, GivenProfilingThenTimesAreOnTheNodesClockAndInOrder) {
 TEST_F(Commands, GivenFailureThenWhatDependsOnItFailsAndTheSessionGoesOn) {
   client_.set_up(kSource);
   constexpr std::int32_t kBadArg = -52;  // CL_INVALID_KERNEL_ARGS
-  client_.send(CreateBuffer{5, 1, 1, 4096}, CreateKernel{6, 4, "add"}, CreateKernel{7, 4, "absent"},
-               RunKernel{command(100), 6, {}, {}, {64}, {}}, Marker{command(101, Command::kReport, {100})},
-               RunKernel{command(102), 7, {}, {}, {64}, {}}, RunKernel{command(103, 0), 7, {}, {}, {64}, {}},
-               Marker{command(104)});
+  client_.send(
+      CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "add"},
+      CreateKernel{kOtherKernel, kProgram, "absent"}, RunKernel{command(100), kKernel, {}, {}, {64}, {}},
+      Marker{command(101, Command::kReport, {100})}, RunKernel{command(102), kOtherKernel, {}, {}, {64}, {}},
+      RunKernel{command(103, 0), kOtherKernel, {}, {}, {64}, {}}, Marker{command(104)});
   EXPECT_EQ(client_.ended(100).status, kBadArg);
   EXPECT_EQ(client_.ended(101).status, -14);
   EXPECT_EQ(client_.ended(102).status, -46);  // CL_INVALID_KERNEL_NAME
@@ -134,11 +143,17 @@ TEST_F(Commands, GivenFailureThenWhatDependsOnItFailsAndTheSessionGoesOn) {
 
 TEST_F(Commands, GivenRemoteEventWhenItFailsThenDependantsFailWhateverTheyAre) {
   client_.set_up(kSource);
-  client_.send(
-      CreateBuffer{5, 1, 1, 4096}, CreateKernel{6, 4, "add"}, AwaitRemote{50, 1}, AwaitRemote{51, 1},
-      RunKernel{command(100, Command::kReport, {50}), 6, {object_arg(0, 5), value_arg(1, 7)}, {}, {64}, {}},
-      Marker{command(101)},  // behind it in the queue
-      Marker{command(102, Command::kReport, {100}, 3)}, Marker{command(103, Command::kReport, {51}, 3)});
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "add"},
+               AwaitRemote{50, kContext}, AwaitRemote{51, kContext},
+               RunKernel{command(100, Command::kReport, {50}),
+                         kKernel,
+                         {object_arg(0, kBuffer), value_arg(1, 7)},
+                         {},
+                         {64},
+                         {}},
+               Marker{command(101)},  // behind it in the queue
+               Marker{command(102, Command::kReport, {100}, kOutOfOrder)},
+               Marker{command(103, Command::kReport, {51}, kOutOfOrder)});
   EXPECT_FALSE(client_.reports.comes<EventState>(std::chrono::milliseconds(100)));
   client_.send(SetRemote{50, -1234}, SetRemote{51, 0});
   EXPECT_LT(client_.ended(100).status, 0);
@@ -147,22 +162,24 @@ TEST_F(Commands, GivenRemoteEventWhenItFailsThenDependantsFailWhateverTheyAre) {
   EXPECT_EQ(client_.ended(103).status, 0);
   // What comes later and waits for a failed one fails, too.
   client_.send(Marker{command(104, Command::kReport, {50})},
-               Marker{command(105, Command::kReport, {102}, 3)});
+               Marker{command(105, Command::kReport, {102}, kOutOfOrder)});
   EXPECT_EQ(client_.ended(104).status, -14);
   EXPECT_EQ(client_.ended(105).status, -14);
   // The status may come before somebody waits.
-  client_.send(SetRemote{60, 0}, AwaitRemote{60, 1}, Marker{command(106, Command::kReport, {60}, 3)});
+  client_.send(SetRemote{60, 0}, AwaitRemote{60, kContext},
+               Marker{command(106, Command::kReport, {60}, kOutOfOrder)});
   EXPECT_EQ(client_.ended(106).status, 0);
-  EXPECT_EQ(client_.finish(2).status, 0);
-  EXPECT_EQ(client_.finish(3).status, 0);
+  EXPECT_EQ(client_.finish(kInOrder).status, 0);
+  EXPECT_EQ(client_.finish(kOutOfOrder).status, 0);
 }
 
 TEST_F(Commands, GivenSomebodyLooksThenRunningIsReported) {
   client_.set_up(R"(kernel void spin(global volatile int* flag) {
     for (int i = 0; i < 200000000 && flag[1] == 0; ++i) flag[0] = i; })");
-  client_.send(CreateBuffer{5, 1, 1, 4096}, FillBuffer{command(99, 0), 5, Bytes(4), 0, 4096},
-               CreateKernel{6, 4, "spin"}, RunKernel{command(100), 6, {object_arg(0, 5)}, {}, {1}, {}},
-               WatchEvent{100});
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4096},
+               FillBuffer{command(99, 0), kBuffer, Bytes(4), 0, 4096},
+               CreateKernel{kKernel, kProgram, "spin"},
+               RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}}, WatchEvent{100});
   const auto running = client_.next<EventState>();
   EXPECT_GT(running.status, 0);
   EXPECT_EQ(client_.ended(100).status, 0);
@@ -175,9 +192,9 @@ TEST_F(Commands, GivenImageThenItsPixelsTravel) {
   constexpr std::uint32_t kImage2d = 0x10F1;
   std::vector<std::uint8_t> pixels(16 * 8 * 4);
   std::iota(pixels.begin(), pixels.end(), std::uint8_t{0});
-  client_.send(CreateImage{5, 1, 1, kRgba, kUint8, kImage2d, {16, 8, 1}, 0, 0, 0},
-               WriteImage{command(100), 5, {0, 0, 0}, {16, 8, 1}, payload(pixels.data(), pixels.size())},
-               ReadImage{command(101), 0, 5, {0, 2, 0}, {16, 3, 1}, 16 * 3 * 4});
+  client_.send(CreateImage{kImage, kContext, kReadWrite, kRgba, kUint8, kImage2d, {16, 8, 1}, 0, 0, 0},
+               WriteImage{command(100), kImage, {0, 0, 0}, {16, 8, 1}, payload(pixels.data(), pixels.size())},
+               ReadImage{command(101), 0, kImage, {0, 2, 0}, {16, 3, 1}, 16 * 3 * 4});
   EXPECT_EQ(client_.ended(100).status, 0);
   const auto data = client_.data(101);
   ASSERT_EQ(data.size(), 16U * 3 * 4);
@@ -187,11 +204,13 @@ TEST_F(Commands, GivenImageThenItsPixelsTravel) {
 TEST_F(Commands, GivenRectanglesThenRowsTravelWithoutGaps) {
   client_.set_up();
   const std::vector<char> row(8, 'x');
-  client_.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(100, 0), 5, Bytes{'.'}, 0, 64},
-               WriteBufferRect{command(101, 0), 5, {2, 1, 0}, {4, 2, 1}, 8, 0, payload(row.data(), 8)},
-               CopyBufferRect{command(102, 0), 5, 5, {2, 1, 0}, {0, 6, 0}, {4, 2, 1}, {8, 0}, {8, 0}},
-               ReadBuffer{command(103, 0), 0, 5, 0, 64},
-               ReadBufferRect{command(104, 0), 0, 5, {1, 1, 0}, {6, 1, 1}, 8, 0});
+  client_.send(
+      CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+      FillBuffer{command(100, 0), kBuffer, Bytes{'.'}, 0, 64},
+      WriteBufferRect{command(101, 0), kBuffer, {2, 1, 0}, {4, 2, 1}, 8, 0, payload(row.data(), 8)},
+      CopyBufferRect{command(102, 0), kBuffer, kBuffer, {2, 1, 0}, {0, 6, 0}, {4, 2, 1}, {8, 0}, {8, 0}},
+      ReadBuffer{command(103, 0), 0, kBuffer, 0, 64},
+      ReadBufferRect{command(104, 0), 0, kBuffer, {1, 1, 0}, {6, 1, 1}, 8, 0});
   EXPECT_EQ(client_.finish().status, 0);
   const auto all = client_.data(103);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(all.data()), 64),
@@ -217,7 +236,7 @@ TEST_F(Commands, GivenProgramThenItIsCompiledForWhoAsksForItsBinaryOnly) {
     Client client(node);
     ASSERT_EQ(client.set_up(kSource).status, 0);
     EXPECT_FALSE(compiled());
-    client.send(GetProgramBinary{50, 4, 0});
+    client.send(GetProgramBinary{50, kProgram, 0});
     EXPECT_FALSE(client.next<ProgramBinary>().binary.empty());
   }
   const bool shows = compiled();
@@ -227,11 +246,11 @@ TEST_F(Commands, GivenProgramThenItIsCompiledForWhoAsksForItsBinaryOnly) {
 
 TEST_F(Commands, GivenBinaryThenItsProgramRuns) {
   client_.set_up(kSource);
-  client_.send(GetProgramBinary{50, 4, 0});
+  client_.send(GetProgramBinary{50, kProgram, 0});
   const auto binary = client_.next<ProgramBinary>();
   ASSERT_EQ(binary.status, 0);
   ASSERT_FALSE(binary.binary.empty());
-  client_.send(CreateProgram{51, 8, 1, ProgramKind::Binary, {0}, {binary.binary}},
+  client_.send(CreateProgram{51, 8, kContext, ProgramKind::Binary, {0}, {binary.binary}},
                BuildProgram{52, 8, {0}, ""});
   auto built = client_.next<ProgramBuilt>();
   EXPECT_EQ(built.request, 51U);
@@ -241,31 +260,32 @@ TEST_F(Commands, GivenBinaryThenItsProgramRuns) {
   EXPECT_EQ(built.status, 0);
   EXPECT_EQ(built.kernels.size(), 3U);
   // And one that is none.
-  client_.send(CreateProgram{53, 9, 1, ProgramKind::Binary, {0}, {code("rubbish")}});
+  client_.send(CreateProgram{53, 9, kContext, ProgramKind::Binary, {0}, {code("rubbish")}});
   built = client_.next<ProgramBuilt>();
   EXPECT_NE(built.status, 0);
 }
 
 TEST_F(Commands, GivenCompiledPartsThenTheyLink) {
   client_.set_up();
-  client_.send(CreateProgram{1,
-                             10,
-                             1,
-                             ProgramKind::Source,
-                             {},
-                             {code("#include \"f.h\"\nkernel void k(global int* o) { *o = f(3); }")}},
-               CreateProgram{2, 11, 1, ProgramKind::Source, {}, {code("int f(int x) { return x + 1; }")}},
-               CreateProgram{3, 12, 1, ProgramKind::Source, {}, {code("int f(int x);")}},
-               CompileProgram{4, 10, {0}, "", {12}, {"f.h"}}, CompileProgram{5, 11, {0}, "", {}, {}},
-               LinkProgram{6, 13, 1, {0}, "", {10, 11}});
+  client_.send(
+      CreateProgram{1,
+                    10,
+                    kContext,
+                    ProgramKind::Source,
+                    {},
+                    {code("#include \"f.h\"\nkernel void k(global int* o) { *o = f(3); }")}},
+      CreateProgram{2, 11, kContext, ProgramKind::Source, {}, {code("int f(int x) { return x + 1; }")}},
+      CreateProgram{3, 12, kContext, ProgramKind::Source, {}, {code("int f(int x);")}},
+      CompileProgram{4, 10, {0}, "", {12}, {"f.h"}}, CompileProgram{5, 11, {0}, "", {}, {}},
+      LinkProgram{6, 13, kContext, {0}, "", {10, 11}});
   EXPECT_EQ(client_.next<ProgramBuilt>().status, 0);
   EXPECT_EQ(client_.next<ProgramBuilt>().status, 0);
   const auto linked = client_.next<ProgramBuilt>();
   EXPECT_EQ(linked.status, 0) << linked.devices.at(0).log;
   EXPECT_EQ(linked.kernels.size(), 1U);
-  client_.send(CreateBuffer{5, 1, 1, 4}, CreateKernel{6, 13, "k"},
-               RunKernel{command(100), 6, {object_arg(0, 5)}, {}, {1}, {}},
-               ReadBuffer{command(101), 0, 5, 0, 4});
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4}, CreateKernel{kKernel, 13, "k"},
+               RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}},
+               ReadBuffer{command(101), 0, kBuffer, 0, 4});
   EXPECT_EQ(client_.ended(100).status, 0);
   EXPECT_EQ(static_cast<int>(client_.data(101).at(0)), 4);
 }
@@ -276,15 +296,15 @@ TEST_F(Commands, GivenSubDevicesThenTheyAreDescribedAndUsed) {
   if (created.status != 0) GTEST_SKIP() << "the device cannot be partitioned: " << created.status;
   ASSERT_FALSE(created.devices.empty());
   EXPECT_GT(created.devices[0].properties.size(), 50U);
-  client_.send(CreateContext{1, {kFirstSubDevice}}, CreateQueue{2, 1, kFirstSubDevice, 0},
-               Marker{command(100)});
+  client_.send(CreateContext{kContext, {kFirstSubDevice}},
+               CreateQueue{kInOrder, kContext, kFirstSubDevice, 0}, Marker{command(100)});
   EXPECT_EQ(client_.ended(100).status, 0);
 }
 
 TEST_F(Commands, GivenWorkGroupQueryThenItIsAnswered) {
   client_.set_up(kSource);
   constexpr std::uint32_t kWorkGroupSize = 0x11B0;
-  client_.send(CreateKernel{6, 4, "add"}, QueryWorkGroup{1, 6, 0, kWorkGroupSize, {}, 8});
+  client_.send(CreateKernel{kKernel, kProgram, "add"}, QueryWorkGroup{1, kKernel, 0, kWorkGroupSize, {}, 8});
   const auto answer = client_.next<WorkGroupAnswer>();
   EXPECT_EQ(answer.status, 0);
   EXPECT_EQ(answer.value.size(), 8U);

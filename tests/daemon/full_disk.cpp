@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -49,9 +50,9 @@ class FullDisk : public testing::Test {
         client.set_up("kernel void scale(global int* to) { to[get_global_id(0)] = " + std::to_string(factor) +
                       " * get_global_id(0); }");
     ASSERT_EQ(built.status, 0) << built.devices.at(0).log;
-    client.send(CreateBuffer{5, 1, 1, 4096}, CreateKernel{6, 4, "scale"},
-                RunKernel{command(101), 6, {object_arg(0, 5)}, {}, {1024}, {}},
-                ReadBuffer{command(102), 0, 5, 0, 4096});
+    client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "scale"},
+                RunKernel{command(101), kKernel, {object_arg(0, kBuffer)}, {}, {1024}, {}},
+                ReadBuffer{command(102), 0, kBuffer, 0, 4096});
     EXPECT_EQ(client.ended(101).status, 0);
     const auto data = client.data(102);
     ASSERT_EQ(data.size(), 4096U);

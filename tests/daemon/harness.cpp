@@ -13,6 +13,8 @@
 #include <sstream>
 #include <thread>
 
+#include "ids.hpp"
+
 namespace clique::test {
 
 namespace {
@@ -200,10 +202,12 @@ std::vector<std::byte> Client::data(CommandId command, std::uint32_t part) {
 ProgramBuilt Client::set_up(const std::string& source) {
   std::vector<DeviceId> devices;
   for (DeviceId id = 0; id < attached.devices.size(); ++id) devices.push_back(id);
-  constexpr std::uint64_t kOutOfOrder = 1;
-  send(CreateContext{1, devices}, CreateQueue{2, 1, 0, 0}, CreateQueue{3, 1, 0, kOutOfOrder});
+  constexpr std::uint64_t kOutOfOrderMode = 1;  // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+  send(CreateContext{kContext, devices}, CreateQueue{kInOrder, kContext, 0, 0},
+       CreateQueue{kOutOfOrder, kContext, 0, kOutOfOrderMode});
   if (source.empty()) return {};
-  send(CreateProgram{1, 4, 1, ProgramKind::Source, {}, {code(source)}}, BuildProgram{2, 4, devices, ""});
+  send(CreateProgram{1, kProgram, kContext, ProgramKind::Source, {}, {code(source)}},
+       BuildProgram{2, kProgram, devices, ""});
   return next<ProgramBuilt>();
 }
 

@@ -1,5 +1,6 @@
 // What `--kernel-timeout` does on a node's OpenCL driver.
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -16,12 +17,13 @@ TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
   Client client(node, "a culprit");
   const pid_t worker = node.worker_of("a culprit");
   ASSERT_EQ(client.set_up(kSource).status, 0);
-  client.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(99), 5, Bytes(4), 0, 64},
-              CreateKernel{6, 4, "endless"}, CreateKernel{7, 4, "add"},
-              RunKernel{command(100, 0), 7, {object_arg(0, 5)}, {}, {4}, {}},
-              FillBuffer{command(101), 5, Bytes(4), 0, 64},
-              RunKernel{command(102), 6, {object_arg(0, 5)}, {}, {1}, {}},
-              RunKernel{command(103), 7, {}, {}, {1}, {}});
+  client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+              FillBuffer{command(99), kBuffer, Bytes(4), 0, 64}, CreateKernel{kKernel, kProgram, "endless"},
+              CreateKernel{kOtherKernel, kProgram, "add"},
+              RunKernel{command(100, 0), kOtherKernel, {object_arg(0, kBuffer)}, {}, {4}, {}},
+              FillBuffer{command(101), kBuffer, Bytes(4), 0, 64},
+              RunKernel{command(102), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}},
+              RunKernel{command(103), kOtherKernel, {}, {}, {1}, {}});
   EXPECT_EQ(client.ended(101).status, 0);
   // CL_OUT_OF_RESOURCES
   EXPECT_EQ(client.ended(102).status, -5);
@@ -37,8 +39,10 @@ TEST(KernelLimit, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount)
   const Node node({"--kernel-timeout", "1"});
   Client client(node);
   ASSERT_EQ(client.set_up(kSource).status, 0);
-  client.send(CreateBuffer{5, 1, 1, 64}, CreateKernel{7, 4, "add"}, AwaitRemote{900, 1},
-              RunKernel{command(100, Command::kReport, {900}), 7, {object_arg(0, 5)}, {}, {4}, {}});
+  client.send(
+      CreateBuffer{kBuffer, kContext, kReadWrite, 64}, CreateKernel{kOtherKernel, kProgram, "add"},
+      AwaitRemote{900, kContext},
+      RunKernel{command(100, Command::kReport, {900}), kOtherKernel, {object_arg(0, kBuffer)}, {}, {4}, {}});
   EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(2500)));
   client.send(SetRemote{900, 0});
   EXPECT_EQ(client.ended(100).status, 0);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -58,33 +59,36 @@ class SessionMemory : public testing::Test {
 };
 
 TEST_F(SessionMemory, GivenBuffersBeyondTheLimitThenWhatUsesThemFailsAndTheReasonIsTold) {
-  client_.send(CreateBuffer{5, 1, 1, 40 * kMiB}, CreateBuffer{6, 1, 1, 40 * kMiB});
-  EXPECT_EQ(use(5), 0);
-  EXPECT_EQ(use(6), CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  const auto failed = client_.next<Failed>([](const Failed& failure) { return failure.object == 6; });
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
+               CreateBuffer{kOther, kContext, kReadWrite, 40 * kMiB});
+  EXPECT_EQ(use(kBuffer), 0);
+  EXPECT_EQ(use(kOther), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  const auto failed = client_.next<Failed>([](const Failed& failure) { return failure.object == kOther; });
   EXPECT_EQ(failed.status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
   EXPECT_NE(failed.what.find("session-memory"), std::string::npos) << failed.what;
   // Smaller ones still fit, up to the last byte.
-  client_.send(CreateBuffer{7, 1, 1, 24 * kMiB}, CreateBuffer{8, 1, 1, 1});
-  EXPECT_EQ(use(7), 0);
+  client_.send(CreateBuffer{kThird, kContext, kReadWrite, 24 * kMiB},
+               CreateBuffer{8, kContext, kReadWrite, 1});
+  EXPECT_EQ(use(kThird), 0);
   EXPECT_EQ(use(8), CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
 TEST_F(SessionMemory, GivenABufferReleasedThenItsMemoryCountsNoMore) {
   for (ObjectId id = 10; id < 20; ++id) {
-    client_.send(CreateBuffer{id, 1, 1, 40 * kMiB});
+    client_.send(CreateBuffer{id, kContext, kReadWrite, 40 * kMiB});
     EXPECT_EQ(use(id), 0);
     client_.send(Release{{id}, {}});
   }
 }
 
 TEST_F(SessionMemory, GivenASubBufferThenItIsMemoryOfItsBuffer) {
-  client_.send(CreateBuffer{5, 1, 1, 40 * kMiB}, CreateSubBuffer{6, 5, 1, 0, 40 * kMiB});
-  EXPECT_EQ(use(6), 0);
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
+               CreateSubBuffer{kOther, kBuffer, kReadWrite, 0, 40 * kMiB});
+  EXPECT_EQ(use(kOther), 0);
   // Which lives as long as it does.
-  client_.send(Release{{5}, {}}, CreateBuffer{7, 1, 1, 40 * kMiB});
-  EXPECT_EQ(use(7), CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  client_.send(Release{{6}, {}}, CreateBuffer{8, 1, 1, 40 * kMiB});
+  client_.send(Release{{kBuffer}, {}}, CreateBuffer{kThird, kContext, kReadWrite, 40 * kMiB});
+  EXPECT_EQ(use(kThird), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  client_.send(Release{{kOther}, {}}, CreateBuffer{8, kContext, kReadWrite, 40 * kMiB});
   EXPECT_EQ(use(8), 0);
 }
 
@@ -98,11 +102,12 @@ TEST_F(SessionMemory, GivenImagesThenTheyCount) {
 }
 
 TEST_F(SessionMemory, GivenAnotherSessionThenItHasMemoryOfItsOwn) {
-  client_.send(CreateBuffer{5, 1, 1, 40 * kMiB});
-  EXPECT_EQ(use(5), 0);
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB});
+  EXPECT_EQ(use(kBuffer), 0);
   Client other(node_, "the other");
   other.set_up();
-  other.send(CreateBuffer{5, 1, 1, 40 * kMiB}, FillBuffer{command(100), 5, Bytes(4), 0, 4});
+  other.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
+             FillBuffer{command(100), kBuffer, Bytes(4), 0, 4});
   EXPECT_EQ(other.ended(100).status, 0);
 }
 

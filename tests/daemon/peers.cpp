@@ -2,9 +2,15 @@
 #include <numeric>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
+
+/// The ids by which workers know each other.
+constexpr PeerId kB = 1;
+constexpr PeerId kA = 2;
+constexpr PeerId kC = 3;
 
 /// With and without memory that the workers share.
 class Peers : public testing::TestWithParam<bool> {
@@ -12,8 +18,8 @@ class Peers : public testing::TestWithParam<bool> {
   Peers() {
     a_.set_up();
     b_.set_up();
-    connect(a_, 1, b_);
-    connect(b_, 2, a_);
+    connect(a_, kB, b_);
+    connect(b_, kA, a_);
   }
   static void connect(Client& from, PeerId id, Client& to) {
     from.send(ConnectPeer{id, to.peers_endpoint(), to.address.token, GetParam() ? to.address.shared : ""});
@@ -29,21 +35,21 @@ TEST_P(Peers, GivenPushAndExpectThenDataArrives) {
   std::iota(numbers.begin(), numbers.end(), 17U);
   const std::uint64_t bytes = numbers.size() * 4;
   const std::uint64_t shift = 4096;
-  for (Client* client : {&a_, &b_}) client->send(CreateBuffer{5, 1, 1, bytes + shift});
+  for (Client* client : {&a_, &b_}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, bytes + shift});
   std::uint64_t sent = 0;
   for (std::uint32_t part = 0; sent < bytes; ++part) {
     const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - sent);
     const std::uint8_t more = sent + size < bytes ? Command::kMore : 0;
-    a_.send(WriteBuffer{command(100, Command::kReport | more), 5, sent,
+    a_.send(WriteBuffer{command(100, Command::kReport | more), kBuffer, sent,
                         payload(reinterpret_cast<const char*>(numbers.data()) + sent, size)});
     sent += size;
   }
-  b_.send(Expect{command(200, Command::kReport, {}, 3), 5, shift, bytes});
-  a_.send(Push{command(101, Command::kReport, {100}, 3), 5, 0, bytes, 1, 200});
+  b_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, shift, bytes});
+  a_.send(Push{command(101, Command::kReport, {100}, kOutOfOrder), kBuffer, 0, bytes, kB, 200});
   EXPECT_EQ(a_.ended(101).status, 0);
   EXPECT_EQ(b_.ended(200).status, 0);
-  b_.send(ReadBuffer{command(201, 0, {200}), 0, 5, shift, 4096},
-          ReadBuffer{command(202, 0, {200}), 0, 5, shift + bytes - 4096, 4096});
+  b_.send(ReadBuffer{command(201, 0, {200}), 0, kBuffer, shift, 4096},
+          ReadBuffer{command(202, 0, {200}), 0, kBuffer, shift + bytes - 4096, 4096});
   const auto first = b_.data(201);
   const auto last = b_.data(202);
   EXPECT_EQ(std::memcmp(first.data(), numbers.data(), 4096), 0);
@@ -51,11 +57,12 @@ TEST_P(Peers, GivenPushAndExpectThenDataArrives) {
 }
 
 TEST_P(Peers, GivenPushBeforeExpectThenDataWaits) {
-  a_.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(100), 5, Bytes{7}, 0, 64},
-          Push{command(101, Command::kReport, {100}, 3), 5, 0, 64, 1, 200});
+  a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, FillBuffer{command(100), kBuffer, Bytes{7}, 0, 64},
+          Push{command(101, Command::kReport, {100}, kOutOfOrder), kBuffer, 0, 64, kB, 200});
   EXPECT_EQ(a_.ended(101).status, 0);
-  b_.send(CreateBuffer{5, 1, 1, 64}, Expect{command(200, Command::kEvent, {}, 3), 5, 0, 64},
-          ReadBuffer{command(201, 0, {200}), 0, 5, 0, 64});
+  b_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+          Expect{command(200, Command::kEvent, {}, kOutOfOrder), kBuffer, 0, 64},
+          ReadBuffer{command(201, 0, {200}), 0, kBuffer, 0, 64});
   EXPECT_EQ(b_.data(201).at(63), std::byte{7});
 }
 
@@ -67,20 +74,22 @@ TEST_P(Peers, GivenImageThenItsPixelsArrive) {
   std::vector<float> pixels(bytes / 4);
   std::iota(pixels.begin(), pixels.end(), 0.F);
   for (Client* client : {&a_, &b_})
-    client->send(CreateImage{5, 1, 1, kRgba, kFloat, kImage3d, {300, 200, 3}, 0, 0, 0});
-  a_.send(WriteImage{command(100), 5, {}, {300, 200, 3}, payload(pixels.data(), bytes)},
-          Push{command(101, Command::kReport, {100}, 3), 5, 0, bytes, 1, 200});
-  b_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, bytes},
-          ReadImage{command(201, 0, {200}), 0, 5, {}, {300, 200, 3}, bytes});
+    client->send(CreateImage{kImage, kContext, kReadWrite, kRgba, kFloat, kImage3d, {300, 200, 3}, 0, 0, 0});
+  a_.send(WriteImage{command(100), kImage, {}, {300, 200, 3}, payload(pixels.data(), bytes)},
+          Push{command(101, Command::kReport, {100}, kOutOfOrder), kImage, 0, bytes, kB, 200});
+  b_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kImage, 0, bytes},
+          ReadImage{command(201, 0, {200}), 0, kImage, {}, {300, 200, 3}, bytes});
   const auto data = b_.data(201);
   EXPECT_EQ(std::memcmp(data.data(), pixels.data(), bytes), 0);
 }
 
 TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
   constexpr std::int32_t kLost = -77;
-  a_.send(CreateBuffer{5, 1, 1, 64}, AwaitRemote{50, 1},
-          Push{command(101, Command::kReport, {50}, 3), 5, 0, 64, 1, 200}, SetRemote{50, kLost});
-  b_.send(CreateBuffer{5, 1, 1, 64}, Expect{command(200, Command::kReport, {}, 3), 5, 0, 64},
+  a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, AwaitRemote{50, kContext},
+          Push{command(101, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, 64, kB, 200},
+          SetRemote{50, kLost});
+  b_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+          Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64},
           Marker{command(201, Command::kReport, {200})});
   EXPECT_LT(a_.ended(101).status, 0);
   EXPECT_LT(b_.ended(200).status, 0);
@@ -90,20 +99,21 @@ TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
 TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
   Client c{node_};
   c.set_up();
-  connect(b_, 3, c);
+  connect(b_, kC, c);
   std::vector<std::uint32_t> numbers(1'000'001);
   std::iota(numbers.begin(), numbers.end(), 17U);
   const std::uint64_t bytes = numbers.size() * 4;
-  for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{5, 1, 1, bytes});
-  c.send(Expect{command(300, Command::kReport, {}, 3), 5, 0, bytes});
+  for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, bytes});
+  c.send(Expect{command(300, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes});
   // What comes is not written there before 50 has ended.
-  b_.send(AwaitRemote{50, 1}, Expect{command(200, Command::kReport, {50}, 3), 5, 0, bytes},
-          Push{command(201, 0, {200}, 3), 5, 0, bytes, 3, 300});
+  b_.send(AwaitRemote{50, kContext},
+          Expect{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes},
+          Push{command(201, 0, {200}, kOutOfOrder), kBuffer, 0, bytes, kC, 300});
   b_.finish();  // so that it has been told before anything comes
-  a_.send(WriteBuffer{command(100), 5, 0, payload(numbers.data(), bytes)},
-          Push{command(101, 0, {100}, 3), 5, 0, bytes, 1, 200});
+  a_.send(WriteBuffer{command(100), kBuffer, 0, payload(numbers.data(), bytes)},
+          Push{command(101, 0, {100}, kOutOfOrder), kBuffer, 0, bytes, kB, 200});
   EXPECT_EQ(c.ended(300).status, 0);
-  c.send(ReadBuffer{command(301, 0, {300}), 0, 5, bytes - 4096, 4096});
+  c.send(ReadBuffer{command(301, 0, {300}), 0, kBuffer, bytes - 4096, 4096});
   const auto last = c.data(301);
   EXPECT_EQ(std::memcmp(last.data(), reinterpret_cast<const char*>(numbers.data()) + bytes - 4096, 4096), 0);
   b_.send(SetRemote{50, 0});
@@ -113,12 +123,13 @@ TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
 TEST_P(Peers, GivenPushOfWhatIsExpectedAndFailsThenAllFail) {
   Client c{node_};
   c.set_up();
-  connect(b_, 3, c);
-  for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{5, 1, 1, 64});
-  c.send(Expect{command(300, Command::kReport, {}, 3), 5, 0, 64});
-  b_.send(Expect{command(200, Command::kReport, {}, 3), 5, 0, 64},
-          Push{command(201, 0, {200}, 3), 5, 0, 64, 3, 300});
-  a_.send(AwaitRemote{50, 1}, Push{command(101, 0, {50}, 3), 5, 0, 64, 1, 200}, SetRemote{50, -77});
+  connect(b_, kC, c);
+  for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, 64});
+  c.send(Expect{command(300, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64});
+  b_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64},
+          Push{command(201, 0, {200}, kOutOfOrder), kBuffer, 0, 64, kC, 300});
+  a_.send(AwaitRemote{50, kContext}, Push{command(101, 0, {50}, kOutOfOrder), kBuffer, 0, 64, kB, 200},
+          SetRemote{50, -77});
   EXPECT_LT(b_.ended(200).status, 0);
   EXPECT_LT(c.ended(300).status, 0);
 }
@@ -127,15 +138,17 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
   constexpr std::uint64_t kBytes = 3'000'000;
   const auto pushed = [&](std::uint64_t content_size, std::uint64_t offset) {
     const std::uint64_t size = kBytes - offset;
-    for (Client* client : {&a_, &b_}) client->send(CreateBuffer{5, 1, 1, kBytes});
-    a_.send(CreateBuffer{6, 1, 1, 16}, FillBuffer{command(100), 5, Bytes{7}, 0, kBytes},
-            WriteBuffer{command(101), 6, 0, payload(&content_size, sizeof content_size)},
-            Push{command(102, Command::kReport, {100, 101}, 3), 5, offset, size, 1, 200, 0, 6});
-    b_.send(FillBuffer{command(199), 5, Bytes{9}, 0, kBytes},
-            Expect{command(200, Command::kReport, {199}, 3), 5, offset, size});
+    for (Client* client : {&a_, &b_}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, kBytes});
+    a_.send(CreateBuffer{kOther, kContext, kReadWrite, 16},
+            FillBuffer{command(100), kBuffer, Bytes{7}, 0, kBytes},
+            WriteBuffer{command(101), kOther, 0, payload(&content_size, sizeof content_size)},
+            Push{command(102, Command::kReport, {100, 101}, kOutOfOrder), kBuffer, offset, size, kB, 200, 0,
+                 kOther});
+    b_.send(FillBuffer{command(199), kBuffer, Bytes{9}, 0, kBytes},
+            Expect{command(200, Command::kReport, {199}, kOutOfOrder), kBuffer, offset, size});
     EXPECT_EQ(a_.ended(102).status, 0);
     EXPECT_EQ(b_.ended(200).status, 0);
-    b_.send(ReadBuffer{command(201, 0, {200}), 0, 5, 0, kBytes});
+    b_.send(ReadBuffer{command(201, 0, {200}), 0, kBuffer, 0, kBytes});
     const auto data = b_.data(201);
     a_.send(Release{{5, 6}, {100, 101, 102}});
     b_.send(Release{{5}, {199, 200}});
@@ -151,22 +164,23 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
 
 TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
   const auto push = [](ObjectId content_size, PeerId peer) {
-    return Push{command(101, 0, {}, 3), 5, 0, 64, peer, 200, 0, content_size};
+    return Push{command(101, 0, {}, kOutOfOrder), kBuffer, 0, 64, peer, 200, 0, content_size};
   };
   for (const auto& [content_size, peer] :
-       std::vector<std::pair<ObjectId, PeerId>>{{6, 1}, {77, 1}, {5, kClientPeer}}) {
+       std::vector<std::pair<ObjectId, PeerId>>{{kOther, kB}, {77, kB}, {kBuffer, kClientPeer}}) {
     Client client{node_};
     client.set_up();
-    connect(client, 1, b_);
-    client.send(CreateBuffer{5, 1, 1, 64}, CreateBuffer{6, 1, 1, 7}, push(content_size, peer));
+    connect(client, kB, b_);
+    client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+                CreateBuffer{kOther, kContext, kReadWrite, 7}, push(content_size, peer));
     EXPECT_FALSE(client.next<SessionEnded>().reason.empty()) << content_size;
   }
 }
 
 TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
-  a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
-  b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})}, NotifyPeer{200, 2});
-  a_.send(AwaitRemote{200, 1}, Marker{command(102, Command::kReport, {200}, 3)});
+  a_.send(AwaitRemote{50, kContext}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, kB});
+  b_.send(AwaitRemote{100, kContext}, Marker{command(200, Command::kReport, {100})}, NotifyPeer{200, kA});
+  a_.send(AwaitRemote{200, kContext}, Marker{command(102, Command::kReport, {200}, kOutOfOrder)});
   EXPECT_FALSE(b_.reports.comes<EventState>(std::chrono::milliseconds(50)));
   a_.send(SetRemote{50, 0});
   EXPECT_EQ(a_.ended(100).status, 0);
@@ -175,8 +189,8 @@ TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
 }
 
 TEST_P(Peers, GivenFailureThenItTravels) {
-  a_.send(AwaitRemote{50, 1}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, 1});
-  b_.send(AwaitRemote{100, 1}, Marker{command(200, Command::kReport, {100})});
+  a_.send(AwaitRemote{50, kContext}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, kB});
+  b_.send(AwaitRemote{100, kContext}, Marker{command(200, Command::kReport, {100})});
   a_.send(SetRemote{50, -99});
   EXPECT_LT(a_.ended(100).status, 0);
   EXPECT_LT(b_.ended(200).status, 0);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -15,8 +16,9 @@ constexpr const char* kEndless =
 /// A session whose device is busy for ever.
 void occupy(Client& client) {
   ASSERT_EQ(client.set_up(kEndless).status, 0);
-  client.send(CreateBuffer{5, 1, 1, 64}, FillBuffer{command(99), 5, Bytes(4), 0, 64},
-              CreateKernel{6, 4, "endless"}, RunKernel{command(100), 6, {object_arg(0, 5)}, {}, {1}, {}});
+  client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+              FillBuffer{command(99), kBuffer, Bytes(4), 0, 64}, CreateKernel{kKernel, kProgram, "endless"},
+              RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}});
   client.ended(99);
 }
 
@@ -156,7 +158,7 @@ TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
   ::waitpid(embedded, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   // The worker's end is the end of the connection: nothing answers any more.
-  client.send(Finish{1, 2});
+  client.send(Finish{1, kInOrder});
   EXPECT_FALSE(client.reports.comes<Finished>(std::chrono::milliseconds(300)));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -9,8 +10,6 @@ namespace {
 constexpr const char* kSource =
     "kernel void add(global int* data, int amount) { data[get_global_id(0)] += amount; }";
 
-constexpr ObjectId kBuffer = 5;
-constexpr ObjectId kKernel = 6;
 constexpr ObjectId kRecording = 7;
 
 template <typename... M>
@@ -29,7 +28,7 @@ class Recordings : public testing::Test {
   /// A session with a kernel, and a buffer of zeros.
   void prepare(Client& client) {
     client.set_up(kSource);
-    client.send(CreateBuffer{kBuffer, 1, 1, kSize}, CreateKernel{kKernel, 4, "add"},
+    client.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateKernel{kKernel, kProgram, "add"},
                 FillBuffer{command(100, 0), kBuffer, Bytes(4), 0, kSize});
   }
   static RunKernel adding(int amount) {
@@ -69,9 +68,10 @@ TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitF
   client.set_up(
       "kernel void next(global int* data, int amount) { size_t i = get_global_id(0);"
       "  for (int n = 0; n < 1000; ++n) data[i] = data[i] % 1000003 * 3 + amount; }");
-  constexpr std::uint64_t kOutOfOrder = 1;
-  client.send(CreateBuffer{kBuffer, 1, 1, kSize}, CreateKernel{kKernel, 4, "next"},
-              CreateQueue{8, 1, 0, kOutOfOrder}, FillBuffer{command(100), kBuffer, Bytes(4), 0, kSize});
+  constexpr std::uint64_t kOutOfOrderMode = 1;
+  client.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateKernel{kKernel, kProgram, "next"},
+              CreateQueue{8, kContext, 0, kOutOfOrderMode},
+              FillBuffer{command(100), kBuffer, Bytes(4), 0, kSize});
   const auto after = [](RunKernel launch, std::vector<CommandId> waits) {
     launch.command.waits = std::move(waits);
     return launch;
@@ -93,7 +93,8 @@ TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
   Client client(node_);
   prepare(client);
   constexpr std::uint64_t kProfiling = 2;
-  client.send(CreateQueue{8, 1, 0, kProfiling}, DefineRecording{kRecording, recorded(adding(1), adding(1))},
+  client.send(CreateQueue{8, kContext, 0, kProfiling},
+              DefineRecording{kRecording, recorded(adding(1), adding(1))},
               RunRecording{command(200, Command::kReport, {}, 8), kRecording});
   const auto times = client.ended(200).times;
   EXPECT_GT(times[0], 0U);
@@ -103,7 +104,7 @@ TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
 TEST_F(Recordings, GivenCommandThatTheDriverRefusesThenTheRunFailsAndTheSessionGoesOn) {
   Client client(node_);
   prepare(client);
-  client.send(CreateKernel{9, 4, "absent"});
+  client.send(CreateKernel{9, kProgram, "absent"});
   RunKernel absent = adding(1);
   absent.kernel = 9;
   client.send(DefineRecording{kRecording, recorded(absent, adding(1))},

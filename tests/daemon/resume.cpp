@@ -1,5 +1,6 @@
 // Clients whose connections break, and who come back, or do not.
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -19,8 +20,9 @@ class Resume : public testing::Test {
     ++sent_;
   }
   void set_up() {
-    send(CreateContext{1, {0}}, CreateQueue{2, 1, 0, 0}, CreateBuffer{5, 1, 1, 64});
-    send(FillBuffer{command(100), 5, Bytes{7}, 0, 64});
+    send(CreateContext{kContext, {0}}, CreateQueue{kInOrder, kContext, 0, 0},
+         CreateBuffer{kBuffer, kContext, kReadWrite, 64});
+    send(FillBuffer{command(100), kBuffer, Bytes{7}, 0, 64});
     EXPECT_EQ(client_.ended(100).status, 0);
   }
   /// Closes both of the client's connections.
@@ -52,7 +54,7 @@ class Resume : public testing::Test {
 TEST_F(Resume, GivenCutThenTheSessionGoesOnWhereItWas) {
   EXPECT_EQ(client_.attached.resume_ms, 60'000U);
   set_up();
-  send(AwaitRemote{50, 1}, Marker{command(101, Command::kReport, {50})});
+  send(AwaitRemote{50, kContext}, Marker{command(101, Command::kReport, {50})});
   EXPECT_FALSE(client_.reports.comes<EventState>(std::chrono::milliseconds(100)));
   cut();
   EXPECT_EQ(resume_commands(), sent_);

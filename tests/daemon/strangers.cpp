@@ -8,6 +8,7 @@
 #include <random>
 
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 namespace {
@@ -139,43 +140,50 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
   const std::vector<Offence> offences{
       {"no msgpack", [](Client& c) { send_frames(c.commands, {"\xc1"}); }, "msgpack"},
       {"cut off",
-       [](Client& c) { send_frames(c.commands, {records_of(CreateBuffer{9, 1, 1, 64}).substr(0, 4)}); },
+       [](Client& c) {
+         send_frames(c.commands, {records_of(CreateBuffer{9, kContext, kReadWrite, 64}).substr(0, 4)});
+       },
        "msgpack"},
       {"unknown number", [](Client& c) { send_frames(c.commands, {std::string("\x92\xcd\x03\xe7\x00", 5)}); },
        "999"},
       {"a worker's message", [](Client& c) { c.send(Finished{1, 0}); }, "126"},
-      {"a frame too many", [](Client& c) { send_frames(c.commands, {records_of(Finish{1, 2}), "surplus"}); },
-       "frames"},
+      {"a frame too many",
+       [](Client& c) { send_frames(c.commands, {records_of(Finish{1, kInOrder}), "surplus"}); }, "frames"},
       {"a frame too few",
        [](Client& c) {
          const std::vector<char> bytes(4096);
          send_frames(c.commands,
-                     {records_of(WriteBuffer{command(1), 5, 0, payload(bytes.data(), bytes.size())})});
+                     {records_of(WriteBuffer{command(1), kBuffer, 0, payload(bytes.data(), bytes.size())})});
        },
        "frame is missing"},
       {"too few fields", [](Client& c) { send_frames(c.commands, {std::string("\x92\x64\x01", 3)}); },
        "fields"},
       {"unknown queue", [](Client& c) { c.send(Marker{command(1, 0, {}, 77)}); }, "queue 77"},
       {"unknown buffer", [](Client& c) { c.send(ReadBuffer{command(1), 0, 77, 0, 4}); }, "77"},
-      {"unknown device", [](Client& c) { c.send(CreateQueue{9, 1, 55, 0}); }, "device 55"},
+      {"unknown device", [](Client& c) { c.send(CreateQueue{9, kContext, 55, 0}); }, "device 55"},
       {"unknown event", [](Client& c) { c.send(Marker{command(1, 0, {123})}); }, "event 123"},
-      {"id used twice", [](Client& c) { c.send(CreateBuffer{5, 1, 1, 64}); }, "exists already"},
-      {"beyond the buffer", [](Client& c) { c.send(ReadBuffer{command(1), 0, 5, 60, 8}); }, "goes beyond"},
-      {"an end that overflows", [](Client& c) { c.send(CopyBuffer{command(1), 5, 5, ~0ULL, 0, 8}); },
+      {"id used twice", [](Client& c) { c.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}); },
+       "exists already"},
+      {"beyond the buffer", [](Client& c) { c.send(ReadBuffer{command(1), 0, kBuffer, 60, 8}); },
        "goes beyond"},
+      {"an end that overflows",
+       [](Client& c) { c.send(CopyBuffer{command(1), kBuffer, kBuffer, ~0ULL, 0, 8}); }, "goes beyond"},
       {"a rectangle beyond",
-       [](Client& c) { c.send(ReadBufferRect{command(1), 0, 5, {0, 4, 0}, {8, 5, 1}, 8, 0}); }, "rectangle"},
+       [](Client& c) { c.send(ReadBufferRect{command(1), 0, kBuffer, {0, 4, 0}, {8, 5, 1}, 8, 0}); },
+       "rectangle"},
       {"a region that overflows",
-       [](Client& c) { c.send(ReadBufferRect{command(1), 0, 5, {}, {1ULL << 40, 1ULL << 40, 8}, 0, 0}); },
+       [](Client& c) {
+         c.send(ReadBufferRect{command(1), 0, kBuffer, {}, {1ULL << 40, 1ULL << 40, 8}, 0, 0});
+       },
        "overflows"},
-      {"too large a part", [](Client& c) { c.send(ReadBuffer{command(1), 0, 5, 0, kMaxPayload + 1}); },
+      {"too large a part", [](Client& c) { c.send(ReadBuffer{command(1), 0, kBuffer, 0, kMaxPayload + 1}); },
        "part"},
-      {"four dimensions", [](Client& c) { c.send(RunKernel{command(1), 6, {}, {}, {1, 1, 1, 1}, {}}); },
+      {"four dimensions", [](Client& c) { c.send(RunKernel{command(1), kKernel, {}, {}, {1, 1, 1, 1}, {}}); },
        "dimensions"},
-      {"an address within a page", [](Client& c) { c.send(CreateBuffer{9, 1, 1, 64, 0x1234'0000'0008}); },
-       "address"},
-      {"an address that overflows", [](Client& c) { c.send(CreateBuffer{9, 1, 1, 1ULL << 13, ~0ULL << 12}); },
-       "address"},
+      {"an address within a page",
+       [](Client& c) { c.send(CreateBuffer{9, kContext, kReadWrite, 64, 0x1234'0000'0008}); }, "address"},
+      {"an address that overflows",
+       [](Client& c) { c.send(CreateBuffer{9, kContext, kReadWrite, 1ULL << 13, ~0ULL << 12}); }, "address"},
       {"unknown peer", [](Client& c) { c.send(NotifyPeer{1, 9}); }, "peer 9"},
       {"released twice", [](Client& c) { c.send(Release{{5, 5}, {}}); }, "5"},
       {"attached twice", [](Client& c) { c.send(Attach{"x"}); }, "4 is unknown"},
@@ -184,7 +192,7 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
     SCOPED_TRACE(offence.name);
     Client client(node_);
     client.set_up();
-    client.send(CreateBuffer{5, 1, 1, 64});
+    client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64});
     EXPECT_TRUE(works(client));
     offence.commit(client);
     const std::string reason = end_of(client);
@@ -200,10 +208,10 @@ TEST_F(Strangers, GivenReorderedMessagesThenOnlyTheirSessionEnds) {
   for (int round = 0; std::next_permutation(order.begin(), order.end()) && round < 6; ++round) {
     Client client(node_);
     for (const int which : order) {
-      if (which == 0) client.send(CreateContext{1, {0}});
-      if (which == 1) client.send(CreateQueue{2, 1, 0, 0});
-      if (which == 2) client.send(CreateBuffer{5, 1, 1, 64});
-      if (which == 3) client.send(FillBuffer{command(1), 5, Bytes(1), 0, 64});
+      if (which == 0) client.send(CreateContext{kContext, {0}});
+      if (which == 1) client.send(CreateQueue{kInOrder, kContext, 0, 0});
+      if (which == 2) client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64});
+      if (which == 3) client.send(FillBuffer{command(1), kBuffer, Bytes(1), 0, 64});
     }
     if (client.reports.comes<SessionEnded>(std::chrono::seconds(2))) ++ended;
     EXPECT_TRUE(works(bystander_));
@@ -214,8 +222,9 @@ TEST_F(Strangers, GivenReorderedMessagesThenOnlyTheirSessionEnds) {
 TEST_F(Strangers, GivenMutatedMessagesThenOnlyTheirSessionEnds) {
   std::mt19937 random(3);
   const std::string good =
-      records_of(CreateContext{1, {0}}, CreateQueue{2, 1, 0, 0}, CreateBuffer{5, 1, 1, 4096},
-                 FillBuffer{command(1), 5, Bytes{1, 2, 3, 4}, 0, 4096}, Finish{1, 2});
+      records_of(CreateContext{kContext, {0}}, CreateQueue{kInOrder, kContext, 0, 0},
+                 CreateBuffer{kBuffer, kContext, kReadWrite, 4096},
+                 FillBuffer{command(1), kBuffer, Bytes{1, 2, 3, 4}, 0, 4096}, Finish{1, kInOrder});
   for (int i = 0; i < 12; ++i) {
     Client client(node_);
     for (int j = 0; j < 20; ++j) {

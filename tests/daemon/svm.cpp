@@ -1,5 +1,6 @@
 // Buffers with addresses: shared virtual memory as a worker sees it.
 #include "harness.hpp"
+#include "ids.hpp"
 #include "protocol/transport/placed_memory.hpp"
 
 namespace clique::test {
@@ -15,7 +16,7 @@ class Svm : public testing::Test {
  protected:
   Svm() {
     client_.set_up(kSource);
-    client_.send(CreateKernel{6, 4, "follow"}, CreateKernel{7, 4, "add"});
+    client_.send(CreateKernel{kKernel, kProgram, "follow"}, CreateKernel{kOtherKernel, kProgram, "add"});
   }
   template <typename T>
   T read(CommandId id, ObjectId buffer, std::uint64_t offset) {
@@ -35,20 +36,22 @@ class Svm : public testing::Test {
 
 TEST_F(Svm, GivenPointersThenKernelsFollowThem) {
   const std::uint64_t target = address_ + 8192 + 12;
-  client_.send(CreateBuffer{10, 1, 1, 100, address_}, CreateBuffer{11, 1, 1, 100, address_ + 8192},
+  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_},
+               CreateBuffer{11, kContext, kReadWrite, 100, address_ + 8192},
                WriteBuffer{command(100, 0), 10, 16, payload(&target, sizeof target)},
-               RunKernel{command(101), 6, {pointer_arg(0, 10, 16), value_arg(1, 5)}, {}, {1}, {}, {11}},
-               RunKernel{command(102), 7, {pointer_arg(0, 11, 12), value_arg(1, 2)}, {}, {1}, {}});
+               RunKernel{command(101), kKernel, {pointer_arg(0, 10, 16), value_arg(1, 5)}, {}, {1}, {}, {11}},
+               RunKernel{command(102), kOtherKernel, {pointer_arg(0, 11, 12), value_arg(1, 2)}, {}, {1}, {}});
   EXPECT_EQ(client_.ended(101).status, 0);
   EXPECT_EQ(client_.ended(102).status, 0);
   EXPECT_EQ(read<int>(103, 11, 12), 7);
 }
 
 TEST_F(Svm, GivenPartsOfABufferWithAnAddressThenTheyMayBeginAnywhere) {
-  client_.send(CreateBuffer{10, 1, 1, 100, address_}, CreateSubBuffer{11, 10, 1, 4, 20},
-               CreateSubBuffer{12, 11, 1, 8, 8}, FillBuffer{command(100, 0), 10, Bytes{0}, 0, 100},
-               RunKernel{command(101), 7, {object_arg(0, 12), value_arg(1, 3)}, {}, {1}, {}},
-               RunKernel{command(102), 7, {pointer_arg(0, 12, 4), value_arg(1, 4)}, {}, {1}, {}});
+  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_},
+               CreateSubBuffer{11, 10, kReadWrite, 4, 20}, CreateSubBuffer{12, 11, kReadWrite, 8, 8},
+               FillBuffer{command(100, 0), 10, Bytes{0}, 0, 100},
+               RunKernel{command(101), kOtherKernel, {object_arg(0, 12), value_arg(1, 3)}, {}, {1}, {}},
+               RunKernel{command(102), kOtherKernel, {pointer_arg(0, 12, 4), value_arg(1, 4)}, {}, {1}, {}});
   EXPECT_EQ(client_.ended(102).status, 0);
   EXPECT_EQ(read<int>(103, 10, 12), 3);
   EXPECT_EQ(read<int>(104, 10, 16), 4);
@@ -56,16 +59,18 @@ TEST_F(Svm, GivenPartsOfABufferWithAnAddressThenTheyMayBeginAnywhere) {
 }
 
 TEST_F(Svm, GivenAddressInUseThenWhatUsesTheBufferFails) {
-  client_.send(CreateBuffer{10, 1, 1, 100, address_}, CreateBuffer{11, 1, 1, 100, address_},
-               FillBuffer{command(100), 11, Bytes{1}, 0, 100},
-               RunKernel{command(101), 7, {pointer_arg(0, 11, 0), value_arg(1, 1)}, {}, {1}, {}},
-               RunKernel{command(102), 7, {pointer_arg(0, 10, 0), value_arg(1, 1)}, {}, {1}, {}, {11}});
+  client_.send(
+      CreateBuffer{10, kContext, kReadWrite, 100, address_},
+      CreateBuffer{11, kContext, kReadWrite, 100, address_}, FillBuffer{command(100), 11, Bytes{1}, 0, 100},
+      RunKernel{command(101), kOtherKernel, {pointer_arg(0, 11, 0), value_arg(1, 1)}, {}, {1}, {}},
+      RunKernel{command(102), kOtherKernel, {pointer_arg(0, 10, 0), value_arg(1, 1)}, {}, {1}, {}, {11}});
   for (const CommandId id : {100, 101, 102}) EXPECT_EQ(client_.ended(id).status, kAllocationFailure) << id;
 }
 
 TEST_F(Svm, GivenReleasedBufferThenItsAddressIsFreeAgain) {
   for (ObjectId id = 10; id < 13; ++id) {
-    client_.send(CreateBuffer{id, 1, 1, 100, address_}, FillBuffer{command(100 + id), id, Bytes{1}, 0, 100});
+    client_.send(CreateBuffer{id, kContext, kReadWrite, 100, address_},
+                 FillBuffer{command(100 + id), id, Bytes{1}, 0, 100});
     EXPECT_EQ(client_.ended(100 + id).status, 0);
     client_.send(Release{{id}, {100 + id}});
   }
@@ -75,15 +80,17 @@ TEST_F(Svm, GivenPointersThatBreakARuleThenTheSessionEnds) {
   KernelArg short_offset = pointer_arg(0, 10, 0);
   short_offset.value.pop_back();
   const auto launch = [](KernelArg arg, std::vector<ObjectId> reached) {
-    return RunKernel{command(100), 7, {std::move(arg), value_arg(1, 1)}, {}, {1}, {}, std::move(reached)};
+    return RunKernel{command(100), kOtherKernel,      {std::move(arg), value_arg(1, 1)}, {}, {1},
+                     {},           std::move(reached)};
   };
   for (const RunKernel& wrong :
        {launch(pointer_arg(0, 10, 100), {}), launch(pointer_arg(0, 12, 0), {}), launch(short_offset, {}),
         launch(pointer_arg(0, 10, 0), {12}), launch(pointer_arg(0, 10, 0), {13})}) {
     Client client(node_);
     client.set_up(kSource);
-    client.send(CreateKernel{7, 4, "add"}, CreateBuffer{10, 1, 1, 100, address_}, CreateBuffer{12, 1, 1, 100},
-                wrong);
+    client.send(CreateKernel{kOtherKernel, kProgram, "add"},
+                CreateBuffer{10, kContext, kReadWrite, 100, address_},
+                CreateBuffer{12, kContext, kReadWrite, 100}, wrong);
     EXPECT_NE(client.next<SessionEnded>().reason, "");
   }
 }

@@ -1,0 +1,25 @@
+// Names for the ids that the tests of the daemon give their objects.
+#pragma once
+
+#include "protocol/messages.hpp"
+
+namespace clique::test {
+
+/// What Client::set_up() creates.
+inline constexpr protocol::ObjectId kContext = 1;
+inline constexpr protocol::ObjectId kInOrder = 2;     ///< a queue
+inline constexpr protocol::ObjectId kOutOfOrder = 3;  ///< a queue
+inline constexpr protocol::ObjectId kProgram = 4;
+
+// For objects that tests create.
+inline constexpr protocol::ObjectId kBuffer = 5;
+inline constexpr protocol::ObjectId kOther = 6;
+inline constexpr protocol::ObjectId kThird = 7;
+inline constexpr protocol::ObjectId kImage = 5;
+inline constexpr protocol::ObjectId kKernel = 6;
+inline constexpr protocol::ObjectId kOtherKernel = 7;
+
+/// CL_MEM_READ_WRITE
+inline constexpr std::uint64_t kReadWrite = 1;
+
+}  // namespace clique::test
