@@ -151,11 +151,11 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
       {"no commands", defining({}), "no commands"},
       {"no msgpack", defining({0xc1}), "msgpack"},
       {"cut", defining(cut), "msgpack"},
-      {"too many commands", defining(too_many), "too many"},
-      {"an id", defining(recorded(with_id)), "header"},
-      {"a queue", defining(recorded(with_queue)), "header"},
-      {"flags", defining(recorded(with_flags)), "header"},
-      {"a wait for itself", defining(recorded(adding(1), waiting)), "later"},
+      {"too many commands", defining(too_many), "has more than"},
+      {"an id", defining(recorded(with_id)), "has an id, a queue or flags"},
+      {"a queue", defining(recorded(with_queue)), "has an id, a queue or flags"},
+      {"flags", defining(recorded(with_flags)), "has an id, a queue or flags"},
+      {"a wait for itself", defining(recorded(adding(1), waiting)), "not before it"},
       {"a wait for part of nothing",
        [&](Client& client) {
          RunKernel alone = waiting;
