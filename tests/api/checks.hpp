@@ -1,36 +1,14 @@
-// Clauses that many entry points share, so that each is checked the same way everywhere.
+// Clauses of the specification that many entry points share.
 #pragma once
 
-#include <chrono>
-#include <thread>
-
-#include "fixture.hpp"
+#include "helpers.hpp"
 
 namespace clique::test {
 
-/// A second context over the same devices, for objects that do not belong to the test's own context.
-inline Context another_context() {
-  cl_int err = CL_SUCCESS;
-  Context result(clCreateContext(nullptr, static_cast<cl_uint>(devices().size()), devices().data(), nullptr,
-                                 nullptr, &err));
-  EXPECT_EQ(CL_SUCCESS, err);
-  return result;
-}
-
-/// Whether `condition` becomes true. For what a driver may do asynchronously, such as callbacks.
-template <typename Condition>
-bool eventually(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
-
-/// What every clGet*Info promises about sizes and names; `valid` names any value that is not empty.
+/// What every clGet*Info promises about sizes and names. `valid` is the name of any value that is not empty.
 template <typename Getter, typename Object, typename Name>
 void expect_info_rules(Getter getter, Object object, Name valid) {
+  SCOPED_TRACE(valid);
   size_t size = 0;
   ASSERT_CL(getter(object, valid, 0, nullptr, &size));
   ASSERT_GT(size, 0U);
@@ -50,14 +28,25 @@ void expect_info_rules(Getter getter, Object object, Name valid) {
   }
 }
 
-inline cl_int execution_status(cl_event event) {
-  return info<cl_int>(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
+/// clRetain* adds a reference and clRelease* removes one. `object` has one reference, before and afterwards.
+template <typename Handle, typename Getter, typename Name>
+void expect_counted_references(Handle object, cl_int(CL_API_CALL* retain)(Handle),
+                               cl_int(CL_API_CALL* release)(Handle), Getter getter, Name reference_count) {
+  const auto references = [&] { return info<cl_uint>(getter, object, reference_count); };
+  EXPECT_EQ(1U, references());
+  EXPECT_CL(retain(object));
+  EXPECT_CL(retain(object));
+  EXPECT_EQ(3U, references());
+  EXPECT_CL(release(object));
+  EXPECT_EQ(2U, references());
+  EXPECT_CL(release(object));
+  EXPECT_EQ(1U, references());
 }
 
 /// What every clEnqueue* promises about its queue, wait list and event.
 /// `enqueue(queue, count, list, event)` makes the call with otherwise valid arguments, not blocking, and
 /// returns its error code. It is called several times.
-/// @param on_other_context what it gives for a queue of another context.
+/// @param on_other_context the error code that it returns for a queue of another context.
 template <typename Enqueue>
 void expect_enqueue_rules(cl_context context, cl_device_id device, cl_command_type type, Enqueue enqueue,
                           cl_int on_other_context = CL_INVALID_CONTEXT) {
@@ -91,19 +80,19 @@ void expect_enqueue_rules(cl_context context, cl_device_id device, cl_command_ty
   EXPECT_EQ(queue.get(), info<cl_command_queue>(clGetEventInfo, plain.get(), CL_EVENT_COMMAND_QUEUE));
   EXPECT_EQ(context, info<cl_context>(clGetEventInfo, plain.get(), CL_EVENT_CONTEXT));
   EXPECT_CL(clWaitForEvents(1, plain.ptr()));
-  EXPECT_EQ(CL_COMPLETE, execution_status(plain));
+  EXPECT_EQ(CL_COMPLETE, status_of(plain));
 
   Event gated;
   ASSERT_CL(enqueue(queue.get(), 1U, gate.ptr(), gated.out()));
   EXPECT_CL(clFlush(queue));
-  EXPECT_GT(execution_status(gated), CL_RUNNING) << "ran before the event that it waits for";
+  EXPECT_GT(status_of(gated), CL_RUNNING) << "ran before the event that it waits for";
   EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
   EXPECT_CL(clWaitForEvents(1, gated.ptr()));
-  EXPECT_EQ(CL_COMPLETE, execution_status(gated));
+  EXPECT_EQ(CL_COMPLETE, status_of(gated));
   EXPECT_CL(clFinish(queue));
 }
 
-/// A command that waits for a failed event must not run, and its own event ends with an error.
+/// A command that waits for an event that fails does not run, and its own event fails.
 template <typename Enqueue>
 void expect_failed_event_ends_command(cl_context context, cl_device_id device, Enqueue enqueue) {
   cl_int err = CL_SUCCESS;
@@ -115,10 +104,65 @@ void expect_failed_event_ends_command(cl_context context, cl_device_id device, E
   ASSERT_CL(enqueue(queue.get(), 1U, gate.ptr(), event.out()));
   ASSERT_CL(clSetUserEventStatus(gate, -1));
   EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
-  EXPECT_LT(execution_status(event), 0);
+  EXPECT_LT(status_of(event), 0);
 }
 
-/// A blocking call whose wait list has a failed event reports that. `enqueue` makes a blocking call.
+/// What clEnqueueMarkerWithWaitList and clEnqueueBarrierWithWaitList have in common beyond
+/// expect_enqueue_rules(): without a wait list the command waits for earlier commands of its in-order queue;
+/// with one it waits for the listed events, also for those of other devices, and fails if one of them fails.
+template <typename Enqueue>
+void expect_synchronization_rules(cl_context context, Enqueue enqueue) {
+  const auto make_queue = [&](cl_device_id device, cl_command_queue_properties properties) {
+    const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
+    cl_int err = CL_SUCCESS;
+    Queue queue(clCreateCommandQueueWithProperties(context, device, list, &err));
+    EXPECT_EQ(CL_SUCCESS, err);
+    return queue;
+  };
+  const Queue queue = make_queue(devices().front(), 0);
+  {
+    Gate gate(context);
+    const Event earlier = enqueue_blocked_marker(queue, gate);
+    Event event;
+    ASSERT_CL(enqueue(queue.get(), 0U, nullptr, event.out()));
+    ASSERT_CL(clFlush(queue));
+    EXPECT_GT(status_of(event), CL_RUNNING);
+    gate.open();
+    ASSERT_CL(clWaitForEvents(1, event.ptr()));
+    EXPECT_EQ(CL_COMPLETE, status_of(earlier));
+  }
+  {
+    std::vector<Queue> queues;
+    std::vector<Event> events;
+    std::vector<cl_event> handles;
+    Gate gate(context);
+    for (const cl_device_id device : devices()) {
+      queues.push_back(make_queue(device, 0));
+      events.push_back(enqueue_blocked_marker(queues.back(), gate));
+      handles.push_back(events.back());
+      ASSERT_CL(clFlush(queues.back()));
+    }
+    Event event;
+    ASSERT_CL(enqueue(queue.get(), static_cast<cl_uint>(handles.size()), handles.data(), event.out()));
+    ASSERT_CL(clFlush(queue));
+    EXPECT_GT(status_of(event), CL_RUNNING);
+    gate.open();
+    ASSERT_CL(clWaitForEvents(1, event.ptr()));
+    for (const Event& each : events) EXPECT_EQ(CL_COMPLETE, status_of(each));
+  }
+  {
+    const Queue any_order = make_queue(devices().front(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    Gate gate(context);
+    Event event;
+    ASSERT_CL(enqueue(any_order.get(), 1U, gate.ptr(), event.out()));
+    gate.fail();
+    EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
+    EXPECT_LT(status_of(event), 0);
+  }
+}
+
+/// A blocking call returns an error when an event of its wait list has failed. `enqueue` makes a blocking
+/// call.
 template <typename Enqueue>
 void expect_blocking_reports_failed_event(cl_context context, cl_device_id device, Enqueue enqueue) {
   cl_int err = CL_SUCCESS;

@@ -1,17 +1,9 @@
 // clEnqueueBarrierWithWaitList: OpenCL 3.0, section 5.12.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
-class clEnqueueBarrierWithWaitList : public ApiTest {
- protected:
-  /// A command that does nothing but wait.
-  static Event blocked(cl_command_queue on, cl_event gate) {
-    Event event;
-    EXPECT_CL(clEnqueueMarkerWithWaitList(on, 1, &gate, event.out()));
-    return event;
-  }
-};
+class clEnqueueBarrierWithWaitList : public ApiTest {};
 
 TEST_F(clEnqueueBarrierWithWaitList, GivenOutOfOrderQueueAndNoListThenLaterCommandsWaitForEarlierOnes) {
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -67,46 +59,19 @@ TEST_F(clEnqueueBarrierWithWaitList, GivenSeveralBarriersThenStepsRunInOrder) {
   EXPECT_EQ(expected, read<int>(list, 17));
 }
 
-TEST_F(clEnqueueBarrierWithWaitList, GivenEventThenItDescribesTheCommand) {
-  Event event;
-  ASSERT_CL(::clEnqueueBarrierWithWaitList(queue, 0, nullptr, event.out()));
-  EXPECT_EQ(cl_command_type{CL_COMMAND_BARRIER},
-            info<cl_command_type>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_TYPE));
-  EXPECT_EQ(queue.get(), info<cl_command_queue>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_QUEUE));
-  ASSERT_CL(clFinish(queue));
-  EXPECT_EQ(CL_COMPLETE, status_of(event));
-}
-
-TEST_F(clEnqueueBarrierWithWaitList, GivenNoEventPointerThenSucceeds) {
-  EXPECT_CL(::clEnqueueBarrierWithWaitList(queue, 0, nullptr, nullptr));
-  EXPECT_CL(clFinish(queue));
-}
-
-TEST_F(clEnqueueBarrierWithWaitList, GivenInOrderQueueThenItCompletesAfterEarlierCommands) {
-  Gate gate(context);
-  const Event earlier = blocked(queue, gate);
-  Event event;
-  ASSERT_CL(::clEnqueueBarrierWithWaitList(queue, 0, nullptr, event.out()));
-  ASSERT_CL(clFlush(queue));
-  EXPECT_GT(status_of(event), CL_RUNNING);
-  gate.open();
-  ASSERT_CL(clWaitForEvents(1, event.ptr()));
-  EXPECT_EQ(CL_COMPLETE, status_of(earlier));
-}
-
 TEST_F(clEnqueueBarrierWithWaitList, GivenOutOfOrderQueueAndMarkersWithListsThenItWaitsForThem) {
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   const int value = 2;
   const Mem mem = buffer<int>(1);
   const Mem other = buffer<int>(1);
   Gate gate(context);
-  const Event marker = blocked(any_order, gate);
+  const Event marker = enqueue_blocked_marker(any_order, gate);
   Event second;
   ASSERT_CL(::clEnqueueBarrierWithWaitList(any_order, 0, nullptr, nullptr));
   ASSERT_CL(
       clEnqueueWriteBuffer(any_order, mem, CL_FALSE, 0, sizeof value, &value, 0, nullptr, second.out()));
   ASSERT_CL(clFlush(any_order));
-  // What another queue does meanwhile gives the write time to go wrong.
+  // Work in another queue gives a write that does not wait the time to complete too early.
   for (int i = 0; i < 100; ++i) read<int>(other, 1);
   EXPECT_GT(status_of(second), CL_COMPLETE);
   gate.open();
@@ -120,7 +85,7 @@ TEST_F(clEnqueueBarrierWithWaitList, GivenOutOfOrderQueueThenMarkersWithListsWai
   const Event done = user_event();
   ASSERT_CL(clSetUserEventStatus(done, CL_COMPLETE));
   ASSERT_CL(::clEnqueueBarrierWithWaitList(any_order, 1, gate.ptr(), nullptr));
-  const Event marker = blocked(any_order, done);
+  const Event marker = enqueue_blocked_marker(any_order, done);
   ASSERT_CL(clFlush(any_order));
   const Mem mem = buffer<int>(1);
   for (int i = 0; i < 100; ++i) read<int>(mem, 1);
@@ -129,55 +94,12 @@ TEST_F(clEnqueueBarrierWithWaitList, GivenOutOfOrderQueueThenMarkersWithListsWai
   ASSERT_CL(clWaitForEvents(1, marker.ptr()));
 }
 
-TEST_F(clEnqueueBarrierWithWaitList, GivenEventsOfAllDevicesThenItCompletesAfterThem) {
-  std::vector<Queue> queues;
-  std::vector<Event> events;
-  std::vector<cl_event> handles;
-  Gate gate(context);
-  for (cl_device_id one : devices()) {
-    queues.push_back(make_queue(0, one));
-    events.push_back(blocked(queues.back(), gate));
-    handles.push_back(events.back());
-    ASSERT_CL(clFlush(queues.back()));
-  }
-  Event event;
-  ASSERT_CL(::clEnqueueBarrierWithWaitList(queue, static_cast<cl_uint>(handles.size()), handles.data(),
-                                           event.out()));
-  ASSERT_CL(clFlush(queue));
-  EXPECT_GT(status_of(event), CL_RUNNING);
-  gate.open();
-  ASSERT_CL(clWaitForEvents(1, event.ptr()));
-  for (const Event& one : events) EXPECT_EQ(CL_COMPLETE, status_of(one));
+TEST_F(clEnqueueBarrierWithWaitList, GivenCallThenRulesOfEveryEnqueueHold) {
+  expect_enqueue_rules(context, device, CL_COMMAND_BARRIER, ::clEnqueueBarrierWithWaitList, CL_SUCCESS);
 }
 
-TEST_F(clEnqueueBarrierWithWaitList, GivenFailedEventThenItFails) {
-  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  Gate gate(context);
-  Event event;
-  ASSERT_CL(::clEnqueueBarrierWithWaitList(any_order, 1, gate.ptr(), event.out()));
-  gate.fail();
-  EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
-  EXPECT_LT(status_of(event), 0);
-}
-
-TEST_F(clEnqueueBarrierWithWaitList, GivenWaitListAndCountThatDisagreeThenInvalidEventWaitList) {
-  const Event user = user_event();
-  ASSERT_CL(clSetUserEventStatus(user, CL_COMPLETE));
-  const cl_event with_foreign[] = {user, foreign_handle<cl_event>()};
-  const cl_event with_null[] = {user, nullptr};
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueBarrierWithWaitList(queue, 1, nullptr, nullptr));
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueBarrierWithWaitList(queue, 0, user.ptr(), nullptr));
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueBarrierWithWaitList(queue, 2, with_null, nullptr));
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueBarrierWithWaitList(queue, 2, with_foreign, nullptr));
-}
-
-TEST_F(clEnqueueBarrierWithWaitList, GivenEventOfAnotherContextThenInvalidContext) {
-  const OtherContext other;
-  EXPECT_EQ(CL_INVALID_CONTEXT, ::clEnqueueBarrierWithWaitList(queue, 1, other.event.ptr(), nullptr));
-}
-
-TEST_F(clEnqueueBarrierWithWaitList, GivenNullQueueThenInvalidCommandQueue) {
-  EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clEnqueueBarrierWithWaitList(nullptr, 0, nullptr, nullptr));
+TEST_F(clEnqueueBarrierWithWaitList, GivenCallThenRulesOfSynchronizationHold) {
+  expect_synchronization_rules(context, ::clEnqueueBarrierWithWaitList);
 }
 
 }  // namespace clique::test

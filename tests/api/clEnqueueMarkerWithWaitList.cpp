@@ -1,17 +1,9 @@
 // clEnqueueMarkerWithWaitList: OpenCL 3.0, section 5.12.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
-class clEnqueueMarkerWithWaitList : public ApiTest {
- protected:
-  /// A command that does nothing but wait.
-  static Event blocked(cl_command_queue on, cl_event gate) {
-    Event event;
-    EXPECT_CL(::clEnqueueMarkerWithWaitList(on, 1, &gate, event.out()));
-    return event;
-  }
-};
+class clEnqueueMarkerWithWaitList : public ApiTest {};
 
 TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueThenCommandsWithoutWorkDoNotWaitForOthers) {
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -23,7 +15,7 @@ TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueThenCommandsWithoutWorkD
   Event marker;
   ASSERT_CL(::clEnqueueMarkerWithWaitList(any_order, 0, nullptr, marker.out()));
   ASSERT_CL(clEnqueueWriteBuffer(any_order, other, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr));
-  // Commands without work are no markers.
+  // Migrating and unmapping here need no work of the device, but they still do not wait as markers do.
   cl_mem migrated = other;
   Event event;
   ASSERT_CL(clEnqueueMigrateMemObjects(any_order, 1, &migrated, 0, 0, nullptr, event.out()));
@@ -40,8 +32,8 @@ TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueThenCommandsWithoutWorkD
 TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueAndNoListThenItCompletesAfterAllEarlierCommands) {
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   Gate gate(context);
-  const Event first = blocked(any_order, gate);
-  const Event second = blocked(any_order, gate);
+  const Event first = enqueue_blocked_marker(any_order, gate);
+  const Event second = enqueue_blocked_marker(any_order, gate);
   Event marker;
   ASSERT_CL(::clEnqueueMarkerWithWaitList(any_order, 0, nullptr, marker.out()));
   ASSERT_CL(clFlush(any_order));
@@ -66,82 +58,12 @@ TEST_F(clEnqueueMarkerWithWaitList, GivenOutOfOrderQueueThenLaterCommandsDoNotWa
   EXPECT_GT(status_of(marker), CL_RUNNING);
 }
 
-TEST_F(clEnqueueMarkerWithWaitList, GivenEventThenItDescribesTheCommand) {
-  Event event;
-  ASSERT_CL(::clEnqueueMarkerWithWaitList(queue, 0, nullptr, event.out()));
-  EXPECT_EQ(cl_command_type{CL_COMMAND_MARKER},
-            info<cl_command_type>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_TYPE));
-  EXPECT_EQ(queue.get(), info<cl_command_queue>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_QUEUE));
-  ASSERT_CL(clFinish(queue));
-  EXPECT_EQ(CL_COMPLETE, status_of(event));
+TEST_F(clEnqueueMarkerWithWaitList, GivenCallThenRulesOfEveryEnqueueHold) {
+  expect_enqueue_rules(context, device, CL_COMMAND_MARKER, ::clEnqueueMarkerWithWaitList, CL_SUCCESS);
 }
 
-TEST_F(clEnqueueMarkerWithWaitList, GivenNoEventPointerThenSucceeds) {
-  EXPECT_CL(::clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr));
-  EXPECT_CL(clFinish(queue));
-}
-
-TEST_F(clEnqueueMarkerWithWaitList, GivenInOrderQueueThenItCompletesAfterEarlierCommands) {
-  Gate gate(context);
-  const Event earlier = blocked(queue, gate);
-  Event event;
-  ASSERT_CL(::clEnqueueMarkerWithWaitList(queue, 0, nullptr, event.out()));
-  ASSERT_CL(clFlush(queue));
-  EXPECT_GT(status_of(event), CL_RUNNING);
-  gate.open();
-  ASSERT_CL(clWaitForEvents(1, event.ptr()));
-  EXPECT_EQ(CL_COMPLETE, status_of(earlier));
-}
-
-TEST_F(clEnqueueMarkerWithWaitList, GivenEventsOfAllDevicesThenItCompletesAfterThem) {
-  std::vector<Queue> queues;
-  std::vector<Event> events;
-  std::vector<cl_event> handles;
-  Gate gate(context);
-  for (cl_device_id one : devices()) {
-    queues.push_back(make_queue(0, one));
-    events.push_back(blocked(queues.back(), gate));
-    handles.push_back(events.back());
-    ASSERT_CL(clFlush(queues.back()));
-  }
-  Event event;
-  ASSERT_CL(::clEnqueueMarkerWithWaitList(queue, static_cast<cl_uint>(handles.size()), handles.data(),
-                                          event.out()));
-  ASSERT_CL(clFlush(queue));
-  EXPECT_GT(status_of(event), CL_RUNNING);
-  gate.open();
-  ASSERT_CL(clWaitForEvents(1, event.ptr()));
-  for (const Event& one : events) EXPECT_EQ(CL_COMPLETE, status_of(one));
-}
-
-TEST_F(clEnqueueMarkerWithWaitList, GivenFailedEventThenItFails) {
-  const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  Gate gate(context);
-  Event event;
-  ASSERT_CL(::clEnqueueMarkerWithWaitList(any_order, 1, gate.ptr(), event.out()));
-  gate.fail();
-  EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
-  EXPECT_LT(status_of(event), 0);
-}
-
-TEST_F(clEnqueueMarkerWithWaitList, GivenWaitListAndCountThatDisagreeThenInvalidEventWaitList) {
-  const Event user = user_event();
-  ASSERT_CL(clSetUserEventStatus(user, CL_COMPLETE));
-  const cl_event with_foreign[] = {user, foreign_handle<cl_event>()};
-  const cl_event with_null[] = {user, nullptr};
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueMarkerWithWaitList(queue, 1, nullptr, nullptr));
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueMarkerWithWaitList(queue, 0, user.ptr(), nullptr));
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueMarkerWithWaitList(queue, 2, with_null, nullptr));
-  EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, ::clEnqueueMarkerWithWaitList(queue, 2, with_foreign, nullptr));
-}
-
-TEST_F(clEnqueueMarkerWithWaitList, GivenEventOfAnotherContextThenInvalidContext) {
-  const OtherContext other;
-  EXPECT_EQ(CL_INVALID_CONTEXT, ::clEnqueueMarkerWithWaitList(queue, 1, other.event.ptr(), nullptr));
-}
-
-TEST_F(clEnqueueMarkerWithWaitList, GivenNullQueueThenInvalidCommandQueue) {
-  EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clEnqueueMarkerWithWaitList(nullptr, 0, nullptr, nullptr));
+TEST_F(clEnqueueMarkerWithWaitList, GivenCallThenRulesOfSynchronizationHold) {
+  expect_synchronization_rules(context, ::clEnqueueMarkerWithWaitList);
 }
 
 }  // namespace clique::test

@@ -43,7 +43,7 @@ TEST_F(clEnqueueReadBuffer, GivenNonBlockingReadThenDataIsThereWhenTheEventCompl
 TEST_F(clEnqueueReadBuffer, GivenBlockingReadThenItsEventIsComplete) {
   Event event;
   EXPECT_CL(::clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, out.data(), 0, nullptr, event.out()));
-  EXPECT_EQ(CL_COMPLETE, execution_status(event));
+  EXPECT_EQ(CL_COMPLETE, status_of(event));
 }
 
 TEST_F(clEnqueueReadBuffer, GivenPartThenOnlyThatPartIsWritten) {
@@ -117,13 +117,13 @@ TEST_F(clEnqueueReadBuffer, GivenCommandsBeforeABlockingReadOfFewBytesThenTheyHa
                                     elsewhere.data(), 0, nullptr, i % 2 == 0 ? earlier.out() : nullptr));
     ASSERT_CL(read_at(mem, sizeof(cl_int), sizeof value, &value));
     EXPECT_EQ(pattern, value);
-    EXPECT_EQ(CL_COMPLETE, execution_status(fill));
+    EXPECT_EQ(CL_COMPLETE, status_of(fill));
     if (earlier.get() != nullptr) {
-      EXPECT_EQ(CL_COMPLETE, execution_status(earlier));
+      EXPECT_EQ(CL_COMPLETE, status_of(earlier));
     }
     EXPECT_EQ(data.front(), elsewhere.front());
     EXPECT_EQ(data[99], elsewhere.back());
-    // With nothing before it.
+    // No command comes before it.
     ASSERT_CL(read_at(mem, 0, sizeof value, &value));
     EXPECT_EQ(data.front(), value);
   }
@@ -155,7 +155,7 @@ TEST_F(clEnqueueReadBuffer, GivenAnotherReadToTheSameMemoryThatWaitsThenABlockin
   EXPECT_CL(::clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, bytes, out.data(), 1, gate.ptr(), first.out()));
   EXPECT_CL(::clEnqueueReadBuffer(other, mem, CL_TRUE, 0, bytes, out.data(), 0, nullptr, nullptr));
   EXPECT_EQ(data, out);
-  EXPECT_GT(execution_status(first), CL_COMPLETE);
+  EXPECT_GT(status_of(first), CL_COMPLETE);
   EXPECT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
   EXPECT_CL(clWaitForEvents(1, first.ptr()));
 }

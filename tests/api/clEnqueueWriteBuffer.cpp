@@ -36,7 +36,7 @@ TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenPointerMayBeReusedAtOnce) {
 TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenItsEventIsComplete) {
   Event event;
   ASSERT_CL(::clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, bytes, data.data(), 0, nullptr, event.out()));
-  EXPECT_EQ(CL_COMPLETE, execution_status(event));
+  EXPECT_EQ(CL_COMPLETE, status_of(event));
 }
 
 TEST_F(clEnqueueWriteBuffer, GivenNonBlockingWriteThenDataIsThereWhenTheEventCompletes) {
@@ -48,7 +48,8 @@ TEST_F(clEnqueueWriteBuffer, GivenNonBlockingWriteThenDataIsThereWhenTheEventCom
   EXPECT_EQ(data, read<cl_int>(mem, data.size()));
 }
 
-// The pointer belongs to the commands until they end, and what one of them reads into it the next may write.
+// The memory belongs to the commands until they complete, and a write may use what the read before it puts
+// there.
 TEST_F(clEnqueueWriteBuffer, GivenReadIntoThePointerBeforeItThenTheWriteTakesWhatWasRead) {
   const Mem source = buffer(data.size(), data.data());
   for (const cl_device_id reader : devices()) {
@@ -138,7 +139,7 @@ TEST_F(clEnqueueWriteBuffer, GivenNoPointerThenInvalidValue) {
 }
 
 TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenOtherQueuesSeeIt) {
-  // Once returned, the write is done: no event orders the read behind it.
+  // A blocking write is complete when it returns; no event orders the read after it.
   const auto expect_seen_by = [&](cl_command_queue reader, cl_int value) {
     cl_int back = -1;
     ASSERT_CL(::clEnqueueReadBuffer(reader, mem, CL_TRUE, 0, sizeof back, &back, 0, nullptr, nullptr));
@@ -147,7 +148,7 @@ TEST_F(clEnqueueWriteBuffer, GivenBlockingWriteThenOtherQueuesSeeIt) {
   cl_int value = 100;
   for (int round = 0; round < 50; ++round) {
     ASSERT_CL(write_at(mem, 0, sizeof value, &++value));
-    // Made after the write.
+    // This queue is created after the write.
     const Queue later = make_queue();
     expect_seen_by(later, value);
     ASSERT_CL(write_at(mem, 0, sizeof value, &++value));
@@ -208,14 +209,14 @@ TEST_F(clEnqueueWriteBuffer, GivenReadToTheSameMemoryThatWaitsThenABlockingWrite
 }
 
 TEST_F(clEnqueueWriteBuffer, GivenWriteOfWhatAReadIsTakingThenItDoesNotWaitForOthersOfAnUnorderedQueue) {
-  // Large, so that it is still under way when the write comes.
+  // Large, so that the read is still under way when the write is enqueued.
   std::vector<unsigned char> host(64U << 20U, 3);
   const size_t part = 100'000;
   const Mem from = buffer(host.size(), host.data());
   const Mem to = buffer(part, host.data());
   const Event gate = user_event();
   const Queue any_order = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  // What is there already is nothing to wait for.
+  // A write into memory whose data has arrived already has nothing to wait for.
   ASSERT_CL(::clEnqueueWriteBuffer(any_order, to, CL_TRUE, 0, part, host.data(), 0, nullptr, nullptr));
   ASSERT_CL(clFinish(any_order));
   ASSERT_CL(clEnqueueMarkerWithWaitList(any_order, 1, gate.ptr(), nullptr));

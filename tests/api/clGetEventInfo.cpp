@@ -1,5 +1,5 @@
 // clGetEventInfo: OpenCL 3.0, section 5.11.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -100,7 +100,7 @@ TEST_F(clGetEventInfo, GivenWrongSizeOrNameThenInvalidValue) {
   ASSERT_CL(clFinish(queue));
   for (const cl_event_info name : {CL_EVENT_COMMAND_QUEUE, CL_EVENT_CONTEXT, CL_EVENT_COMMAND_TYPE,
                                    CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_REFERENCE_COUNT})
-    expect_info_clauses(::clGetEventInfo, marker.get(), name);
+    expect_info_rules(::clGetEventInfo, marker.get(), name);
 }
 
 TEST_F(clGetEventInfo, GivenNullEventThenInvalidEvent) {

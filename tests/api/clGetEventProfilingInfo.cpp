@@ -1,5 +1,5 @@
 // clGetEventProfilingInfo: OpenCL 3.0, section 5.14.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -110,7 +110,7 @@ TEST_F(clGetEventProfilingInfo, GivenWrongSizeOrNameThenInvalidValue) {
   for (const cl_profiling_info name :
        {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
         CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_COMPLETE})
-    expect_info_clauses(::clGetEventProfilingInfo, marker.get(), name);
+    expect_info_rules(::clGetEventProfilingInfo, marker.get(), name);
 }
 
 TEST_F(clGetEventProfilingInfo, GivenNullEventThenInvalidEvent) {

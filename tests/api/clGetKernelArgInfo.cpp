@@ -1,5 +1,5 @@
 // clGetKernelArgInfo: OpenCL 3.0, section 5.9.4.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -99,7 +99,7 @@ TEST_F(clGetKernelArgInfo, GivenWrongSizeOrNameThenInvalidValue) {
   for (const cl_kernel_arg_info name :
        {CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_TYPE_NAME,
         CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_ARG_NAME})
-    expect_info_clauses(getter(1), k.get(), name);
+    expect_info_rules(getter(1), k.get(), name);
 }
 
 TEST_F(clGetKernelArgInfo, GivenIndexBeyondArgumentsThenInvalidArgIndex) {

@@ -1,5 +1,5 @@
 // clGetKernelInfo: OpenCL 3.0, section 5.9.4.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -42,7 +42,7 @@ TEST_F(clGetKernelInfo, GivenWrongSizeOrNameThenInvalidValue) {
   const Kernel some = kernel(program, "some");
   for (const cl_kernel_info name : {CL_KERNEL_FUNCTION_NAME, CL_KERNEL_NUM_ARGS, CL_KERNEL_REFERENCE_COUNT,
                                     CL_KERNEL_CONTEXT, CL_KERNEL_PROGRAM, CL_KERNEL_ATTRIBUTES})
-    expect_info_clauses(::clGetKernelInfo, some.get(), name);
+    expect_info_rules(::clGetKernelInfo, some.get(), name);
 }
 
 TEST_F(clGetKernelInfo, GivenNullKernelThenInvalidKernel) {

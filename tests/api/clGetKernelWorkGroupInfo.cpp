@@ -1,7 +1,7 @@
 // clGetKernelWorkGroupInfo: OpenCL 3.0, section 5.9.4.
 #include <array>
 
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -103,7 +103,7 @@ TEST_F(clGetKernelWorkGroupInfo, GivenWrongSizeOrNameThenInvalidValue) {
   for (const cl_kernel_work_group_info name :
        {CL_KERNEL_WORK_GROUP_SIZE, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE,
         CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE})
-    expect_info_clauses(getter(device), plain.get(), name);
+    expect_info_rules(getter(device), plain.get(), name);
 }
 
 TEST_F(clGetKernelWorkGroupInfo, GivenDeviceThatIsNotOfKernelThenInvalidDevice) {

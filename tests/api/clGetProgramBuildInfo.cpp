@@ -1,5 +1,5 @@
 // clGetProgramBuildInfo: OpenCL 3.0, section 5.8.8.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -65,7 +65,7 @@ TEST_F(clGetProgramBuildInfo, GivenWrongSizeOrNameThenInvalidValue) {
   for (const cl_program_build_info name :
        {CL_PROGRAM_BUILD_STATUS, CL_PROGRAM_BUILD_OPTIONS, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BINARY_TYPE,
         CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE})
-    expect_info_clauses(getter(device), program.get(), name);
+    expect_info_rules(getter(device), program.get(), name);
 }
 
 TEST_F(clGetProgramBuildInfo, GivenDeviceThatIsNotOfProgramThenInvalidDevice) {

@@ -1,5 +1,5 @@
 // clGetProgramInfo: OpenCL 3.0, section 5.8.8.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -95,7 +95,7 @@ TEST_F(clGetProgramInfo, GivenWrongSizeOrNameThenInvalidValue) {
   for (const cl_program_info name :
        {CL_PROGRAM_REFERENCE_COUNT, CL_PROGRAM_CONTEXT, CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_DEVICES,
         CL_PROGRAM_SOURCE, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES})
-    expect_info_clauses(::clGetProgramInfo, program.get(), name);
+    expect_info_rules(::clGetProgramInfo, program.get(), name);
   unsigned char* pointer = nullptr;
   EXPECT_EQ(CL_INVALID_VALUE, ::clGetProgramInfo(program, CL_PROGRAM_BINARIES, 1, &pointer, nullptr));
 }

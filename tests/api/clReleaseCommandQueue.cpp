@@ -20,7 +20,7 @@ TEST_F(clReleaseCommandQueue, GivenCommandsNotFlushedThenReleaseFlushesThem) {
   ASSERT_CL(clEnqueueWriteBuffer(other, mem, CL_FALSE, 0, data.size() * sizeof(cl_int), data.data(), 0,
                                  nullptr, event.out()));
   ASSERT_CL(::clReleaseCommandQueue(other.release_ownership()));
-  EXPECT_TRUE(eventually([&] { return execution_status(event) == CL_COMPLETE; }));
+  EXPECT_TRUE(eventually([&] { return status_of(event) == CL_COMPLETE; }));
   EXPECT_EQ(data, read<cl_int>(mem, data.size()));
 }
 

@@ -6,10 +6,8 @@ namespace clique::test {
 class clRetainCommandQueue : public ApiTest {};
 
 TEST_F(clRetainCommandQueue, GivenQueueThenReferenceIsAdded) {
-  ASSERT_CL(::clRetainCommandQueue(queue));
-  EXPECT_EQ(2U, info<cl_uint>(clGetCommandQueueInfo, queue.get(), CL_QUEUE_REFERENCE_COUNT));
-  ASSERT_CL(clReleaseCommandQueue(queue));
-  EXPECT_EQ(1U, info<cl_uint>(clGetCommandQueueInfo, queue.get(), CL_QUEUE_REFERENCE_COUNT));
+  expect_counted_references(queue.get(), ::clRetainCommandQueue, ::clReleaseCommandQueue,
+                            clGetCommandQueueInfo, CL_QUEUE_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainCommandQueue, GivenNullThenInvalidCommandQueue) {

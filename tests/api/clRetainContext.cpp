@@ -7,10 +7,8 @@ class clRetainContext : public ApiTest {};
 
 TEST_F(clRetainContext, GivenContextThenReferenceIsAdded) {
   const Context other = another_context();
-  ASSERT_CL(::clRetainContext(other));
-  EXPECT_EQ(2U, info<cl_uint>(clGetContextInfo, other.get(), CL_CONTEXT_REFERENCE_COUNT));
-  ASSERT_CL(clReleaseContext(other));
-  EXPECT_EQ(1U, info<cl_uint>(clGetContextInfo, other.get(), CL_CONTEXT_REFERENCE_COUNT));
+  expect_counted_references(other.get(), ::clRetainContext, ::clReleaseContext, clGetContextInfo,
+                            CL_CONTEXT_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainContext, GivenNullThenInvalidContext) {

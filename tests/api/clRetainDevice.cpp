@@ -3,17 +3,12 @@
 
 namespace clique::test {
 
-class clRetainDevice : public ApiTest {
- protected:
-  cl_uint references(cl_device_id of) {
-    return info<cl_uint>(clGetDeviceInfo, of, CL_DEVICE_REFERENCE_COUNT);
-  }
-};
+class clRetainDevice : public ApiTest {};
 
 TEST_F(clRetainDevice, GivenRootDeviceThenNothingChanges) {
   for (const cl_device_id each : devices()) {
     EXPECT_CL(::clRetainDevice(each));
-    EXPECT_EQ(1U, references(each));
+    EXPECT_EQ(1U, info<cl_uint>(clGetDeviceInfo, each, CL_DEVICE_REFERENCE_COUNT));
     EXPECT_EQ(platform(), info<cl_platform_id>(clGetDeviceInfo, each, CL_DEVICE_PLATFORM));
   }
 }
@@ -25,10 +20,8 @@ TEST_F(clRetainDevice, GivenSubDeviceThenReferencesAreCounted) {
     GTEST_SKIP() << "the device cannot be partitioned";
   std::vector<cl_device_id> parts(count);
   ASSERT_CL(clCreateSubDevices(device, properties, count, parts.data(), nullptr));
-  EXPECT_CL(::clRetainDevice(parts[0]));
-  EXPECT_EQ(2U, references(parts[0]));
-  EXPECT_CL(::clReleaseDevice(parts[0]));
-  EXPECT_EQ(1U, references(parts[0]));
+  expect_counted_references(parts[0], ::clRetainDevice, ::clReleaseDevice, clGetDeviceInfo,
+                            CL_DEVICE_REFERENCE_COUNT);
   for (const cl_device_id part : parts) EXPECT_CL(::clReleaseDevice(part));
 }
 

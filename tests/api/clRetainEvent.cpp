@@ -1,5 +1,5 @@
 // clRetainEvent: OpenCL 3.0, section 5.11.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -7,12 +7,8 @@ class clRetainEvent : public ApiTest {};
 
 TEST_F(clRetainEvent, GivenEventWhenRetainedThenReferenceCountGrowsAndReleasesPairUp) {
   const Event event = user_event();
-  EXPECT_CL(::clRetainEvent(event));
-  EXPECT_CL(::clRetainEvent(event));
-  EXPECT_EQ(3U, info<cl_uint>(clGetEventInfo, event.get(), CL_EVENT_REFERENCE_COUNT));
-  EXPECT_CL(clReleaseEvent(event));
-  EXPECT_CL(clReleaseEvent(event));
-  EXPECT_EQ(1U, info<cl_uint>(clGetEventInfo, event.get(), CL_EVENT_REFERENCE_COUNT));
+  expect_counted_references(event.get(), ::clRetainEvent, ::clReleaseEvent, clGetEventInfo,
+                            CL_EVENT_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainEvent, GivenNullThenInvalidEvent) {

@@ -1,5 +1,5 @@
 // clRetainKernel: OpenCL 3.0, section 5.9.1.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -8,10 +8,8 @@ class clRetainKernel : public ApiTest {};
 TEST_F(clRetainKernel, GivenKernelWhenRetainedThenReferenceCountGrowsAndReleasesPairUp) {
   const Program program = build("kernel void k() {}");
   const Kernel k = kernel(program, "k");
-  EXPECT_CL(::clRetainKernel(k));
-  EXPECT_EQ(2U, info<cl_uint>(clGetKernelInfo, k.get(), CL_KERNEL_REFERENCE_COUNT));
-  EXPECT_CL(clReleaseKernel(k));
-  EXPECT_EQ(1U, info<cl_uint>(clGetKernelInfo, k.get(), CL_KERNEL_REFERENCE_COUNT));
+  expect_counted_references(k.get(), ::clRetainKernel, ::clReleaseKernel, clGetKernelInfo,
+                            CL_KERNEL_REFERENCE_COUNT);
   EXPECT_CL(launch(queue, k, 1));
   EXPECT_CL(clFinish(queue));
 }

@@ -7,10 +7,8 @@ class clRetainMemObject : public ApiTest {};
 
 TEST_F(clRetainMemObject, GivenBufferThenReferenceIsAdded) {
   const Mem mem = buffer<cl_int>(4);
-  ASSERT_CL(::clRetainMemObject(mem));
-  EXPECT_EQ(2U, info<cl_uint>(clGetMemObjectInfo, mem.get(), CL_MEM_REFERENCE_COUNT));
-  ASSERT_CL(clReleaseMemObject(mem));
-  EXPECT_EQ(1U, info<cl_uint>(clGetMemObjectInfo, mem.get(), CL_MEM_REFERENCE_COUNT));
+  expect_counted_references(mem.get(), ::clRetainMemObject, ::clReleaseMemObject, clGetMemObjectInfo,
+                            CL_MEM_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainMemObject, GivenSubBufferThenItsOwnReferencesAreCounted) {
@@ -19,9 +17,8 @@ TEST_F(clRetainMemObject, GivenSubBufferThenItsOwnReferencesAreCounted) {
   cl_int err = CL_SUCCESS;
   const Mem sub(clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
   ASSERT_EQ(CL_SUCCESS, err);
-  ASSERT_CL(::clRetainMemObject(sub));
-  EXPECT_EQ(2U, info<cl_uint>(clGetMemObjectInfo, sub.get(), CL_MEM_REFERENCE_COUNT));
-  ASSERT_CL(clReleaseMemObject(sub));
+  expect_counted_references(sub.get(), ::clRetainMemObject, ::clReleaseMemObject, clGetMemObjectInfo,
+                            CL_MEM_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainMemObject, GivenNullThenInvalidMemObject) {

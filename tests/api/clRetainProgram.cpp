@@ -1,5 +1,5 @@
 // clRetainProgram: OpenCL 3.0, section 5.8.2.
-#include "helpers.hpp"
+#include "checks.hpp"
 
 namespace clique::test {
 
@@ -7,12 +7,8 @@ class clRetainProgram : public ApiTest {};
 
 TEST_F(clRetainProgram, GivenProgramWhenRetainedThenReferenceCountGrowsAndReleasesPairUp) {
   const Program program = build("kernel void k() {}");
-  EXPECT_CL(::clRetainProgram(program));
-  EXPECT_CL(::clRetainProgram(program));
-  EXPECT_EQ(3U, info<cl_uint>(clGetProgramInfo, program.get(), CL_PROGRAM_REFERENCE_COUNT));
-  EXPECT_CL(clReleaseProgram(program));
-  EXPECT_CL(clReleaseProgram(program));
-  EXPECT_EQ(1U, info<cl_uint>(clGetProgramInfo, program.get(), CL_PROGRAM_REFERENCE_COUNT));
+  expect_counted_references(program.get(), ::clRetainProgram, ::clReleaseProgram, clGetProgramInfo,
+                            CL_PROGRAM_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainProgram, GivenNullThenInvalidProgram) {

@@ -9,10 +9,8 @@ TEST_F(clRetainSampler, GivenSamplerThenReferencesAreCounted) {
   cl_int err = CL_SUCCESS;
   const Sampler made(clCreateSampler(context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err));
   ASSERT_EQ(CL_SUCCESS, err);
-  ASSERT_CL(::clRetainSampler(made));
-  EXPECT_EQ(2U, info<cl_uint>(clGetSamplerInfo, made.get(), CL_SAMPLER_REFERENCE_COUNT));
-  ASSERT_CL(::clReleaseSampler(made));
-  EXPECT_EQ(1U, info<cl_uint>(clGetSamplerInfo, made.get(), CL_SAMPLER_REFERENCE_COUNT));
+  expect_counted_references(made.get(), ::clRetainSampler, ::clReleaseSampler, clGetSamplerInfo,
+                            CL_SAMPLER_REFERENCE_COUNT);
 }
 
 TEST_F(clRetainSampler, GivenNullThenInvalidSampler) {

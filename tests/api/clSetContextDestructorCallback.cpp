@@ -1,61 +1,44 @@
 // clSetContextDestructorCallback: OpenCL 3.0, section 4.4.
-#include <mutex>
-
-#include "checks.hpp"
+#include "helpers.hpp"
 
 namespace clique::test {
 
 class clSetContextDestructorCallback : public ApiTest {
  protected:
-  struct Calls {
-    std::mutex mutex;
-    std::vector<std::pair<cl_context, int>> seen;
-    size_t count() {
-      const std::lock_guard lock(mutex);
-      return seen.size();
-    }
-  };
-  struct Entry {
-    Calls* calls;
-    int number;
-  };
-  static void CL_CALLBACK note(cl_context context, void* user_data) {
-    auto* entry = static_cast<Entry*>(user_data);
-    const std::lock_guard lock(entry->calls->mutex);
-    entry->calls->seen.emplace_back(context, entry->number);
-  }
+  using Calls = DestructorCalls<cl_context>;
+  using Callback = Calls::Callback;
   Calls calls;
 };
 
 TEST_F(clSetContextDestructorCallback, GivenSeveralThenCalledOnceEachInReverseOrder) {
   Context other = another_context();
   const cl_context handle = other;
-  Entry entries[] = {{&calls, 0}, {&calls, 1}, {&calls, 2}};
-  for (Entry& entry : entries) ASSERT_CL(::clSetContextDestructorCallback(other, note, &entry));
+  Callback callbacks[] = {{&calls, 0}, {&calls, 1}, {&calls, 2}};
+  for (Callback& callback : callbacks)
+    ASSERT_CL(::clSetContextDestructorCallback(other, Calls::note, &callback));
   EXPECT_EQ(0U, calls.count());
   other.reset();
-  ASSERT_TRUE(eventually([&] { return calls.count() >= 3; }));
-  EXPECT_EQ((std::vector<std::pair<cl_context, int>>{{handle, 2}, {handle, 1}, {handle, 0}}), calls.seen);
+  EXPECT_EQ((std::vector<Calls::Call>{{handle, 2}, {handle, 1}, {handle, 0}}), calls.wait_for(3));
 }
 
 TEST_F(clSetContextDestructorCallback, GivenSameCallbackTwiceThenCalledTwice) {
   Context other = another_context();
-  Entry entry{&calls, 7};
-  ASSERT_CL(::clSetContextDestructorCallback(other, note, &entry));
-  ASSERT_CL(::clSetContextDestructorCallback(other, note, &entry));
+  Callback callback{&calls, 7};
+  ASSERT_CL(::clSetContextDestructorCallback(other, Calls::note, &callback));
+  ASSERT_CL(::clSetContextDestructorCallback(other, Calls::note, &callback));
   other.reset();
-  EXPECT_TRUE(eventually([&] { return calls.count() >= 2; }));
+  EXPECT_EQ(2U, calls.wait_for(2).size());
 }
 
 TEST_F(clSetContextDestructorCallback, GivenReferencesLeftThenNotCalled) {
   Context other = another_context();
-  Entry entry{&calls, 0};
-  ASSERT_CL(::clSetContextDestructorCallback(other, note, &entry));
+  Callback callback{&calls, 0};
+  ASSERT_CL(::clSetContextDestructorCallback(other, Calls::note, &callback));
   ASSERT_CL(clRetainContext(other));
   ASSERT_CL(clReleaseContext(other));
   EXPECT_EQ(0U, calls.count());
   other.reset();
-  EXPECT_TRUE(eventually([&] { return calls.count() == 1; }));
+  EXPECT_EQ(1U, calls.wait_for(1).size());
 }
 
 TEST_F(clSetContextDestructorCallback, GivenObjectsOfTheContextThenCalledAfterTheLastIsGone) {
@@ -63,12 +46,12 @@ TEST_F(clSetContextDestructorCallback, GivenObjectsOfTheContextThenCalledAfterTh
   cl_int err = CL_SUCCESS;
   Mem mem(clCreateBuffer(other, CL_MEM_READ_WRITE, 64, nullptr, &err));
   ASSERT_EQ(CL_SUCCESS, err);
-  Entry entry{&calls, 0};
-  ASSERT_CL(::clSetContextDestructorCallback(other, note, &entry));
+  Callback callback{&calls, 0};
+  ASSERT_CL(::clSetContextDestructorCallback(other, Calls::note, &callback));
   other.reset();
   EXPECT_EQ(0U, calls.count());
   mem.reset();
-  EXPECT_TRUE(eventually([&] { return calls.count() == 1; }));
+  EXPECT_EQ(1U, calls.wait_for(1).size());
 }
 
 TEST_F(clSetContextDestructorCallback, GivenNoCallbackThenInvalidValue) {
@@ -76,7 +59,7 @@ TEST_F(clSetContextDestructorCallback, GivenNoCallbackThenInvalidValue) {
 }
 
 TEST_F(clSetContextDestructorCallback, GivenNullThenInvalidContext) {
-  EXPECT_EQ(CL_INVALID_CONTEXT, ::clSetContextDestructorCallback(nullptr, note, nullptr));
+  EXPECT_EQ(CL_INVALID_CONTEXT, ::clSetContextDestructorCallback(nullptr, Calls::note, nullptr));
 }
 
 }  // namespace clique::test

@@ -1,53 +1,37 @@
 // clSetMemObjectDestructorCallback: OpenCL 3.0, section 5.5.2.
 #include <atomic>
-#include <mutex>
 
-#include "checks.hpp"
+#include "helpers.hpp"
 
 namespace clique::test {
 
 class clSetMemObjectDestructorCallback : public ApiTest {
  protected:
-  struct Calls {
-    std::mutex mutex;
-    std::vector<std::pair<cl_mem, int>> seen;
-    size_t count() {
-      const std::lock_guard lock(mutex);
-      return seen.size();
-    }
-  };
-  struct Entry {
-    Calls* calls;
-    int number;
-  };
-  static void CL_CALLBACK note(cl_mem mem, void* user_data) {
-    auto* entry = static_cast<Entry*>(user_data);
-    const std::lock_guard lock(entry->calls->mutex);
-    entry->calls->seen.emplace_back(mem, entry->number);
-  }
+  using Calls = DestructorCalls<cl_mem>;
+  using Callback = Calls::Callback;
   Calls calls;
 };
 
 TEST_F(clSetMemObjectDestructorCallback, GivenSeveralThenCalledOnceEachInReverseOrder) {
   Mem mem = buffer<cl_int>(4);
   const cl_mem handle = mem;
-  Entry entries[] = {{&calls, 0}, {&calls, 1}, {&calls, 2}};
-  for (Entry& entry : entries) ASSERT_CL(::clSetMemObjectDestructorCallback(mem, note, &entry));
+  Callback callbacks[] = {{&calls, 0}, {&calls, 1}, {&calls, 2}};
+  for (Callback& callback : callbacks)
+    ASSERT_CL(::clSetMemObjectDestructorCallback(mem, Calls::note, &callback));
   EXPECT_EQ(0U, calls.count());
   mem.reset();
-  ASSERT_TRUE(eventually([&] { return calls.count() >= 3; }));
-  EXPECT_EQ((std::vector<std::pair<cl_mem, int>>{{handle, 2}, {handle, 1}, {handle, 0}}), calls.seen);
+  EXPECT_EQ((std::vector<Calls::Call>{{handle, 2}, {handle, 1}, {handle, 0}}), calls.wait_for(3));
 }
 
 TEST_F(clSetMemObjectDestructorCallback, GivenReferencesLeftThenNotCalled) {
   Mem mem = buffer<cl_int>(4);
-  Entry entry{&calls, 0};
-  ASSERT_CL(::clSetMemObjectDestructorCallback(mem, note, &entry));
+  Callback callback{&calls, 0};
+  ASSERT_CL(::clSetMemObjectDestructorCallback(mem, Calls::note, &callback));
   ASSERT_CL(clRetainMemObject(mem));
   ASSERT_CL(clReleaseMemObject(mem));
   EXPECT_EQ(0U, calls.count());
   mem.reset();
-  EXPECT_TRUE(eventually([&] { return calls.count() == 1; }));
+  EXPECT_EQ(1U, calls.wait_for(1).size());
 }
 
 TEST_F(clSetMemObjectDestructorCallback, GivenSubBufferThenParentsCallbackComesAfterItsRelease) {
@@ -56,23 +40,24 @@ TEST_F(clSetMemObjectDestructorCallback, GivenSubBufferThenParentsCallbackComesA
   cl_int err = CL_SUCCESS;
   Mem sub(clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
   ASSERT_EQ(CL_SUCCESS, err);
-  Entry of_parent{&calls, 0};
-  Entry of_sub{&calls, 1};
-  ASSERT_CL(::clSetMemObjectDestructorCallback(mem, note, &of_parent));
-  ASSERT_CL(::clSetMemObjectDestructorCallback(sub, note, &of_sub));
+  Callback of_parent{&calls, 0};
+  Callback of_sub{&calls, 1};
+  ASSERT_CL(::clSetMemObjectDestructorCallback(mem, Calls::note, &of_parent));
+  ASSERT_CL(::clSetMemObjectDestructorCallback(sub, Calls::note, &of_sub));
   mem.reset();
   EXPECT_EQ(0U, calls.count());
   sub.reset();
-  ASSERT_TRUE(eventually([&] { return calls.count() == 2; }));
-  EXPECT_EQ(1, calls.seen[0].second);
-  EXPECT_EQ(0, calls.seen[1].second);
+  const std::vector<Calls::Call> seen = calls.wait_for(2);
+  ASSERT_EQ(2U, seen.size());
+  EXPECT_EQ(1, seen[0].second);
+  EXPECT_EQ(0, seen[1].second);
 }
 
 TEST_F(clSetMemObjectDestructorCallback, GivenCommandThatUsesTheBufferThenCalledAfterIt) {
   Mem mem = buffer<cl_int>(4);
   const Mem target = buffer<cl_int>(4);
-  Entry entry{&calls, 0};
-  ASSERT_CL(::clSetMemObjectDestructorCallback(mem, note, &entry));
+  Callback callback{&calls, 0};
+  ASSERT_CL(::clSetMemObjectDestructorCallback(mem, Calls::note, &callback));
   const Event gate = user_event();
   Event copied;
   ASSERT_CL(clEnqueueCopyBuffer(queue, mem, target, 0, 0, 16, 1, gate.ptr(), copied.out()));
@@ -82,7 +67,7 @@ TEST_F(clSetMemObjectDestructorCallback, GivenCommandThatUsesTheBufferThenCalled
   ASSERT_CL(clSetUserEventStatus(gate, CL_COMPLETE));
   ASSERT_CL(clWaitForEvents(1, copied.ptr()));
   copied.reset();
-  EXPECT_TRUE(eventually([&] { return calls.count() == 1; }));
+  EXPECT_EQ(1U, calls.wait_for(1).size());
 }
 
 TEST_F(clSetMemObjectDestructorCallback, GivenUsedHostMemoryThenItCanBeFreedInTheCallback) {
@@ -113,7 +98,7 @@ TEST_F(clSetMemObjectDestructorCallback, GivenNoCallbackThenInvalidValue) {
 }
 
 TEST_F(clSetMemObjectDestructorCallback, GivenNullThenInvalidMemObject) {
-  EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clSetMemObjectDestructorCallback(nullptr, note, nullptr));
+  EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clSetMemObjectDestructorCallback(nullptr, Calls::note, nullptr));
 }
 
 }  // namespace clique::test

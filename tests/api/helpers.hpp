@@ -1,4 +1,4 @@
-// What the tests of programs, kernels and events share beyond the fixture.
+// What tests do in many places beyond what the fixture offers.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,14 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 #include "fixture.hpp"
 
 namespace clique::test {
 
-/// A user event that opens at the end of its scope at the latest, so that no failing test leaves a queue
-/// blocked for ever. Declare it after the queues and data that wait for it.
+/// A user event that completes at the end of its scope at the latest, so that a failing test does not leave a
+/// queue blocked. Declare it after the queues that wait for it and the data that they use.
 class Gate {
  public:
   explicit Gate(cl_context context) {
@@ -39,13 +40,19 @@ class Gate {
   bool closed_ = true;
 };
 
-/// Objects of a second context over the same devices, for the clauses about mixing contexts.
+/// A second context over the same devices.
+inline Context another_context() {
+  cl_int err = CL_SUCCESS;
+  Context result(clCreateContext(nullptr, static_cast<cl_uint>(devices().size()), devices().data(), nullptr,
+                                 nullptr, &err));
+  EXPECT_EQ(CL_SUCCESS, err);
+  return result;
+}
+
+/// Objects of a second context, for the clauses about mixing contexts.
 struct OtherContext {
   OtherContext() {
     cl_int err = CL_SUCCESS;
-    context = Context(clCreateContext(nullptr, static_cast<cl_uint>(devices().size()), devices().data(),
-                                      nullptr, nullptr, &err));
-    EXPECT_EQ(CL_SUCCESS, err);
     queue = Queue(clCreateCommandQueueWithProperties(context, devices().front(), nullptr, &err));
     EXPECT_EQ(CL_SUCCESS, err);
     buffer = Mem(clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, nullptr, &err));
@@ -54,7 +61,7 @@ struct OtherContext {
     EXPECT_EQ(CL_SUCCESS, err);
     EXPECT_CL(::clSetUserEventStatus(event, CL_COMPLETE));
   }
-  Context context;
+  Context context = another_context();
   Queue queue;
   Mem buffer;
   Event event;
@@ -92,24 +99,26 @@ inline cl_int status_of(cl_event event) {
   return info<cl_int>(::clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS);
 }
 
-/// The clauses that every clGet*Info has: a larger buffer is written up to the returned size only, a smaller
-/// one and an unknown name are CL_INVALID_VALUE.
-template <typename Getter, typename Object, typename Name>
-void expect_info_clauses(Getter getter, Object object, Name name) {
-  SCOPED_TRACE(name);
-  size_t size = 0;
-  ASSERT_CL(getter(object, name, 0, nullptr, &size));
-  ASSERT_GT(size, 0U);
-  std::vector<unsigned char> value(size + 16, 0x5A);
-  size_t returned = 0;
-  EXPECT_CL(getter(object, name, value.size(), value.data(), &returned));
-  EXPECT_EQ(size, returned);
-  EXPECT_EQ(16, std::count(value.end() - 16, value.end(), 0x5A));
-  EXPECT_EQ(CL_INVALID_VALUE, getter(object, name, size - 1, value.data(), nullptr));
-  EXPECT_EQ(CL_INVALID_VALUE, getter(object, Name{0x7FFF}, value.size(), value.data(), nullptr));
+/// A marker that waits for `gate`: a command without any work of its own.
+inline Event enqueue_blocked_marker(cl_command_queue on, cl_event gate) {
+  Event event;
+  EXPECT_CL(::clEnqueueMarkerWithWaitList(on, 1, &gate, event.out()));
+  return event;
 }
 
-/// Remembers the calls of a callback; the test waits for them, for a bounded time.
+/// Waits up to ten seconds for `condition`, and returns whether it holds. For what a driver may do
+/// asynchronously, such as callbacks.
+template <typename Condition>
+bool eventually(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// Records the calls of a callback. Any thread may add to it and wait for it.
 template <typename Call>
 class Calls {
  public:
@@ -118,7 +127,7 @@ class Calls {
     calls_.push_back(std::move(call));
     changed_.notify_all();
   }
-  /// The calls so far, once there are `count` of them or ten seconds are over.
+  /// The calls so far, as soon as there are `count` of them, or after ten seconds.
   std::vector<Call> wait_for(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(10), [&] { return calls_.size() >= count; });
@@ -129,6 +138,27 @@ class Calls {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Call> calls_;
+};
+
+/// Records the calls of destructor callbacks. Pass `note` as the callback, and the address of a Callback as
+/// its user data.
+template <typename Handle>
+class DestructorCalls {
+ public:
+  using Call = std::pair<Handle, int>;  ///< the object, and the number of the callback
+  struct Callback {
+    DestructorCalls* calls;
+    int number;
+  };
+  static void CL_CALLBACK note(Handle object, void* user_data) {
+    const auto* callback = static_cast<const Callback*>(user_data);
+    callback->calls->calls_.add({object, callback->number});
+  }
+  size_t count() { return calls_.wait_for(0).size(); }
+  std::vector<Call> wait_for(size_t count) { return calls_.wait_for(count); }
+
+ private:
+  Calls<Call> calls_;
 };
 
 }  // namespace clique::test

@@ -1,5 +1,5 @@
-// Transfers that go beside the commands: they keep the order of their queue, and nobody else has to wait for
-// them.
+// Transfers that travel beside the commands: they keep their place in their queue, and other queues do not
+// wait for them.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST_F(LargeTransfers, GivenWritesKernelsAndReadsInOneQueueThenEachSeesTheOneBef
   for (cl_uint i = 0; i < results.size(); ++i) EXPECT_EQ(numbers(1000 * i + i + 1), results[i]) << i;
 }
 
-// More of them than may be under way at a time.
+// More transfers than may be under way at a time.
 TEST_F(LargeTransfers, GivenWritesThatWaitThenOthersGoOn) {
   const Queue other = make_queue(0);
   const Event gate = user_event();
@@ -99,7 +99,7 @@ TEST_F(LargeTransfers, GivenReadThenWhoSeesALaterEventSeesItsData) {
     ASSERT_CL(clFlush(queue));
     ASSERT_CL(clWaitForEvents(1, elsewhere.ptr()));
     ASSERT_EQ(source, result) << "a marker in another queue, round " << round;
-    ASSERT_EQ(CL_COMPLETE, execution_status(done));
+    ASSERT_EQ(CL_COMPLETE, status_of(done));
   }
 }
 
@@ -109,7 +109,7 @@ TEST_F(LargeTransfers, GivenReadOfWhatAWriteIsTakingThenOrderHolds) {
   const Mem from = buffer(kCount, first.data());
   const Mem to = large();
   std::vector<cl_uint> between(kCount);
-  // The write takes what the read puts into the same memory.
+  // The write uses the data that the read puts into the same memory.
   ASSERT_CL(read(queue, from, between));
   ASSERT_CL(write(queue, to, between));
   ASSERT_CL(clFinish(queue));
@@ -133,9 +133,9 @@ TEST_F(LargeTransfers, GivenWaitThatFailsThenTheyFailAndLeaveTheMemoryAlone) {
   ASSERT_CL(clSetUserEventStatus(gate, -5));
   EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, written.ptr()));
   EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, was_read.ptr()));
-  EXPECT_GT(0, execution_status(written));
-  EXPECT_GT(0, execution_status(was_read));
-  // Whoever still used it would crash.
+  EXPECT_GT(0, status_of(written));
+  EXPECT_GT(0, status_of(was_read));
+  // A transfer that still used the memory would crash.
   ASSERT_EQ(0, munmap(memory, kBytes));
   std::vector<cl_uint> result;
   const Queue fresh = make_queue(0);
@@ -172,17 +172,17 @@ TEST_F(LargeTransfers, GivenMemoryOfAnAllocatedHostPointerThenAnyTransferMayUseI
   const Mem mem = large();
   for (cl_uint round = 0; round < 3; ++round) {
     std::iota(host, host + kCount, round);
-    // Not where a page begins.
+    // The second address does not lie at the beginning of a page.
     ASSERT_CL(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, kBytes, host, 0, nullptr, nullptr));
     ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, kBytes, host + kCount - 1, 0, nullptr, nullptr));
     const auto expected = numbers(round);
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), host + kCount - 1)) << round;
   }
-  // What is unmapped is the buffer's own content.
+  // Unmapping writes the memory back to the buffer.
   const std::vector<cl_uint> last(host, host + 2 * kCount);
   ASSERT_CL(clEnqueueUnmapMemObject(queue, pinned, host, 0, nullptr, nullptr));
   EXPECT_EQ(last, ApiTest::read<cl_uint>(pinned, 2 * kCount));
-  // Mapped again, in part and by a sub-buffer.
+  // Map it again, this time a part and through a sub-buffer.
   const cl_buffer_region region{1U << 20U, kBytes};
   const Mem part(clCreateSubBuffer(pinned, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err));
   ASSERT_CL(err);

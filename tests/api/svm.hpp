@@ -1,4 +1,4 @@
-// What the tests of shared virtual memory share.
+// What the tests of shared virtual memory (SVM) have in common.
 #pragma once
 
 #include <array>
@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "checks.hpp"
-#include "helpers.hpp"
 
 namespace clique::test {
 
@@ -27,7 +26,7 @@ class SvmTest : public ApiTest {
     queue = make_queue(0, device);
   }
 
-  /// Frees itself.
+  /// Shared memory for `count` elements, which is freed with the returned pointer.
   template <typename T>
   std::unique_ptr<T[], std::function<void(T*)>> allocate(size_t count,
                                                          cl_svm_mem_flags flags = CL_MEM_READ_WRITE) {
@@ -35,13 +34,13 @@ class SvmTest : public ApiTest {
     EXPECT_NE(nullptr, memory);
     return {memory, [this](T* pointer) { ::clSVMFree(context, pointer); }};
   }
-  /// Puts the elements where the pointer points, on the device.
+  /// Copies `data` to the shared memory at `to`, on the device.
   template <typename T>
   void write(T* to, const std::vector<T>& data) {
     EXPECT_CL(
         ::clEnqueueSVMMemcpy(queue, CL_TRUE, to, data.data(), data.size() * sizeof(T), 0, nullptr, nullptr));
   }
-  /// What the device has there.
+  /// The `count` elements at `from`, as the device of `on` (by default the test's queue) sees them.
   template <typename T>
   std::vector<T> read_svm(const T* from, size_t count, cl_command_queue on = nullptr) {
     std::vector<T> data(count);
