@@ -145,7 +145,7 @@ TEST_F(Configuration, MissingDaemonIsReported) {
   use_nodes({});
   ::setenv("CLIQUE_DAEMON", "/nonexistent/cliqued", 1);
   const std::string text = messages_when_opened();
-  EXPECT_NE(std::string::npos, text.find("CLIQUE_DAEMON names '/nonexistent/cliqued'")) << text;
+  EXPECT_NE(std::string::npos, text.find("CLIQUE_DAEMON is '/nonexistent/cliqued'")) << text;
   EXPECT_EQ(CL_DEVICE_NOT_FOUND, status);
 }
 
