@@ -1,6 +1,7 @@
 #include "icd/api/arguments.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace clique::icd::api {
 
@@ -54,6 +55,22 @@ std::vector<cl_mem_properties> memory_properties(const cl_mem_properties* proper
   require(properties[0] == 0, CL_INVALID_PROPERTY, "properties contain ",
           Hex{static_cast<std::uint64_t>(properties[0])}, "; memory objects have no properties");
   return {0};
+}
+
+std::vector<Ref<Event>> wait_list(const Context& context, cl_uint count, const cl_event* events) {
+  require((count == 0) == (events == nullptr), CL_INVALID_EVENT_WAIT_LIST, "num_events_in_wait_list is ",
+          count, events == nullptr ? "; event_wait_list is NULL" : "; event_wait_list is not NULL");
+  std::vector<Ref<Event>> list;
+  list.reserve(count);
+  for (cl_uint i = 0; i < count; ++i) {
+    Ref<Event> event = find<Event>(events[i]);
+    require(static_cast<bool>(event), CL_INVALID_EVENT_WAIT_LIST, "event ", i,
+            " of event_wait_list is not a valid handle");
+    require(event->context().get() == &context, CL_INVALID_CONTEXT, "event ", i,
+            " of event_wait_list belongs to another context");
+    list.push_back(std::move(event));
+  }
+  return list;
 }
 
 Ref<Memory> memory_for(const Queue& queue, cl_mem handle) {

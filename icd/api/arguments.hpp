@@ -3,10 +3,12 @@
 
 #include <CL/cl.h>
 
+#include <vector>
+
 #include "icd/api/boundary.hpp"
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/events/event.hpp"
-#include "icd/core/objects/memory.hpp"
+#include "icd/core/objects/image.hpp"
 
 namespace clique::icd::api {
 
@@ -31,6 +33,10 @@ cl_mem_flags inherit_flags(cl_mem_flags flags, const Memory& parent);
 /// @returns the property list with its closing zero; empty for NULL. Throws Error(CL_INVALID_PROPERTY) if it
 /// contains a property, since memory objects have none.
 std::vector<cl_mem_properties> memory_properties(const cl_mem_properties* properties);
+
+/// The events of a wait list. Throws Error(CL_INVALID_EVENT_WAIT_LIST) if list and count disagree or an event
+/// is no valid handle, and Error(CL_INVALID_CONTEXT) if one belongs to another context.
+std::vector<Ref<Event>> wait_list(const Context& context, cl_uint count, const cl_event* events);
 
 /// The memory object of a command on `queue`. Throws Error(CL_INVALID_MEM_OBJECT), Error(CL_INVALID_CONTEXT).
 Ref<Memory> memory_for(const Queue& queue, cl_mem handle);

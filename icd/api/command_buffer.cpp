@@ -53,9 +53,7 @@ cl_command_buffer_khr CL_API_CALL clCreateCommandBufferKHR(cl_uint num_queues, c
             "; only CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR is supported");
     flags = value;
   });
-  return created(
-      new CommandBuffer(queue, (flags & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR) != 0, std::move(list)),
-      errcode_ret);
+  return created(new CommandBuffer(queue, flags, std::move(list)), errcode_ret);
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)
 

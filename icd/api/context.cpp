@@ -7,6 +7,7 @@
 #include "icd/api/device_types.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"
+#include "icd/core/objects/device.hpp"
 #include "icd/core/objects/platform.hpp"
 #include "icd/core/workers/worker.hpp"
 

@@ -5,6 +5,9 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/core/objects/context.hpp"
+#include "icd/core/objects/memory.hpp"
+#include "icd/core/programs/program.hpp"
 
 namespace clique::icd::api {
 

@@ -2,6 +2,7 @@
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/works.hpp"
+#include "icd/core/programs/program.hpp"
 
 namespace clique::icd::api {
 
@@ -78,7 +79,7 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_ker
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   const NdRange range =
       nd_range(*queue, *object, work_dim, global_work_offset, global_work_size, local_work_size);
-  give_event(object->launch(*queue, range, waits, event != nullptr), event);
+  give_event(object->launch(*queue, range, waits, report_if(event != nullptr)), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -93,7 +94,7 @@ cl_int CL_API_CALL clEnqueueTask(cl_command_queue command_queue, cl_kernel kerne
   require(required[0] * required[1] * required[2] <= 1, CL_INVALID_WORK_GROUP_SIZE,
           "the kernel requires work-groups of ", required[0], " x ", required[1], " x ", required[2],
           "; a task has one work-item");
-  give_event(object->launch(*queue, {}, waits, event != nullptr), event);
+  give_event(object->launch(*queue, {}, waits, report_if(event != nullptr)), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

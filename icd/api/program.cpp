@@ -7,7 +7,9 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/core/objects/context.hpp"
 #include "icd/core/objects/platform.hpp"
+#include "icd/core/programs/kernel.hpp"
 
 namespace clique::icd::api {
 

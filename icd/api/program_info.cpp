@@ -4,6 +4,8 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/core/objects/context.hpp"
+#include "icd/core/programs/kernel.hpp"
 #include "icd/core/programs/program.hpp"
 
 namespace clique::icd::api {

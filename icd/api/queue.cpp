@@ -1,6 +1,7 @@
 // Sections 5.1, 5.13 and 5.15: command queues, markers and barriers, flush and finish.
 #include "icd/core/commands/queue.hpp"
 
+#include "icd/api/arguments.hpp"
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"
@@ -171,7 +172,7 @@ cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue command_queue,
                                                const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->marker(waits, event != nullptr), event);
+  give_event(queue->marker(waits, report_if(event != nullptr)), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -181,7 +182,7 @@ cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue command_queue,
                                                 const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->barrier(waits, event != nullptr), event);
+  give_event(queue->barrier(waits, report_if(event != nullptr)), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -189,13 +190,13 @@ CLIQUE_CATCH_STATUS
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue command_queue, cl_event* event) try {
   const Ref<Queue> queue = get<Queue>(command_queue);
   require(event != nullptr, CL_INVALID_VALUE, "event is NULL");
-  give_event(queue->marker({}, true), event);
+  give_event(queue->marker({}, EventUse::Report), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
 
 cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue command_queue) try {
-  get<Queue>(command_queue)->barrier({}, false);
+  get<Queue>(command_queue)->barrier({}, EventUse::None);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -208,7 +209,7 @@ cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue command_queue, cl_uin
   const std::vector<Ref<Event>> events = get_all<Event>(event_list, num_events);
   for (const Ref<Event>& event : events)
     require(event->context() == queue->context(), CL_INVALID_CONTEXT, "an event belongs to another context");
-  queue->barrier(events, false);
+  queue->barrier(events, EventUse::None);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

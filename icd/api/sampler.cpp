@@ -6,6 +6,7 @@
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/properties.hpp"
+#include "icd/core/objects/context.hpp"
 
 namespace clique::icd::api {
 

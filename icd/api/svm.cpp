@@ -7,6 +7,8 @@
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/works.hpp"
+#include "icd/core/commands/host_transfers.hpp"
+#include "icd/core/commands/work.hpp"
 #include "icd/core/objects/svm_allocation.hpp"
 
 namespace clique::icd::api {
@@ -58,25 +60,28 @@ void check_allocation(const Context& context, cl_svm_mem_flags flags, size_t siz
 Ref<Event> copy_on_host(Queue& queue, void* to, const void* from, size_t size,
                         std::span<const Ref<Event>> waits) {
   const Ref<Buffer> between(new Buffer(queue.context(), CL_MEM_READ_WRITE, size, nullptr, {}));
-  const Ref<Event> written =
-      queue.write(*between, 0, size, {static_cast<const std::byte*>(from), {}, {}}, waits, true);
-  return queue.read(*between, 0, size, to, {&written, 1}, true, CL_COMMAND_SVM_MEMCPY);
+  const Ref<Event> written = write_buffer(queue, *between, 0, size, {static_cast<const std::byte*>(from)},
+                                          {CL_COMMAND_WRITE_BUFFER, waits}, EventUse::Report);
+  return read_buffer(queue, *between, 0, {static_cast<std::byte*>(to), size},
+                     {CL_COMMAND_SVM_MEMCPY, {&written, 1}});
 }
 
 Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, std::span<const Ref<Event>> waits,
-                bool report) {
-  constexpr cl_command_type kType = CL_COMMAND_SVM_MEMCPY;
+                EventUse event) {
+  const CommandInfo command{CL_COMMAND_SVM_MEMCPY, waits};
   const SvmPointer destination = part(queue, to, size);
   const SvmPointer source = part(queue, from, size);
-  if (size == 0) return queue.nothing(waits, report, kType);
+  if (size == 0) return queue.nothing(command, event);
   if (source && destination)
-    return queue.enqueue(
-        icd::copy(source.allocation, destination.allocation, source.offset, destination.offset, size, kType),
-        waits, report);
-  if (source) return queue.read(*source.allocation, source.offset, size, to, waits, true, kType);
+    return queue.enqueue(icd::copy(source.allocation, destination.allocation, source.offset,
+                                   destination.offset, size, command.type),
+                         waits, event);
+  if (source)
+    return read_buffer(queue, *source.allocation, source.offset, {static_cast<std::byte*>(to), size},
+                       command);
   if (destination)
-    return queue.write(*destination.allocation, destination.offset, size,
-                       {static_cast<const std::byte*>(from), {}, {}}, waits, report, kType);
+    return write_buffer(queue, *destination.allocation, destination.offset, size,
+                        {static_cast<const std::byte*>(from)}, command, event);
   return copy_on_host(queue, to, from, size, waits);
 }
 
@@ -116,7 +121,7 @@ clEnqueueSVMFree(cl_command_queue command_queue, cl_uint num_svm_pointers, void*
       for (const void* pointer : pointers) queue->context()->svm().release(pointer);
     }
   };
-  give_event(queue->call(free, waits, CL_COMMAND_SVM_FREE), event);
+  give_event(queue->call(free, {CL_COMMAND_SVM_FREE, waits}), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -135,7 +140,8 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
   touch_source(src_ptr, size);
   touch_destination(dst_ptr, size);
   const bool blocking = blocking_copy != CL_FALSE;
-  conclude(copy(*queue, dst_ptr, src_ptr, size, waits, blocking || event != nullptr), blocking, waits, event);
+  conclude(copy(*queue, dst_ptr, src_ptr, size, waits, report_if(blocking || event != nullptr)), blocking,
+           waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -151,7 +157,7 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
           "; both must be multiples of pattern_size, ", pattern_size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   give_event(queue->enqueue(fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL), waits,
-                            event != nullptr),
+                            report_if(event != nullptr)),
              event);
   return CL_SUCCESS;
 }
@@ -169,7 +175,7 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
   mapping.flags = flags;
   mapping.origin = {svm.offset, 0, 0};
   mapping.region = {size, 1, 1};
-  conclude(queue->map(*svm.allocation, mapping, waits, true, CL_COMMAND_SVM_MAP), blocking_map != CL_FALSE,
+  conclude(map(*queue, *svm.allocation, mapping, {CL_COMMAND_SVM_MAP, waits}), blocking_map != CL_FALSE,
            waits, event);
   return CL_SUCCESS;
 }
@@ -183,8 +189,9 @@ cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_p
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   auto mapping = svm.allocation->take_mapping(svm_ptr);
   require(mapping.has_value(), CL_INVALID_VALUE, "no mapping begins at the pointer");
-  conclude(queue->unmap(*svm.allocation, std::move(*mapping), waits, event != nullptr, CL_COMMAND_SVM_UNMAP),
-           false, waits, event);
+  give_event(unmap(*queue, *svm.allocation, std::move(*mapping), {CL_COMMAND_SVM_UNMAP, waits},
+                   report_if(event != nullptr)),
+             event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -206,8 +213,9 @@ cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uin
                                : Access::all(*part.allocation, Access::Read));
   }
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  conclude(queue->migrate(std::move(ranges), flags, waits, event != nullptr, CL_COMMAND_SVM_MIGRATE_MEM),
-           false, waits, event);
+  give_event(migrate(*queue, std::move(ranges), flags, {CL_COMMAND_SVM_MIGRATE_MEM, waits},
+                     report_if(event != nullptr)),
+             event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

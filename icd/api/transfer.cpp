@@ -6,6 +6,9 @@
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
 #include "icd/api/works.hpp"
+#include "icd/core/commands/host_transfers.hpp"
+#include "icd/core/commands/work.hpp"
+#include "icd/core/transfers/early_read.hpp"
 
 namespace clique::icd::api {
 
@@ -18,11 +21,12 @@ constexpr std::size_t kCopiedWrite = 64U << 10U;
 /// bytes are copied, it waits for no event that could fail, no pending command will still write to the source
 /// memory, and later commands run after it.
 /// @returns a lock to hold until the write is enqueued; none if it has to complete first.
-std::unique_lock<std::mutex> may_copy(const Queue& queue, const void* memory, std::size_t size,
+std::unique_lock<std::mutex> may_copy(Queue& queue, const void* memory, std::size_t size,
                                       std::span<const Ref<Event>> waits) {
   const bool independent =
-      size <= kCopiedWrite && waits.empty() && queue.context()->host_reads().pending(memory, size).empty();
-  return independent ? queue.context()->alone(queue) : std::unique_lock<std::mutex>();
+      size <= kCopiedWrite && waits.empty() &&
+      queue.context()->host_reads().pending({static_cast<const std::byte*>(memory), size}).empty();
+  return independent ? queue.begin_early_write() : std::unique_lock<std::mutex>();
 }
 
 /// The box of a rect command. Throws Error(CL_INVALID_VALUE) if the region is empty or the pitches are too
@@ -122,7 +126,7 @@ template <typename M>
 cl_int enqueue(Queue& queue, Work<M> work, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                cl_event* event) {
   const auto waits = wait_list(*queue.context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue.enqueue(std::move(work), waits, event != nullptr), event);
+  give_event(queue.enqueue(std::move(work), waits, report_if(event != nullptr)), event);
   return CL_SUCCESS;
 }
 
@@ -174,11 +178,11 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   require_host_read(*memory);
   touch_destination(ptr, size);
   const bool blocking = blocking_read != CL_FALSE;
-  const bool report = event != nullptr || blocking;
+  const CommandInfo command{CL_COMMAND_READ_BUFFER, waits};
   const auto early = blocking && event == nullptr ? queue->early_read(size, waits) : nullptr;
   const Ref<Event> read =
-      size == 0 ? queue->nothing(waits, report, CL_COMMAND_READ_BUFFER)
-                : queue->read(*memory, offset, size, ptr, waits, report, CL_COMMAND_READ_BUFFER, early);
+      size == 0 ? queue->nothing(command, report_if(event != nullptr || blocking))
+                : read_buffer(*queue, *memory, offset, {static_cast<std::byte*>(ptr), size}, command, early);
   if (early && early->wait(*read, ptr)) return CL_SUCCESS;
   conclude(read, blocking, waits, event);
   return CL_SUCCESS;
@@ -200,11 +204,12 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
                                                                    : std::unique_lock<std::mutex>();
   const bool copy = lock.owns_lock();
   const bool wait = blocking_write != CL_FALSE && !copy;
-  const bool report = event != nullptr || wait;
-  const HostContent content{static_cast<const std::byte*>(ptr), {}, {}, copy};
-  const Ref<Event> write = size == 0 ? queue->nothing(waits, report, CL_COMMAND_WRITE_BUFFER)
-                                     : queue->write(*memory, offset, size, content, waits, report);
-  if (copy && write) queue->context()->returned_early(*queue, *write);
+  const CommandInfo command{CL_COMMAND_WRITE_BUFFER, waits};
+  const EventUse use = report_if(event != nullptr || wait);
+  const HostContent content{.data = static_cast<const std::byte*>(ptr), .copy = copy};
+  const Ref<Event> write = size == 0 ? queue->nothing(command, use)
+                                     : write_buffer(*queue, *memory, offset, size, content, command, use);
+  if (copy && write) queue->end_early_write(*write);
   conclude(write, wait, waits, event);
   return CL_SUCCESS;
 }
@@ -224,7 +229,8 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
   require_host_read(*rect.memory);
   std::byte* const to = static_cast<std::byte*>(ptr) + rect.host.begin();
   touch_destination(to, extent(rect.region, rect.host.pitches));
-  conclude(queue->read_rect(*rect.memory, rect.box, rect.region, to, rect.host.pitches, waits, true),
+  conclude(read_rect(*queue, *rect.memory, rect.box, rect.region, to, rect.host.pitches,
+                     {CL_COMMAND_READ_BUFFER_RECT, waits}),
            blocking_read != CL_FALSE, waits, event);
   return CL_SUCCESS;
 }
@@ -245,9 +251,9 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
   const bool blocking = blocking_write != CL_FALSE;
   const HostContent content{static_cast<const std::byte*>(ptr) + rect.host.begin(), rect.host.pitches, {}};
   touch_source(content.data, extent(rect.region, rect.host.pitches));
-  conclude(
-      queue->write_rect(*rect.memory, rect.box, rect.region, content, waits, blocking || event != nullptr),
-      blocking, waits, event);
+  conclude(write_rect(*queue, *rect.memory, rect.box, rect.region, content,
+                      {CL_COMMAND_WRITE_BUFFER_RECT, waits}, report_if(blocking || event != nullptr)),
+           blocking, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -356,8 +362,8 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem ima
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*object);
   touch_destination(ptr, host_extent(*object, extent, pitches));
-  conclude(queue->read_image(*object, from, extent, ptr, pitches, waits, true), blocking_read != CL_FALSE,
-           waits, event);
+  conclude(read_image(*queue, *object, from, extent, ptr, pitches, {CL_COMMAND_READ_IMAGE, waits}),
+           blocking_read != CL_FALSE, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -379,8 +385,9 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem im
   const bool blocking = blocking_write != CL_FALSE;
   const HostContent content{static_cast<const std::byte*>(ptr), pitches, {}};
   touch_source(ptr, host_extent(*object, extent, pitches));
-  conclude(queue->write_image(*object, to, extent, content, waits, blocking || event != nullptr), blocking,
-           waits, event);
+  conclude(write_image(*queue, *object, to, extent, content, {CL_COMMAND_WRITE_IMAGE, waits},
+                       report_if(blocking || event != nullptr)),
+           blocking, waits, event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -499,7 +506,7 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buff
   mapping.flags = map_flags;
   mapping.origin = {offset, 0, 0};
   mapping.region = {size, 1, 1};
-  conclude(queue->map(*memory, mapping, waits, true, CL_COMMAND_MAP_BUFFER), blocking_map != CL_FALSE, waits,
+  conclude(map(*queue, *memory, mapping, {CL_COMMAND_MAP_BUFFER, waits}), blocking_map != CL_FALSE, waits,
            event);
   if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
   return mapping.pointer;
@@ -523,7 +530,7 @@ void* CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image
   require(!layered || image_slice_pitch != nullptr, CL_INVALID_VALUE, "image_slice_pitch is NULL");
   check_map_flags(map_flags, *object);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  conclude(queue->map(*object, mapping, waits, true, CL_COMMAND_MAP_IMAGE), blocking_map != CL_FALSE, waits,
+  conclude(map(*queue, *object, mapping, {CL_COMMAND_MAP_IMAGE, waits}), blocking_map != CL_FALSE, waits,
            event);
   const bool lines = object->type() == CL_MEM_OBJECT_IMAGE1D_ARRAY;
   *image_row_pitch = mapping.pitches.row;
@@ -542,7 +549,9 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_me
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   auto mapping = memory->take_mapping(mapped_ptr);
   require(mapping.has_value(), CL_INVALID_VALUE, "mapped_ptr is not mapped from this memory object");
-  conclude(queue->unmap(*memory, std::move(*mapping), waits, event != nullptr), false, waits, event);
+  give_event(unmap(*queue, *memory, std::move(*mapping), {CL_COMMAND_UNMAP_MEM_OBJECT, waits},
+                   report_if(event != nullptr)),
+             event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -560,7 +569,9 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   std::vector<Access> ranges;
   for (const Ref<Memory>& object : objects) ranges.push_back(Access::all(*object, Access::Read));
-  conclude(queue->migrate(std::move(ranges), flags, waits, event != nullptr), false, waits, event);
+  give_event(migrate(*queue, std::move(ranges), flags, {CL_COMMAND_MIGRATE_MEM_OBJECTS, waits},
+                     report_if(event != nullptr)),
+             event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

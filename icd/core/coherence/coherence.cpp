@@ -4,26 +4,25 @@
 #include <optional>
 
 #include "icd/core/commands/queue.hpp"
-#include "icd/core/commands/transfer.hpp"
+#include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
-#include "icd/core/objects/memory.hpp"
+#include "icd/core/objects/image.hpp"
 #include "icd/core/objects/platform.hpp"
+#include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/limits.hpp"
+#include "protocol/messages/transfers.hpp"
 
 namespace clique::icd {
 
 namespace {
 
-/// Whether the event is that of a transfer of coherence's own. The application does not know it, so a command
-/// that uses the content has to wait for it here.
-bool is_arrival(const Event& event) {
-  return !event.queue();
-}
-
 /// Whether the transfer that was to bring the copy has failed.
 bool broken(const RangeMap<Ref<Event>>::Copy& copy) {
   return std::any_of(copy.ready.begin(), copy.ready.end(), [](const Ref<Event>& ready) {
-    return ready && is_arrival(*ready) && ready->status() < 0;
+    return ready && ready->is_internal() && ready->status() < 0;
   });
 }
 
@@ -32,7 +31,7 @@ template <typename Condition>
 bool all_writers(const std::vector<RangeMap<Ref<Event>>::Copy>& copies, Condition&& condition) {
   for (const auto& copy : copies)
     for (const Ref<Event>& ready : copy.ready)
-      if (!ready || is_arrival(*ready) || !condition(ready->status())) return false;
+      if (!ready || ready->is_internal() || !condition(ready->status())) return false;
   return true;
 }
 
@@ -64,6 +63,11 @@ std::vector<protocol::CommandId> ids_of_pending(std::span<const Ref<Event>> even
 
 }  // namespace
 
+Coherence::Coherence(Memory& object)
+    : object_(object), arrivals_([](const Ref<Event>& event) { return event->ended(); }) {}
+
+Coherence::~Coherence() = default;
+
 void Coherence::set_host_content(const std::byte* data, std::shared_ptr<const void> owner) {
   host_data_ = data;
   host_owner_ = std::move(owner);
@@ -74,9 +78,10 @@ bool Coherence::trivial() const {
   return host_data_ == nullptr && object_.context()->workers().size() == 1 && arrivals_.all_ended();
 }
 
+// The application does not know the arrivals, so a command that uses the content has to wait for them here.
 void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits) {
   for (const Ref<Event>& ready : copy.ready)
-    if (ready && is_arrival(*ready) && !ready->ended() &&
+    if (ready && ready->is_internal() && !ready->ended() &&
         std::find(waits.begin(), waits.end(), ready) == waits.end())
       waits.push_back(ready);
 }
@@ -159,7 +164,7 @@ void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, 
   const auto superseded = [&](const Ref<Event>& earlier) {
     if (!earlier || !event) return true;
     // A writer has waited for the arrivals. An in-order queue completes its commands in order.
-    return is_arrival(*earlier) || (earlier->queue() == event->queue() && event->queue()->in_order());
+    return earlier->is_internal() || (earlier->queue() == event->queue() && event->queue()->in_order());
   };
   map_.visit(begin, end, revert_failures);
   map_.write(begin, end, worker.index(), event, superseded, may_fail);
@@ -221,7 +226,7 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
   Context& context = *object_.context();
   const protocol::ObjectId queue = context.transfer_queue(worker);
   object_.ensure_on(worker);
-  Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_WRITE_BUFFER, true));
+  Ref<Event> arrival(new Event(object_.context(), worker, CL_COMMAND_WRITE_BUFFER));
   worker.expect_event(arrival);
   using protocol::Command;
   const Command header{arrival->id(), queue, Command::kEvent | Command::kReport,
@@ -229,12 +234,12 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
   if (const auto* image = dynamic_cast<const Image*>(&object_)) {
     const auto extent = image->extent();
     const std::size_t row = extent[0] * image->element_size();
-    post_image_write(worker.link(), header, false, object_.id(), image->element_size(), {}, extent,
-                     {host_data_, {row, row * extent[1]}, host_owner_});
+    post_image_write(worker.link(), header, WaitsOn::EachPart, object_.id(), image->element_size(), {},
+                     extent, {host_data_, {row, row * extent[1]}, host_owner_});
   } else if (end - begin > protocol::kLargeTransfer) {
-    worker.upload(header, object_.id(), begin, {{host_data_ + begin, end - begin}, host_owner_});
+    post_large_write(worker, header, object_.id(), begin, {{host_data_ + begin, end - begin}, host_owner_});
   } else {
-    post_buffer_write(worker.link(), header, false, object_.id(), begin, end - begin,
+    post_buffer_write(worker.link(), header, WaitsOn::EachPart, object_.id(), begin, end - begin,
                       {host_data_ + begin, {}, host_owner_});
   }
   return arrival;
@@ -246,7 +251,7 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
   const protocol::ObjectId to_queue = context.transfer_queue(worker);
   const protocol::ObjectId from_queue = context.transfer_queue(from);
   object_.ensure_on(worker);
-  Ref<Event> arrival(new Event(object_.context(), nullptr, worker, CL_COMMAND_MIGRATE_MEM_OBJECTS, true));
+  Ref<Event> arrival(new Event(object_.context(), worker, CL_COMMAND_MIGRATE_MEM_OBJECTS));
   worker.expect_event(arrival);
   using protocol::Command;
   const std::uint64_t size = fetch.end - fetch.begin;

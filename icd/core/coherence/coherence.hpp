@@ -4,20 +4,26 @@
 #include <memory>
 #include <vector>
 
+#include "icd/common/object.hpp"
 #include "icd/core/coherence/arrivals.hpp"
 #include "icd/core/coherence/range_map.hpp"
-#include "icd/core/events/event.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::icd {
 
+class Event;
 class Memory;
+class Worker;
 
 /// Where the content of one memory object is valid, and the transfers that bring it to where it is used.
 /// docs/ARCHITECTURE.md, "Memory across nodes", has the invariants. All functions are called under
 /// Context::coherence_mutex().
 class Coherence {
  public:
-  explicit Coherence(Memory& object) : object_(object) {}
+  explicit Coherence(Memory& object);
+  ~Coherence();
+  Coherence(const Coherence&) = delete;
+  Coherence& operator=(const Coherence&) = delete;
 
   /// Declares the host to have the whole content, at `data`. `owner` keeps it alive; it is empty if the
   /// application does.
@@ -81,7 +87,7 @@ class Coherence {
 
   Memory& object_;
   RangeMap<Ref<Event>> map_;
-  Arrivals<Ref<Event>> arrivals_{[](const Ref<Event>& event) { return event->ended(); }};
+  Arrivals<Ref<Event>> arrivals_;
   const std::byte* host_data_ = nullptr;
   std::shared_ptr<const void> host_owner_;
 };

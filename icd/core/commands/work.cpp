@@ -1,5 +1,7 @@
 #include "icd/core/commands/work.hpp"
 
+#include "icd/core/objects/image.hpp"
+
 namespace clique::icd {
 
 namespace {
@@ -19,10 +21,6 @@ std::size_t bytes_in(const Image& image, const protocol::Triple& region) {
 }
 
 }  // namespace
-
-std::size_t Box::end(const protocol::Triple& region) const {
-  return begin() + extent(region, pitches);
-}
 
 Work<protocol::CopyBuffer> copy(const Ref<Memory>& source, const Ref<Memory>& destination,
                                 std::size_t source_offset, std::size_t destination_offset, std::size_t size,

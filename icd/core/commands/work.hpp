@@ -1,56 +1,36 @@
-// Commands that need nothing of the host while they run: what a queue takes now, and a command buffer
-// records.
+// Commands that need nothing of the host while they run. A queue enqueues them, or a command buffer records
+// them.
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <CL/cl.h>
+
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "icd/core/commands/transfer.hpp"
-#include "icd/core/objects/memory.hpp"
-#include "protocol/messages.hpp"
+#include "icd/core/objects/access.hpp"
+#include "icd/core/transfers/layout.hpp"
+#include "protocol/messages/commands.hpp"
 
 namespace clique::icd {
 
-/// A range of a memory object that a command uses, in bytes of the object itself.
-struct Access {
-  enum Mode : std::uint8_t {
-    Read = 1,
-    Overwrite = 2,  ///< all of the range gets new content
-    ReadWrite = 3,  ///< parts of the range may get new content
-  };
-  Memory* memory;
-  std::uint64_t begin;
-  std::uint64_t size;
-  Mode mode;
+class Image;
+class Memory;
 
-  static Access all(Memory& memory, Mode mode) { return {&memory, 0, memory.size(), mode}; }
-};
-
-/// Where a box lies in a buffer; x in bytes.
-struct Box {
-  protocol::Triple origin{};
-  Pitches pitches{};
-  /// Bytes from the beginning of the buffer to the box's first byte, and to the one after its last.
-  std::size_t begin() const { return origin[0] + origin[1] * pitches.row + origin[2] * pitches.slice; }
-  std::size_t end(const protocol::Triple& region) const;
-};
-
-/// One command: its message, but for the header, and the memory that it uses.
+/// One command: its message without the header, and the memory that it uses.
 template <typename M>
 struct Work {
   cl_command_type type;
   M message{};
   std::vector<Access> accesses{};
-  /// Keep what the accesses are to.
+  /// Keeps the objects of the accesses alive.
   std::vector<Ref<Memory>> memory{};
-  /// A command that does nothing, such as the copy of no bytes: there is only its end.
+  /// Whether the command does nothing, as the copy of 0 bytes: it only completes.
   bool empty = false;
 };
 
-// The commands of section 5 of the specification, arguments checked.
+// The commands of section 5 of the specification. Their arguments are checked.
 
 Work<protocol::CopyBuffer> copy(const Ref<Memory>& source, const Ref<Memory>& destination,
                                 std::size_t source_offset, std::size_t destination_offset, std::size_t size,

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "protocol/messages.hpp"
+#include "icd/core/events/event_order.hpp"
+#include "icd/core/events/event_progress.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::icd {
 
@@ -18,114 +18,97 @@ class Context;
 class Queue;
 class Worker;
 
-/// A command's event, or a user event (no worker). Some events are never given out: coherence uses them to
-/// order transfers.
+/// OpenCL 3.0, section 5.11: the event of a command, or a user event, which has no worker. Its progress is
+/// what the application sees; its order is what the library needs to know of it besides. Any thread.
 class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
  public:
-  using Callback = void(CL_CALLBACK*)(cl_event, cl_int, void*);
-  using Times = std::array<std::uint64_t, 4>;
+  using Callback = EventProgress::Callback;
+  using Times = EventProgress::Times;
 
-  /// A command's event. @param reported whether the worker tells how it goes on (Command::kReport).
-  Event(Ref<Context> context, Ref<Queue> queue, Worker& worker, cl_command_type type, bool reported);
+  /// The event of a command in a queue of the application.
+  Event(Ref<Queue> queue, cl_command_type type, EventTraits traits = {});
+  /// The event of a command of the library's own, such as a transfer, which the application never gets.
+  Event(Ref<Context> context, Worker& worker, cl_command_type type, EventTraits traits = {});
   /// A user event.
   explicit Event(Ref<Context> context);
   ~Event() override;
 
+  /// Names the event, and its command, on all workers.
   protocol::CommandId id() const { return id_; }
   cl_command_type type() const { return type_; }
   const Ref<Context>& context() const { return context_; }
+  /// Null for user events and for commands of the library's own.
   const Ref<Queue>& queue() const { return queue_; }
+  /// The worker that executes the command; null for a user event.
   Worker* worker() const { return worker_; }
   bool is_user() const { return worker_ == nullptr; }
+  /// Whether it belongs to a command of the library's own.
+  bool is_internal() const { return worker_ != nullptr && !queue_; }
 
-  /// The application's references, those not counted that callbacks yet to run stand for.
+  // What the application sees.
+
+  /// The application's references, without those that stand for callbacks yet to run.
   cl_uint api_references() const { return Object::api_references() - held_by_callbacks_.load(); }
-
-  /// CL_QUEUED … CL_COMPLETE, or negative.
-  cl_int status() const { return status_.load(std::memory_order_acquire); }
-  bool ended() const { return status() <= CL_COMPLETE; }
-  /// CL_PROFILING_COMMAND_QUEUED, SUBMIT, START, END on this host's clock; valid once ended.
-  const Times& times() const { return times_; }
-
-  /// The event has a new state. Later states only; runs the callbacks that wait for it.
-  void advance(cl_int status, const Times& times = {});
-  /// The event ended, and nobody but the client knows: tells also the workers that wait for it.
-  void settle(cl_int status);
-  /// clSetUserEventStatus. Throws Error(CL_INVALID_OPERATION) where it was set before.
+  /// CL_QUEUED … CL_COMPLETE, or a negative error.
+  cl_int status() const { return progress_.status(); }
+  /// Whether the command is complete or has failed.
+  bool ended() const { return progress_.ended(); }
+  /// Valid once the event has ended.
+  const Times& times() const { return progress_.times(); }
+  /// clSetUserEventStatus. Throws Error(CL_INVALID_OPERATION) if it was set before.
   void set_user_status(cl_int status);
-  /// Waits until the event has ended. The workers of its context are flushed first.
-  void wait();
-  /// The same for at most `limit`.
-  void wait_for(std::chrono::milliseconds limit);
-  /// clSetEventCallback. The handle stays alive until the callback has run.
+  /// clSetEventCallback. The handle stays valid until the callback has run.
   void add_callback(cl_int state, Callback callback, void* user_data);
-  /// For the library itself: calls action(status) once the event has ended, on the thread that learns of it,
-  /// or now.
-  void then(std::function<void(cl_int)> action);
-  /// Commands that this one comes after, some of which are told by other nodes' connections: whoever sees
-  /// this event ended has to find them ended, too. To be called before the command is posted.
-  void follows(std::vector<Ref<Event>> earlier);
-  /// Whether it follows any that have not ended.
-  bool follows_others();
-  /// advance() to the end, once what this event follows has ended. Does not wait.
-  void end_in_turn(cl_int status, const Times& times);
-  /// Its end may become known here after that of commands which come after it; they have to follow it. To be
-  /// called before anybody else has the event.
-  void set_late() { late_ = true; }
-  /// What this one is made of: it fails where one of these does, whatever the node has told. All are among
-  /// what it waits for. Before it can end.
-  void set_parts(std::vector<Ref<Event>> parts) { parts_ = std::move(parts); }
-  bool late() const { return late_; }
-  /// Its device itself fills host memory, which may happen before the data of earlier commands is here. To be
-  /// called before anybody else has the event.
-  void set_direct() { direct_ = true; }
-  bool direct() const { return direct_; }
-  /// The user events, not set yet, that hold it back, directly or not. Before anybody else has the event.
-  void set_gates(std::vector<Ref<Event>> gates) { gates_ = std::move(gates); }
-  const std::vector<Ref<Event>>& gates() const { return gates_; }
-  /// Keeps an object alive until the event has ended.
-  void keep(Ref<RefCounted> object);
-  /// Somebody looks at the status: have the worker tell when the command runs.
+  /// Has the worker report when the command starts to run. For a caller that looks at the status.
   void watch();
-  /// The id, which its worker knows as long as the result lives, also where this object does not: for waiting
-  /// without keeping context and queue. Of a command's event; for one thread.
+  /// Flushes the workers of the context, then waits until the event has ended. Receives meanwhile.
+  void wait();
+  /// The same, but for at most `limit`, and without flushing. Not for user events.
+  void wait_for(std::chrono::milliseconds limit);
+  /// Sends what is in the outboxes of all workers of the context.
+  void flush() const;
+
+  // What ends it.
+
+  /// Sets a new status, and calls the callbacks and actions that wait for it. Ignored unless the status is
+  /// later than the current one.
+  void advance(cl_int status, const Times& times = {});
+  /// Ends the event with what its worker has reported, as soon as the events that it follows have ended. Does
+  /// not wait.
+  void end_in_order(cl_int status, const Times& times);
+  /// Ends an event whose end only this process knows, and tells the workers that wait for it.
+  void settle(cl_int status);
+
+  // What the library does with it.
+
+  EventOrder& order() { return order_; }
+  const EventOrder& order() const { return order_; }
+  /// Calls action(status) when the event has ended, on the thread that learns of it; at once if it has.
+  void then(EventProgress::Action action);
+  /// Keeps an object alive until the event has ended.
+  void keep(Ref<RefCounted> object) { progress_.keep(std::move(object)); }
+  /// The id of a command's event, which stays valid on its worker as long as the result lives, also without
+  /// this object: for a later command to wait for, without keeping context and queue. Not thread-safe.
   std::shared_ptr<const protocol::CommandId> hold_id();
-  /// Makes this event known on a worker that it does not belong to, so that commands there can wait for its
-  /// id. Once for each worker.
+  /// Makes the event known to a worker other than its own, so that commands there can wait for its id. Calls
+  /// after the first one for a worker do nothing.
   void announce(Worker& consumer);
 
  private:
-  struct Registered {
-    cl_int state;
-    Callback callback;
-    void* user_data;
-  };
-  void run(const Registered& registered, cl_int status);
-  std::vector<Ref<Event>> earlier();
-
   protocol::CommandId id_ = next_id();
   Ref<Context> context_;
   Ref<Queue> queue_;
   Worker* worker_ = nullptr;
   cl_command_type type_ = CL_COMMAND_USER;
-  bool reported_ = true;
-  bool late_ = false;
-  bool direct_ = false;
-  std::vector<Ref<Event>> parts_;
-  std::vector<Ref<Event>> gates_;
-  std::atomic<cl_int> status_;
-  Times times_{};
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  EventOrder order_;
+  EventProgress progress_;
+  std::atomic<cl_uint> held_by_callbacks_{0};
+  std::shared_ptr<const protocol::CommandId> held_id_;
+
+  std::mutex mutex_;  // guards all below
   bool watched_ = false;
   bool user_status_set_ = false;
-  std::vector<Registered> callbacks_;
-  std::atomic<cl_uint> held_by_callbacks_{0};
-  std::vector<std::function<void(cl_int)>> actions_;
-  std::vector<Ref<RefCounted>> kept_;
-  std::vector<Ref<Event>> earlier_;
   std::vector<Worker*> announced_;
-  std::shared_ptr<const protocol::CommandId> held_id_;
 };
 
 }  // namespace clique::icd

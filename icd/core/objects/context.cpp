@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "icd/core/commands/queue.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "protocol/codec.hpp"
 
 namespace clique::icd {
 
@@ -74,33 +75,6 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties});
   transfer_queues_.emplace_back(&worker, id);
   return id;
-}
-
-std::optional<protocol::CommandId> Context::add_queue(const Queue& queue) {
-  const std::lock_guard gate(gate_);
-  {
-    const std::lock_guard lock(queues_mutex_);
-    queues_.push_back(&queue);
-  }
-  const auto ahead = ahead_.find(&queue.worker());
-  return ahead != ahead_.end() ? std::optional(*ahead->second) : std::nullopt;
-}
-
-void Context::remove_queue(const Queue& queue) {
-  const std::lock_guard lock(queues_mutex_);
-  std::erase(queues_, &queue);
-}
-
-std::unique_lock<std::mutex> Context::alone(const Queue& queue) {
-  std::unique_lock gate(gate_);
-  const std::lock_guard lock(queues_mutex_);
-  const auto here = std::count_if(queues_.begin(), queues_.end(),
-                                  [&](const Queue* other) { return &other->worker() == &queue.worker(); });
-  return here == 1 && queue.in_order() ? std::move(gate) : std::unique_lock<std::mutex>();
-}
-
-void Context::returned_early(const Queue& queue, Event& write) {
-  ahead_[&queue.worker()] = write.hold_id();
 }
 
 void Context::flush() const {

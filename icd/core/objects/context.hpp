@@ -1,23 +1,22 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "icd/common/object.hpp"
 #include "icd/core/objects/device.hpp"
+#include "icd/core/objects/early_writes.hpp"
 #include "icd/core/objects/svm_table.hpp"
 #include "icd/core/transfers/host_reads.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::icd {
 
-class Event;
-class Queue;
+class Worker;
 
 /// The workers that serve the devices: each once, in the order of the devices.
 std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices);
@@ -51,26 +50,15 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   std::mutex& coherence_mutex() { return coherence_mutex_; }
 
   HostReads& host_reads() { return host_reads_; }
+  EarlyWrites& early_writes() { return early_writes_; }
   SvmTable& svm() { return svm_; }
 
-  /// Whether the context has had an event whose completion is reported out of order (Event::late()).
+  /// Whether the context has had an event whose completion is reported out of order (EventOrder::late()).
   bool has_late_events() const { return has_late_events_.load(std::memory_order_relaxed); }
   void set_late_events() { has_late_events_.store(true, std::memory_order_relaxed); }
   /// Whether the context has had a user event.
   bool has_user_events() const { return has_user_events_.load(std::memory_order_relaxed); }
   void set_user_events() { has_user_events_.store(true, std::memory_order_relaxed); }
-
-  /// Registers a queue. @returns the command that the queue's first command has to follow: the last
-  /// early-returning write on the queue's worker, if any.
-  std::optional<protocol::CommandId> add_queue(const Queue& queue);
-  void remove_queue(const Queue& queue);
-  /// For a blocking write that returns before it is done. Everything that the application enqueues afterwards
-  /// has to follow that write. An in-order queue guarantees this as long as it is the only queue on its
-  /// worker.
-  /// @returns a lock that keeps other queues from being created if this holds; otherwise no lock.
-  std::unique_lock<std::mutex> alone(const Queue& queue);
-  /// Notes that such a write has been enqueued. The caller holds the lock of alone().
-  void returned_early(const Queue& queue, Event& write);
 
   /// Sends what is in the outboxes of all workers of the context.
   void flush() const;
@@ -88,18 +76,12 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   void* on_error_data_;
   std::mutex coherence_mutex_;
   HostReads host_reads_;
+  EarlyWrites early_writes_;
   SvmTable svm_;
   std::atomic<bool> has_late_events_ = false;
   std::atomic<bool> has_user_events_ = false;
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
-  /// Held while a queue is created, and while none may be created. Not held while a queue is destroyed, which
-  /// happens wherever the last reference to an event goes.
-  std::mutex gate_;
-  std::mutex queues_mutex_;  // innermost: no other lock is taken under it
-  std::vector<const Queue*> queues_;
-  /// For each worker, its last early-returning write. Guarded by gate_.
-  std::map<Worker*, std::shared_ptr<const protocol::CommandId>> ahead_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
 };
 

@@ -8,8 +8,11 @@
 
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/objects/platform.hpp"
-#include "icd/core/recordings/command_buffer.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "icd/remote/nodes.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/messages/objects.hpp"
 
 namespace clique::icd {
 
@@ -177,7 +180,7 @@ void Device::correct_extensions() {
   std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
   // Whatever the driver supports: commands are recorded by the client and its workers.
   set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
-      CommandBuffer::capabilities(value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)));
+      command_buffer_capabilities(value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)));
   set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
 }
 

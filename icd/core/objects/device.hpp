@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/ids.hpp"
+#include "protocol/messages/devices.hpp"
 
 namespace clique::icd {
 

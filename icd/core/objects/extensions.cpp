@@ -1,7 +1,5 @@
 #include "icd/core/objects/extensions.hpp"
 
-#include <CL/cl_ext.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -144,6 +142,14 @@ bool belongs_to_absent_extension(cl_device_info name) {
 
 bool is_absent_feature(std::string_view name) {
   return std::find(std::begin(kAbsentFeatures), std::end(kAbsentFeatures), name) != std::end(kAbsentFeatures);
+}
+
+cl_device_command_buffer_capabilities_khr command_buffer_capabilities(cl_command_queue_properties queues) {
+  cl_device_command_buffer_capabilities_khr all =
+      CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
+  if ((queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
+    all |= CL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER_KHR;
+  return all;
 }
 
 cl_name_version name_version(std::string_view name, cl_version version) {

@@ -1,7 +1,7 @@
 // The extensions that Clique offers, and lists of names with versions.
 #pragma once
 
-#include <CL/cl.h>
+#include <CL/cl_ext.h>
 
 #include <string>
 #include <string_view>
@@ -19,6 +19,10 @@ std::vector<cl_name_version> own_extensions();
 bool belongs_to_absent_extension(cl_device_info name);
 /// Whether an optional feature of OpenCL C (CL_DEVICE_OPENCL_C_FEATURES) needs something that Clique lacks.
 bool is_absent_feature(std::string_view name);
+
+/// CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR of a device whose queues support these properties: kernels may
+/// print, a command buffer may be enqueued while it runs, and its queue may be out of order.
+cl_device_command_buffer_capabilities_khr command_buffer_capabilities(cl_command_queue_properties queues);
 
 cl_name_version name_version(std::string_view name, cl_version version);
 inline std::string_view name_of(const cl_name_version& entry) {

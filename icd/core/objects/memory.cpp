@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "icd/core/coherence/coherence.hpp"
+#include "icd/core/objects/context.hpp"
+#include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "protocol/codec.hpp"
 
 namespace clique::icd {
-
-namespace {
-
-/// Flags that the node's object does not get. The native object's host is the worker, which has to read and
-/// write it even if the application may not.
-constexpr cl_mem_flags kHostFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR |
-                                    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
-
-}  // namespace
 
 Memory::Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size,
                void* host_ptr, Ref<Memory> parent, std::size_t origin,
@@ -27,7 +23,8 @@ Memory::Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags
       parent_(std::move(parent)),
       origin_(origin),
       properties_(std::move(properties)),
-      svm_(std::move(svm)) {}
+      svm_(std::move(svm)),
+      coherence_(std::make_unique<Coherence>(*this)) {}
 
 Memory::~Memory() {
   for (const Worker* worker : created_on_) const_cast<Worker*>(worker)->release_object(id_);
@@ -38,7 +35,7 @@ Memory::~Memory() {
 void Memory::set_host_content(HostBlock block) {
   const auto* data = block ? block.get() : static_cast<const std::byte*>(host_ptr_);
   const std::lock_guard lock(context_->coherence_mutex());
-  coherence_.set_host_content(data, std::move(block));
+  coherence_->set_host_content(data, std::move(block));
 }
 
 void Memory::ensure_on(Worker& worker) {
@@ -135,153 +132,12 @@ Buffer::Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin
              parent, origin, {}) {}
 
 void Buffer::post_create(Worker& worker) const {
-  const cl_mem_flags flags = this->flags() & ~kHostFlags;
+  const cl_mem_flags flags = this->flags() & ~kClientFlags;
   if (base()) {
     worker.link().post(protocol::CreateSubBuffer{id(), base()->id(), flags, base_offset(), size()});
   } else {
     worker.link().post(protocol::CreateBuffer{id(), context()->id(), flags, size()});
   }
-}
-
-std::size_t channel_count(cl_channel_order order) {
-  switch (order) {
-    case CL_R:
-    case CL_A:
-    case CL_INTENSITY:
-    case CL_LUMINANCE:
-    case CL_DEPTH:
-    case CL_Rx:
-      return 1;
-    case CL_RG:
-    case CL_RA:
-    case CL_RGx:
-      return 2;
-    case CL_RGB:
-    case CL_RGBx:
-    case CL_sRGB:
-    case CL_sRGBx:
-      return order == CL_RGBx || order == CL_sRGBx ? 4 : 3;
-    case CL_RGBA:
-    case CL_BGRA:
-    case CL_ARGB:
-    case CL_ABGR:
-    case CL_sRGBA:
-    case CL_sBGRA:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
-std::size_t element_size(const cl_image_format& format) {
-  const std::size_t channels = channel_count(format.image_channel_order);
-  switch (format.image_channel_data_type) {
-    case CL_SNORM_INT8:
-    case CL_UNORM_INT8:
-    case CL_SIGNED_INT8:
-    case CL_UNSIGNED_INT8:
-      return channels;
-    case CL_SNORM_INT16:
-    case CL_UNORM_INT16:
-    case CL_SIGNED_INT16:
-    case CL_UNSIGNED_INT16:
-    case CL_HALF_FLOAT:
-      return channels * 2;
-    case CL_SIGNED_INT32:
-    case CL_UNSIGNED_INT32:
-    case CL_FLOAT:
-      return channels * 4;
-    case CL_UNORM_SHORT_565:
-    case CL_UNORM_SHORT_555:
-      return channels == 0 ? 0 : 2;
-    case CL_UNORM_INT_101010:
-    case CL_UNORM_INT_101010_2:
-      return channels == 0 ? 0 : 4;
-    default:
-      return 0;
-  }
-}
-
-namespace {
-
-/// Array layers count as the dimension after the image's own. Dimensions that the type lacks are 1.
-protocol::Triple extent_of(const cl_image_desc& desc) {
-  switch (desc.image_type) {
-    case CL_MEM_OBJECT_IMAGE1D:
-    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
-      return {desc.image_width, 1, 1};
-    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
-      return {desc.image_width, desc.image_array_size, 1};
-    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
-      return {desc.image_width, desc.image_height, desc.image_array_size};
-    case CL_MEM_OBJECT_IMAGE3D:
-      return {desc.image_width, desc.image_height, desc.image_depth};
-    default:
-      return {desc.image_width, desc.image_height, 1};
-  }
-}
-
-std::size_t size_of(const cl_image_format& format, const cl_image_desc& desc) {
-  const auto extent = extent_of(desc);
-  // A 2D image from a buffer has the gaps of the buffer's layout.
-  if (desc.image_type == CL_MEM_OBJECT_IMAGE2D && desc.buffer != nullptr && desc.image_row_pitch != 0)
-    return desc.image_row_pitch * extent[1];
-  return extent[0] * extent[1] * extent[2] * element_size(format);
-}
-
-}  // namespace
-
-Image::Image(Ref<Context> context, cl_mem_flags flags, const cl_image_format& format,
-             const cl_image_desc& desc, void* host_ptr, Ref<Memory> buffer,
-             std::vector<cl_mem_properties> properties)
-    : Memory(std::move(context), desc.image_type, flags, size_of(format, desc),
-             (flags & CL_MEM_USE_HOST_PTR) != 0 ? host_ptr : nullptr, std::move(buffer), 0,
-             std::move(properties)),
-      format_(format),
-      desc_(desc) {
-  if (host_ptr == nullptr || (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0) return;
-  const auto extent = this->extent();
-  const protocol::Triple bytes{extent[0] * element_size(), extent[1], extent[2]};
-  HostBlock block = allocate_host_block(size());
-  copy_box(block.get(), dense(bytes), static_cast<const std::byte*>(host_ptr), host_pitches(), bytes);
-  set_host_content(std::move(block));
-}
-
-protocol::Triple Image::extent() const {
-  return extent_of(desc_);
-}
-
-unsigned Image::dimensions() const {
-  switch (type()) {
-    case CL_MEM_OBJECT_IMAGE1D:
-    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
-      return 1;
-    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
-    case CL_MEM_OBJECT_IMAGE2D:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
-Pitches Image::host_pitches() const {
-  const auto extent = this->extent();
-  const std::size_t row = desc_.image_row_pitch != 0 ? desc_.image_row_pitch : extent[0] * element_size();
-  if (type() == CL_MEM_OBJECT_IMAGE1D_ARRAY) {
-    const std::size_t layer = desc_.image_slice_pitch != 0 ? desc_.image_slice_pitch : row;
-    return {layer, layer * extent[1]};
-  }
-  return {row, desc_.image_slice_pitch != 0 ? desc_.image_slice_pitch : row * extent[1]};
-}
-
-void Image::post_create(Worker& worker) const {
-  // CreateImage has the number of layers in a field of its own.
-  const protocol::Triple extent{desc_.image_width, std::max<std::size_t>(1, desc_.image_height),
-                                std::max<std::size_t>(1, desc_.image_depth)};
-  worker.link().post(
-      protocol::CreateImage{id(), context()->id(), flags() & ~kHostFlags, format_.image_channel_order,
-                            format_.image_channel_data_type, type(), extent, desc_.image_array_size,
-                            parent() ? desc_.image_row_pitch : 0, parent() ? parent()->id() : 0});
 }
 
 }  // namespace clique::icd

@@ -8,13 +8,18 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "icd/core/coherence/coherence.hpp"
-#include "icd/core/commands/transfer.hpp"
-#include "icd/core/objects/context.hpp"
-#include "icd/core/transfers/host_segment.hpp"
-#include "protocol/messages.hpp"
+#include "icd/core/objects/svm_table.hpp"
+#include "icd/core/transfers/host_content.hpp"
+#include "icd/core/transfers/layout.hpp"
+#include "protocol/ids.hpp"
+#include "protocol/messages/message.hpp"
 
 namespace clique::icd {
+
+class Coherence;
+class Context;
+class HostSegment;
+class Worker;
 
 /// A mapped region, as clEnqueueMap* returned it.
 struct Mapping {
@@ -63,7 +68,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   std::size_t base_offset() const { return parent_ ? origin_ : svm_.offset; }
 
   /// Where the content is tracked, and the byte at which this object's content begins there.
-  Coherence& coherence() { return base() ? base()->coherence() : coherence_; }
+  Coherence& coherence() { return base() ? base()->coherence() : *coherence_; }
   std::uint64_t coherence_begin() const { return base() ? base()->coherence_begin() + base_offset() : 0; }
 
   /// The buffer whose first kContentSizeBytes bytes say how many bytes of this one are meaningful
@@ -91,6 +96,12 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   bool outlives_commands() const;
 
  protected:
+  /// Flags that only the client looks at. The native object does not get them: its host is the worker, which
+  /// has to read and write it even if the application may not.
+  static constexpr cl_mem_flags kClientFlags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR |
+                                               CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_WRITE_ONLY |
+                                               CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+
   Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
          Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties,
          SvmPointer svm = {});
@@ -112,7 +123,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   std::vector<cl_mem_properties> properties_;
   SvmPointer svm_;
   Ref<Memory> content_size_;
-  Coherence coherence_{*this};
+  const std::unique_ptr<Coherence> coherence_;
   mutable std::mutex mutex_;
   std::vector<const Worker*> created_on_;
   std::vector<Mapping> mappings_;
@@ -131,40 +142,6 @@ class Buffer final : public Memory {
 
  private:
   void post_create(Worker& worker) const override;
-};
-
-/// Bytes of one element of an image format; 0 for a format that OpenCL does not define.
-std::size_t element_size(const cl_image_format& format);
-/// Channels of an order; 0 for one that OpenCL does not define.
-std::size_t channel_count(cl_channel_order order);
-
-class Image final : public Memory {
- public:
-  /// @param desc checked; if `host_ptr` is given, with its pitches filled in.
-  Image(Ref<Context> context, cl_mem_flags flags, const cl_image_format& format, const cl_image_desc& desc,
-        void* host_ptr, Ref<Memory> buffer, std::vector<cl_mem_properties> properties);
-
-  const cl_image_format& format() const { return format_; }
-  const cl_image_desc& desc() const { return desc_; }
-  std::size_t element_size() const { return icd::element_size(format_); }
-  /// The number of dimensions that origin and region count, array layers included.
-  unsigned dimensions() const;
-  bool is_array() const {
-    return type() == CL_MEM_OBJECT_IMAGE1D_ARRAY || type() == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-  }
-  /// The extent as origin and region arguments count it: array layers are the dimension after the image's
-  /// own.
-  protocol::Triple extent() const;
-  /// The distances in host_ptr, in bytes, between steps of the second and of the third coordinate.
-  Pitches host_pitches() const;
-  /// Whether the region is the whole image.
-  bool covers(const protocol::Triple& region) const { return region == extent(); }
-
- private:
-  void post_create(Worker& worker) const override;
-
-  cl_image_format format_;
-  cl_image_desc desc_;
 };
 
 }  // namespace clique::icd

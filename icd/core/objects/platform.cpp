@@ -6,11 +6,15 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <zmq.hpp>
 
 #include "icd/common/settings.hpp"
 #include "icd/core/objects/device_choice.hpp"
 #include "icd/core/objects/extensions.hpp"
+#include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
+#include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {
 
@@ -101,6 +105,8 @@ Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_thread
   devices_ = chosen(devices_);
   for (const Ref<Device>& device : devices_) device->give_out();
 }
+
+Platform::~Platform() = default;
 
 void Platform::say_goodbye() const {
   for (const std::unique_ptr<Node>& node : nodes_) node->say_goodbye();

@@ -4,12 +4,17 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <zmq.hpp>
 
 #include "icd/core/objects/device.hpp"
-#include "icd/core/workers/worker.hpp"
+
+namespace zmq {
+class context_t;
+}
 
 namespace clique::icd {
+
+class Node;
+class Worker;
 
 /// The one platform. Its handle costs nothing. The first query for a device asks the nodes for their devices;
 /// a context opens sessions with the nodes of its devices. Sessions stay open until the process ends: nothing
@@ -43,6 +48,8 @@ class Platform {
 
  private:
   Platform();
+  ~Platform();  // never called
+
   std::unique_ptr<zmq::context_t> zmq_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "icd/core/objects/context.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "protocol/codec.hpp"
 
 namespace clique::icd {
 

@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "icd/core/objects/context.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::icd {
+
+class Context;
+class Worker;
 
 /// OpenCL 3.0, section 5.7: how kernels read images. Any thread.
 class Sampler final : public Object<_cl_sampler, Kind::Sampler, CL_INVALID_SAMPLER> {

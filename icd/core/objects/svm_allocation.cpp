@@ -4,7 +4,11 @@
 #include <atomic>
 #include <deque>
 
+#include "icd/core/objects/context.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::icd {
 
@@ -69,6 +73,8 @@ std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment) {
 SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
                              std::size_t alignment)
     : SvmAllocation(std::move(context), flags, size, place(size, alignment)) {}
+
+SvmAllocation::~SvmAllocation() = default;
 
 SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
                              std::unique_ptr<PlacedMemory> memory)

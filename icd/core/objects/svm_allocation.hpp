@@ -3,7 +3,10 @@
 #include <memory>
 
 #include "icd/core/objects/memory.hpp"
-#include "protocol/transport/placed_memory.hpp"
+
+namespace clique::protocol {
+class PlacedMemory;
+}
 
 namespace clique::icd {
 
@@ -15,6 +18,8 @@ class SvmAllocation final : public Memory {
   /// @param alignment a power of two, in bytes.
   /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) if no address range is free for it.
   SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size, std::size_t alignment);
+
+  ~SvmAllocation() override;
 
  private:
   SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,

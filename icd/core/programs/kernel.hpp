@@ -1,20 +1,39 @@
 #pragma once
 
+#include <CL/cl.h>
+
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "icd/core/commands/queue.hpp"
+#include "icd/core/commands/submission.hpp"
+#include "icd/core/commands/work.hpp"
+#include "icd/core/objects/access.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/objects/sampler.hpp"
 #include "icd/core/programs/kernel_function.hpp"
-#include "icd/core/programs/program.hpp"
+#include "protocol/ids.hpp"
+#include "protocol/messages/commands.hpp"
+#include "protocol/payload.hpp"
+
+namespace clique::protocol {
+class Batch;
+}
 
 namespace clique::icd {
+
+class Context;
+class Device;
+class Event;
+class Program;
+class Queue;
+class Worker;
 
 /// The index space of a launch, checked.
 struct NdRange {
@@ -41,7 +60,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
 
   protocol::ObjectId id() const { return id_; }
   const Ref<Program>& program() const { return program_; }
-  const Ref<Context>& context() const { return program_->context(); }
+  const Ref<Context>& context() const;
   const KernelFunction& function() const { return *function_; }
   /// The function on a device. Throws Error(CL_INVALID_PROGRAM_EXECUTABLE) if it was not built for the
   /// device.
@@ -60,10 +79,10 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   cl_ulong local_args_size() const;
 
   /// Enqueues the kernel with its current arguments. Does not wait.
-  /// @returns the event if `report` asks for one.
+  /// @returns the event, if there is one.
   /// Throws Error: CL_INVALID_KERNEL_ARGS, CL_MISALIGNED_SUB_BUFFER_OFFSET, CL_INVALID_IMAGE_SIZE,
   /// CL_IMAGE_FORMAT_NOT_SUPPORTED, and what Queue::submit throws.
-  Ref<Event> launch(Queue& queue, const NdRange& range, std::span<const Ref<Event>> waits, bool report);
+  Ref<Event> launch(Queue& queue, const NdRange& range, std::span<const Ref<Event>> waits, EventUse event);
   /// A launch that can be repeated any number of times. Its worker needs a kernel, whose id the caller puts
   /// into the message, and the samplers.
   struct Captured {
@@ -127,11 +146,14 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   Value checked_sampler(const void* value) const;
   Value guessed(std::size_t size, const void* value) const;
   void set(cl_uint index, Value next);
+  /// Throws Error(CL_INVALID_ARG_INDEX) unless there is such an argument.
+  const Parameter& parameter(cl_uint index) const;
 
   // The functions from here on are called under mutex_.
   static bool same(const Arg& arg, const Value& value);
   static std::uint64_t number_of(const Value& value);
   OnWorker& on(Worker& worker);
+  void require_all_set() const;
   /// Adds references to the memory objects that the kernel does not keep, for one launch. Throws
   /// Error(CL_INVALID_KERNEL_ARGS) if an argument's object no longer exists. Drops allocations of
   /// set_reached() that no longer exist.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "icd/core/objects/device.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/messages/programs.hpp"
 
 namespace clique::icd {
 

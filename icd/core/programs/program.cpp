@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "icd/core/objects/context.hpp"
 #include "icd/core/programs/kernel.hpp"
 #include "icd/core/programs/spirv.hpp"
+#include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "icd/remote/nodes.hpp"
 
 namespace clique::icd {
 
@@ -66,7 +70,7 @@ void Program::create(protocol::ProgramKind kind, CodeOf&& code_of, std::span<cl_
     requests.emplace_back(share.worker,
                           protocol::CreateProgram{0, id_, context_->id(), kind, share.ids, code_of(share)});
   }
-  const auto replies = Built::ask(std::move(requests));
+  const auto replies = ask<protocol::ProgramBuilt>(std::move(requests));
   Built::Answers& answers = replies->wait();
   for (std::size_t i = 0; i < shares.size() && !statuses.empty(); ++i)
     tell_statuses(shares[i], answers[i], statuses);
@@ -152,7 +156,7 @@ std::vector<Program::Binary> Program::binaries() {
       requests.emplace_back(&worker, protocol::GetProgramBinary{0, native->id, devices_[i]->id()});
     }
   }
-  const auto replies = Replies<protocol::ProgramBinary>::ask(std::move(requests));
+  const auto replies = ask<protocol::ProgramBinary>(std::move(requests));
   auto& answers = replies->wait();
   for (auto& answer : answers) {
     if (!answer.reply) throw Error(CL_OUT_OF_RESOURCES, answer.failure);

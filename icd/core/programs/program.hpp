@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -9,14 +10,16 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "icd/core/objects/context.hpp"
+#include "icd/core/objects/device.hpp"
 #include "icd/core/programs/kernel_function.hpp"
 #include "icd/core/workers/replies.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/messages/programs.hpp"
 
 namespace clique::icd {
 
+class Context;
 class Kernel;
+class Worker;
 
 /// OpenCL 3.0, section 5.8. A program has the same id on all workers of its context. Workers get a program
 /// from source with its first build there, and any other program when it is created. Any thread.

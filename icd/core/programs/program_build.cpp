@@ -3,9 +3,11 @@
 #include <optional>
 #include <string_view>
 
-#include "icd/core/programs/kernel.hpp"
+#include "icd/core/objects/context.hpp"
 #include "icd/core/programs/program.hpp"
+#include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
 
 namespace clique::icd {
 
@@ -36,8 +38,10 @@ bool demands_uniform_groups(std::string_view options) {
 
 BuildTraits traits_of(Program::Origin origin, std::string_view options) {
   if (origin != Program::Origin::Source)
-    return {false, false, find_option(options, kUniformGroups).has_value()};
-  return {true, find_option(options, "-cl-kernel-arg-info").has_value(), demands_uniform_groups(options)};
+    return {.uniform_groups = find_option(options, kUniformGroups).has_value()};
+  return {.from_source = true,
+          .tells_args = find_option(options, "-cl-kernel-arg-info").has_value(),
+          .uniform_groups = demands_uniform_groups(options)};
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ bool Program::linkable(const Device& device) const {
 }
 
 BuildTraits Program::linked_traits(const std::string& options, const std::vector<Ref<Program>>& inputs) {
-  BuildTraits traits{false, false, true};
+  BuildTraits traits{.uniform_groups = true};
   for (const Ref<Program>& input : inputs) {
     const std::lock_guard lock(input->mutex_);
     traits.from_source = traits.from_source || input->traits_.from_source;
@@ -174,7 +178,7 @@ cl_program Program::link(Ref<Context> context, Devices devices, const std::strin
 template <typename M>
 cl_int Program::run(Shares shares, std::vector<std::pair<Worker*, M>> requests, Notify notify) {
   const auto outcome = std::make_shared<std::atomic<cl_int>>(CL_SUCCESS);
-  const auto replies = Built::ask(
+  const auto replies = ask<protocol::ProgramBuilt>(
       std::move(requests),
       [program = Ref<Program>(this), shares = std::move(shares), notify, outcome](Built::Answers& answers) {
         *outcome = program->finish(shares, answers);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::icd {
 

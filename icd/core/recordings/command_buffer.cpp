@@ -2,6 +2,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/commands/work.hpp"
+#include "icd/core/objects/memory.hpp"
+#include "icd/core/objects/sampler.hpp"
+#include "icd/core/programs/kernel.hpp"
+#include "icd/core/programs/program.hpp"
+#include "icd/core/workers/worker.hpp"
+#include "protocol/codec.hpp"
 
 namespace clique::icd {
 
@@ -17,17 +27,12 @@ bool covers(const Access& outer, const Access& inner) {
 
 }  // namespace
 
-cl_device_command_buffer_capabilities_khr CommandBuffer::capabilities(cl_command_queue_properties queues) {
-  cl_device_command_buffer_capabilities_khr all =
-      CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
-  if ((queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
-    all |= CL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER_KHR;
-  return all;
-}
-
-CommandBuffer::CommandBuffer(Ref<Queue> queue, bool simultaneous,
+CommandBuffer::CommandBuffer(Ref<Queue> queue, cl_command_buffer_flags_khr flags,
                              std::vector<cl_command_buffer_properties_khr> properties)
-    : queue_(std::move(queue)), simultaneous_(simultaneous), properties_(std::move(properties)) {}
+    : queue_(std::move(queue)),
+      simultaneous_((flags & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR) != 0),
+      properties_(std::move(properties)),
+      batch_(std::make_unique<protocol::Batch>()) {}
 
 CommandBuffer::~CommandBuffer() {
   if (defined_) queue_->worker().release_object(id_);
@@ -64,8 +69,8 @@ void CommandBuffer::require_sync_points(SyncPoints points) const {
 
 void CommandBuffer::require_room() const {
   require(!finalised_, CL_INVALID_OPERATION, "the command buffer is finalised");
-  require(commands_ < protocol::DefineRecording::kMaxCommands && batch_.size() < kMaxBytes,
-          CL_OUT_OF_RESOURCES, "the command buffer is full: ", commands_, " commands with ", batch_.size(),
+  require(commands_ < protocol::DefineRecording::kMaxCommands && batch_->size() < kMaxBytes,
+          CL_OUT_OF_RESOURCES, "the command buffer is full: ", commands_, " commands with ", batch_->size(),
           " bytes; allowed are ", protocol::DefineRecording::kMaxCommands, " commands and ", kMaxBytes,
           " bytes");
 }
@@ -121,6 +126,31 @@ Kernel& CommandBuffer::own(Kernel& kernel) {
   return found != kernels_.end() ? **found : *kernels_.emplace_back(kernel.clone());
 }
 
+template <typename M>
+cl_sync_point_khr CommandBuffer::add(Work<M> work, SyncPoints waits) {
+  require_room();
+  Commands before = all_of(waits);
+  if (work.empty) return add_point(std::move(before));
+  work.message.command.waits = before;
+  batch_->add(work.message);
+  use(work.accesses, work.memory);
+  return add_point({add_command(before)});
+}
+
+template <typename M>
+cl_sync_point_khr CommandBuffer::record(Work<M> work, SyncPoints waits) {
+  const std::lock_guard lock(mutex_);
+  return add(std::move(work), waits);
+}
+
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::CopyBuffer>, SyncPoints);
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::CopyBufferRect>, SyncPoints);
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::FillBuffer>, SyncPoints);
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::CopyImage>, SyncPoints);
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::CopyImageToBuffer>, SyncPoints);
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::CopyBufferToImage>, SyncPoints);
+template cl_sync_point_khr CommandBuffer::record(Work<protocol::FillImage>, SyncPoints);
+
 cl_sync_point_khr CommandBuffer::record(Kernel& kernel, const NdRange& range, SyncPoints waits) {
   Kernel::Captured captured = kernel.capture(*queue_->device(), range);
   const std::lock_guard lock(mutex_);
@@ -149,25 +179,26 @@ Ref<Event> CommandBuffer::enqueue(Queue& queue, std::span<const Ref<Event>> wait
   ended = take_ended();
   require(simultaneous_ || runs_.empty(), CL_INVALID_OPERATION,
           "the command buffer is pending, and was created without CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR");
+  const CommandInfo command{CL_COMMAND_COMMAND_BUFFER_KHR, waits};
   Ref<Event> event;
   if (commands_ == 0) {
-    event = queue.nothing(waits, true, CL_COMMAND_COMMAND_BUFFER_KHR);
+    event = queue.nothing(command, EventUse::Report);
   } else {
     if (!defined_) {
       for (const Ref<Kernel>& kernel : kernels_) kernel->ensure_on(queue.worker());
       for (const Ref<Sampler>& sampler : samplers_) sampler->ensure_on(queue.worker());
     }
-    event = queue.submit(
-        {.type = CL_COMMAND_COMMAND_BUFFER_KHR, .waits = waits, .accesses = accesses_, .report = true},
-        [&](protocol::Batch& outbox, protocol::Command& header) {
-          if (!defined_) {
-            const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch_.records().data());
-            outbox.add(protocol::DefineRecording{id_, {bytes, bytes + batch_.size()}});
-            batch_ = {};
-            defined_ = true;
-          }
-          outbox.add(protocol::RunRecording{std::move(header), id_});
-        });
+    event = queue.submit({.command = command, .accesses = accesses_, .event = EventUse::Report},
+                         [&](protocol::Batch& outbox, protocol::Command& header) {
+                           if (!defined_) {
+                             const auto* bytes =
+                                 reinterpret_cast<const std::uint8_t*>(batch_->records().data());
+                             outbox.add(protocol::DefineRecording{id_, {bytes, bytes + batch_->size()}});
+                             batch_.reset();
+                             defined_ = true;
+                           }
+                           outbox.add(protocol::RunRecording{std::move(header), id_});
+                         });
   }
   runs_.push_back(event);
   return event;

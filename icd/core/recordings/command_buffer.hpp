@@ -2,19 +2,31 @@
 
 #include <CL/cl_ext.h>
 
+#include <cstddef>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "icd/common/object.hpp"
-#include "icd/core/commands/queue.hpp"
-#include "icd/core/commands/work.hpp"
-#include "icd/core/objects/sampler.hpp"
-#include "icd/core/programs/kernel.hpp"
-#include "protocol/codec.hpp"
+#include "icd/core/objects/access.hpp"
+#include "protocol/ids.hpp"
+
+namespace clique::protocol {
+class Batch;
+}
 
 namespace clique::icd {
+
+class Event;
+class Kernel;
+class Memory;
+class Queue;
+class Sampler;
+struct NdRange;
+template <typename M>
+struct Work;
 
 /// cl_khr_command_buffer: commands that are recorded once, and run any number of times on the queue's device.
 /// The device's worker gets them with the first run there; from then on a run is one message. Any thread.
@@ -26,12 +38,9 @@ class CommandBuffer final
  public:
   using SyncPoints = std::span<const cl_sync_point_khr>;
 
-  /// What command buffers offer on queues with these properties: kernels may print, a command buffer may be
-  /// enqueued while it runs, and its queue may be out of order.
-  static cl_device_command_buffer_capabilities_khr capabilities(cl_command_queue_properties queues);
-
+  /// @param flags CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR or 0.
   /// @param properties the application's list with its closing 0, or empty.
-  CommandBuffer(Ref<Queue> queue, bool simultaneous,
+  CommandBuffer(Ref<Queue> queue, cl_command_buffer_flags_khr flags,
                 std::vector<cl_command_buffer_properties_khr> properties);
   ~CommandBuffer() override;
 
@@ -46,11 +55,9 @@ class CommandBuffer final
   void require_sync_points(SyncPoints points) const;
   /// Adds a command that follows those of `waits`, which are this command buffer's. @returns its sync point.
   /// Throws what require_recording() does, and Error(CL_OUT_OF_RESOURCES) if there are too many commands.
+  /// Defined for protocol::RecordedMessages except RunKernel.
   template <typename M>
-  cl_sync_point_khr record(Work<M> work, SyncPoints waits) {
-    const std::lock_guard lock(mutex_);
-    return add(std::move(work), waits);
-  }
+  cl_sync_point_khr record(Work<M> work, SyncPoints waits);
   /// Adds a launch of the kernel with its current arguments. Also throws what Kernel::launch throws.
   cl_sync_point_khr record(Kernel& kernel, const NdRange& range, SyncPoints waits);
   /// Adds a barrier, which has no work of its own. With empty `waits` it follows everything before it.
@@ -70,15 +77,7 @@ class CommandBuffer final
 
   // The functions from here on are called under mutex_.
   template <typename M>
-  cl_sync_point_khr add(Work<M> work, SyncPoints waits) {
-    require_room();
-    Commands before = all_of(waits);
-    if (work.empty) return add_point(std::move(before));
-    work.message.command.waits = before;
-    batch_.add(work.message);
-    use(work.accesses, work.memory);
-    return add_point({add_command(before)});
-  }
+  cl_sync_point_khr add(Work<M> work, SyncPoints waits);
   void require_room() const;
   /// The commands that a command with this wait list follows.
   Commands all_of(SyncPoints waits) const;
@@ -99,8 +98,8 @@ class CommandBuffer final
 
   mutable std::mutex mutex_;
   bool finalised_ = false;
-  bool defined_ = false;   ///< on the worker
-  protocol::Batch batch_;  ///< the commands, until they are defined
+  bool defined_ = false;                    ///< on the worker
+  std::unique_ptr<protocol::Batch> batch_;  ///< the commands, until they are defined
   std::size_t commands_ = 0;
   std::vector<Commands> points_;  ///< what each sync point stands for; the first is 1
   Commands barrier_;              ///< all commands to come follow these

@@ -2,8 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "icd/core/events/event.hpp"
 
 namespace clique::icd {
+
+struct HostReads::Range {
+  std::span<const std::byte> memory;
+  Ref<Event> event;
+
+  bool overlaps(std::span<const std::byte> other) const {
+    return memory.data() < other.data() + other.size() && other.data() < memory.data() + memory.size();
+  }
+};
+
+HostReads::HostReads() = default;
+HostReads::~HostReads() = default;
 
 std::vector<HostReads::Range> HostReads::take_ended() {
   const auto ended = std::partition(ranges_.begin(), ranges_.end(),
@@ -13,22 +28,20 @@ std::vector<HostReads::Range> HostReads::take_ended() {
   return taken;
 }
 
-void HostReads::add(const void* begin, std::size_t size, Ref<Event> event) {
-  const auto* first = static_cast<const std::byte*>(begin);
-  std::vector<Range> ended;  // let go of after the lock
+void HostReads::add(std::span<const std::byte> memory, Ref<Event> event) {
+  std::vector<Range> ended;  // released after the lock
   const std::lock_guard lock(mutex_);
   ended = take_ended();
-  ranges_.push_back({first, first + size, std::move(event)});
+  ranges_.push_back({memory, std::move(event)});
 }
 
-std::vector<Ref<Event>> HostReads::pending(const void* begin, std::size_t size) {
-  const auto* first = static_cast<const std::byte*>(begin);
+std::vector<Ref<Event>> HostReads::pending(std::span<const std::byte> memory) {
   std::vector<Ref<Event>> events;
-  std::vector<Range> ended;  // let go of after the lock
+  std::vector<Range> ended;  // released after the lock
   const std::lock_guard lock(mutex_);
   ended = take_ended();
   for (const Range& range : ranges_)
-    if (range.begin < first + size && first < range.end) events.push_back(range.event);
+    if (range.overlaps(memory)) events.push_back(range.event);
   return events;
 }
 

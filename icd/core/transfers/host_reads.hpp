@@ -2,28 +2,30 @@
 
 #include <cstddef>
 #include <mutex>
+#include <span>
 #include <vector>
 
-#include "icd/core/events/event.hpp"
+#include "icd/common/object.hpp"
 
 namespace clique::icd {
 
-/// Host memory that commands under way will fill. A write from such memory takes what the commands before it
-/// have put there, so it must not be sent before they have ended. Any thread.
+class Event;
+
+/// The host memory that pending commands will fill. A write from such memory has to take what the earlier
+/// commands put there, so it must not be sent before they have ended. Any thread.
 class HostReads {
  public:
-  /// The command with this event fills [begin, begin + size).
-  void add(const void* begin, std::size_t size, Ref<Event> event);
-  /// Events of the commands that are yet to fill a part of [begin, begin + size).
-  std::vector<Ref<Event>> pending(const void* begin, std::size_t size);
+  HostReads();
+  ~HostReads();
+
+  /// Adds the memory that the command with this event fills.
+  void add(std::span<const std::byte> memory, Ref<Event> event);
+  /// The events of the commands that have yet to fill a part of the memory.
+  std::vector<Ref<Event>> pending(std::span<const std::byte> memory);
 
  private:
-  struct Range {
-    const std::byte* begin;
-    const std::byte* end;
-    Ref<Event> event;
-  };
-  /// Takes those out whose commands have ended. Under the lock.
+  struct Range;
+  /// Removes and returns the ranges whose commands have ended. Under the lock.
   std::vector<Range> take_ended();
 
   std::mutex mutex_;

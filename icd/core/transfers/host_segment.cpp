@@ -4,8 +4,12 @@
 #include <atomic>
 #include <map>
 
+#include "icd/common/object.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "protocol/codec.hpp"
 #include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/shared_segment.hpp"
 
 namespace clique::icd {
 
@@ -32,6 +36,10 @@ Segments& segments() {
 
 HostSegment::HostSegment(std::shared_ptr<protocol::SharedSegment> memory)
     : id_(next_id()), memory_(std::move(memory)) {}
+
+std::byte* HostSegment::data() const {
+  return memory_->bytes().data();
+}
 
 std::shared_ptr<HostSegment> HostSegment::make(std::size_t size) {
   if (size < kSmall && segments().count.load(std::memory_order_relaxed) >= kMostSmall) return nullptr;

@@ -8,8 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "protocol/messages.hpp"
-#include "protocol/transport/shared_segment.hpp"
+#include "protocol/ids.hpp"
+
+namespace clique::protocol {
+class SharedSegment;
+}
 
 namespace clique::icd {
 
@@ -31,7 +34,7 @@ class HostSegment {
   HostSegment(const HostSegment&) = delete;
   HostSegment& operator=(const HostSegment&) = delete;
 
-  std::byte* data() const { return memory_->bytes().data(); }
+  std::byte* data() const;
 
   /// A range of a segment, as workers name it.
   struct Place {

@@ -3,22 +3,43 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "icd/core/workers/worker.hpp"
-
 namespace clique::icd {
 
-/// The answers of several workers to requests that were sent at the same time. For a lost worker the answer
-/// is the reason why there is no reply.
+class Worker;
+
+/// What does not depend on the type of the reply.
+class PendingReplies {
+ protected:
+  explicit PendingReplies(std::size_t count) : open_(count) {}
+  ~PendingReplies() = default;
+  /// Counts an answer. @returns whether it is the last one.
+  bool count_answer() { return open_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  /// Receives from the worker until `known`, or until the worker is lost.
+  static void receive(Worker& worker, const std::atomic<bool>& known);
+  /// The text for a worker that gave no reply.
+  static std::string failure_of(const Worker& worker, const std::string& reason);
+  void finish();
+  void wait_finished();
+
+ private:
+  std::atomic<std::size_t> open_;
+  std::mutex mutex_;
+  std::condition_variable finished_changed_;
+  bool finished_ = false;
+};
+
+/// The answers of several workers to requests that were sent at the same time (ask.hpp). For a lost worker
+/// the answer is the reason why there is no reply.
 template <typename Reply>
-class Replies {
+class Replies : private PendingReplies {
  public:
   struct Answer {
     Worker* worker = nullptr;
@@ -31,63 +52,45 @@ class Replies {
   /// all workers are lost, that is the asking thread.
   using Done = std::function<void(Answers& answers)>;
 
-  /// Sends each worker its request. Does not wait. The caller must not hold a lock that `done` takes.
-  template <typename M>
-  static std::shared_ptr<Replies> ask(std::vector<std::pair<Worker*, M>> requests, Done done = {}) {
-    auto replies = std::make_shared<Replies>(requests.size(), std::move(done));
-    for (std::size_t i = 0; i < requests.size(); ++i) replies->answers_[i].worker = requests[i].first;
-    if (requests.empty()) {
-      if (replies->done_) replies->done_(replies->answers_);
-      replies->finish();
-    }
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      Link& link = requests[i].first->link();
-      link.template request<Reply>(
-          std::move(requests[i].second),
-          [replies, i](Reply* reply, const std::string& failure) { replies->take(i, reply, failure); });
-      link.flush();
-    }
-    return replies;
+  Replies(std::size_t count, Done done) : PendingReplies(count), answers_(count), done_(std::move(done)) {}
+
+  /// For ask(): names the worker that answers a request.
+  void expect(std::size_t index, Worker& worker) { answers_[index].worker = &worker; }
+  /// For ask(): there are no requests.
+  void finish_empty() {
+    if (done_) done_(answers_);
+    end();
   }
-
-  Replies(std::size_t count, Done done) : answers_(count), open_(count), done_(std::move(done)) {}
-
-  /// Returns once all workers have answered, or are lost, and `done` has returned. Receives while it waits.
-  Answers& wait() {
-    for (Answer& answer : answers_)
-      answer.worker->link().wait([&] { return answer.known.load(std::memory_order_acquire); });
-    std::unique_lock lock(mutex_);
-    finished_changed_.wait(lock, [this] { return finished_; });
-    return answers_;
-  }
-
- private:
-  void take(std::size_t index, Reply* reply, const std::string& failure) {
+  /// For ask(): takes the answer to a request. @param reply null for a worker that gave none.
+  void take(std::size_t index, Reply* reply, const std::string& reason) {
     Answer& answer = answers_[index];
     if (reply != nullptr) {
       answer.reply = std::move(*reply);
     } else {
-      answer.failure = "node " + answer.worker->node().name() + ": " + failure;
+      answer.failure = failure_of(*answer.worker, reason);
     }
-    const bool last = open_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    const bool last = count_answer();
     if (last && done_) done_(answers_);
     answer.known.store(true, std::memory_order_release);
-    if (last) finish();
+    if (last) end();
   }
 
-  void finish() {
-    const std::lock_guard lock(mutex_);
+  /// Returns once all workers have answered, or are lost, and `done` has returned. Receives while it waits.
+  Answers& wait() {
+    for (Answer& answer : answers_) receive(*answer.worker, answer.known);
+    wait_finished();
+    return answers_;
+  }
+
+ private:
+  /// Releases what `done` has captured before wait() returns.
+  void end() {
     done_ = nullptr;
-    finished_ = true;
-    finished_changed_.notify_all();
+    finish();
   }
 
   Answers answers_;
-  std::atomic<std::size_t> open_;
   Done done_;
-  std::mutex mutex_;
-  std::condition_variable finished_changed_;
-  bool finished_ = false;
 };
 
 }  // namespace clique::icd

@@ -6,8 +6,17 @@
 #include <cstring>
 #include <thread>
 
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/objects/context.hpp"
+#include "icd/core/objects/image.hpp"
+#include "icd/core/objects/sampler.hpp"
 #include "icd/core/objects/svm_allocation.hpp"
 #include "icd/core/programs/kernel.hpp"
+#include "icd/core/programs/program.hpp"
+#include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "icd/remote/nodes.hpp"
+#include "protocol/codec.hpp"
 #include "unit/icd/remote/fakes.hpp"
 
 namespace clique::icd::test {
@@ -101,7 +110,7 @@ class ProgramOnNodes : public ::testing::Test {
     kernel.set_arg(index, sizeof value, &value);
   }
   static void launch(Kernel& kernel, Queue& queue) {
-    kernel.launch(queue, {.dimensions = 1, .global = {8, 0, 0}}, {}, false);
+    kernel.launch(queue, {.dimensions = 1, .global = {8, 0, 0}}, {}, EventUse::None);
   }
   Ref<Kernel> ready_kernel() {
     Ref<Kernel> kernel = program->create_kernel("k");
@@ -295,7 +304,7 @@ TEST_F(ProgramOnNodes, ACloneBringsAllArgumentsAsTheyWere) {
 TEST_F(ProgramOnNodes, AQueueMayGoWhileAWriteOnAnotherReturnsEarly) {
   const Ref<Queue> on_a = queue(a);
   Ref<Queue> on_b = queue(b);
-  const auto alone = context->alone(*on_a);
+  const auto alone = on_a->begin_early_write();
   ASSERT_TRUE(alone.owns_lock());
   on_b = nullptr;
   b.look([&] { EXPECT_EQ(1U, b.released.size()); });

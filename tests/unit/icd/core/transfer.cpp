@@ -1,5 +1,6 @@
 // Parts of transfers and boxes between layouts.
-#include "icd/core/commands/transfer.hpp"
+#include "icd/core/transfers/host_content.hpp"
+#include "protocol/limits.hpp"
 
 #include <gtest/gtest.h>
 

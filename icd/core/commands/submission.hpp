@@ -1,0 +1,57 @@
+// What a queue has to know of a command to enqueue it.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <span>
+
+#include "icd/common/object.hpp"
+#include "icd/core/events/event_order.hpp"
+#include "icd/core/objects/access.hpp"
+#include "icd/core/workers/expected.hpp"
+
+namespace clique::icd {
+
+/// What a command's event is needed for.
+enum class EventUse : std::uint8_t {
+  None,    ///< nothing: the command has no event
+  Order,   ///< other commands wait for it, but nobody looks at its status
+  Report,  ///< the worker reports its status
+};
+
+/// For entry points. @param wanted whether the application gets the event, or a blocking call waits for it.
+constexpr EventUse report_if(bool wanted) {
+  return wanted ? EventUse::Report : EventUse::None;
+}
+
+/// What the application says of any command. The wait list has to outlive the call.
+struct CommandInfo {
+  cl_command_type type;
+  std::span<const Ref<Event>> waits = {};
+};
+
+/// How a command is ordered among those of its queue. An in-order queue orders all of them anyway.
+struct Place {
+  bool after_all = false;   ///< it follows everything that was enqueued before
+  bool before_all = false;  ///< everything that is enqueued later follows it
+};
+
+/// One command, as Queue::submit() takes it.
+struct Submission {
+  CommandInfo command;
+  /// The memory that it uses.
+  std::span<const Access> accesses = {};
+  EventUse event = EventUse::None;
+  EventTraits traits = {};
+  Place place = {};
+  /// Whether the wait list is sent with the events that have ended: a marker or barrier with an empty wait
+  /// list would wait for all commands.
+  bool keep_ended_waits = false;
+  /// The host memory that it fills. Needs EventUse::Report.
+  std::span<const std::byte> fills = {};
+  /// Takes the data of a read. Needs EventUse::Report; moved from.
+  DataSink sink = {};
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,50 @@
+#include "icd/core/events/event_order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "icd/core/events/event.hpp"
+
+namespace clique::icd {
+
+EventOrder::~EventOrder() = default;
+
+void EventOrder::set_gates(std::vector<Ref<Event>> gates) {
+  gates_ = std::move(gates);
+}
+
+void EventOrder::follow(std::vector<Ref<Event>> earlier) {
+  follows_ = !earlier.empty();
+  followed_ = std::move(earlier);
+}
+
+std::vector<Ref<Event>> EventOrder::followed() const {
+  if (!follows_) return {};
+  const std::lock_guard lock(mutex_);
+  return followed_;
+}
+
+bool EventOrder::follows_pending() const {
+  if (!follows_) return false;
+  const std::lock_guard lock(mutex_);
+  return std::any_of(followed_.begin(), followed_.end(),
+                     [](const Ref<Event>& event) { return !event->ended(); });
+}
+
+std::vector<Ref<Event>> EventOrder::take_followed() {
+  if (!follows_) return {};
+  const std::lock_guard lock(mutex_);
+  return std::exchange(followed_, {});
+}
+
+void EventOrder::set_parts(std::vector<Ref<Event>> parts) {
+  parts_ = std::move(parts);
+}
+
+cl_int EventOrder::status_with_parts(cl_int status) {
+  for (const Ref<Event>& part : std::exchange(parts_, {}))
+    if (status >= 0 && part->status() < 0) status = part->status();
+  return status;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,51 @@
+#include "icd/core/events/event_progress.hpp"
+
+#include <algorithm>
+
+namespace clique::icd {
+
+EventProgress::Due EventProgress::advance(cl_int status, const Times& times) {
+  Due due;
+  const std::lock_guard lock(mutex_);
+  if (ended() || status >= this->status()) return due;
+  due.changed = true;
+  times_ = times;
+  status_.store(status, std::memory_order_release);
+  const auto waiting =
+      std::stable_partition(callbacks_.begin(), callbacks_.end(),
+                            [&](const Registered& registered) { return registered.state < status; });
+  due.callbacks.assign(waiting, callbacks_.end());
+  callbacks_.erase(waiting, callbacks_.end());
+  if (status <= CL_COMPLETE) {
+    due.actions.swap(actions_);
+    due.kept.swap(kept_);
+  }
+  changed_.notify_all();
+  return due;
+}
+
+bool EventProgress::add(const Registered& registered) {
+  const std::lock_guard lock(mutex_);
+  if (status() <= registered.state) return false;
+  callbacks_.push_back(registered);
+  return true;
+}
+
+bool EventProgress::add(Action& action) {
+  const std::lock_guard lock(mutex_);
+  if (ended()) return false;
+  actions_.push_back(std::move(action));
+  return true;
+}
+
+void EventProgress::keep(Ref<RefCounted> object) {
+  const std::lock_guard lock(mutex_);
+  if (!ended()) kept_.push_back(std::move(object));
+}
+
+void EventProgress::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended(); });
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,176 @@
+#include "icd/core/workers/pending_commands.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "icd/remote/errand.hpp"
+#include "icd/remote/link.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// The reported times on this host's clock.
+Event::Times local_times(const Link& link, const protocol::EventState& state) {
+  Event::Times times{};
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (state.times[i] != 0)
+      times[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link.clock_offset());
+  return times;
+}
+
+}  // namespace
+
+bool PendingCommands::add(const Ref<Event>& event) {
+  const std::lock_guard lock(mutex_);
+  if (!lost_) pending_[event->id()].event = event;
+  return !lost_;
+}
+
+void PendingCommands::expect_data(protocol::CommandId command, DataSink sink) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(command);
+  if (found != pending_.end()) found->second.sink = std::move(sink);
+}
+
+void PendingCommands::expect_bulk(protocol::CommandId command, Bulk bulk) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(command);
+  if (found == pending_.end()) return;
+  found->second.missing = bulk.fills.size();
+  found->second.bulk = std::move(bulk);
+}
+
+void PendingCommands::set_outrun(protocol::CommandId command) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(command);
+  if (found == pending_.end()) return;
+  found->second.outrun = true;
+  ++outrun_;
+}
+
+bool PendingCommands::only_outrun() const {
+  const std::lock_guard lock(mutex_);
+  return pending_.size() == outrun_;
+}
+
+std::vector<Ref<Event>> PendingCommands::events(FunctionRef<bool(const Event&)> condition) const {
+  std::vector<Ref<Event>> found;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, pending] : pending_)
+    if (condition(*pending.event)) found.push_back(pending.event);
+  return found;
+}
+
+void PendingCommands::event_state(Link& link, const protocol::EventState& state) {
+  Pending pending;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(state.command);
+    if (found == pending_.end()) return;
+    if (state.status > CL_COMPLETE) {
+      pending.event = found->second.event;
+    } else if (found->second.waits_for_data(state.status)) {
+      found->second.reported = state;
+      return;
+    } else {
+      pending = std::move(found->second);
+      pending_.erase(found);
+      if (pending.outrun) --outrun_;
+    }
+  }
+  if (state.status > CL_COMPLETE) {
+    pending.event->advance(state.status, local_times(link, state));
+  } else if (state.status < 0 && pending.bulk.upload) {
+    // The link may still read the application's memory for a transfer that has failed.
+    const protocol::CommandId transfer = pending.bulk.transfer ? pending.bulk.transfer->id() : state.command;
+    const auto last = std::make_shared<Pending>(std::move(pending));
+    link.cancel_upload(transfer, [&link, last, state] { finish(link, *last, state); });
+  } else {
+    finish(link, pending, state);
+  }
+}
+
+void PendingCommands::finish(Link& link, const Pending& pending, const protocol::EventState& state) {
+  Event::Times times = local_times(link, state);
+  cl_int status = state.status;
+  const Bulk& bulk = pending.bulk;
+  if (bulk.turn && times.back() != 0) {
+    const Event::Times& turn = bulk.turn->times();
+    times = {turn[0], turn[1], turn[3], times.back()};
+  }
+  // The second marker only fails with the status for a failed wait list.
+  if (status < 0 && bulk.transfer && bulk.transfer->status() < 0) status = bulk.transfer->status();
+  pending.event->end_in_order(status, times);
+}
+
+void PendingCommands::data(const protocol::Data& data) {
+  DataSink sink;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(data.command);
+    if (found == pending_.end() || !found->second.sink) return;
+    // A copy, since other threads may add commands meanwhile. Only this one removes them.
+    sink = found->second.sink;
+  }
+  sink(data.part, data.data.bytes);
+}
+
+void PendingCommands::pushed(Link& link, protocol::PeerData&& part) {
+  std::span<std::byte> to;
+  std::shared_ptr<HostRange> range;
+  const std::size_t size = part.data.bytes.size();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(part.transfer);
+    // A failed transfer is reported through its event.
+    if (found == pending_.end() || part.status != 0) return;
+    to = found->second.bulk.fills;
+    if (size > found->second.missing || part.offset > to.size() || size > to.size() - part.offset) return;
+    to = to.subspan(part.offset, size);
+    range = found->second.bulk.range;
+    found->second.missing -= size;
+    ++found->second.copying;
+  }
+  const Through through = link.shares_memory() ? Through::Memory : Through::Network;
+  link.run({[to, range, through, data = std::move(part.data)]() mutable {
+              if (range)
+                range->fill(to.data(), data.bytes, through);
+              else
+                copy(to.data(), data.bytes.data(), to.size(), through);
+              data = {};
+            },
+            [this, &link, transfer = part.transfer] { copied(link, transfer); }});
+}
+
+void PendingCommands::copied(Link& link, protocol::CommandId transfer) {
+  Pending pending;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(transfer);
+    if (found == pending_.end()) return;
+    Pending& whole = found->second;
+    --whole.copying;
+    if (!whole.reported || whole.waits_for_data(whole.reported->status)) return;
+    pending = std::move(whole);
+    pending_.erase(found);
+  }
+  const protocol::EventState state = *pending.reported;
+  finish(link, pending, state);
+}
+
+void PendingCommands::lose() {
+  std::unordered_map<protocol::CommandId, Pending> pending;
+  {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+    pending.swap(pending_);
+    outrun_ = 0;
+  }
+  for (auto& [id, entry] : pending) {
+    if (entry.bulk.range) entry.bulk.range->close();
+    entry.event->settle(CL_DEVICE_NOT_AVAILABLE);
+  }
+}
+
+}  // namespace clique::icd

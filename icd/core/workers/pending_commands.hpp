@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "icd/common/function_ref.hpp"
+#include "icd/core/events/event.hpp"
+#include "icd/core/workers/expected.hpp"
+#include "protocol/messages/synchronisation.hpp"
+#include "protocol/messages/transfers.hpp"
+
+namespace clique::icd {
+
+class Link;
+
+/// The commands of one worker whose end it has yet to report, and what comes for them until then. An event
+/// ends when its worker has reported the end and the data is in place. Any thread; the functions that handle
+/// reports are called by the thread that receives.
+class PendingCommands {
+ public:
+  // Before and after a command is posted.
+
+  /// Adds a command. @returns false if the worker is lost: then nothing will come.
+  bool add(const Ref<Event>& event);
+  /// Passes the data of a read to `sink` until its event has ended. To be called after add().
+  void expect_data(protocol::CommandId command, DataSink sink);
+  /// Notes that the command is a large transfer. To be called after add().
+  void expect_bulk(protocol::CommandId command, Bulk bulk);
+  /// Notes that the one thread that waits for the event has what it waited for, so that the report matters to
+  /// nobody.
+  void set_outrun(protocol::CommandId command);
+  /// Whether all pending commands are outrun.
+  bool only_outrun() const;
+  /// The events of pending commands that fulfil a condition, which is called under a lock.
+  std::vector<Ref<Event>> events(FunctionRef<bool(const Event&)> condition) const;
+
+  // What the worker reports.
+
+  void event_state(Link& link, const protocol::EventState& state);
+  void data(const protocol::Data& data);
+  /// A part of a large read, in any order.
+  void pushed(Link& link, protocol::PeerData&& part);
+  /// The worker is lost: fails all commands with CL_DEVICE_NOT_AVAILABLE. add() fails from now on.
+  void lose();
+
+ private:
+  struct Pending {
+    Ref<Event> event;
+    DataSink sink;
+    Bulk bulk = {};
+    std::size_t missing = 0;  ///< bytes of bulk.fills that have not arrived
+    unsigned copying = 0;     ///< parts that have arrived and are being copied
+    bool outrun = false;
+    /// The report of the end, if it came before all data was in place.
+    std::optional<protocol::EventState> reported = {};
+
+    /// Whether the event has to wait for data although its worker has reported this status.
+    bool waits_for_data(cl_int status) const { return copying > 0 || (status == CL_COMPLETE && missing > 0); }
+  };
+
+  static void finish(Link& link, const Pending& pending, const protocol::EventState& state);
+  /// A part of a large read is in place.
+  void copied(Link& link, protocol::CommandId transfer);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<protocol::CommandId, Pending> pending_;
+  std::size_t outrun_ = 0;  ///< the number of pending_ that are outrun
+  bool lost_ = false;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,28 @@
+#include "icd/core/workers/replies.hpp"
+
+#include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "icd/remote/nodes.hpp"
+
+namespace clique::icd {
+
+void PendingReplies::receive(Worker& worker, const std::atomic<bool>& known) {
+  worker.link().wait([&] { return known.load(std::memory_order_acquire); });
+}
+
+std::string PendingReplies::failure_of(const Worker& worker, const std::string& reason) {
+  return "node " + worker.node().name() + ": " + reason;
+}
+
+void PendingReplies::finish() {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  finished_changed_.notify_all();
+}
+
+void PendingReplies::wait_finished() {
+  std::unique_lock lock(mutex_);
+  finished_changed_.wait(lock, [this] { return finished_; });
+}
+
+}  // namespace clique::icd
