@@ -7,11 +7,13 @@
 #include <cstdlib>
 
 #include "daemon/common/caches.hpp"
+#include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/common/process.hpp"
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/session.hpp"
+#include "protocol/spin.hpp"
 
 namespace clique::daemon {
 
@@ -31,6 +33,16 @@ std::string make_token() {
   std::string token;
   for (const unsigned char byte : secret) token += fmt::format("{:02x}", byte);
   return token;
+}
+
+/// What CLIQUE_SPIN_US asks for. cliqued has refused a wrong value, and a private worker's application
+/// reports it.
+void set_spin_time() {
+  try {
+    protocol::set_spin_time(protocol::parse_spin_time(environment("CLIQUE_SPIN_US").value_or("").c_str()));
+  } catch (const std::runtime_error&) {
+    protocol::set_spin_time(std::nullopt);
+  }
 }
 
 /// Binds to a free port of the range. @returns the port.
@@ -113,6 +125,7 @@ void run_worker(const ControlChannel& control, const WorkerOptions& options, Bac
   // The CUDA backend does not compile into files of its driver.
   if (options.kind != PlatformKind::Cuda) find_room_for_driver_cache();
   keep_large_blocks();
+  set_spin_time();
   try {
     serve(options, make_backend, control);
   } catch (const std::exception& error) {
