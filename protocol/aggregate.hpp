@@ -1,5 +1,5 @@
-// The fields of a plain aggregate as a tuple, and how many it has, so that a field forgotten in CLIQUE_FIELDS
-// does not compile where the type is encoded.
+// The fields of a plain aggregate as a tuple, and their number: encoding a type does not compile if
+// CLIQUE_FIELDS or CLIQUE_MESSAGE omits one of its fields.
 #pragma once
 
 #include <cstddef>

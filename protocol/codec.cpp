@@ -5,17 +5,19 @@ namespace clique::protocol {
 namespace detail {
 
 void Decoder::operator()(const msgpack::object& from, bool& to) const {
-  if (from.type != msgpack::type::BOOLEAN) throw DecodeError("a boolean is missing");
+  if (from.type != msgpack::type::BOOLEAN)
+    throw DecodeError("a field that must be a boolean is of another type");
   to = from.via.boolean;
 }
 
 void Decoder::operator()(const msgpack::object& from, std::string& to) const {
-  if (from.type != msgpack::type::STR) throw DecodeError("a string is missing");
+  if (from.type != msgpack::type::STR) throw DecodeError("a field that must be a string is of another type");
   to.assign(from.via.str.ptr, from.via.str.size);
 }
 
 void Decoder::operator()(const msgpack::object& from, Bytes& to) const {
-  if (from.type != msgpack::type::BIN) throw DecodeError("a block of bytes is missing");
+  if (from.type != msgpack::type::BIN)
+    throw DecodeError("a field that must be a block of bytes is of another type");
   to.assign(from.via.bin.ptr, from.via.bin.ptr + from.via.bin.size);
 }
 
@@ -27,12 +29,12 @@ void Decoder::operator()(const msgpack::object& from, Payload& to) const {
   } else if (from.type == msgpack::type::BIN) {
     to = {std::as_bytes(std::span(from.via.bin.ptr, from.via.bin.size)), batch};
   } else {
-    throw DecodeError("a payload is missing");
+    throw DecodeError("a field that must be a payload is of another type");
   }
 }
 
 std::span<const msgpack::object> Decoder::array(const msgpack::object& from) {
-  if (from.type != msgpack::type::ARRAY) throw DecodeError("an array is missing");
+  if (from.type != msgpack::type::ARRAY) throw DecodeError("a record, list or structure is not an array");
   return {from.via.array.ptr, from.via.array.size};
 }
 
@@ -46,27 +48,13 @@ std::span<const msgpack::object> Decoder::array(const msgpack::object& from, std
 
 }  // namespace detail
 
-void BatchReader::begin(std::span<const std::byte> records) {
-  if (records.size() > Limits::kBatchBytes)
-    throw DecodeError("a batch of " + std::to_string(records.size()) + " bytes");
-  records_ = records;
-  offset_ = 0;
-}
-
-bool BatchReader::next(msgpack::object& record) {
-  if (offset_ == records_.size()) return false;
-  zone_.clear();
-  bool referenced = false;
-  // Strings and blocks stay in the batch; only the tree of objects is in the zone.
-  const auto refer = [](msgpack::type::object_type, std::size_t, void*) { return true; };
+msgpack::object_handle parse(std::span<const std::byte> bytes, const msgpack::unpack_limit& limits) {
   try {
-    record = msgpack::unpack(
-        zone_, reinterpret_cast<const char*>(records_.data()), records_.size(), offset_, referenced, refer,
-        nullptr, msgpack::unpack_limit(Limits::kArray, 0, Limits::kString, Limits::kBin, 0, Limits::kDepth));
+    return msgpack::unpack(reinterpret_cast<const char*>(bytes.data()), bytes.size(), nullptr, nullptr,
+                           limits);
   } catch (const msgpack::unpack_error& error) {
     throw DecodeError(std::string("not msgpack, or over its limits: ") + error.what());
   }
-  return true;
 }
 
 }  // namespace clique::protocol

@@ -1,34 +1,33 @@
-// From messages to bytes and back. Messages travel in batches: one block of msgpack records, followed by the
-// bulk payloads that the records refer to. Everything that comes in is untrusted: decoding has limits and
-// throws DecodeError.
+// Values to msgpack and back. Include this in source files only: msgpack's headers and these templates take
+// long to compile. Messages are encoded and decoded through protocol/batch.hpp.
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <msgpack.hpp>
 #include <span>
-#include <stdexcept>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "protocol/aggregate.hpp"
+#include "protocol/buffer.hpp"
+#include "protocol/decode_error.hpp"
 #include "protocol/limits.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::protocol {
 
-/// A message that is not what the protocol allows. what() says which and why, for the log and for the sender.
-class DecodeError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 namespace detail {
 
-using Packer = msgpack::packer<msgpack::sbuffer>;
+using Packer = msgpack::packer<Buffer>;
 
+/// Writes values as msgpack. Payloads that do not travel inline are appended to `payloads`.
 struct Encoder {
   Packer& packer;
   std::vector<Payload>& payloads;
@@ -44,20 +43,14 @@ struct Encoder {
     packer.pack(static_cast<std::underlying_type_t<T>>(value));
   }
   void operator()(const std::string& value) { packer.pack(value); }
-  void operator()(const Bytes& value) {
-    packer.pack_bin(static_cast<std::uint32_t>(value.size()));
-    packer.pack_bin_body(reinterpret_cast<const char*>(value.data()),
-                         static_cast<std::uint32_t>(value.size()));
-  }
+  void operator()(const Bytes& value) { pack_block(value.data(), value.size()); }
   void operator()(const Payload& value) {
     if (value.bytes.size() > kInlinePayload) {
       packer.pack_nil();
       payloads.push_back(value);
       return;
     }
-    packer.pack_bin(static_cast<std::uint32_t>(value.bytes.size()));
-    packer.pack_bin_body(reinterpret_cast<const char*>(value.bytes.data()),
-                         static_cast<std::uint32_t>(value.bytes.size()));
+    pack_block(value.bytes.data(), value.bytes.size());
   }
   template <typename T>
   void operator()(const std::vector<T>& value) {
@@ -79,12 +72,18 @@ struct Encoder {
   void fields_of(const T& value) {
     std::apply([this](const auto&... field) { ((*this)(field), ...); }, value.fields());
   }
+
+ private:
+  void pack_block(const void* bytes, std::size_t size) {
+    packer.pack_bin(static_cast<std::uint32_t>(size));
+    if (size > 0) packer.pack_bin_body(static_cast<const char*>(bytes), static_cast<std::uint32_t>(size));
+  }
 };
 
-/// Decodes one record; payloads that are not inline are taken from `frames` in order.
+/// Reads values from parsed msgpack. Payloads that are not inline are taken from `frames` in order.
 struct Decoder {
   std::span<const Payload>& frames;
-  /// Keeps the batch alive that inline payloads point into.
+  /// Keeps alive the batch that inline payloads point into.
   const std::shared_ptr<const void>& batch;
 
   void operator()(const msgpack::object& from, bool& to) const;
@@ -135,106 +134,35 @@ struct Decoder {
       return static_cast<T>(from.via.u64);
     if (from.type == msgpack::type::NEGATIVE_INTEGER && std::in_range<T>(from.via.i64))
       return static_cast<T>(from.via.i64);
-    throw DecodeError("an integer is missing or out of range");
+    throw DecodeError("a field that must be an integer is of another type, or out of range");
   }
 };
 
 }  // namespace detail
 
-/// A batch of messages under construction. Not thread-safe.
-class Batch {
- public:
-  /// Appends a message. Payloads that do not travel inline are referred to, not copied, until the batch is
-  /// sent.
-  template <typename M>
-  void add(const M& message) {
-    static_assert(arity<M>() == kFieldCount<M>, "a field is missing in CLIQUE_MESSAGE");
-    detail::Packer packer(records_);
-    packer.pack_array(kFieldCount<M> + 1);
-    packer.pack(static_cast<std::uint16_t>(M::op));
-    detail::Encoder{packer, payloads_}.fields_of(message);
-  }
-  bool empty() const { return records_.size() == 0; }
-  /// Bytes of the records, payloads in frames of their own not counted.
-  std::size_t size() const { return records_.size(); }
-  std::span<const std::byte> records() const {
-    return std::as_bytes(std::span(records_.data(), records_.size()));
-  }
-  const std::vector<Payload>& payloads() const { return payloads_; }
-  /// To exchange payloads' owners, and the memory that their bytes are in; what these are has to stay.
-  std::vector<Payload>& payloads() { return payloads_; }
-  void clear() {
-    records_.clear();
-    payloads_.clear();
-  }
+/// Parses one msgpack value. Its strings and blocks are copies.
+/// @param limits of arrays, strings, blocks and depth
+/// Throws DecodeError.
+msgpack::object_handle parse(std::span<const std::byte> bytes, const msgpack::unpack_limit& limits);
 
- private:
-  msgpack::sbuffer records_;
-  std::vector<Payload> payloads_;
-};
+/// A value that holds no payloads beyond kInlinePayload, as msgpack.
+template <typename T>
+Buffer encode(const T& value) {
+  Buffer bytes;
+  detail::Packer packer(bytes);
+  std::vector<Payload> payloads;
+  detail::Encoder{packer, payloads}(value);
+  return bytes;
+}
 
-/// Reads a batch: calls a handler for each record in order. Not thread-safe; reuse one per socket.
-class BatchReader {
- public:
-  /// Decodes all of a batch. `handler` is called as handler(M&&) for each message; M must be in the list, and
-  /// a handler that lacks an overload for one of the list does not compile. Throws DecodeError, and what the
-  /// handler throws; messages before the bad one have then been handled.
-  /// @param owner keeps `records` alive for inline payloads that outlive the call.
-  template <typename Handler, typename... M>
-  void read(MessageList<M...> list, std::span<const std::byte> records, std::span<const Payload> frames,
-            const std::shared_ptr<const void>& owner, Handler&& handler) {
-    begin(records);
-    msgpack::object record;
-    while (next(record)) {
-      const auto elements = detail::Decoder::array(record);
-      const detail::Decoder decoder{frames, owner};
-      dispatch(list, elements, decoder, handler);
-    }
-    if (!frames.empty()) throw DecodeError("frames that no message refers to");
-  }
-
- private:
-  void begin(std::span<const std::byte> records);
-  bool next(msgpack::object& record);
-
-  template <typename Handler, typename... M>
-  static void dispatch(MessageList<M...> /*list*/, std::span<const msgpack::object> elements,
-                       const detail::Decoder& decoder, Handler& handler) {
-    static_assert(unique<M...>(), "two messages have the same number");
-    std::uint16_t op = 0;
-    if (elements.empty()) throw DecodeError("a record without a message number");
-    decoder(elements[0], op);
-    const bool known = (try_one<M>(op, elements, decoder, handler) || ...);
-    if (!known)
-      throw DecodeError("message number " + std::to_string(op) + " is unknown or has no place here");
-  }
-
-  template <typename M, typename Handler>
-  static bool try_one(std::uint16_t op, std::span<const msgpack::object> elements,
-                      const detail::Decoder& decoder, Handler& handler) {
-    if (op != static_cast<std::uint16_t>(M::op)) return false;
-    if (elements.size() != kFieldCount<M> + 1)
-      throw DecodeError("message number " + std::to_string(op) + " has " +
-                        std::to_string(elements.size() - 1) + " fields instead of " +
-                        std::to_string(kFieldCount<M>));
-    M message;
-    decoder.fields_of(elements.subspan(1), message);
-    handler(std::move(message));
-    return true;
-  }
-
-  template <typename... M>
-  static constexpr bool unique() {
-    const std::array<Op, sizeof...(M)> ops{M::op...};
-    for (std::size_t i = 0; i < ops.size(); ++i)
-      for (std::size_t j = i + 1; j < ops.size(); ++j)
-        if (ops[i] == ops[j]) return false;
-    return true;
-  }
-
-  std::span<const std::byte> records_;
-  std::size_t offset_ = 0;
-  msgpack::zone zone_;
-};
+/// The reverse of encode(). Throws DecodeError.
+template <typename T>
+T decode(const msgpack::object& from) {
+  std::span<const Payload> no_frames;
+  const std::shared_ptr<const void> no_owner;
+  T value;
+  detail::Decoder{no_frames, no_owner}(from, value);
+  return value;
+}
 
 }  // namespace clique::protocol

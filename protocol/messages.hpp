@@ -3,7 +3,6 @@
 #pragma once
 
 #include "protocol/messages/commands.hpp"
-#include "protocol/messages/devices.hpp"
 #include "protocol/messages/objects.hpp"
 #include "protocol/messages/peers.hpp"
 #include "protocol/messages/programs.hpp"
@@ -13,10 +12,7 @@
 
 namespace clique::protocol {
 
-template <typename... M>
-struct MessageList {};
-
-/// What a worker takes on its commands socket, after Attach.
+/// Accepted by a worker on its commands socket, after Attach.
 using ClientMessages =
     MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
                 CreateSampler, CreateProgram, BuildProgram, CompileProgram, LinkProgram, CreateKernel,
@@ -25,20 +21,20 @@ using ClientMessages =
                 ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker,
                 Barrier, Push, Expect, DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote,
                 NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment, Goodbye>;
-/// What a recording consists of: commands that wait for nobody else, and whose data is on the worker.
+/// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;
-/// What a client takes on its reports socket.
+/// Accepted by a client on its reports socket.
 using WorkerMessages =
     MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,
                 Finished, ClockSynced, Print, Failed, SessionEnded, Taken, PeerLost, PeerData>;
-/// What a worker takes on its peers socket.
+/// Accepted by a worker on its peers socket.
 using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
-/// What a worker or a client takes on a connection for bulk.
+/// Accepted by a worker or a client on a connection for bulk data.
 using BulkMessages = MessageList<PeerData>;
-/// What the two ends of a line tell each other.
+/// Sent by the ends of a line to each other, besides the batches that the line carries.
 using LineMessages = MessageList<Received, SessionEnded>;
-/// What opens a session: the daemon's socket, and a worker's sockets before they are attached.
+/// Messages that open a session: on the daemon's socket, and on a worker's sockets before they are attached.
 using HandshakeMessages = MessageList<Hello, Welcome, Offer, Refused, Starting, Attach, AttachLine>;
 
 }  // namespace clique::protocol

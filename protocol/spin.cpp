@@ -15,23 +15,23 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kMost = 1'000'000us;
-/// With fewer processors there is none to spare, and threads that spin let others run.
+/// With fewer processors than this, none is idle while a thread spins, so that spinning threads yield.
 constexpr unsigned kMany = 8;
-/// A little more than a round trip on one host takes.
+/// A little more than a round trip on one host.
 constexpr auto kUsual = 50us;
-/// So much that who waits for a short kernel, or for some MiB, is awake when they end.
+/// Long enough for a thread that waits for a short kernel, or for some MiB, to be awake when it completes.
 constexpr auto kUsualInMemory = 400us;
-/// Round trips are longer where the threads that make them share processors.
+/// Round trips take longer when the threads of both sides share processors.
 constexpr auto kCrowded = 200us;
 constexpr auto kCrowdedInMemory = 100us;
-/// Who lets others run for longer than the other side needs for an answer has met somebody that has much to
-/// do, and does not come before it again until its slice is over; who was woken does.
+/// If a yield takes longer than the other side needs to answer, another thread has much to do. It keeps the
+/// processor until its time slice is over when this thread yields, but not when this thread is woken.
 constexpr auto kLongTurn = 100us;
-/// For how long to sleep at once, then.
+/// The time for which threads sleep without spinning then.
 constexpr auto kAbstinence = 10ms;
-/// Of a slow link between host and device, in bytes a nanosecond.
+/// The rate of a slow link between host and device, in bytes per nanosecond.
 constexpr std::uint64_t kSlowTransfer = 20;
-/// Transfers that take longer lose less than a hundredth by being late.
+/// Transfers that take longer lose less than a hundredth of their time by being noticed late.
 constexpr auto kLongestVigil = 20ms;
 
 unsigned processors() {
@@ -59,7 +59,7 @@ std::optional<std::chrono::microseconds> asked_spin_time() {
   try {
     return parse_spin_time(std::getenv("CLIQUE_SPIN_US"));
   } catch (const std::runtime_error&) {
-    // Whoever starts the process says so.
+    // cliqued and the client report an invalid value when they read their settings.
     return std::nullopt;
   }
 }

@@ -1,4 +1,4 @@
-// How long threads that wait for the other side look for news without a pause, before they sleep.
+// How long a thread that waits for another process spins before it sleeps.
 #pragma once
 
 #include <atomic>
@@ -8,30 +8,32 @@
 
 namespace clique::protocol {
 
-/// What a text of CLIQUE_SPIN_US asks for: microseconds, 0 to 1000000; none where it is null or empty. Throws
-/// std::runtime_error, with a reason for people, where it says something else.
+/// Parses CLIQUE_SPIN_US: 0 to 1000000 microseconds.
+/// @returns nothing if `text` is null or empty. Throws std::runtime_error, with a readable reason, if it is
+/// anything else.
 std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 
-/// Sets how long threads of this process poll, for each Spinning and Vigil that is constructed from now on;
-/// nothing: what suits this host. Until the first call, CLIQUE_SPIN_US decides. Any thread.
+/// Sets how long threads of this process spin, for each Spinning and Vigil that is constructed from now on;
+/// nothing: a time that suits this host. Until the first call, CLIQUE_SPIN_US decides. Thread-safe.
 void set_spin_time(std::optional<std::chrono::microseconds> time);
 
-/// How a thread waits before it sleeps: to sleep and be woken takes 5 to 25 us on either side. Where there
-/// are few processors, it lets other threads run meanwhile, and sleeps where these have much to do. Of one
-/// thread at a time.
+/// How a thread spins before it sleeps, since sleeping and waking take 5 to 25 us on either side. On a host
+/// with few processors it yields to other threads between two looks, and sleeps if they keep it waiting. Used
+/// by one thread at a time.
 class Spinning {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// @param in_memory news comes through shared memory: to look there disturbs nobody, unlike at a socket
+  /// @param in_memory the thread looks into shared memory, which disturbs no other thread, unlike polling a
+  /// socket
   explicit Spinning(bool in_memory);
-  /// There was news, or the thread begins to wait.
+  /// Something arrived, or the thread begins to wait.
   void restart() { begun_ = false; }
-  /// To be called after each look that brought nothing.
-  /// @param now after that look began
-  /// @returns whether to look once more; else it is time to sleep.
+  /// To be called after each look that found nothing.
+  /// @param now a time after that look began
+  /// @returns whether to look again; false: it is time to sleep.
   bool go_on(Clock::time_point now);
-  /// For how long to go on at most: what CLIQUE_SPIN_US asks for, else what suits this host.
+  /// Longest time to spin: CLIQUE_SPIN_US, or else a time that suits this host.
   std::chrono::microseconds time() const { return time_; }
 
  private:
@@ -42,17 +44,17 @@ class Spinning {
   Clock::time_point crowded_until_;
 };
 
-/// How much longer threads spin for transfers between a device and memory shared with it: of these the size
-/// tells about when they end, and who has slept meanwhile is late by a part of their time. Nothing is added
-/// where CLIQUE_SPIN_US says how long, or there are few processors.
+/// Lets threads spin longer while data is transferred between a device and memory that is shared with it. The
+/// size of such a transfer tells about when it completes, and a thread that sleeps meanwhile notices it late
+/// by a part of the transfer's time. Adds nothing if CLIQUE_SPIN_US is set, or on a host with few processors.
 class Vigil {
  public:
   using Clock = std::chrono::steady_clock;
 
   Vigil();
-  /// A transfer of so many bytes follows those that are under way. Any thread.
+  /// A transfer of `size` bytes follows those in progress. Thread-safe.
   void prolong(std::uint64_t size);
-  /// Whether all of them should have ended. Any thread.
+  /// Whether all transfers should have completed. Thread-safe.
   bool over(Clock::time_point now) const {
     return now.time_since_epoch().count() >= end_.load(std::memory_order_relaxed);
   }

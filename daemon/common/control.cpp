@@ -5,82 +5,61 @@
 #include <cerrno>
 #include <system_error>
 
+#include "protocol/codec.hpp"
+
 namespace clique::daemon {
 
 namespace {
 
+using protocol::decode;
+using protocol::encode;
 using protocol::detail::Decoder;
-using protocol::detail::Encoder;
-using protocol::detail::Packer;
 
 /// Larger than any packet: the names of a hundred devices, or the description of one.
 constexpr std::size_t kMaxPacket = 128U << 10U;
 
-template <typename T>
-msgpack::sbuffer pack(const T& value) {
-  msgpack::sbuffer buffer;
-  Packer packer(buffer);
-  std::vector<protocol::Payload> payloads;
-  Encoder{packer, payloads}(value);
-  return buffer;
-}
-
 /// Throws DecodeError, and std::runtime_error with the reason that the process sent instead of its result.
 msgpack::object_handle unpack(std::span<const std::byte> packet) {
-  try {
-    msgpack::object_handle handle =
-        msgpack::unpack(reinterpret_cast<const char*>(packet.data()), packet.size(), nullptr, nullptr,
-                        msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 6));
-    const auto elements = Decoder::array(handle.get());
-    if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
-      throw std::runtime_error(elements[0].as<std::string>());
-    return handle;
-  } catch (const msgpack::unpack_error& error) {
-    throw protocol::DecodeError(std::string("not msgpack: ") + error.what());
-  }
-}
-
-template <typename T>
-T decode(const msgpack::object_handle& handle) {
-  std::span<const protocol::Payload> no_frames;
-  const std::shared_ptr<const void> no_owner;
-  T value;
-  Decoder{no_frames, no_owner}(handle.get(), value);
-  return value;
+  msgpack::object_handle handle =
+      protocol::parse(packet, msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 6));
+  const auto elements = Decoder::array(handle.get());
+  if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
+    throw std::runtime_error(elements[0].as<std::string>());
+  return handle;
 }
 
 template <typename T>
 T parse(std::span<const std::byte> packet) {
-  return decode<T>(unpack(packet));
+  return decode<T>(unpack(packet).get());
 }
 
 }  // namespace
 
 void ControlChannel::send(const protocol::DeviceDescription& device) const {
-  send_packet(pack(device));
+  send_packet(encode(device));
 }
 
 void ControlChannel::send(const WorkerReady& ready) const {
-  send_packet(pack(ready));
+  send_packet(encode(ready));
 }
 
 void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
-  send_packet(pack(workers));
+  send_packet(encode(workers));
 }
 
 void ControlChannel::send(const std::vector<ListedPlatform>& platforms) const {
-  send_packet(pack(platforms));
+  send_packet(encode(platforms));
 }
 
 void ControlChannel::send(const Notice& notice) const {
-  send_packet(pack(notice));
+  send_packet(encode(notice));
 }
 
 void ControlChannel::send(const std::string& reason) const {
-  send_packet(pack(std::vector<std::string>{reason}));
+  send_packet(encode(std::vector<std::string>{reason}));
 }
 
-void ControlChannel::send_packet(const msgpack::sbuffer& packet) const {
+void ControlChannel::send_packet(const protocol::Buffer& packet) const {
   // When the starter has gone, the channel's end of file tells it.
   static_cast<void>(::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL));
 }
@@ -103,8 +82,8 @@ std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<co
   const auto elements = Decoder::array(handle.get());
   // A device begins with a list, WorkerReady with the platform's name.
   if (!elements.empty() && elements[0].type == msgpack::type::ARRAY)
-    return decode<protocol::DeviceDescription>(handle);
-  return decode<WorkerReady>(handle);
+    return decode<protocol::DeviceDescription>(handle.get());
+  return decode<WorkerReady>(handle.get());
 }
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {

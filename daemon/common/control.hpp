@@ -19,8 +19,9 @@
 #include <variant>
 #include <vector>
 
-#include "protocol/codec.hpp"
+#include "protocol/buffer.hpp"
 #include "protocol/fd.hpp"
+#include "protocol/messages/session.hpp"
 
 namespace clique::daemon {
 
@@ -85,7 +86,7 @@ class ControlChannel {
   std::optional<std::vector<std::byte>> receive() const;
 
  private:
-  void send_packet(const msgpack::sbuffer& packet) const;
+  void send_packet(const protocol::Buffer& packet) const;
 
   Fd fd_;
 };

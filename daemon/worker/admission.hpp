@@ -3,7 +3,8 @@
 #include <string>
 
 #include "daemon/common/log.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::daemon {

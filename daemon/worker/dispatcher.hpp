@@ -8,7 +8,8 @@
 #include "daemon/worker/recordings.hpp"
 #include "daemon/worker/remote_events.hpp"
 #include "daemon/worker/transfers.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/zmq.hpp"
 

@@ -1,5 +1,7 @@
 #include "daemon/worker/inward_line.hpp"
 
+#include "protocol/messages.hpp"
+
 namespace clique::daemon {
 
 void InwardLine::attach(zmq::socket_ref socket, const protocol::Incoming& incoming) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "protocol/messages.hpp"
+#include "protocol/descriptions.hpp"
 
 namespace clique::daemon {
 

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "daemon/common/log.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages/peers.hpp"
+#include "protocol/messages/transfers.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "protocol/fd.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::daemon {
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "daemon/worker/backend.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::daemon {
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "protocol/messages.hpp"
+
 namespace clique::daemon {
 
 namespace {

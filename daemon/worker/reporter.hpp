@@ -12,6 +12,9 @@
 
 #include "daemon/worker/print_capture.hpp"
 #include "daemon/worker/tasks.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages/message.hpp"
+#include "protocol/messages/session.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "protocol/codec.hpp"
+#include "protocol/decode_error.hpp"
 
 namespace clique::icd {
 

@@ -7,7 +7,8 @@
 #include "icd/remote/inbox.hpp"
 #include "icd/remote/link_control.hpp"
 #include "icd/remote/worker_endpoint.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {

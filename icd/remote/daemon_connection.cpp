@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "icd/remote/deadline.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"
 

@@ -17,6 +17,7 @@
 #include "icd/remote/detached_process.hpp"
 #include "icd/remote/process.hpp"
 #include "protocol/codec.hpp"
+#include "protocol/messages/session.hpp"
 
 namespace clique::icd {
 
@@ -96,19 +97,15 @@ std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point d
 }
 
 /// Reads what `cliqued embedded` writes: its workers, or the reason why there are none, which this throws as
-/// std::runtime_error. Also throws msgpack::unpack_error and DecodeError.
+/// std::runtime_error. Also throws DecodeError.
 std::vector<ReadyWorker> parse(const std::vector<char>& packet) {
   using protocol::detail::Decoder;
-  const msgpack::object_handle handle = msgpack::unpack(packet.data(), packet.size(), nullptr, nullptr,
-                                                        msgpack::unpack_limit(1024, 0, kMaxPacket, 0, 0, 4));
+  const msgpack::object_handle handle =
+      protocol::parse(std::as_bytes(std::span(packet)), msgpack::unpack_limit(1024, 0, kMaxPacket, 0, 0, 4));
   const auto elements = Decoder::array(handle.get());
   if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
     throw std::runtime_error(elements[0].as<std::string>());
-  std::span<const protocol::Payload> no_frames;
-  const std::shared_ptr<const void> no_owner;
-  std::vector<ReadyWorker> workers;
-  Decoder{no_frames, no_owner}(handle.get(), workers);
-  return workers;
+  return protocol::decode<std::vector<ReadyWorker>>(handle.get());
 }
 
 [[noreturn]] void fail_to_understand(const std::string& daemon, const std::string& why) {
@@ -140,8 +137,6 @@ std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point
     for (const auto& [platform, worker] : parse(receive_packet(lifeline->fd(), deadline)))
       endpoints.push_back({host, local(worker.commands), local(worker.reports), local(worker.peers),
                            worker.token, worker.shared, lifeline, worker.driver});
-  } catch (const msgpack::unpack_error& error) {
-    fail_to_understand(daemon, error.what());
   } catch (const protocol::DecodeError& error) {
     fail_to_understand(daemon, error.what());
   }

@@ -18,7 +18,8 @@
 
 #include "icd/common/function_ref.hpp"
 #include "icd/remote/errand.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/zmq.hpp"
 

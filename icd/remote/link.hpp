@@ -44,7 +44,7 @@ class Session;
 /// closed; from then on ZeroMQ does not read it. Owners are released on any thread, also on ZeroMQ's; their
 /// destructors must not call links.
 ///
-/// To post messages, include protocol/codec.hpp.
+/// To post messages, include protocol/batch.hpp.
 class Link {
  public:
   /// The answer to a request: the reply; or null, and why there is none.

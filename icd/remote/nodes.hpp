@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "icd/remote/link.hpp"
-#include "protocol/messages/devices.hpp"
+#include "protocol/descriptions.hpp"
 
 namespace clique::icd {
 

@@ -8,7 +8,8 @@
 
 #include "icd/common/function_ref.hpp"
 #include "icd/remote/loans.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::protocol {
 class Line;

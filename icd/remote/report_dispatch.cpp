@@ -7,7 +7,8 @@
 #include "icd/remote/link_control.hpp"
 #include "icd/remote/reports.hpp"
 #include "icd/remote/uploads.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 

@@ -8,7 +8,8 @@
 #include "icd/common/error.hpp"
 #include "icd/remote/reports.hpp"
 #include "icd/remote/worker_endpoint.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_offer.hpp"
 

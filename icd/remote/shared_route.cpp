@@ -4,7 +4,8 @@
 
 #include "icd/remote/copy.hpp"
 #include "icd/remote/outbox.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::icd {

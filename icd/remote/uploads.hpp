@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "protocol/limits.hpp"
 #include "protocol/messages/transfers.hpp"
 
 namespace clique::icd {

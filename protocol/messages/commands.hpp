@@ -1,4 +1,4 @@
-// Commands. They enter `queue` in the order of their arrival.
+// Commands. They enter their queue in the order of arrival.
 #pragma once
 
 #include <array>
@@ -10,17 +10,18 @@
 
 namespace clique::protocol {
 
-/// What all commands begin with.
+/// The header of every command.
 struct Command {
-  /// An event is kept under `id`, for wait lists and notifications, until Release names it.
+  /// The worker keeps an event under `id`, for wait lists and notifications, until Release names it.
   static constexpr std::uint8_t kEvent = 1;
-  /// EventState is sent when it ends. Implies kEvent.
+  /// EventState is sent when the command completes or fails. Implies kEvent.
   static constexpr std::uint8_t kReport = 2;
-  /// More messages with the same id follow; together they are one command, whose event ends with the last
-  /// part.
+  /// More messages with the same id follow: they are parts of one command, whose event completes with the
+  /// last part.
   static constexpr std::uint8_t kMore = 4;
-  /// The command is not the first part of one, and `waits` are the numbers, from 0, of earlier parts. Other
-  /// parts wait for what the first one waits for. In a queue that is in order, all come one after the other.
+  /// This is a later part of a command, and `waits` holds the numbers, from 0, of the parts that it waits
+  /// for. A part without this flag waits for what the first part waits for. In an in-order queue, all parts
+  /// run one after the other.
   static constexpr std::uint8_t kAfterParts = 8;
 
   CommandId id = 0;
@@ -30,19 +31,19 @@ struct Command {
   CLIQUE_FIELDS(Command, id, queue, flags, waits)
 };
 
-/// One kernel argument that changed since the kernel's last launch on this worker.
+/// A kernel argument that changed since the kernel's last launch on this worker.
 struct KernelArg {
   enum Kind : std::uint8_t {
     Value = 0,
     Object = 1,
     Local = 2,
     NullObject = 3,
-    Pointer = 4,  ///< into a buffer with an address
+    Pointer = 4,  ///< into a buffer that has an address
   };
   std::uint32_t index = 0;
   std::uint8_t kind = Value;
   std::uint64_t number = 0;  ///< ObjectId of a buffer, image or sampler; size of a local argument
-  Bytes value;               ///< a value's bytes; how far into the buffer a pointer points, 8 bytes
+  Bytes value;               ///< the bytes of a Value; the offset in the buffer of a Pointer, 8 bytes
   CLIQUE_FIELDS(KernelArg, index, kind, number, value)
 };
 
@@ -52,25 +53,25 @@ struct RunKernel {
   std::vector<KernelArg> args;
   std::vector<std::uint64_t> offset;  ///< empty: zero
   std::vector<std::uint64_t> global;  ///< 1 to 3 dimensions; empty: clEnqueueTask
-  std::vector<std::uint64_t> local;   ///< empty: the driver's choice
+  std::vector<std::uint64_t> local;   ///< empty: the driver chooses
   std::vector<ObjectId> reached =
-      {};  ///< buffers with addresses that the kernel reaches otherwise than by args
+      {};  ///< buffers with addresses that the kernel reaches by other means than `args`
   CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached)
 };
 
-/// Of data that is watched for: 4 bytes of it, and that they are there. A device writes both at once, so
-/// that nothing need come before anything else.
+/// 4 bytes of an early read (ReadBuffer::early), and the flag that they have arrived. A device writes both at
+/// once, so that the order of writes does not matter.
 struct alignas(8) EarlyUnit {
   std::uint32_t data;
-  std::uint32_t there;  ///< 0, and then 1
+  std::uint32_t there;  ///< 0, then 1 once `data` has arrived
 };
 
-/// The data comes as Data with this command's id and `part`, before the command's EventState.
+/// The data arrives as Data with this command's id and `part`, before the command's EventState.
 ///
-/// Who waits for a few bytes of a worker on its own host may watch for them in the memory that the two share:
-/// there, in what the client sends payloads from, lie EarlyUnits for them, all 0, that end at `early`; 0:
-/// nowhere. A device that can do it leaves the data in these, which the client sees before the worker has
-/// noticed the end, and then no Data comes.
+/// A client that waits for a few bytes from a worker on its own host may look for them in the memory that
+/// both share: it places EarlyUnits, all 0, in the arena that it sends payloads from, and `early` is the
+/// offset of their end; 0: there are none. A device that supports this writes the data there, where the
+/// client sees it before the worker has noticed that the command completed; no Data is sent then.
 struct ReadBuffer {
   Command command;
   std::uint32_t part = 0;
@@ -89,7 +90,7 @@ struct WriteBuffer {
   CLIQUE_MESSAGE(WriteBuffer, command, buffer, offset, data)
 };
 
-/// The region's rows arrive without gaps.
+/// The region's rows arrive as Data, without gaps.
 struct ReadBufferRect {
   Command command;
   std::uint32_t part = 0;
@@ -101,7 +102,7 @@ struct ReadBufferRect {
   CLIQUE_MESSAGE(ReadBufferRect, command, part, buffer, origin, region, row_pitch, slice_pitch)
 };
 
-/// The region's rows come without gaps.
+/// `data` holds the region's rows without gaps.
 struct WriteBufferRect {
   Command command;
   ObjectId buffer = 0;
@@ -145,14 +146,14 @@ struct FillBuffer {
   CLIQUE_MESSAGE(FillBuffer, command, buffer, pattern, offset, size)
 };
 
-/// The region arrives without gaps, as Data.
+/// The region arrives as Data, without gaps.
 struct ReadImage {
   Command command;
   std::uint32_t part = 0;
   ObjectId image = 0;
   Triple origin{};
   Triple region{};
-  std::uint64_t size = 0;  ///< bytes of the region without gaps
+  std::uint64_t size = 0;  ///< of the region without gaps
   CLIQUE_MESSAGE(ReadImage, command, part, image, origin, region, size)
 };
 
@@ -204,7 +205,7 @@ struct FillImage {
   CLIQUE_MESSAGE(FillImage, command, image, color, origin, region)
 };
 
-/// Data that a Read* command asked for.
+/// Worker to client: the data that a Read* command asked for.
 struct Data {
   CommandId command = 0;
   std::uint32_t part = 0;
@@ -212,7 +213,7 @@ struct Data {
   CLIQUE_MESSAGE(Data, command, part, data)
 };
 
-/// clEnqueueMarkerWithWaitList: without waits, after all that entered the queue before.
+/// clEnqueueMarkerWithWaitList: without waits, completes after everything that entered the queue before.
 struct Marker {
   Command command;
   CLIQUE_MESSAGE(Marker, command)
@@ -224,10 +225,10 @@ struct Barrier {
   CLIQUE_MESSAGE(Barrier, command)
 };
 
-/// Commands to be run any number of times: a batch of RecordedMessages. Of their headers (Command) only
-/// `waits` says something: the numbers, from 0, of earlier ones that a command comes after.
+/// Defines commands that can be run any number of times: a batch of RecordedMessages. In their headers
+/// (Command) only `waits` is used: the numbers, from 0, of the earlier commands that a command comes after.
 struct DefineRecording {
-  /// How many commands there may be.
+  /// Largest number of commands.
   static constexpr std::size_t kMaxCommands = 1U << 16U;
 
   ObjectId id = 0;
@@ -235,8 +236,8 @@ struct DefineRecording {
   CLIQUE_MESSAGE(DefineRecording, id, commands)
 };
 
-/// Runs a recording's commands in `command.queue` as the parts of one command. All queues that a recording
-/// runs in are in order, or none is.
+/// Runs a recording's commands in `command.queue` as the parts of one command. The queues that a recording
+/// runs in are either all in-order or all out-of-order.
 struct RunRecording {
   Command command;
   ObjectId recording = 0;

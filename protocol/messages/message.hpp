@@ -19,6 +19,10 @@ namespace clique::protocol {
 /// Three numbers, one for each dimension.
 using Triple = std::array<std::uint64_t, 3>;
 
+/// Messages that a socket accepts.
+template <typename... M>
+struct MessageList {};
+
 /// Message numbers: 1-19 session; 20-59 objects and programs; 60-99 commands; 100-119 synchronisation;
 /// 120-139 replies and reports of the worker; 140-159 between workers, and bulk data between client and
 /// worker.

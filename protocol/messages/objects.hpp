@@ -1,12 +1,12 @@
-// Contexts, queues and memory objects. Creation is not answered: an object whose creation failed makes every
-// command that uses it fail with the status of the creation.
+// Contexts, queues, memory objects and samplers. Creating an object is not answered. If it fails, every
+// command that uses the object fails with the status of the creation.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "protocol/messages/devices.hpp"
+#include "protocol/descriptions.hpp"
 #include "protocol/messages/message.hpp"
 
 namespace clique::protocol {
@@ -17,11 +17,11 @@ struct CreateContext {
   CLIQUE_MESSAGE(CreateContext, id, devices)
 };
 
-/// Answered by SubDevicesCreated. `first` and its successors name the sub-devices.
+/// Answered by SubDevicesCreated. The sub-devices get the ids `first`, `first` + 1, ...
 struct CreateSubDevices {
   RequestId request = 0;
   DeviceId parent = 0;
-  std::vector<std::int64_t> properties;  ///< cl_device_partition_property list, closing 0 included
+  std::vector<std::int64_t> properties;  ///< cl_device_partition_property list, including the final 0
   DeviceId first = 0;
   CLIQUE_MESSAGE(CreateSubDevices, request, parent, properties, first)
 };
@@ -44,15 +44,16 @@ struct CreateQueue {
 struct CreateBuffer {
   ObjectId id = 0;
   ObjectId context = 0;
-  std::uint64_t flags = 0;  ///< cl_mem_flags, only those on the access of kernels
+  std::uint64_t flags = 0;  ///< cl_mem_flags, only those about access by kernels
   std::uint64_t size = 0;
-  /// Where the worker has to have it, since kernels will meet pointers to it (an allocation of shared virtual
-  /// memory): the beginning of a page that nothing else uses. 0: anywhere.
+  /// The address that the worker must map the buffer at, because kernels will find pointers to it (an
+  /// allocation of shared virtual memory): the beginning of a page that nothing else uses. 0: any address.
   std::uint64_t address = 0;
   CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size, address)
 };
 
-/// A range of a buffer; of one with an address, whatever the device wants sub-buffers to be aligned to.
+/// A range of a buffer. If the buffer has an address (CreateBuffer::address), the device's alignment of
+/// sub-buffers does not apply.
 struct CreateSubBuffer {
   ObjectId id = 0;
   ObjectId parent = 0;
@@ -69,10 +70,10 @@ struct CreateImage {
   std::uint32_t channel_order = 0;
   std::uint32_t channel_type = 0;
   std::uint32_t image_type = 0;
-  Triple extent{};  ///< width, height, depth; 1 where the type has none
+  Triple extent{};  ///< width, height, depth; 1 for a dimension that the type does not have
   std::uint64_t array_size = 0;
-  std::uint64_t row_pitch = 0;  ///< of an image over `buffer`, else 0
-  ObjectId buffer = 0;          ///< the buffer below a 1D buffer image or a 2D image from a buffer, else 0
+  std::uint64_t row_pitch = 0;  ///< if the image uses `buffer`, else 0
+  ObjectId buffer = 0;          ///< the memory of a 1D buffer image or of a 2D image from a buffer, else 0
   CLIQUE_MESSAGE(CreateImage, id, context, flags, channel_order, channel_type, image_type, extent, array_size,
                  row_pitch, buffer)
 };
@@ -86,16 +87,17 @@ struct CreateSampler {
   CLIQUE_MESSAGE(CreateSampler, id, context, normalized, addressing, filter)
 };
 
-/// Objects and events that the client holds no longer. The driver keeps what pending commands need.
+/// The client does not use these objects and events any more. The driver keeps what pending commands need.
 struct Release {
   std::vector<ObjectId> objects;
   std::vector<CommandId> events;
   CLIQUE_MESSAGE(Release, objects, events)
 };
 
-/// Something that nobody waits for went wrong: for the context's error callback.
+/// Worker to client: an operation failed that no request or event reports. Goes to the context's error
+/// callback.
 struct Failed {
-  ObjectId object = 0;  ///< or 0
+  ObjectId object = 0;  ///< the object concerned, or 0
   std::int32_t status = 0;
   std::string what;
   CLIQUE_MESSAGE(Failed, object, status, what)

@@ -8,16 +8,16 @@
 
 namespace clique::protocol {
 
-/// Where to reach another worker of the same client.
+/// Client to worker: how to reach another worker of the same client.
 struct ConnectPeer {
   PeerId peer = 0;
   std::string endpoint;  ///< ZeroMQ endpoint of the peer's `peers` socket
   std::string token;
-  std::string shared;  ///< WorkerAddress::shared; empty: not to be used
+  std::string shared;  ///< WorkerAddress::shared; empty: do not use shared memory
   CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, token, shared)
 };
 
-/// The worker cannot reach another one any more, which may wait for what it sends.
+/// Worker to client: the worker cannot reach another one any more, which may be waiting for its data.
 struct PeerLost {
   PeerId peer = 0;
   CLIQUE_MESSAGE(PeerLost, peer)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages/devices.hpp"
+#include "protocol/descriptions.hpp"
 #include "protocol/messages/message.hpp"
 
 namespace clique::protocol {
@@ -16,8 +16,9 @@ enum class Wish : std::uint64_t {
   Devices = 1   ///< answered by Offer
 };
 
-/// Client to daemon, its only message. Answered as the wish says, or by Refused; Starting may come before.
-/// These fields are the same in all versions, so that others can be told which one this is.
+/// Client to daemon; the only message that a client sends there. Answered according to `wish`, or by Refused;
+/// Starting may precede the answer. The fields are the same in all versions of the protocol, so that a peer
+/// of another version can be told which version this is.
 struct Hello {
   std::uint32_t version = 0;
   Wish wish = Wish::Session;
@@ -30,8 +31,8 @@ struct WorkerAddress {
   std::uint16_t commands = 0;  ///< port of the ROUTER socket that takes commands
   std::uint16_t reports = 0;   ///< port of the ROUTER socket that sends replies and reports
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
-  std::string token;           ///< secret that Attach and AttachLine have to show
-  std::string shared;          ///< name under which it offers shared memory on its host; empty: it does not
+  std::string token;           ///< secret that Attach and AttachLine must contain
+  std::string shared;          ///< name of its shared-memory offer on its host; empty: it makes none
   std::uint32_t driver = 0;    ///< Driver::id
   CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared, driver)
 };
@@ -39,26 +40,27 @@ struct WorkerAddress {
 /// Daemon to client: a session is open; attach to its workers.
 struct Welcome {
   std::uint32_t version = 0;
-  std::string node;       ///< the node's own name
-  std::string advertise;  ///< host by which other nodes reach this one; empty: the one that the client used
+  std::string node;  ///< the node's own name
+  std::string
+      advertise;  ///< host name or address for other nodes to use; empty: the one that the client used
   std::vector<WorkerAddress> workers;
   CLIQUE_MESSAGE(Welcome, version, node, advertise, workers)
 };
 
-/// Daemon to client: no session, and why.
+/// Daemon to client: the request is refused.
 struct Refused {
   std::string reason;
   CLIQUE_MESSAGE(Refused, reason)
 };
 
-/// Daemon to client: there will be a session, but its workers are still being started, which takes as long as
-/// the node's drivers do. Followed by Welcome or Refused.
+/// Daemon to client: the session's workers are still starting, which takes as long as the node's drivers
+/// need. Followed by Welcome or Refused.
 struct Starting {
   std::uint8_t reserved = 0;
   CLIQUE_MESSAGE(Starting, reserved)
 };
 
-/// Daemon to client: what a session here would have.
+/// Daemon to client: the devices that a session with this node would have.
 struct Offer {
   std::uint32_t version = 0;
   std::string node;  ///< as in Welcome
@@ -66,49 +68,50 @@ struct Offer {
   CLIQUE_MESSAGE(Offer, version, node, drivers)
 };
 
-/// Client to worker, first message on each of its two sockets (commands and reports), where the session
+/// Client to worker: the first message on each of its two sockets (commands and reports) when the session
 /// begins.
 struct Attach {
   std::string token;
   CLIQUE_MESSAGE(Attach, token)
 };
 
-/// First message of a connection, alone in its batch, to a worker's commands, reports or peers socket: a line
-/// goes on here. One that the worker does not know begins: of a client, a line of PeerData. The worker
-/// answers with Received, or with SessionEnded where there is no such session.
+/// First message of a connection to a worker's commands, reports or peers socket, alone in its batch: a line
+/// continues on this connection. A line that the worker does not know begins here; a client's new line
+/// carries PeerData. The worker answers with Received, or with SessionEnded if there is no such session.
 struct AttachLine {
   std::string token;
   LineId line = 0;
-  bool to_client = false;      ///< the worker sends, as what is pushed to kClientPeer
-  std::uint64_t received = 0;  ///< where the worker sends: how many batches of the line have come
+  bool to_client = false;      ///< the worker sends: it carries pushes to kClientPeer
+  std::uint64_t received = 0;  ///< if the worker sends: batches of the line received so far
   CLIQUE_MESSAGE(AttachLine, token, line, to_client, received)
 };
 
-/// From the receiving end of a line to the sending one, alone in its batch: so many batches have come since
-/// it began. As an answer to AttachLine it is the connection's first, and 0 where it comes from the sending
-/// end.
+/// From the receiving end of a line to the sending end, alone in its batch: how many batches have arrived
+/// since the line began. It also answers AttachLine, as the connection's first message; the sending end
+/// answers with 0.
 struct Received {
   std::uint64_t batches = 0;
   CLIQUE_MESSAGE(Received, batches)
 };
 
-/// Worker to client, on the reports socket, once both sockets are attached.
+/// Worker to client, on the reports socket, when both sockets are attached.
 struct Attached {
   std::vector<Property> platform;  ///< clGetPlatformInfo of the node's driver
   std::vector<DeviceDescription> devices;
   std::int64_t clock = 0;  ///< the node's clock when this was sent, ns; see SyncClock
-  /// How long the worker waits for lines that broke to be attached again, ms; 0: it ends with them.
+  /// Resume timeout in ms: how long the worker waits for a broken line to be attached again. 0: the session
+  /// ends when a connection breaks.
   std::uint32_t resume_ms = 0;
   CLIQUE_MESSAGE(Attached, platform, devices, clock, resume_ms)
 };
 
-/// Client to worker: the session ends in good order.
+/// Client to worker: the client ends the session.
 struct Goodbye {
   std::uint8_t reserved = 0;
   CLIQUE_MESSAGE(Goodbye, reserved)
 };
 
-/// The worker ends the session, for a reason that is not the client's Goodbye.
+/// Worker to client: the worker ends the session for another reason than the client's Goodbye.
 struct SessionEnded {
   std::string reason;
   CLIQUE_MESSAGE(SessionEnded, reason)

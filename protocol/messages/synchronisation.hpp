@@ -1,4 +1,4 @@
-// Completion of commands, and what the client sees of it.
+// Completion of commands: waiting for it, and reporting it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace clique::protocol {
 
-/// Answered by Finished when everything that entered `queue` before has ended.
+/// Answered by Finished when every command that entered `queue` before has completed or failed.
 struct Finish {
   RequestId request = 0;
   ObjectId queue = 0;
@@ -19,12 +19,12 @@ struct Finish {
 struct Finished {
   RequestId request = 0;
   std::int32_t status =
-      0;  ///< first failure of a command without an event since the last Finish, or of the queue
+      0;  ///< of the first command without an event that failed since the last Finish, or of the queue
   CLIQUE_MESSAGE(Finished, request, status)
 };
 
-/// A command's state. `times` are CL_PROFILING_COMMAND_QUEUED, SUBMIT, START, END on the node's clock, 0
-/// where unknown.
+/// Worker to client: a command's state. `times` are CL_PROFILING_COMMAND_QUEUED, SUBMIT, START and END on the
+/// node's clock; 0: unknown.
 struct EventState {
   CommandId command = 0;
   std::int32_t status = 0;  ///< CL_SUBMITTED, CL_RUNNING, CL_COMPLETE or negative
@@ -32,34 +32,37 @@ struct EventState {
   CLIQUE_MESSAGE(EventState, command, status, times)
 };
 
-/// EventState is wanted also when `command` becomes CL_RUNNING, because somebody looks.
+/// The client also wants EventState when `command` becomes CL_RUNNING, because the program asks for its
+/// state.
 struct WatchEvent {
   CommandId command = 0;
   CLIQUE_MESSAGE(WatchEvent, command)
 };
 
-/// `command` runs elsewhere (another worker, or it is a user event); its end will be told by PeerDone or
-/// SetRemote.
+/// `command` is a remote event: a command of another worker, or a user event. PeerDone or SetRemote will
+/// report its completion.
 struct AwaitRemote {
   CommandId command = 0;
   ObjectId context = 0;
   CLIQUE_MESSAGE(AwaitRemote, command, context)
 };
 
-/// The client tells how a command of elsewhere ended. Also fails an Expect whose pushing worker is lost.
+/// Client to worker: a remote event has completed or failed. Also fails an Expect whose pushing worker is
+/// lost.
 struct SetRemote {
   CommandId command = 0;
   std::int32_t status = 0;  ///< CL_COMPLETE or a negative status
   CLIQUE_MESSAGE(SetRemote, command, status)
 };
 
-/// When `command` (of this worker, kEvent) ends, PeerDone goes to `peer`.
+/// When `command` (of this worker, kEvent) completes or fails, PeerDone is to be sent to `peer`.
 struct NotifyPeer {
   CommandId command = 0;
   PeerId peer = 0;
   CLIQUE_MESSAGE(NotifyPeer, command, peer)
 };
 
+/// Worker to worker: a command of the sender has completed or failed.
 struct PeerDone {
   CommandId command = 0;
   std::int32_t status = 0;
@@ -74,14 +77,14 @@ struct SyncClock {
 
 struct ClockSynced {
   RequestId request = 0;
-  std::int64_t clock = 0;
+  std::int64_t clock = 0;  ///< the node's clock, ns
   CLIQUE_MESSAGE(ClockSynced, request, clock)
 };
 
-/// What kernels printed; sent before the EventState or Finished of the command that printed it.
+/// Text that kernels printed. Sent before the EventState or Finished of the command that printed it.
 struct Print {
   Bytes text;
-  /// Commands of other workers whose end this one was told before: what they printed comes first.
+  /// Commands of other workers whose completion was reported to this worker before: their text comes first.
   std::vector<CommandId> after;
   CLIQUE_MESSAGE(Print, text, after)
 };

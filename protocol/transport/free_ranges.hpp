@@ -8,14 +8,14 @@
 
 namespace clique::protocol {
 
-/// What is free of a piece of memory that is given away in blocks. Not thread-safe.
+/// The free ranges of a piece of memory that is handed out in blocks. Not thread-safe.
 class FreeRanges {
  public:
   explicit FreeRanges(std::size_t size) { free_.emplace(0, size); }
 
-  /// @returns where a block of so many bytes begins; nothing where none is free.
+  /// @returns the offset of a block of `size` bytes; nothing if none is free.
   std::optional<std::size_t> take(std::size_t size) {
-    // The lowest place that fits: what was used last is likely there, and in a cache.
+    // The lowest range that fits was probably used last, and is in a cache.
     const auto place =
         std::find_if(free_.begin(), free_.end(), [size](const auto& range) { return range.second >= size; });
     if (place == free_.end()) return {};
@@ -25,7 +25,7 @@ class FreeRanges {
     return offset;
   }
 
-  /// The block is free again.
+  /// Makes a block free again.
   void give_back(std::size_t offset, std::size_t size) {
     const auto next = free_.lower_bound(offset);
     if (next != free_.end() && offset + size == next->first) {

@@ -7,19 +7,22 @@
 #include <cerrno>
 #include <utility>
 
+#include "protocol/limits.hpp"
+#include "protocol/messages.hpp"
+
 namespace clique::protocol {
 
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two attempts to connect, and for one of them.
+/// The pause between two attempts to connect, and the time for one.
 constexpr auto kPause = 100ms;
 constexpr auto kAttempt = 2s;
-/// A port that refuses for this long is nobody's: the process behind it has ended.
+/// If a port refuses connections for this long, the process that listened there has exited.
 constexpr auto kRefusals = 1s;
 
-/// There and back: the connection, ZeroMQ's greetings and its metadata, AttachLine and its answer.
+/// Round trips until a line is attached: the connection, ZeroMQ's greeting, its metadata, and AttachLine.
 constexpr int kTripsToAttach = 4;
 
 Frames copy_of(Frames& frames) {
@@ -42,7 +45,9 @@ void LineSender::send(zmq::socket_ref socket, Batch& batch, std::string_view rou
 
 void LineSender::received(std::uint64_t batches) {
   if (!keeping_) return;
-  if (batches > sent_) throw DecodeError("an acknowledgement of what was never sent");
+  if (batches > sent_)
+    throw DecodeError("an acknowledgement of " + std::to_string(batches) + " batches, of which only " +
+                      std::to_string(sent_) + " were sent");
   while (!kept_.empty() && sent_ - kept_.size() < batches) kept_.pop_front();
 }
 
@@ -50,7 +55,8 @@ void LineSender::resume(zmq::socket_ref socket, std::uint64_t received, std::str
   interrupted_ = false;
   if (!keeping_) return;
   if (received < sent_ - kept_.size())
-    throw DecodeError("a line that goes back behind what was acknowledged");
+    throw DecodeError("a line resumes after batch " + std::to_string(received) +
+                      ", before batches that were acknowledged");
   this->received(received);
   for (Frames& frames : kept_) protocol::send(socket, copy_of(frames), routing_id);
 }
@@ -157,7 +163,7 @@ bool Line::receive(Incoming& incoming) {
       reader_.read(MessageList<Received>{}, incoming.records, incoming.frames, incoming.owner,
                    [](Received&& /*message*/) {});
     } catch (const DecodeError&) {
-      // The reason why not; for whoever reads the line.
+      // The batch holds the reason; the caller reads it.
       return true;
     }
     up_.store(true, std::memory_order_release);
@@ -248,11 +254,12 @@ Repair::Advice Repair::look(Line& line, Clock::time_point now, Clock::duration p
       break;
   }
   if (refused_ != Clock::time_point{} && now - refused_ > kRefusals) {
-    reason_ = "nobody listens at the worker's port any more, so it has ended";
+    reason_ = "no process listens at the worker's port any more: the worker has exited";
     return Advice::GiveUp;
   }
   if (now - since_ > patience) {
-    reason_ = "the connection was closed or fell silent, and could not be made again in time";
+    reason_ =
+        "the connection was closed or became silent, and could not be restored within the resume timeout";
     return Advice::GiveUp;
   }
   if (now - attempt_ < (end != Monitor::End::None ? Clock::duration(kPause) : Clock::duration(kAttempt)))

@@ -13,8 +13,8 @@ constexpr int kEvents = ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT
                         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-/// Longer than any session waits for it. Not -1, with which ZeroMQ drops messages that arrived before the end
-/// but have not been received yet, the worker's last words among them.
+/// Longer than any session waits. With -1, ZeroMQ would drop messages that arrived before the end of the
+/// connection but have not been received yet, such as the reason for which a worker ends the session.
 constexpr int kNeverMs = 24 * 3600 * 1000;
 
 Monitor::End meaning(std::uint16_t event) {
@@ -43,7 +43,7 @@ Monitor::Monitor(zmq::context_t& zmq, zmq::socket_ref socket) : events_(zmq, zmq
 Monitor::End Monitor::end() {
   std::lock_guard lock(mutex_);
   if (!events_) return end_;
-  // Read to the end: the descriptor tells of news only.
+  // Reads all events, because the descriptor only becomes readable for new ones.
   for (;;) {
     zmq::message_t event;
     if (zmq_msg_recv(event.handle(), events_.handle(), ZMQ_DONTWAIT) < 0) {
@@ -66,7 +66,7 @@ int Monitor::descriptor() {
 
 void Monitor::stop(zmq::socket_ref socket) {
   std::lock_guard lock(mutex_);
-  // First the sender: it would wait for ever for a receiver that is gone.
+  // The sending end goes first: it would wait for ever for a receiver that is gone.
   zmq_socket_monitor(socket.handle(), nullptr, 0);
   events_.close();
 }

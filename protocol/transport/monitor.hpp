@@ -6,26 +6,26 @@
 
 namespace clique::protocol {
 
-/// Watches the one connection of a connecting socket. Any thread, unless said otherwise.
+/// Watches the only connection of a connecting socket. Thread-safe unless a function says otherwise.
 class Monitor {
  public:
   /// How a connection ended.
   enum class End {
-    None,       ///< it has not
-    Refused,    ///< it did not come about
-    Handshake,  ///< who answered does not speak ZeroMQ, or not to us
-    Closed,     ///< by the other side, or for its silence
+    None,       ///< it has not ended
+    Refused,    ///< it was never established
+    Handshake,  ///< the other side does not speak ZeroMQ, or rejected us
+    Closed,     ///< closed by the other side, or given up because it was silent
   };
 
-  /// To be made before the socket connects, and on the thread that has it. Also switches ZeroMQ's
-  /// reconnecting off: it would go on without what was under way.
+  /// To be constructed before the socket connects, on the thread that owns the socket. Also disables ZeroMQ's
+  /// reconnection, which would lose the messages in flight.
   Monitor(zmq::context_t& zmq, zmq::socket_ref socket);
 
-  /// The first end that was noticed.
+  /// The first end that the monitor noticed.
   End end();
-  /// Becomes readable (once) when there is news for end(); -1 after stop().
+  /// A file descriptor that becomes readable (once) when end() changes; -1 after stop().
   int descriptor();
-  /// Ends the watch. By the thread that has `socket`, before it closes it.
+  /// Stops watching. To be called by the thread that owns `socket`, before it closes the socket.
   void stop(zmq::socket_ref socket);
 
  private:

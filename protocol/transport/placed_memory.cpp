@@ -10,12 +10,12 @@ namespace clique::protocol {
 std::span<const PlacedMemory::Window> PlacedMemory::windows() {
   static constexpr Window kWindows[] = {
 #ifndef __SANITIZE_THREAD__
-      // Above the address sanitizer's shadow, and below what systems give to programs whose stack may grow
-      // without limit.
+      // Above the address sanitizer's shadow, and below the mappings of programs whose stack is unlimited.
       {0x1100'0000'0000, 0x2a00'0000'0000},
 #endif
-      // Where addresses have 39 bits; and all that the thread sanitizer leaves to programs, which it ends for
-      // any other.
+      // For systems with addresses of 39 bits. Also the only range that the thread sanitizer allows: it ends
+      // a
+      // program that maps any other address.
       {0x10'0000'0000, 0x80'0000'0000},
   };
   return kWindows;
@@ -26,12 +26,12 @@ std::size_t PlacedMemory::page_size() {
 }
 
 std::unique_ptr<PlacedMemory> PlacedMemory::at(std::uint64_t address, std::size_t size) {
-  // The address is a number in messages: NOLINTNEXTLINE(performance-no-int-to-ptr)
+  // Messages contain the address as a number: NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto* const wanted = reinterpret_cast<void*>(address);
   void* const got = ::mmap(wanted, size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return nullptr;
-  if (got != wanted) {  // older systems take the address for a hint
+  if (got != wanted) {  // older systems treat the address as a hint
     ::munmap(got, size);
     errno = EEXIST;
     return nullptr;

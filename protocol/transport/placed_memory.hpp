@@ -7,21 +7,20 @@
 
 namespace clique::protocol {
 
-/// Memory at an address of the caller's choice, all zero at first; for shared virtual memory, which has one
-/// address in the client and its workers.
+/// Zero-initialised memory at an address that the caller chooses, for shared virtual memory, which has the
+/// same address in the client and its workers.
 class PlacedMemory {
  public:
-  /// A range of addresses that are nobody's: executables, heaps, libraries and stacks are elsewhere, in
-  /// clients and workers alike.
+  /// A range of addresses that no process uses for executables, heaps, libraries or stacks.
   struct Window {
     std::uint64_t begin;
     std::uint64_t end;
   };
-  /// The first is to be preferred.
+  /// The first one is preferred.
   static std::span<const Window> windows();
 
-  /// Null where something is there already, which errno calls EEXIST, or the system gives none.
-  /// @param address the beginning of a page.
+  /// @param address the beginning of a page
+  /// @returns null if something is mapped there already (errno is EEXIST), or if the system has no memory.
   static std::unique_ptr<PlacedMemory> at(std::uint64_t address, std::size_t size);
   ~PlacedMemory();
   PlacedMemory(const PlacedMemory&) = delete;
@@ -29,8 +28,7 @@ class PlacedMemory {
 
   std::span<std::byte> bytes() const { return bytes_; }
   static std::size_t page_size();
-  /// Nothing else begins between two multiples of this: in such pieces CUDA gives out addresses that are
-  /// asked for.
+  /// Bytes: blocks begin at multiples of this, because CUDA reserves requested addresses in such units.
   static constexpr std::size_t kGranule = 32U << 20U;
 
  private:

@@ -15,9 +15,9 @@ namespace clique::protocol {
 
 namespace {
 
-/// "clique" and the layout's version.
+/// "clique" and the version of the layout.
 constexpr std::uint64_t kMagic = 0x6575'7169'6c63'0001;
-/// Blocks begin where a cache line of another does not.
+/// Blocks share no cache lines.
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kEntryAlignment = 8;
 
@@ -31,21 +31,22 @@ constexpr std::size_t rounded(std::size_t size, std::size_t to) {
 
 }  // namespace
 
-/// What both sides need to know of one direction.
-// The gaps are meant: who writes one of these is not to slow down who reads another.
+/// The state of one direction that both sides read.
+// The padding is intended: a write of one member must not slow down reads of another.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct SharedMemory::Lane {
   std::uint64_t magic;
-  alignas(64) std::atomic<std::uint64_t> written;   ///< bytes that ever entered the ring
-  alignas(64) std::atomic<std::uint64_t> read;      ///< bytes that ever left it
-  alignas(64) std::atomic<std::uint32_t> sleeping;  ///< the receiver wants its doorbell to be rung
-  alignas(
-      64) std::atomic<std::uint32_t> sender_sleeping;  ///< so does the sender, when something is given back
-  alignas(64) std::array<std::atomic<std::uint32_t>, kLoans> lent;  ///< not 0 while the receiver has it
+  alignas(64) std::atomic<std::uint64_t> written;   ///< bytes that have ever entered the ring
+  alignas(64) std::atomic<std::uint64_t> read;      ///< bytes that have ever left it
+  alignas(64) std::atomic<std::uint32_t> sleeping;  ///< the receiver sleeps: ring its doorbell
+  alignas(64)
+      std::atomic<std::uint32_t> sender_sleeping;  ///< the sender sleeps: ring when a payload is given back
+  alignas(64)
+      std::array<std::atomic<std::uint32_t>, kLoans> lent;  ///< not 0 while the receiver holds the payload
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// A batch in the ring: this, then where its payloads are, then its records.
+/// A batch in the ring: this header, then the places of its payloads, then its records.
 struct SharedMemory::Entry {
   struct Place {
     std::uint32_t loan;
@@ -53,7 +54,7 @@ struct SharedMemory::Entry {
     std::uint64_t offset;
   };
   std::uint32_t records;   ///< bytes
-  std::uint32_t payloads;  ///< kElsewhere: none of all that, see Received::Elsewhere
+  std::uint32_t payloads;  ///< kElsewhere: nothing follows, see Received::Elsewhere
 
   static constexpr std::uint32_t kElsewhere = ~std::uint32_t{0};
   static std::size_t bytes(std::size_t records, std::size_t payloads) {
@@ -93,7 +94,8 @@ SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std
   static_assert(sizeof(Lane) <= kLane);
   for (const std::size_t to : {side_, other_}) {
     if (fresh) (new (base_ + to * kLane) Lane{})->magic = kMagic;
-    if (lane(to).magic != kMagic) throw DecodeError("shared memory of another release");
+    if (lane(to).magic != kMagic)
+      throw DecodeError("the shared memory has the layout of another release of Clique");
   }
   free_loans_.reserve(kLoans);
   for (std::uint32_t number = kLoans; number > 0; --number) free_loans_.push_back(number - 1);
@@ -139,7 +141,7 @@ std::shared_ptr<std::byte> SharedMemory::take(std::size_t size) {
 }
 
 bool SharedMemory::collect() {
-  std::vector<std::shared_ptr<const void>> owners;  // let go of after the lock, which blocks need
+  std::vector<std::shared_ptr<const void>> owners;  // released after the lock, which freeing blocks takes
   const std::lock_guard lock(mutex_);
   auto& lent = lane(other_).lent;
   std::erase_if(loans_, [&](Loan& loan) {
@@ -162,7 +164,7 @@ bool SharedMemory::arm_for_returns() {
 }
 
 void SharedMemory::forget_loans() {
-  std::vector<Loan> gone;  // as in collect()
+  std::vector<Loan> gone;  // released after the lock, as in collect()
   const std::lock_guard lock(mutex_);
   gone.swap(loans_);
 }
@@ -185,7 +187,7 @@ bool SharedMemory::place(Batch& batch, Copy copy) {
 
 bool SharedMemory::room(std::size_t size) const {
   const std::uint64_t under_way = written_ - lane(other_).read.load(std::memory_order_acquire);
-  if (under_way > kRing) throw DecodeError("the ring's reader is where it cannot be");
+  if (under_way > kRing) throw DecodeError("the read position of the shared ring is invalid");
   return size <= kRing - under_way;
 }
 
@@ -199,7 +201,8 @@ void SharedMemory::put(std::uint64_t at, std::span<const std::byte> bytes) const
 void SharedMemory::publish(std::size_t size) {
   Lane& to = lane(other_);
   written_ += size;
-  // In one order with the receiver's arm(): either it sees this, or this sees that it sleeps.
+  // Sequentially consistent with the receiver's arm(): either arm() sees this batch, or this thread sees that
+  // the receiver sleeps.
   to.written.store(written_, std::memory_order_seq_cst);
   ring(to.sleeping);
 }
@@ -268,15 +271,16 @@ SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
   const std::uint64_t available = own.written.load(std::memory_order_acquire) - read_;
   if (available == 0) return Received::Nothing;
   if (available > kRing || available < sizeof(Entry))
-    throw DecodeError("the ring's writer is where it cannot be");
-  // Everything is copied before it is looked at, so that it cannot change any more.
+    throw DecodeError("the write position of the shared ring is invalid");
+  // Everything is copied before it is checked, so that the other side cannot change it afterwards.
   Entry entry{};
   get(read_, std::as_writable_bytes(std::span(&entry, 1)));
   const bool elsewhere = entry.payloads == Entry::kElsewhere;
   const std::size_t count = elsewhere ? 0 : entry.payloads;
-  if (count > kLoans || entry.records > kRing) throw DecodeError("an entry of the ring that cannot be");
+  if (count > kLoans || entry.records > kRing)
+    throw DecodeError("the header of an entry in the shared ring is invalid");
   const std::size_t size = Entry::bytes(entry.records, count);
-  if (size > available) throw DecodeError("an entry of the ring that ends early");
+  if (size > available) throw DecodeError("an entry in the shared ring is incomplete");
 
   incoming = {};
   if (!elsewhere) {
@@ -289,7 +293,7 @@ SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
     incoming.frames.reserve(count);
     for (const Entry::Place& at : places) {
       if (at.loan >= kLoans || at.size > kArena || at.offset > kArena - at.size)
-        throw DecodeError("a payload outside of the arena");
+        throw DecodeError("a payload is outside of the shared arena");
       std::byte* const data = this->incoming().data() + at.offset;
       std::shared_ptr<const void> owner(
           data, [self = shared_from_this(), loan = at.loan](const void*) { self->returned(loan); });

@@ -1,6 +1,6 @@
-// Memory that a worker shares with its client, or with another worker, of the same user on the same host. It
-// carries the same batches as the sockets do: without a system call while both sides are awake, and payloads
-// without a copy by the system.
+// Memory that a worker shares with its client, or with another worker, if both run as the same user on the
+// same host. It carries the same batches as the sockets do, without system calls while both sides are awake,
+// and without copies of payloads by the system.
 #pragma once
 
 #include <array>
@@ -19,35 +19,35 @@
 
 namespace clique::protocol {
 
-/// One side's view of the memory. For each direction there are a *ring*, in which batches follow each other,
-/// an *arena*, in which the sender places payloads, and a *doorbell* that wakes a receiver that sleeps. The
-/// sender alone decides what is where in its arena; the receiver gives each payload back when it has done
-/// with it. What the other side writes is trusted no more than what comes from a socket, except that it may
-/// change payloads while they are read.
+/// One side's view of the memory. Each direction has a *ring*, in which batches follow each other, an
+/// *arena*, in which the sender places payloads, and a *doorbell*, which wakes a sleeping receiver. The
+/// sender alone decides where payloads are in its arena; the receiver gives each one back when it does not
+/// need it any more. What the other side writes is trusted no more than data from a socket; in addition, the
+/// other side may change payloads while they are read.
 ///
-/// One thread at a time may send, and one receive. What is not used costs no memory.
+/// One thread at a time may send, and one receive. Unused parts of the memory cost nothing.
 class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
  public:
-  /// Bytes of a ring; the largest batch, payloads aside, is half of it.
+  /// Bytes of a ring; the largest batch, not counting payloads, is half of it.
   static constexpr std::size_t kRing = 1U << 20U;
-  /// Bytes of an arena: enough for the stages of a transfer to overlap, small enough to stay in a processor's
-  /// cache.
+  /// Bytes of an arena: large enough for the stages of a transfer to overlap, small enough to stay in a
+  /// processor's cache.
   static constexpr std::size_t kArena = 32U << 20U;
-  /// Payloads that the receiver may have at a time.
+  /// Payloads that the receiver may hold at a time.
   static constexpr std::size_t kLoans = 1024;
 
-  /// The worker made the memory; its client, or another worker, is its guest.
+  /// The worker creates the memory; the client, or another worker, is the guest.
   enum class Side : std::uint8_t { Guest = 0, Worker = 1 };
   enum class Sent : std::uint8_t {
     Yes,
     RingFull,   ///< the receiver is behind; try again
-    ArenaFull,  ///< it has payloads that it may keep for any time
-    TooLarge,   ///< for this memory at any time
+    ArenaFull,  ///< the receiver holds payloads, and may do so for any time
+    TooLarge,   ///< the batch never fits this memory
   };
   enum class Received : std::uint8_t {
     Nothing,
     Batch,
-    Elsewhere,  ///< the next batch comes, or has come, through the socket
+    Elsewhere,  ///< the next batch arrives, or has arrived, through the socket
   };
   /// Copies `size` bytes.
   using Copy = void (*)(std::byte* to, const std::byte* from, std::size_t size);
@@ -56,42 +56,44 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
 
   /// New memory, the worker's side. Throws std::system_error.
   static std::shared_ptr<SharedMemory> create();
-  /// The guest's side of what a worker made. Throws std::system_error, and DecodeError for other memory.
+  /// The guest's side of memory that a worker created. Throws std::system_error, and DecodeError if it is not
+  /// such memory.
   static std::shared_ptr<SharedMemory> open(Fd memory, Fd guest_doorbell, Fd worker_doorbell);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  /// What open() takes on the other side: the memory, the guest's doorbell, the worker's.
+  /// The descriptors that open() takes on the other side: the memory, the guest's doorbell, the worker's.
   std::array<int, 3> descriptors() const;
 
-  /// The arena for what this side sends, and the one for what it receives.
+  /// The arena of payloads that this side sends, and of those that it receives.
   std::span<std::byte> outgoing() const { return arena(side_); }
   std::span<std::byte> incoming() const { return arena(other_); }
   static bool inside(std::span<const std::byte> arena, std::span<const std::byte> bytes);
 
-  /// A block in the outgoing arena, given back when its last owner lets go of it; a payload in it is not
-  /// copied by try_send(). Null where there is no room. Any thread.
+  /// A block in the outgoing arena, freed when its last owner releases it. try_send() does not copy a payload
+  /// that is in such a block. @returns null if there is no room. Thread-safe.
   std::shared_ptr<std::byte> take(std::size_t size);
-  /// Sends the batch and clears it. Where it cannot be sent now it stays, and may have been copied into the
-  /// arena in part. Payloads are let go of where they were copied.
+  /// Sends the batch and clears it. A batch that cannot be sent now stays, though some of its payloads may
+  /// have been copied into the arena. Owners of copied payloads are released.
   Sent try_send(Batch& batch, Copy copy = plain_copy);
-  /// Tells the receiver that the next batch comes through the socket. @returns false where the ring is full.
+  /// Announces that the next batch arrives through the socket. @returns false if the ring is full.
   bool try_send_elsewhere();
-  /// Lets go of what the receiver has given back. Any thread. @returns whether it still has anything.
+  /// Releases the payloads that the receiver has given back. Thread-safe. @returns whether it still holds
+  /// any.
   bool collect();
-  /// Before the sender sleeps: its doorbell is to ring when the receiver gives something back. Any thread.
-  /// @returns false where something has been given back already.
+  /// To be called before the sender sleeps: the receiver then rings the sender's doorbell when it gives a
+  /// payload back. Thread-safe. @returns false if it has given one back already.
   bool arm_for_returns();
-  /// The receiver is gone: all that was sent is let go of.
+  /// The receiver is gone: releases all payloads that were sent.
   void forget_loans();
 
   /// Takes the next batch. Throws DecodeError.
   Received receive(Incoming& incoming);
-  /// Readable when something has come since arm() returned true.
+  /// A file descriptor that is readable if something has arrived since arm() returned true.
   int doorbell() const { return doorbells_[side_].get(); }
-  /// Before sleeping. Any thread. @returns false where there is something to receive.
+  /// To be called before sleeping. Thread-safe. @returns false if there is something to receive.
   bool arm();
-  /// After sleeping: makes the doorbell silent.
+  /// To be called after sleeping: resets the doorbell.
   void hush();
 
  private:
@@ -108,26 +110,26 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   std::span<std::byte> arena(std::size_t from) const;
 
   bool place(Batch& batch, Copy copy);
-  /// @returns whether there is room for an entry of `size` bytes in the ring.
+  /// @returns whether the ring has room for an entry of `size` bytes.
   bool room(std::size_t size) const;
   void put(std::uint64_t at, std::span<const std::byte> bytes) const;
   void get(std::uint64_t at, std::span<std::byte> bytes) const;
   void publish(std::size_t size);
-  /// Wakes the other side if it has said, in `sleeping`, that it sleeps.
+  /// Wakes the other side if `sleeping` says that it sleeps.
   void ring(std::atomic<std::uint32_t>& sleeping) const;
   void returned(std::uint32_t loan);
 
   const std::size_t side_;
   const std::size_t other_;
   const std::shared_ptr<SharedSegment> memory_;
-  const std::array<Fd, 2> doorbells_;  // whom each one wakes, by side
+  const std::array<Fd, 2> doorbells_;  // by the side that they wake
   std::byte* const base_;
 
-  std::uint64_t written_ = 0;  // the sender's
-  std::uint64_t read_ = 0;     // the receiver's
+  std::uint64_t written_ = 0;  // the sender's position
+  std::uint64_t read_ = 0;     // the receiver's position
   std::atomic<bool> armed_ = false;
 
-  std::mutex mutex_;         // guards what follows
+  std::mutex mutex_;         // guards the members below
   FreeRanges free_{kArena};  // of the outgoing arena
   std::vector<Loan> loans_;
   std::vector<std::uint32_t> free_loans_;

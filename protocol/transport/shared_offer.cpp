@@ -21,10 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// For one packet of the other side, which has nothing else to do.
+/// Time for one packet of the other side, which has nothing else to do.
 constexpr auto kPatience = 500ms;
 constexpr std::size_t kMaxToken = 256;
-/// What the client says when it has mapped the memory.
+/// Sent by the client when it has mapped the memory.
 constexpr char kTaken = 1;
 
 [[noreturn]] void fail(const char* call) {
@@ -49,7 +49,7 @@ Fd unix_socket(int flags) {
   return socket;
 }
 
-/// An address in the abstract name space: nothing is left behind in any folder.
+/// An address in the abstract name space, which leaves no file behind.
 struct Address {
   explicit Address(const std::string& name) {
     native.sun_family = AF_UNIX;
@@ -79,7 +79,7 @@ bool send_text(int connection, std::string_view text) {
   return ::send(connection, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
-/// One packet; empty where none comes.
+/// Receives one packet; empty if none arrives.
 std::string receive_text(int connection) {
   std::array<char, kMaxToken> packet{};
   const ssize_t size = ::recv(connection, packet.data(), packet.size(), 0);
@@ -90,13 +90,13 @@ std::string greeting(Guest guest, const std::string& token) {
   return static_cast<char>(guest) + token;
 }
 
-/// A client's segment, as it is told beside its descriptor.
+/// The description of a client's segment that accompanies its descriptor.
 struct SegmentHeader {
   ObjectId id;
   std::uint64_t size;
 };
 
-/// A packet of `Data`, with room for `count` descriptors.
+/// A packet that holds a `Data` and up to `count` descriptors.
 template <typename Data, std::size_t count>
 struct Packet {
   Packet() {
@@ -138,14 +138,14 @@ struct Packet {
 using MemoryPacket = Packet<char, 3>;
 using SegmentPacket = Packet<SegmentHeader, 1>;
 
-/// A connection to the worker that offers memory under this name, told who comes; none where there is no such
-/// offer on this host, or it is another user's.
+/// Connects to the worker that offers memory under this name, and sends the kind of guest and the token.
+/// @returns an empty Fd if there is no such offer on this host, or another user made it.
 Fd connect_as(Guest guest, const std::string& name, const std::string& token,
               std::chrono::milliseconds timeout) {
   Fd socket = unix_socket(0);
   limit_waiting(socket.get(), timeout);
   const Address address(name);
-  // The token is for nobody else's eyes.
+  // No other user may see the token.
   if (::connect(socket.get(), address.get(), address.size) != 0 || !same_user(socket.get()) ||
       !send_text(socket.get(), greeting(guest, token)))
     return {};
@@ -189,7 +189,7 @@ std::optional<SharedOffer::Taken> SharedOffer::take_segment(int connection) {
                 packet.value.id};
     if (send_text(connection, std::string_view(&kTaken, 1))) return taken;
   } catch (const std::exception&) {
-    // The client gets no answer, and sends what is in it otherwise.
+    // The client gets no answer, and then sends the data of the segment in other ways.
   }
   return std::nullopt;
 }
@@ -204,7 +204,7 @@ std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const s
     auto memory = SharedMemory::open(std::move((*fds)[0]), std::move((*fds)[1]), std::move((*fds)[2]));
     return send_text(socket.get(), std::string_view(&kTaken, 1)) ? memory : nullptr;
   } catch (const std::exception&) {
-    // The sockets do the same, only slower.
+    // The sockets do the same, but slower.
     return nullptr;
   }
 }

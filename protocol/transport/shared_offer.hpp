@@ -1,4 +1,4 @@
-// How a worker and its client, or another worker, find that they are on one host, and come to share memory.
+// How a worker and its client, or two workers, find out that they are on one host, and then share memory.
 #pragma once
 
 #include <chrono>
@@ -6,42 +6,42 @@
 #include <optional>
 #include <string>
 
-#include "protocol/messages.hpp"
+#include "protocol/ids.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_segment.hpp"
 
 namespace clique::protocol {
 
-/// Who takes an offer. The client comes again for each segment that it shares.
+/// Which process takes an offer. The client connects again for each segment that it shares.
 enum class Guest : char { Client = 'c', Peer = 'p', Segment = 's' };
 
-/// A worker's offer: a UNIX socket with an abstract name that nobody guesses. Who connects, is the same user
-/// and shows the session's token gets memory: the client what was made with the offer, once; other workers
-/// some of their own. Not thread-safe.
+/// A worker's shared-memory offer: a UNIX socket with an abstract name that cannot be guessed. A process of
+/// the same user that connects and presents the session's token gets memory: the client the memory that was
+/// created with the offer, once; each other worker memory of its own. Not thread-safe.
 class SharedOffer {
  public:
   /// Throws std::system_error.
   SharedOffer();
 
-  /// Workers to which memory is given.
+  /// Largest number of workers that get memory.
   static constexpr unsigned kMostPeers = 256;
 
   struct Taken {
     Guest guest;
     std::shared_ptr<SharedMemory> memory;    ///< of a client or a peer
-    std::shared_ptr<SharedSegment> segment;  ///< of a client's
+    std::shared_ptr<SharedSegment> segment;  ///< that a client shares
     ObjectId id = 0;                         ///< the segment's
   };
 
-  /// To be told to the client.
+  /// The name to send to the client.
   const std::string& name() const { return name_; }
-  /// Readable when somebody connects.
+  /// A file descriptor that is readable when a process connects.
   int fd() const { return listener_.get(); }
-  /// The client's.
+  /// The memory for the client.
   const std::shared_ptr<SharedMemory>& memory() const { return memory_; }
 
-  /// Answers one who has connected; waits a moment for what he says.
-  /// @returns what was taken; nothing where nobody has connected, or somebody who may not have it.
+  /// Answers a process that has connected; waits for its request for a moment.
+  /// @returns what it took; nothing if no process has connected, or one that gets nothing.
   std::optional<Taken> serve(const std::string& token);
 
  private:
@@ -54,12 +54,12 @@ class SharedOffer {
   unsigned peers_ = 0;
 };
 
-/// Takes the memory that the worker offers under this name.
-/// @returns null where there is no such offer on this host, or it is another user's.
+/// Takes the memory that a worker offers under this name.
+/// @returns null if there is no such offer on this host, or another user made it.
 std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const std::string& token,
                                                 Guest guest, std::chrono::milliseconds timeout);
 
-/// Gives a client's segment to the worker that offers memory under this name.
+/// Shares a segment of the client with the worker that offers memory under this name.
 /// @returns whether the worker has mapped it.
 bool give_segment(const std::string& name, const std::string& token, ObjectId id,
                   const SharedSegment& segment, std::chrono::milliseconds timeout);

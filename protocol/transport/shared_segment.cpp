@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "protocol/codec.hpp"
+#include "protocol/decode_error.hpp"
 
 namespace clique::protocol {
 
@@ -22,7 +22,7 @@ std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t size) {
   Fd memory(::memfd_create("clique", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory) fail("memfd_create");
   if (::ftruncate(memory.get(), static_cast<off_t>(size)) != 0) fail("ftruncate");
-  // Otherwise one side could make the other's use of it a fault.
+  // Otherwise one process could shrink the memory, and the other would fault when it uses it.
   if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
   return std::shared_ptr<SharedSegment>(new SharedSegment(std::move(memory), size));
 }
@@ -32,7 +32,7 @@ std::shared_ptr<SharedSegment> SharedSegment::open(Fd memory, std::size_t size) 
   if (::fstat(memory.get(), &status) != 0) fail("fstat");
   const int seals = ::fcntl(memory.get(), F_GET_SEALS);
   if (size == 0 || status.st_size != static_cast<off_t>(size) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-    throw DecodeError("shared memory of another size or kind");
+    throw DecodeError("a shared segment has another size or kind than announced");
   return std::shared_ptr<SharedSegment>(new SharedSegment(std::move(memory), size));
 }
 

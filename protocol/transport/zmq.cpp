@@ -5,28 +5,29 @@
 #include <cstdlib>
 #include <thread>
 
+#include "protocol/limits.hpp"
+
 namespace clique::protocol {
 
 namespace {
 
-/// Largest frame that a socket takes; ZeroMQ cuts the connection of a sender of more.
+/// Largest frame that a socket accepts; ZeroMQ closes the connection of a peer that sends a larger one.
 constexpr std::int64_t kMaxFrame = static_cast<std::int64_t>(Limits::kBatchBytes);
 
 zmq::message_t payload_frame(const Payload& payload) {
-  // The owner travels as ZeroMQ's hint, so that it lives exactly as long as the bytes are needed.
+  // The owner is ZeroMQ's hint, so that it lives exactly as long as the bytes are needed.
   auto* owner = new std::shared_ptr<const void>(payload.owner);
   return {const_cast<std::byte*>(payload.bytes.data()), payload.bytes.size(),
           [](void* /*data*/, void* hint) { delete static_cast<std::shared_ptr<const void>*>(hint); }, owner};
 }
 
-// A signal that arrives during the call (a profiler's, say) makes ZeroMQ give up before anything has
-// happened.
+// A signal during the call (from a profiler, for example) makes ZeroMQ return before it has done anything.
 void send_frame(zmq::socket_ref socket, zmq::message_t& frame, zmq::send_flags flags) {
   while (zmq_msg_send(frame.handle(), socket.handle(), static_cast<int>(flags)) < 0)
     if (zmq_errno() != EINTR) throw zmq::error_t();
 }
 
-/// @returns false where there is nothing.
+/// @returns false if there is no frame.
 bool receive_frame(zmq::socket_ref socket, zmq::message_t& frame) {
   while (zmq_msg_recv(frame.handle(), socket.handle(), ZMQ_DONTWAIT) < 0) {
     if (zmq_errno() == EAGAIN) return false;
@@ -58,7 +59,7 @@ void expect_payloads(zmq::socket_ref socket) {
 
 unsigned bulk_connections(bool long_way) {
   constexpr unsigned kMost = 4;
-  // One thread moves several GB/s; more only help where the rest of the way has processors of its own.
+  // One thread moves several GB/s; more threads help only if the other stages have processors of their own.
   static const unsigned count = std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMost);
   return long_way ? kMost : count;
 }
@@ -68,15 +69,15 @@ bool worth_another_connection(std::size_t present, bool answered, bool long_way)
 }
 
 int io_threads() {
-  // Connections go to the thread that has fewest: the two directions of what is large, and a worker's own
-  // sockets, find one each.
+  // ZeroMQ assigns a connection to the thread with the fewest: both directions of bulk data, and a worker's
+  // own sockets, get one each.
   constexpr int kMore = 3;
   return static_cast<int>(bulk_connections(false)) + kMore;
 }
 
 void keep_payload_memory() {
-  // The GNU C library keeps up to twice the size of the largest block that it has seen mapped and let go
-  // (mallopt(3), M_MMAP_THRESHOLD). Nobody touches this one.
+  // The GNU C library keeps up to twice the size of the largest block that was mapped and freed
+  // (mallopt(3), M_MMAP_THRESHOLD). This one is never touched.
   constexpr std::size_t kLarge = std::size_t{16} << 20U;
   void* volatile block = std::malloc(kLarge);
   std::free(block);
@@ -117,7 +118,7 @@ bool receive(zmq::socket_ref socket, Incoming& incoming) {
     zmq::message_t id;
     if (!receive_frame(socket, id)) return false;
     incoming.routing_id.assign(id.data<char>(), id.size());
-    if (!id.more()) throw DecodeError("a message without records");
+    if (!id.more()) throw DecodeError("a ZeroMQ message without records");
   }
   auto records = std::make_shared<zmq::message_t>();
   if (!receive_frame(socket, *records)) return false;
@@ -126,8 +127,8 @@ bool receive(zmq::socket_ref socket, Incoming& incoming) {
   bool more = records->more();
   while (more) {
     auto frame = std::make_shared<zmq::message_t>();
-    // Parts of one message arrive together: the rest is there.
-    if (!receive_frame(socket, *frame)) throw DecodeError("a message that ends early");
+    // ZeroMQ delivers all parts of a message together.
+    if (!receive_frame(socket, *frame)) throw DecodeError("a ZeroMQ message whose last frames are missing");
     more = frame->more();
     incoming.frames.push_back({std::as_bytes(std::span(frame->data<char>(), frame->size())), frame});
   }

@@ -7,44 +7,46 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/decode_error.hpp"
 
 namespace clique::protocol {
 
-/// Time within which a dead connection is noticed: ZMTP heartbeats on every socket, which have to be
-/// acknowledged by the other host, and answered by the other process, in time.
+/// A dead connection is noticed within the sum of these: every socket sends ZMTP heartbeats, which the other
+/// host must acknowledge and the other process must answer in time.
 inline constexpr int kHeartbeatIntervalMs = 1000;
 inline constexpr int kHeartbeatTimeoutMs = 4000;
 
-/// Settings of every Clique socket: no lingering, no dropping at a high-water mark, heartbeats, bounded
+/// Sets the options of a Clique socket: no lingering, no dropping at a high-water mark, heartbeats, bounded
 /// messages. To be called before bind or connect.
 void configure(zmq::socket_ref socket);
 
-/// For sockets that payloads come through: over a slow link one may take longer than a heartbeat's answer
-/// may, which comes after it. That the other host acknowledges is enough then.
+/// For sockets that receive payloads: over a slow link, a payload may take longer than a heartbeat's answer
+/// is allowed to, and the answer comes after it. The other host's acknowledgement is sufficient then.
 void expect_payloads(zmq::socket_ref socket);
 
-/// A way that takes longer than this, there and back, is worth several connections whatever there is of
-/// processors: the system lets each hold only so much.
+/// A link with a round trip longer than this deserves several connections, whatever the number of processors,
+/// because the system limits what is in flight on each.
 inline constexpr std::chrono::microseconds kLongWay{500};
 
-/// Over how many connections this process spreads a large transfer, each direction.
+/// Number of connections over which this process spreads large transfers, for each direction.
 unsigned bulk_connections(bool long_way);
 
-/// Whether there should be another connection for large transfers. On a short way they come one after the
-/// other: ZeroMQ gives each to the thread that has the fewest, and counts only those that are there already.
-/// @param present how many there are
-/// @param answered whether the last of them is known to be made
+/// Whether large transfers should get another connection. On a low-latency link, connections are made one
+/// after the other, because ZeroMQ assigns each to the thread with the fewest and counts only established
+/// ones.
+/// @param present number of connections that exist
+/// @param answered whether the last of them is known to be established
 bool worth_another_connection(std::size_t present, bool answered, bool long_way);
 
-/// How many threads ZeroMQ is to have here: as many as that, and more, so that commands and reports, whose
-/// connections are made first, mostly have other threads than what is large.
+/// Number of ZeroMQ's I/O threads in this process: one for each bulk connection, and some more, so that
+/// commands and reports, whose connections are made first, mostly have other threads than bulk data.
 int io_threads();
 
-/// Has the C library keep what it needs for payloads that come, which ZeroMQ takes from it one by one: else
-/// it gives memory that is let go back to the system at once, and the next payload costs a page fault for
-/// every 4 KiB. It takes effect where the application has not said itself what is to be kept (mallopt), and
-/// keeps some 32 MiB at most of what is let go. Any thread; once is enough.
+/// Makes the C library keep freed memory for received payloads, which ZeroMQ allocates one by one. Otherwise
+/// freed memory returns to the system at once, and the next payload costs a page fault for every 4 KiB. It
+/// has no effect if the application has set what is kept (mallopt), and keeps at most about 32 MiB.
+/// Thread-safe; one call is enough.
 void keep_payload_memory();
 
 /// A batch as ZeroMQ's frames: records, then payloads, which are not copied.
@@ -58,23 +60,22 @@ struct Incoming {
   std::shared_ptr<const void> owner;
 };
 
-/// Sends the batch as one message and clears it. Payloads are sent without copying: their owner is let go, on
-/// a thread of ZeroMQ's, once the bytes are out.
+/// Sends the batch as one message and clears it. Payloads are sent without copying: a thread of ZeroMQ
+/// releases their owner when the bytes are sent.
 /// @param routing_id of the receiver, on ROUTER sockets; empty on others.
-/// @returns false where the receiver is gone (ROUTER sockets with ZMQ_ROUTER_MANDATORY).
+/// @returns false if the receiver is gone (ROUTER sockets with ZMQ_ROUTER_MANDATORY).
 /// Throws zmq::error_t.
 bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {});
-/// The same in two steps. The first clears the batch.
+/// The same in two steps, of which the first clears the batch.
 Frames frames_of(Batch& batch);
 bool send(zmq::socket_ref socket, Frames frames, std::string_view routing_id = {});
 
 /// Receives one message without waiting.
-/// @returns false where there is none.
+/// @returns false if there is none.
 /// Throws zmq::error_t, and DecodeError for a message without records.
 bool receive(zmq::socket_ref socket, Incoming& incoming);
 
-/// The file descriptor of the connection that brought a message, as socket monitors name it; -1 where
-/// unknown.
+/// The file descriptor of the connection that a message arrived on, as socket monitors name it; -1: unknown.
 int connection_of(const Incoming& incoming);
 
 }  // namespace clique::protocol

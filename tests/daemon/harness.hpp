@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <msgpack.hpp>
+
 #include "harness.hpp"
 #include "ids.hpp"
 

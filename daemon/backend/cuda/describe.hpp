@@ -1,7 +1,7 @@
 #pragma once
 
 #include "daemon/backend/cuda/gpu/device.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/messages/session.hpp"
 
 namespace clique::daemon::cuda {
 

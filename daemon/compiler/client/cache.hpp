@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::daemon::compiler {
 

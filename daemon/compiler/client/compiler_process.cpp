@@ -26,6 +26,7 @@
 #include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
 #include "protocol/fd.hpp"
+#include "protocol/limits.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -35,24 +35,12 @@ protocol::Bytes receive_record(int socket, Deadline deadline = kNoDeadline);
 msgpack::object_handle parse_record(std::span<const std::uint8_t> record);
 
 /// Encodes a struct that declares CLIQUE_FIELDS as one record.
-template <protocol::Fielded T>
-msgpack::sbuffer encode(const T& value) {
-  msgpack::sbuffer record;
-  msgpack::packer packer(record);
-  std::vector<protocol::Payload> payloads;
-  protocol::detail::Encoder{packer, payloads}(value);
-  return record;
-}
+using protocol::encode;
 
 /// The reverse of encode(). Throws protocol::DecodeError.
 template <protocol::Fielded T>
 T decode(std::span<const std::uint8_t> record) {
-  const msgpack::object_handle parsed = parse_record(record);
-  std::span<const protocol::Payload> no_frames;
-  const std::shared_ptr<const void> no_owner;
-  T value;
-  protocol::detail::Decoder{no_frames, no_owner}(parsed.get(), value);
-  return value;
+  return protocol::decode<T>(parse_record(record).get());
 }
 
 }  // namespace clique::daemon::compiler

@@ -78,7 +78,7 @@ void check(const ProgramBinary& binary) {
 }  // namespace
 
 protocol::Bytes serialize(const ProgramBinary& binary) {
-  const msgpack::sbuffer content = encode(binary);
+  const protocol::Buffer content = encode(binary);
   Header header;
   header.size = content.size();
   header.checksum = XXH3_64bits(content.data(), content.size());

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages.hpp"
+#include "protocol/descriptions.hpp"
 
 namespace clique::daemon::compiler {
 

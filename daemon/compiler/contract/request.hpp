@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages.hpp"
+#include "protocol/aggregate.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -11,8 +11,9 @@
 #include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
 #include "protocol/limits.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/messages/transfers.hpp"
 
 namespace clique::icd {

@@ -15,7 +15,8 @@
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/copy.hpp"
 #include "icd/remote/link.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/messages/transfers.hpp"
 
 namespace clique::icd {

@@ -11,7 +11,8 @@
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/messages/objects.hpp"
 
 namespace clique::icd {

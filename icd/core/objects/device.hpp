@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
+#include "protocol/descriptions.hpp"
 #include "protocol/ids.hpp"
-#include "protocol/messages/devices.hpp"
 
 namespace clique::icd {
 

@@ -8,7 +8,8 @@
 #include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 

@@ -5,7 +5,8 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 

@@ -11,7 +11,8 @@
 #include "icd/core/programs/kernel.hpp"
 #include "icd/core/programs/program.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 

@@ -7,7 +7,8 @@
 #include "icd/common/object.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_segment.hpp"
 

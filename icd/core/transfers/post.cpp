@@ -7,7 +7,8 @@
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 

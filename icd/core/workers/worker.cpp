@@ -12,7 +12,8 @@
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
 #include "icd/remote/threads.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd {
 

@@ -1,9 +1,11 @@
-// The bytes of messages, which must not change between releases, and what is refused.
+// The bytes of messages, which must not change between releases, and the errors of invalid ones.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/decode_error.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::protocol {
 namespace {
@@ -208,7 +210,7 @@ TEST(Codec, GivenWrongMessagesThenTheyAreRefusedWithTheReason) {
   expect_refused("64", "array");                          // no record
   expect_refused("90", "number");                         // empty
   expect_refused("91cd03e7", "999");                      // unknown
-  expect_refused("92cc8000", "128");                      // the worker's own
+  expect_refused("92cc8000", "128");                      // a message that only workers send
   expect_refused("926401", "fields");                     // too few
   expect_refused("9464010200", "fields");                 // too many
   expect_refused("9364a16101", "integer");                // text for an integer
@@ -233,8 +235,8 @@ TEST(Codec, GivenWrongMessagesThenTheyAreRefusedWithTheReason) {
       "1",
       "integer");                                       // a number that is text
   expect_refused("9999999999999999999901", "msgpack");  // nested too deep
-  expect_refused("dd7fffffff", "msgpack");              // an array of two thousand millions
-  expect_refused("9268c6ffffffff", "msgpack");          // a block of four thousand millions
+  expect_refused("dd7fffffff", "msgpack");              // an array of 2^31 - 1 elements
+  expect_refused("9268c6ffffffff", "msgpack");          // a block of 2^32 - 1 bytes
   expect_refused("81a16101", "map");                    // a map
 }
 
@@ -258,7 +260,7 @@ TEST(Codec, GivenEveryPrefixOfABatchThenItIsRefusedOrShorter) {
   BatchReader reader;
   int complete = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    // A copy of exactly that size, so that a sanitizer sees a read beyond.
+    // A copy of exactly that size, so that a sanitizer detects reads beyond it.
     const std::vector<std::byte> prefix(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
     int messages = 0;
     try {

@@ -1,16 +1,18 @@
-// Arbitrary bytes are decoded or refused, and nothing else happens; sanitizers look on.
+// Arbitrary bytes are decoded or refused, and nothing else happens. Sanitizers check that.
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/decode_error.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::protocol {
 namespace {
 
 constexpr int kRounds = 100'000;
 
-/// One of each kind of field, several times nested.
+/// A batch with each kind of field, some of them nested.
 std::vector<std::byte> sample() {
   static const std::vector<std::byte> small(20, std::byte{1});
   static const std::vector<std::byte> large(kInlinePayload + 1, std::byte{2});
@@ -64,7 +66,7 @@ TEST(Fuzz, GivenMutationsThenTheyAreTakenOrRefused) {
     if (random() % 8 == 0) bad.resize(random() % bad.size());
     decode(reader, bad, taken, refused);
   }
-  // Both happen, or the test tests nothing.
+  // Without both outcomes, the test would test nothing.
   EXPECT_GT(taken, kRounds / 100);
   EXPECT_GT(refused, kRounds / 4);
 }
@@ -77,7 +79,7 @@ TEST(Fuzz, GivenNoiseThenItIsRefused) {
   for (int round = 0; round < kRounds; ++round) {
     std::vector<std::byte> noise(1 + random() % 64);
     for (std::byte& byte : noise) byte = static_cast<std::byte>(random());
-    // Often something that begins like a record.
+    // Often bytes that begin like a record.
     if (random() % 2 == 0) noise[0] = static_cast<std::byte>(0x90U + random() % 16);
     decode(reader, noise, taken, refused);
   }

@@ -1,16 +1,18 @@
-// What travels in one direction, over one connection after the other.
+// Lines: one direction of traffic over successive connections.
 #include "protocol/transport/line.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
+#include "protocol/messages.hpp"
+
 namespace clique::protocol {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// The end that listens, played by the test: hands out what comes, one batch at a time.
+/// The listening end, played by the test. Returns what arrives one batch at a time.
 class Lines : public testing::Test {
  protected:
   Lines() {
@@ -19,7 +21,8 @@ class Lines : public testing::Test {
     endpoint_ = router_.get(zmq::sockopt::last_endpoint);
   }
 
-  /// The next batch of whoever it comes from, as finishes' numbers; AttachLine and Received are kept aside.
+  /// The next batch of any sender, as the request numbers of its Finish messages. Stores AttachLine and
+  /// Received separately.
   std::vector<RequestId> next() {
     Incoming incoming;
     for (const auto deadline = Clock::now() + 10s; !receive(router_, incoming);)
@@ -78,7 +81,7 @@ TEST_F(Lines, GivenAnotherConnectionThenWhatHadNotComeIsSentAgain) {
   line->reconnect();
   EXPECT_FALSE(line->up());
   EXPECT_TRUE(next().empty());
-  // What is sent before the answer waits for it.
+  // Batches sent before the answer to AttachLine wait for it.
   send(*line, 5);
   answer(Received{3});
   EXPECT_TRUE(eventually([&] {
@@ -186,7 +189,7 @@ TEST_F(Lines, GivenNobodyAtThePortThenItIsGivenUpSoon) {
     if (advice == Repair::Advice::Reconnect) line->reconnect();
     return advice == Repair::Advice::GiveUp;
   }));
-  EXPECT_NE(std::string(repair.reason()).find("has ended"), std::string::npos) << repair.reason();
+  EXPECT_NE(std::string(repair.reason()).find("has exited"), std::string::npos) << repair.reason();
   EXPECT_GT(Clock::now() - begin, 500ms);
 }
 

@@ -8,7 +8,7 @@
 namespace clique::protocol {
 namespace {
 
-/// Nobody else uses it: this process maps nothing there but here.
+/// Only this test maps memory there.
 std::uint64_t free_address() {
   return PlacedMemory::windows().front().begin;
 }

@@ -1,4 +1,4 @@
-// Memory shared by both sides of a session, both of them played here.
+// Memory that both sides of a session share. The test plays both.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace {
@@ -22,7 +23,7 @@ Fd duplicate(int fd) {
 
 class Shared : public ::testing::Test {
  protected:
-  /// What is lent keeps the memory, as long as nobody says that the other side is gone.
+  /// Lent payloads keep the memory alive until forget_loans().
   ~Shared() override {
     for (const auto& side : {worker, client})
       if (side) side->forget_loans();
@@ -44,7 +45,7 @@ class Shared : public ::testing::Test {
     batch.add(WriteBuffer{{}, 1, 2, {data, nullptr}});
     return send(batch);
   }
-  /// The data of the WriteBuffer that comes next.
+  /// The data of the next WriteBuffer.
   Payload next_data() const {
     Incoming incoming;
     EXPECT_EQ(worker->receive(incoming), Received::Batch);
@@ -77,7 +78,7 @@ TEST_F(Shared, GivenManyBatchesOfManySizesWhenTheyAreSentThenTheyComeInOrderBoth
     EXPECT_TRUE(batch.empty());
     Incoming incoming;
     ASSERT_EQ(worker->receive(incoming), Received::Batch);
-    // And back.
+    // The answer.
     Batch answer;
     std::uint64_t expected = next - round % 7;
     BatchReader().read(MessageList<PeerDone>{}, incoming.records, incoming.frames, incoming.owner,
@@ -118,7 +119,7 @@ TEST_F(Shared, GivenABlockOfTheArenaWhenItIsSentThenItIsNotCopied) {
   ASSERT_EQ(incoming.frames.size(), 1U);
   EXPECT_EQ(incoming.frames[0].bytes.data() - client->incoming().data(), place);
   EXPECT_EQ(incoming.frames[0].bytes[4999], std::byte{7});
-  // Not to be taken by anybody else before the client has done with it.
+  // The block is not free before the client has released it.
   EXPECT_NE(worker->take(5000).get() - worker->outgoing().data(), place);
   incoming = {};
   EXPECT_EQ(worker->take(5000).get() - worker->outgoing().data(), place);
@@ -130,11 +131,11 @@ TEST_F(Shared, GivenPayloadsThatTheReceiverKeepsWhenTheArenaIsFullThenSendingFai
   while (send_data(data) == Sent::Yes) kept.push_back(next_data());
   EXPECT_EQ(kept.size(), SharedMemory::kArena / data.size());
   EXPECT_EQ(send_data(data), Sent::ArenaFull);
-  // In any order.
+  // Payloads may be given back in any order.
   kept.erase(kept.begin() + 1);
   EXPECT_EQ(send_data(data), Sent::Yes);
   EXPECT_EQ(next_data().bytes.size(), data.size());
-  // Small ones are bounded in number.
+  // The number of payloads is limited, too.
   kept.clear();
   const auto small = bytes(2000);
   while (send_data(small) == Sent::Yes) kept.push_back(next_data());
@@ -228,7 +229,7 @@ TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErr
     auto* memory = static_cast<std::byte*>(
         ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, side->descriptors()[0], 0));
     ASSERT_NE(memory, MAP_FAILED);
-    // Past the mark, which is looked at once.
+    // Behind the mark, which is only checked once.
     for (std::size_t i = 64; i < kSize; ++i) memory[i] = static_cast<std::byte>(::rand_r(&seed) >> 7);
     try {
       side->receive(incoming);

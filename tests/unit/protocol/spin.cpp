@@ -26,7 +26,7 @@ class Spin : public testing::Test {
     CPU_ZERO(&set);
     return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
   }
-  /// One processor for this thread alone, as long as this lives.
+  /// Binds this thread to one processor during its lifetime.
   class OneProcessor {
    public:
     OneProcessor() {
@@ -76,7 +76,7 @@ TEST_F(Spin, GoesOnForItsTimeSinceTheLastNews) {
   EXPECT_TRUE(spinning.go_on(begin));
   EXPECT_FALSE(spinning.go_on(begin + 1ms));
   EXPECT_FALSE(spinning.go_on(begin + 2ms));
-  // So much later that it does not matter whether others wanted the processor just now.
+  // So much later that it does not matter whether other threads needed the processor.
   const auto later = begin + 1h;
   EXPECT_FALSE(spinning.go_on(later));
   spinning.restart();
@@ -107,7 +107,7 @@ TEST_F(Spin, AVigilLastsAsTransfersDoWhereThereAreProcessors) {
   EXPECT_TRUE(vigil.over(begin));
   vigil.prolong(64U << 20U);
   vigil.prolong(64U << 20U);
-  // Two of 64 MiB at 20 bytes a nanosecond.
+  // Two transfers of 64 MiB at 20 bytes per nanosecond.
   EXPECT_EQ(vigil.over(begin + 6ms), processors() < 8);
   EXPECT_TRUE(vigil.over(Vigil::Clock::now() + 7ms));
 }

@@ -1,4 +1,4 @@
-// Over how many connections what is large goes, and where it comes to lie.
+// The number of connections for bulk data, and the memory of received payloads.
 #include "protocol/transport/zmq.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Connections, HaveThreadsOfTheirOwn) {
   EXPECT_GT(io_threads(), static_cast<int>(bulk_connections(false)));
 }
 
-// Sanitizers have an allocator of their own.
+// Sanitizers replace the allocator.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(PayloadMemory, IsThereForTheNextPayloads) {
   keep_payload_memory();
@@ -51,7 +51,7 @@ TEST(PayloadMemory, IsThereForTheNextPayloads) {
     ::getrusage(RUSAGE_THREAD, &usage);
     return usage.ru_minflt;
   };
-  // As on ZeroMQ's threads, whose memory is not that of the main thread.
+  // On another thread, because ZeroMQ's threads do not use the main thread's memory pool.
   std::thread([&] {
     receive();
     const long before = faults();

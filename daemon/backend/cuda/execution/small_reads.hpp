@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "daemon/backend/cuda/execution/launches.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/messages/commands.hpp"
 
 namespace clique::daemon::cuda {
 

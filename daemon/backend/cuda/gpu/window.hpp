@@ -10,7 +10,7 @@
 
 #include "daemon/backend/cuda/gpu/driver.hpp"
 #include "daemon/worker/peer_links.hpp"
-#include "protocol/messages.hpp"
+#include "protocol/messages/transfers.hpp"
 #include "protocol/transport/free_ranges.hpp"
 
 namespace clique::daemon::cuda {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace llvm {
 class LLVMContext;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::daemon::compiler {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/messages.hpp"
+#include "protocol/payload.hpp"
 
 namespace llvm {
 class Module;

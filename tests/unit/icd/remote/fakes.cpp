@@ -10,6 +10,7 @@
 #include <future>
 
 #include "icd/remote/clock.hpp"
+#include "protocol/transport/zmq.hpp"
 
 namespace clique::icd::test {
 

@@ -14,7 +14,8 @@
 #include "icd/remote/errand.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/reports.hpp"
-#include "protocol/codec.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 
 namespace clique::icd::test {
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <msgpack.hpp>
 
 #include "fakes.hpp"
 #include "icd/remote/nodes.hpp"
