@@ -117,7 +117,7 @@ TEST_F(Resume, GivenAcknowledgementOfWhatWasNeverSentThenTheSessionEnds) {
   cut();
   resume_commands();
   resume_reports(1'000'000);
-  EXPECT_TRUE(eventually([&] { return node_.logged("never sent"); }));
+  EXPECT_TRUE(eventually([&] { return node_.logged("were sent"); }));
 }
 
 TEST(ResumeTimeout, GivenClientThatDoesNotComeBackThenItsSessionEnds) {
