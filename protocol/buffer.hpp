@@ -28,9 +28,18 @@ class Buffer {
   ~Buffer() = default;
 
   void write(const char* bytes, std::size_t size) {
-    if (size > capacity_ - size_) grow(size);
-    std::memcpy(bytes_.get() + size_, bytes, size);
+    if (size > capacity_ - size_) [[unlikely]]
+      grow(size);
+    char* const to = bytes_.get() + size_;
     size_ += size;
+    // A number comes in up to 9 bytes that msgpack has just written one by one. Reading them as a word would
+    // have to wait for these writes.
+    constexpr std::size_t kNumber = 9;
+    if (size <= kNumber) {
+      for (std::size_t i = 0; i < size; ++i) to[i] = bytes[i];
+    } else {
+      std::memcpy(to, bytes, size);
+    }
   }
   void clear() { size_ = 0; }
 
@@ -42,7 +51,7 @@ class Buffer {
 
  private:
   /// Makes room for `size` more bytes.
-  void grow(std::size_t size);
+  [[gnu::cold, gnu::noinline]] void grow(std::size_t size);
 
   std::unique_ptr<char[]> bytes_;
   std::size_t size_ = 0;
