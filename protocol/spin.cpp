@@ -49,19 +49,11 @@ std::chrono::microseconds usual_time(bool in_memory) {
 
 /// What set_spin_time() was given, in microseconds.
 constexpr std::int64_t kNothing = -1;
-constexpr std::int64_t kNotCalled = -2;
-constinit std::atomic<std::int64_t> spin_time{kNotCalled};
+constinit std::atomic<std::int64_t> spin_time{kNothing};
 
 std::optional<std::chrono::microseconds> asked_spin_time() {
   const std::int64_t set = spin_time.load(std::memory_order_relaxed);
-  if (set >= 0) return std::chrono::microseconds(set);
-  if (set == kNothing) return std::nullopt;
-  try {
-    return parse_spin_time(std::getenv("CLIQUE_SPIN_US"));
-  } catch (const std::runtime_error&) {
-    // cliqued and the client report an invalid value when they read their settings.
-    return std::nullopt;
-  }
+  return set == kNothing ? std::nullopt : std::optional(std::chrono::microseconds(set));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace clique::protocol {
 std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 
 /// Sets how long threads of this process spin, for each Spinning and Vigil that is constructed from now on;
-/// nothing: a time that suits this host. Until the first call, CLIQUE_SPIN_US decides. Thread-safe.
+/// nothing, as before the first call: a time that suits this host. Thread-safe.
 void set_spin_time(std::optional<std::chrono::microseconds> time);
 
 /// How a thread spins before it sleeps, since sleeping and waking take 5 to 25 us on either side. On a host
@@ -33,7 +33,7 @@ class Spinning {
   /// @param now a time after that look began
   /// @returns whether to look again; false: it is time to sleep.
   bool go_on(Clock::time_point now);
-  /// Longest time to spin: CLIQUE_SPIN_US, or else a time that suits this host.
+  /// Longest time to spin: that of set_spin_time(), or else a time that suits this host.
   std::chrono::microseconds time() const { return time_; }
 
  private:
@@ -46,7 +46,8 @@ class Spinning {
 
 /// Lets threads spin longer while data is transferred between a device and memory that is shared with it. The
 /// size of such a transfer tells about when it completes, and a thread that sleeps meanwhile notices it late
-/// by a part of the transfer's time. Adds nothing if CLIQUE_SPIN_US is set, or on a host with few processors.
+/// by a part of the transfer's time. Adds nothing if set_spin_time() was given a time, or on a host with few
+/// processors.
 class Vigil {
  public:
   using Clock = std::chrono::steady_clock;

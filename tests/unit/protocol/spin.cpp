@@ -18,8 +18,8 @@ constexpr std::uint64_t kMuch = 1ULL << 40U;
 
 class Spin : public testing::Test {
  protected:
-  void SetUp() override { ::unsetenv("CLIQUE_SPIN_US"); }
-  void TearDown() override { ::unsetenv("CLIQUE_SPIN_US"); }
+  void SetUp() override { set_spin_time(std::nullopt); }
+  void TearDown() override { set_spin_time(std::nullopt); }
 
   static unsigned processors() {
     cpu_set_t set;
@@ -56,7 +56,7 @@ TEST_F(Spin, TextsAreMicroseconds) {
 }
 
 TEST_F(Spin, WhatIsAskedForCounts) {
-  ::setenv("CLIQUE_SPIN_US", "77", 1);
+  set_spin_time(77us);
   const OneProcessor one;
   EXPECT_EQ(Spinning(true).time(), 77us);
   EXPECT_EQ(Spinning(false).time(), 77us);
@@ -70,7 +70,7 @@ TEST_F(Spin, NobodySpinsOnTheOnlyProcessor) {
 }
 
 TEST_F(Spin, GoesOnForItsTimeSinceTheLastNews) {
-  ::setenv("CLIQUE_SPIN_US", "1000", 1);
+  set_spin_time(1ms);
   Spinning spinning(true);
   const auto begin = Spinning::Clock::now();
   EXPECT_TRUE(spinning.go_on(begin));
@@ -85,7 +85,7 @@ TEST_F(Spin, GoesOnForItsTimeSinceTheLastNews) {
 }
 
 TEST_F(Spin, SleepsSoonWhereOthersWantTheProcessor) {
-  ::setenv("CLIQUE_SPIN_US", "1000000", 1);
+  set_spin_time(1s);
   const OneProcessor one;
   Spinning spinning(true);
   std::atomic<bool> over{false};
@@ -120,7 +120,7 @@ TEST_F(Spin, NoVigilIsLong) {
 }
 
 TEST_F(Spin, NoVigilBesideATimeThatWasAskedFor) {
-  ::setenv("CLIQUE_SPIN_US", "0", 1);
+  set_spin_time(0us);
   Vigil vigil;
   vigil.prolong(kMuch);
   EXPECT_TRUE(vigil.over(Vigil::Clock::now()));
