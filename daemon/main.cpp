@@ -19,7 +19,8 @@ namespace {
 
 using namespace clique::daemon;
 
-/// Takes `--control-fd N`, with which every started process is called, off the begin of its arguments.
+/// Removes `--control-fd N` from the beginning of the arguments. cliqued passes it to every process that it
+/// starts.
 ControlChannel take_control_channel(std::span<char*>& arguments) {
   int descriptor = -1;
   if (arguments.size() >= 2 && std::string_view(arguments[0]) == "--control-fd") {

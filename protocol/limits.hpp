@@ -32,8 +32,8 @@ inline constexpr std::size_t kLargeTransfer = 2 * kMiB;
 /// holds.
 inline constexpr std::size_t kLargeOverLongWay = 256 * kKiB;
 
-/// A line's receiving end acknowledges after so many batches, or so many bytes of them: few enough for the
-/// sender to keep until then, and enough for acknowledging to cost nothing that matters.
+/// A line's receiving end acknowledges after this number of batches, or this number of bytes in them. The
+/// sender keeps that much until then, and acknowledgements this rare cost nothing that matters.
 inline constexpr unsigned kBatchesToAcknowledge = 64;
 inline constexpr std::size_t kBytesToAcknowledge = 1 * kMiB;
 

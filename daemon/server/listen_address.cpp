@@ -20,7 +20,7 @@ std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
-/// Takes the host off the begin of `text`.
+/// Removes the host from the beginning of `text`.
 std::string split_host(std::string_view& text) {
   const std::string_view whole = text;
   if (text.starts_with('[')) {

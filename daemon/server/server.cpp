@@ -288,8 +288,7 @@ void Server::forgo(const std::string& routing_id) {
 std::string Server::drains() const {
   return fmt::format(
       "node {} is draining: it accepts no new sessions and will stop; leave it out, or try again after it "
-      "has been "
-      "started again",
+      "has been started again",
       settings_.name);
 }
 

@@ -29,7 +29,7 @@ class LineSender {
   /// Sends a batch and clears it. If the receiver cannot be reached, the batch waits for resume(). Throws
   /// like send() in zmq.hpp.
   void send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {});
-  /// The other end has received this many batches. Throws DecodeError if so many were never sent.
+  /// The other end has received this many batches. Throws DecodeError if fewer were sent.
   void received(std::uint64_t batches);
   /// From now on, batches are kept but not sent.
   void interrupt() { interrupted_ = true; }

@@ -167,8 +167,8 @@ void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames) 
 
 Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {
   zmq::socket_t made = dealer(endpoint);
-  // Whoever leaves the daemon before attaching to a worker gives that up, so these stay; but not for longer
-  // than the context, which is there by now.
+  // A client that disconnects from the daemon before it attaches to a worker gives the worker up, so these
+  // sockets stay open. They close before the context, because that was constructed first.
   static std::list<zmq::socket_t> connected;
   zmq::socket_t& socket = connected.emplace_back(std::move(made));
   send(socket, Hello{version, protocol::Wish::Session, name});

@@ -26,7 +26,7 @@ TEST(Limits, GivenAsManySessionsAsThereMayBeThenOthersAreRefusedUntilOneEnds) {
   }
   EXPECT_EQ(first.set_up().status, 0);
   EXPECT_EQ(first.finish().status, 0);
-  // Whoever comes when one ends gets its place, even where its process is not gone yet.
+  // A client that arrives when a session ends takes its place, even if that session's process still exists.
   second->send(Goodbye{});
   second.reset();
   Client fourth(node, "the fourth");

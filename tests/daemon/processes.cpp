@@ -1,4 +1,4 @@
-// Whoever dies, nothing is left behind.
+// A process that dies, whichever it is, leaves nothing behind.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

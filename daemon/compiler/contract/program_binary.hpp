@@ -70,7 +70,7 @@ struct Kernel {
   std::vector<Arg> args;
   std::vector<HiddenArg> hidden;
   std::uint32_t params_size = 0;  ///< bytes of the parameter block
-  std::uint32_t local_size = 0;   ///< bytes of __local variables at the begin of the dynamic shared memory
+  std::uint32_t local_size = 0;  ///< bytes of __local variables at the beginning of the dynamic shared memory
   std::uint32_t static_local_size = 0;  ///< bytes of the other __local variables, which CUDA places itself
   std::array<std::uint32_t, 3> required_group{};  ///< reqd_work_group_size; 0: none
   std::uint32_t required_sub_group = 0;           ///< intel_reqd_sub_group_size; 0: none
