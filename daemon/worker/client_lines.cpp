@@ -1,6 +1,7 @@
 #include "daemon/worker/client_lines.hpp"
 
 #include <iterator>
+#include <utility>
 
 #include "daemon/worker/segments.hpp"
 
@@ -76,11 +77,14 @@ void ClientLines::attach_line(const protocol::Incoming& incoming) {
     const protocol::AttachLine message = admission_.attach_line(incoming);
     if (message.line == protocol::kCommandsLine) {
       if (!connections_.resumable()) throw protocol::DecodeError("the session cannot be resumed");
-      former_ids_.insert(commands_.routing_id());
-      commands_.attach(socket_, incoming);
+      const std::string former = commands_.routing_id();
+      const bool newer = commands_.attach(socket_, incoming, message.attempt);
+      former_ids_.insert(newer ? former : incoming.routing_id);
+      if (!newer) return;
       connections_.commands.replace(incoming);
       connections_.resumed();
-    } else if (message.line == protocol::kReportsLine || bulk_ids_.size() >= kMaxLines) {
+    } else if (message.line == protocol::kReportsLine ||
+               (!knows_bulk(message) && bulk_ids_.size() >= kMaxLines)) {
       throw protocol::DecodeError("line " + std::to_string(message.line) + " does not belong here");
     } else {
       attach_bulk(message, incoming);
@@ -93,23 +97,38 @@ void ClientLines::attach_line(const protocol::Incoming& incoming) {
   }
 }
 
+bool ClientLines::knows_bulk(const protocol::AttachLine& message) const {
+  return message.to_client ? downlinks_.contains(message.line) : uplinks_.contains(message.line);
+}
+
 void ClientLines::attach_bulk(const protocol::AttachLine& message, const protocol::Incoming& incoming) {
-  const std::string former =
-      message.to_client ? downlinks_[message.line].routing_id : uplinks_[message.line].routing_id();
+  std::string former;
+  bool newer = false;
+  if (message.to_client) {
+    OutwardLine& line = downlinks_[message.line];
+    newer = line.attempts.advance(message.attempt);
+    if (newer) former = std::exchange(line.routing_id, incoming.routing_id);
+  } else {
+    InwardLine& line = uplinks_[message.line];
+    former = line.routing_id();
+    newer = line.attach(socket_, incoming, message.attempt);
+  }
+  if (!newer) {
+    former_ids_.insert(incoming.routing_id);
+    return;
+  }
   if (!former.empty()) {
     bulk_ids_.erase(former);
     former_ids_.insert(former);
   }
   bulk_ids_.emplace(incoming.routing_id, message.line);
-  if (!message.to_client) {
-    uplinks_[message.line].attach(socket_, incoming);
-    return;
-  }
-  OutwardLine& line = downlinks_[message.line];
-  line.routing_id = incoming.routing_id;
+  if (message.to_client) resume_downlink(downlinks_[message.line], message.received);
+}
+
+void ClientLines::resume_downlink(OutwardLine& line, std::uint64_t received) {
   if (!connections_.resumable()) line.sender.keep_nothing();
   send_alone(socket_, protocol::Received{}, line.routing_id);
-  line.sender.resume(socket_, message.received, line.routing_id);
+  line.sender.resume(socket_, received, line.routing_id);
 }
 
 void ClientLines::receive_bulk(protocol::LineId id, protocol::Incoming&& incoming) {

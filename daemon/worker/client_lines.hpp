@@ -65,11 +65,16 @@ class ClientLines final : public PeerLinks::ClientLink {
  private:
   struct OutwardLine {
     std::string routing_id;
+    Attempts attempts;
     protocol::LineSender sender;
   };
 
   void attach_line(const protocol::Incoming& incoming);
+  /// Whether the message is about a line for large transfers that this session has.
+  bool knows_bulk(const protocol::AttachLine& message) const;
   void attach_bulk(const protocol::AttachLine& message, const protocol::Incoming& incoming);
+  /// Sends what the client has not received of the line, on its new connection.
+  void resume_downlink(OutwardLine& line, std::uint64_t received);
   void receive_bulk(protocol::LineId id, protocol::Incoming&& incoming);
   void count(InwardLine& line, const protocol::Incoming& incoming);
 
@@ -88,7 +93,7 @@ class ClientLines final : public PeerLinks::ClientLink {
   std::map<protocol::LineId, OutwardLine> downlinks_;
   std::size_t next_downlink_ = 0;
   std::map<std::string, protocol::LineId> bulk_ids_;  // uplinks and downlinks by their routing ids
-  std::set<std::string> former_ids_;                  // of connections that were replaced
+  std::set<std::string> former_ids_;                  // of connections that were replaced or came too late
 
   std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is on another host
   std::deque<protocol::Incoming> from_socket_;      // batches that did not fit into the shared memory

@@ -4,9 +4,11 @@
 
 namespace clique::daemon {
 
-void InwardLine::attach(zmq::socket_ref socket, const protocol::Incoming& incoming) {
+bool InwardLine::attach(zmq::socket_ref socket, const protocol::Incoming& incoming, std::uint32_t attempt) {
+  if (!attempts_.advance(attempt)) return false;
   routing_id_ = incoming.routing_id;
   acknowledge(socket);
+  return true;
 }
 
 void InwardLine::count(zmq::socket_ref socket, const protocol::Incoming& incoming, Acknowledge acknowledges) {

@@ -32,13 +32,18 @@ void PeerInbox::attach(const protocol::Incoming& incoming) {
   if (former_ids_.contains(incoming.routing_id)) return;
   try {
     const protocol::AttachLine message = admission_.attach_line(incoming);
-    if (lines_.size() >= kMaxLines) throw protocol::DecodeError("the session has too many peers");
+    if (!lines_.contains(message.line) && lines_.size() >= kMaxLines)
+      throw protocol::DecodeError("the session has too many peers");
     InwardLine& line = lines_[message.line];
-    if (!line.routing_id().empty()) {
-      ids_.erase(line.routing_id());
-      former_ids_.insert(line.routing_id());
+    const std::string former = line.routing_id();
+    if (!line.attach(socket_, incoming, message.attempt)) {
+      former_ids_.insert(incoming.routing_id);
+      return;
     }
-    line.attach(socket_, incoming);
+    if (!former.empty()) {
+      ids_.erase(former);
+      former_ids_.insert(former);
+    }
     ids_.emplace(incoming.routing_id, message.line);
   } catch (const protocol::DecodeError& error) {
     admission_.drop("peers", error);

@@ -47,7 +47,7 @@ class PeerInbox {
   const InwardLine::Acknowledge acknowledge_;
   std::map<protocol::LineId, InwardLine> lines_;
   std::map<std::string, protocol::LineId> ids_;  // by routing id
-  std::set<std::string> former_ids_;             // of connections that were replaced
+  std::set<std::string> former_ids_;             // of connections that were replaced or came too late
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_;
 };
 

@@ -191,6 +191,7 @@ std::optional<std::uint64_t> Session::resume_reports(const protocol::Incoming& i
     const protocol::AttachLine message = admission_.attach_line(incoming);
     if (message.line != protocol::kReportsLine || !connections_.resumable())
       throw protocol::DecodeError("line " + std::to_string(message.line) + " does not belong here");
+    if (!report_attempts_.advance(message.attempt)) return std::nullopt;
     connections_.reports.replace(incoming);
     connections_.resumed();
     return message.received;

@@ -72,6 +72,7 @@ class Session {
   ClientLines client_lines_;
   PeerInbox peer_inbox_;
   std::string reports_id_;  // routing id of the first reports connection; empty before
+  Attempts report_attempts_;
   bool open_ = false;
   std::string client_ = "a client";  // for logs
   Clock::time_point attach_deadline_ = Clock::time_point::max();

@@ -83,7 +83,10 @@ struct AttachLine {
   LineId line = 0;
   bool to_client = false;      ///< the worker sends: it carries pushes to kClientPeer
   std::uint64_t received = 0;  ///< if the worker sends: batches of the line received so far
-  CLIQUE_MESSAGE(AttachLine, token, line, to_client, received)
+  /// Counts the line's connections. The worker ignores an AttachLine that is not newer than the connection it
+  /// has, because one of an abandoned connection may arrive late.
+  std::uint32_t attempt = 0;
+  CLIQUE_MESSAGE(AttachLine, token, line, to_client, received, attempt)
 };
 
 /// From the receiving end of a line to the sending end, alone in its batch: how many batches have arrived

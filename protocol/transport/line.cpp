@@ -84,7 +84,7 @@ Line::Line(zmq::context_t& zmq, std::string endpoint, std::string token, LineId 
   if (begins_session)
     first.add(Attach{token_});
   else
-    first.add(AttachLine{token_, id_, direction_ == Direction::Inward, 0});
+    first.add(next_attach());
   answered_ = begins_session;
   connect(first);
 }
@@ -106,6 +106,10 @@ void Line::connect(Batch& first) {
   connected_ = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   monitor_ = std::move(monitor);
+}
+
+AttachLine Line::next_attach() {
+  return {token_, id_, direction_ == Direction::Inward, receiver_.received(), ++attempt_};
 }
 
 Monitor::End Line::end() {
@@ -188,7 +192,7 @@ void Line::reconnect() {
   }
   socket_.close();
   Batch first;
-  first.add(AttachLine{token_, id_, direction_ == Direction::Inward, receiver_.received()});
+  first.add(next_attach());
   connect(first);
 }
 

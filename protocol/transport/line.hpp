@@ -20,6 +20,7 @@
 
 namespace clique::protocol {
 
+struct AttachLine;
 struct Received;
 
 /// The sending end of a line: keeps every batch until the other end acknowledges it. Used by one thread at a
@@ -110,6 +111,7 @@ class Line {
  private:
   /// Connects a new socket and sends `first`.
   void connect(Batch& first);
+  AttachLine next_attach();
   void hear(const Received& message);
   void note_answer();
 
@@ -122,7 +124,8 @@ class Line {
   BatchReader reader_;
   LineSender sender_;
   LineReceiver receiver_;
-  bool answered_ = true;  // whether AttachLine has been answered
+  std::uint32_t attempt_ = 0;  // the last AttachLine's; 0: none was sent
+  bool answered_ = true;       // whether AttachLine has been answered
   std::chrono::steady_clock::time_point connected_;
   std::atomic<std::chrono::nanoseconds> round_trip_{std::chrono::nanoseconds(0)};
   std::atomic<bool> resumable_{true};

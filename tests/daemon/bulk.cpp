@@ -22,7 +22,7 @@ class Bulk : public testing::Test {
   const char* data() const { return reinterpret_cast<const char*>(numbers_.data()); }
   zmq::socket_t connect(const std::string& token, bool to_client) {
     zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(client_.address.commands));
-    send(socket, AttachLine{token, next_line_++, to_client, 0});
+    send(socket, AttachLine{token, next_line_++, to_client, 0, 1});
     return socket;
   }
   /// The part of the content that begins at `offset`.

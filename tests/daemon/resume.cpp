@@ -1,4 +1,6 @@
 // Clients whose connections break, and who come back, or do not.
+#include <optional>
+
 #include "harness.hpp"
 #include "ids.hpp"
 
@@ -31,10 +33,12 @@ class Resume : public testing::Test {
     client_.reports_socket.close();
     EXPECT_TRUE(eventually([&] { return node_.logged("its session waits"); }));
   }
-  zmq::socket_t connect(std::uint16_t port, LineId line, std::uint64_t received,
-                        const std::string& token) const {
+  /// Another connection for a line, the newest one unless `attempt` says otherwise.
+  zmq::socket_t connect(std::uint16_t port, LineId line, std::uint64_t received, const std::string& token,
+                        std::optional<std::uint32_t> attempt = {}) {
     zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(port));
-    test::send(socket, AttachLine{token, line, line == kReportsLine, received});
+    test::send(socket,
+               AttachLine{token, line, line == kReportsLine, received, attempt ? *attempt : ++attempts_});
     return socket;
   }
   /// Another connection for the commands. @returns how many batches had come there.
@@ -49,6 +53,7 @@ class Resume : public testing::Test {
   Node node_{{"--resume-timeout", "60"}};
   Client client_{node_};
   std::uint64_t sent_ = 0;
+  std::uint32_t attempts_ = 0;
 };
 
 TEST_F(Resume, GivenCutThenTheSessionGoesOnWhereItWas) {
@@ -103,6 +108,24 @@ TEST_F(Resume, GivenManyCutsThenNothingIsLostOrTwice) {
     ASSERT_TRUE(reports.messages().empty() || !std::holds_alternative<EventState>(reports.messages().back()));
     received += reports.batches() - 1;
   }
+}
+
+TEST_F(Resume, GivenAttachLineOfAnEarlierConnectionThenItIsIgnored) {
+  set_up();
+  cut();
+  const std::uint32_t earlier = ++attempts_;
+  resume_commands();
+  resume_reports(client_.reports.batches());
+  Receiver<Reports> reports(client_.reports_socket);
+  reports.next<Received>();
+  zmq::socket_t late_commands =
+      connect(client_.address.commands, kCommandsLine, 0, client_.address.token, earlier);
+  zmq::socket_t late_reports =
+      connect(client_.address.reports, kReportsLine, 0, client_.address.token, earlier);
+  EXPECT_FALSE(Receiver<Acknowledgements>(late_commands).comes<Received>(std::chrono::milliseconds(100)));
+  EXPECT_FALSE(Receiver<Reports>(late_reports).comes<Attached>(std::chrono::milliseconds(100)));
+  send(Marker{command(101)});
+  EXPECT_EQ(reports.next<EventState>().command, 101U);
 }
 
 TEST_F(Resume, GivenWrongTokenThenItIsRefusedAndTheSessionGoesOn) {

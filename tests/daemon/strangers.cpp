@@ -73,7 +73,7 @@ TEST_F(Strangers, GivenRubbishInFramesThenItIsDroppedAndLogged) {
     send_frames(socket, {"", "", ""});
     send_frames(socket, {std::string(1000, '\xff')});
     send_frames(socket, {records_of(Attach{"wrong"})});
-    send_frames(socket, {records_of(AttachLine{"wrong", 7, false, 0})});
+    send_frames(socket, {records_of(AttachLine{"wrong", 7, false, 0, 1})});
     send_frames(socket, {records_of(Goodbye{})});
     send_frames(socket, {records_of(Hello{1, protocol::Wish::Session, "x"}).substr(0, 3)});
     for (int i = 0; i < 50; ++i) {
