@@ -1,9 +1,9 @@
 #include "daemon/server/daemon.hpp"
 
-#include <signal.h>
 #include <sys/signalfd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>

@@ -568,6 +568,7 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue, cl
   for (cl_uint i = 0; i < num_mem_objects; ++i) objects.push_back(memory_for(*queue, mem_objects[i]));
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   std::vector<Access> ranges;
+  ranges.reserve(objects.size());
   for (const Ref<Memory>& object : objects) ranges.push_back(Access::all(*object, Access::Read));
   give_event(migrate(*queue, std::move(ranges), flags, {CL_COMMAND_MIGRATE_MEM_OBJECTS, waits},
                      report_if(event != nullptr)),

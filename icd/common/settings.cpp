@@ -107,7 +107,7 @@ std::string device_choice() {
 }
 
 std::optional<std::string> daemon_path() {
-  const auto path = environment("CLIQUE_DAEMON");
+  auto path = environment("CLIQUE_DAEMON");
   if (!path || path->empty()) return std::nullopt;
   if (!is_executable(*path))
     throw SettingError("CLIQUE_DAEMON is " + in_quotes(*path) + ", which is not an executable file");

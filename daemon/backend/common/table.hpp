@@ -59,7 +59,8 @@ class Table {
 
 /// The error for a released id that no table has.
 inline RuleBroken unknown_release(protocol::ObjectId id) {
-  return RuleBroken("object " + std::to_string(id) + " was released but does not exist");
+  RuleBroken error("object " + std::to_string(id) + " was released but does not exist");
+  return error;
 }
 
 }  // namespace clique::daemon

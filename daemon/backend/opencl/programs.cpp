@@ -223,7 +223,8 @@ void OpenClBackend::handle(protocol::LinkProgram&& message) {
     status = error.status();
   }
   programs_.add(message.id, program);
-  builds_.post(program, [this, devices = natives(message.devices), message = std::move(message), inputs,
+  auto devices = natives(message.devices);
+  builds_.post(program, [this, devices = std::move(devices), message = std::move(message), inputs,
                          program = program.get(), status] {
     program->status = status;
     std::vector<cl_program> natives;

@@ -82,7 +82,7 @@ Request request_of(const Arguments& arguments) {
       request.il.assign(text.begin(), text.end());
     } else {
       // Makes messages name the file.
-      request.source += "#line 1 \"" + path + "\"\n" + text;
+      request.source.append("#line 1 \"").append(path).append("\"\n").append(text);
     }
   }
   return request;
