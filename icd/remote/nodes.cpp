@@ -69,7 +69,8 @@ Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, cons
 
 /// Returns the links, after reporting the failures.
 std::vector<std::unique_ptr<Link>> tell(Opened opened, const std::string& label) {
-  for (const std::string& failure : opened.failures) say_once(label + ": " + failure);
+  for (const std::string& failure : opened.failures)
+    say_once(std::string(label).append(": ").append(failure));
   return std::move(opened.links);
 }
 
@@ -188,6 +189,7 @@ std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settin
     auto links = tell(open_links(zmq, start_embedded(deadline), settings, deadline), "this host");
     if (links.empty()) return nullptr;
     std::vector<protocol::Driver> drivers;
+    drivers.reserve(links.size());
     for (const auto& link : links) drivers.push_back({link->endpoint().driver, link->attached().devices});
     const std::string name = links[0]->endpoint().node;
     auto once = std::make_shared<std::vector<std::unique_ptr<Link>>>(std::move(links));

@@ -341,6 +341,19 @@ TEST_F(clGetDeviceInfo, GivenImagesThenLimitsAreSetOnlyWithThem) {
   }
 }
 
+TEST_F(clGetDeviceInfo, GivenFloatAtomicsThenTheirCapabilitiesAreKnown) {
+  constexpr cl_device_info single_capabilities = 0x4231;  // not in older headers
+  for (const cl_device_id each : devices()) {
+    cl_bitfield capabilities = 0;
+    const cl_int status =
+        ::clGetDeviceInfo(each, single_capabilities, sizeof capabilities, &capabilities, nullptr);
+    if (has_extension(each, "cl_ext_float_atomics"))
+      EXPECT_EQ(CL_SUCCESS, status);
+    else
+      EXPECT_EQ(CL_INVALID_VALUE, status);
+  }
+}
+
 TEST_F(clGetDeviceInfo, GivenPipesThenLimitsAreZeroWithoutThem) {
   for (const cl_device_id each : devices()) {
     const bool pipes = get<cl_bool>(each, CL_DEVICE_PIPE_SUPPORT);

@@ -100,6 +100,10 @@ constexpr cl_uint kExtensionQueries[] = {
     CL_DEVICE_SUPPORTED_REGISTER_ALLOCATIONS_ARM,
     CL_DEVICE_CONTROLLED_TERMINATION_CAPABILITIES_ARM,
     CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT,
+    // Older headers lack cl_ext_float_atomics: its capabilities in single, double and half precision.
+    0x4231,
+    0x4232,
+    0x4233,
     CL_DEVICE_IP_VERSION_INTEL,
     CL_DEVICE_ID_INTEL,
     CL_DEVICE_NUM_SLICES_INTEL,
