@@ -9,8 +9,6 @@
 #include "child.hpp"
 #include "helpers.hpp"
 
-extern char** environ;
-
 namespace clique::test {
 
 class Exit : public ApiTest {

@@ -59,8 +59,8 @@ TEST(Links, GivenHeadersWhenCompiledThenTheyAreIncludedByName) {
   request.kind = Request::Kind::Compile;
   request.header_names = {"inc/a.h", "b.h"};
   request.headers = {"#include \"c.h\"\n#define A 1\n", "#define B 2\n"};
-  request.header_names.push_back("inc/c.h");
-  request.headers.push_back("");
+  request.header_names.emplace_back("inc/c.h");
+  request.headers.emplace_back();
   const Result result = shared_compiler().run(request, kLimit);
   EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
   EXPECT_TRUE(result.files.empty());
@@ -113,7 +113,7 @@ TEST(Links, GivenWrongInputsWhenLinkedThenItFails) {
 }
 
 TEST(Links, GivenPrintfInAnObjectWhenLinkedThenTheFormatIsKept) {
-  const Result result = link({compiled("__kernel void k(int a) { printf(\"%d\\n\", a); }")});
+  const Result result = link({compiled(R"(__kernel void k(int a) { printf("%d\n", a); })")});
   ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
   EXPECT_EQ(parse_program_binary(result.binary).formats, std::vector<std::string>{"%d\n"});
 }

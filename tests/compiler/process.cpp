@@ -1,9 +1,9 @@
 // CompilerProcess: what happens when clique-compiler crashes, hangs or answers nonsense; and the cache.
 #include <CL/cl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -58,8 +58,9 @@ TEST(Process, GivenItTakesTooLongWhenTheTimeIsOverThenItIsStopped) {
 TEST(Process, GivenItReadsNothingWhenTheRequestIsLargeThenTheTimeCounts) {
   const Script slow("exec sleep 100\n");
   CompilerProcess compiler(slow.path(), Cache(""));
-  EXPECT_TRUE(contains(compiler.run(build_request(std::string(10'000'000, ' ')), seconds(1)).log,
-                       "more than 1 seconds"));
+  std::string large;
+  large.resize(10'000'000, ' ');
+  EXPECT_TRUE(contains(compiler.run(build_request(large), seconds(1)).log, "more than 1 seconds"));
 }
 
 TEST(Process, GivenItCrashesWhenAskedThenTheLogSaysHow) {

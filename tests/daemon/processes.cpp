@@ -1,9 +1,9 @@
 // A process that dies, whichever it is, leaves nothing behind.
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <msgpack.hpp>
 
 #include "harness.hpp"

@@ -1,6 +1,7 @@
 // Opening and ending sessions, and what the command line says about it.
-#include <signal.h>
 #include <sys/wait.h>
+
+#include <csignal>
 #include <fstream>
 
 #include "harness.hpp"

@@ -1,10 +1,10 @@
 // Programs that pass invalid pointers. As with native drivers, the call that received the pointer raises
 // SIGSEGV. That ends the program and nothing else.
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,6 @@
 #include "process.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,8 +19,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-
-extern char** environ;
 
 namespace clique::test {
 
@@ -155,7 +153,7 @@ std::vector<pid_t> cliqued_processes_with(const std::string& name, const std::st
   std::vector<pid_t> found;
   const std::string wanted = '\0' + name + "=" + value + '\0';
   for (const pid_t pid : all_processes()) {
-    if (!alive(pid) || content(proc(pid, "comm")) == "") continue;
+    if (!alive(pid) || content(proc(pid, "comm")).empty()) continue;
     std::error_code error;
     // Compares the executable, because the first argument may be any name. The link of an ending process
     // cannot be read.

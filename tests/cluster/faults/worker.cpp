@@ -1,6 +1,6 @@
 // Workers that die or stop answering while commands are pending.
-#include <signal.h>
 
+#include <csignal>
 #include <fstream>
 #include <numeric>
 #include <thread>

@@ -9,7 +9,6 @@
 namespace clique::daemon::cuda {
 namespace {
 
-using compiler::Arg;
 using compiler::ArgKind;
 using compiler::Hidden;
 
@@ -49,7 +48,8 @@ TEST(OwnLocalSize, GivenWhatIsNoCodeThenNone) {
 
 TEST(OwnLocalSize, GivenCodeThenTheSectionOfTheKernel) {
   // Two sections: one with the sections' names, and the kernel's.
-  const std::string names(std::string("\0.nv.shared.k\0", 15));
+  using namespace std::string_literals;
+  const std::string names = "\0.nv.shared.k\0\0"s;
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_shoff = sizeof header;

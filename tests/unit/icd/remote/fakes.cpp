@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <future>
+#include <system_error>
 
 #include "icd/remote/clock.hpp"
 #include "protocol/transport/zmq.hpp"
@@ -52,7 +54,7 @@ void FakeWorker::run(std::function<void()> task) {
   auto done = ran->get_future();
   {
     std::lock_guard lock(mutex_);
-    tasks_.push_back([task = std::move(task), ran] {
+    tasks_.emplace_back([task = std::move(task), ran] {
       task();
       ran->set_value();
     });
@@ -115,7 +117,7 @@ void FakeWorker::receive(zmq::socket_t& socket, bool commands) {
   while (socket && protocol::receive(socket, incoming)) {
     if (commands && commands_attached_) {
       reader_.read(protocol::ClientMessages{}, incoming.records, incoming.frames, incoming.owner,
-                   [this](auto&& message) { take(std::move(message)); });
+                   [this](auto&& message) { take(std::forward<decltype(message)>(message)); });
       continue;
     }
     if (commands)
@@ -162,8 +164,9 @@ Proxy::Proxy(std::uint16_t target)
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address);
-  ::listen(listener_, 8);
+  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener_, 8) != 0)
+    throw std::system_error(errno, std::generic_category(), "listening");
   socklen_t size = sizeof address;
   ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
   port_ = ntohs(address.sin_port);
@@ -193,7 +196,11 @@ void Proxy::serve() {
       address.sin_family = AF_INET;
       address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       address.sin_port = htons(target_);
-      ::connect(server, reinterpret_cast<sockaddr*>(&address), sizeof address);
+      if (::connect(server, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+        ::close(client);
+        ::close(server);
+        continue;
+      }
       partners_[client] = server;
       partners_[server] = client;
     }

@@ -53,7 +53,7 @@ TEST(Link, PairsAnswersThatComeInAnotherOrder) {
   for (int i = 0; i < 10; ++i)
     threads.emplace_back([&, i] {
       for (int round = 0; round < 50; ++round) {
-        const auto queue = static_cast<std::uint64_t>(1000 * i + round);
+        const auto queue = std::uint64_t{1000} * i + round;
         if (c.link->request<protocol::Finished>(protocol::Finish{0, queue}).status == static_cast<int>(queue))
           ++right;
       }

@@ -105,11 +105,11 @@ TEST(Speed, OfARoundTrip) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  ::bind(listener, reinterpret_cast<sockaddr*>(&address), size);
-  ::listen(listener, 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
   ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
   const int client = ::socket(AF_INET, SOCK_STREAM, 0);
-  ::connect(client, reinterpret_cast<sockaddr*>(&address), size);
+  ASSERT_EQ(::connect(client, reinterpret_cast<sockaddr*>(&address), size), 0);
   const int server = ::accept(listener, nullptr, nullptr);
   const int on = 1;
   for (const int fd : {client, server}) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
