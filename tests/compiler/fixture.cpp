@@ -40,10 +40,10 @@ std::string ptx_of(const ProgramBinary& binary) {
   return {binary.code.begin(), binary.code.end()};
 }
 
-const Kernel& kernel_named(const ProgramBinary& binary, const std::string& name) {
+const Kernel& kernel_named(const ProgramBinary& binary, std::string_view name) {
   for (const Kernel& kernel : binary.kernels)
     if (kernel.name == name) return kernel;
-  throw std::runtime_error("the program has no kernel '" + name + "'");
+  throw std::runtime_error("the program has no kernel '" + std::string(name) + "'");
 }
 
 }  // namespace clique::daemon::compiler

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/compiler/client/compiler_process.hpp"
@@ -32,7 +33,7 @@ ProgramBinary built(const std::string& source, const std::string& options = "",
 std::string ptx_of(const ProgramBinary& binary);
 
 /// The kernel of this name. Throws if there is none.
-const Kernel& kernel_named(const ProgramBinary& binary, const std::string& name);
+const Kernel& kernel_named(const ProgramBinary& binary, std::string_view name);
 
 /// Sets an environment variable for as long as the object lives, also for compilers that start meanwhile.
 class Setting {
