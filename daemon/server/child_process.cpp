@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,14 +13,13 @@
 #include <system_error>
 
 #include "daemon/common/environment.hpp"
+#include "daemon/common/spawn.hpp"
 #include "daemon/server/probe.hpp"
 
 namespace clique::daemon {
 
 namespace {
 
-/// The child's end of the control channel.
-constexpr int kChildControlFd = 3;
 /// How long a driver may take to start. Slow ones take a few seconds.
 constexpr int kAnswerMs = 60'000;
 
@@ -35,14 +33,6 @@ std::vector<std::string> driver_environment() {
   return result;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  result.reserve(strings.size() + 1);
-  for (std::string& string : strings) result.push_back(string.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 void check(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
@@ -53,36 +43,18 @@ ChildProcess ChildProcess::start(const std::string& process, const std::vector<s
   int ends[2];
   check(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno, "socketpair");
   Fd ours(ends[0]);
-  // dup2 onto the same number would leave it close-on-exec, so the child's end must be another.
-  Fd theirs(::fcntl(ends[1], F_DUPFD_CLOEXEC, kChildControlFd + 1));
+  const Fd theirs(::fcntl(ends[1], F_DUPFD_CLOEXEC, kChildFd + 1));
   ::close(ends[1]);
   check(theirs ? 0 : errno, "control channel");
 
-  std::vector<std::string> command{"cliqued", process, "--control-fd", std::to_string(kChildControlFd)};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  auto environment = driver_environment();
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, theirs.get(), kChildControlFd);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kChildControlFd + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  sigset_t all;
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, pointers(command).data(),
-                                pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  check(error, "starting a process");
+  NewProcess child;
+  child.program = "/proc/self/exe";
+  child.arguments = {"cliqued", process, "--control-fd", std::to_string(kChildFd)};
+  child.arguments.insert(child.arguments.end(), arguments.begin(), arguments.end());
+  child.environment = driver_environment();
+  child.connection = theirs.get();
+  child.leads_group = true;
+  const pid_t pid = spawn(std::move(child), "starting a process");
   return {pid, ControlChannel(std::move(ours))};
 }
 

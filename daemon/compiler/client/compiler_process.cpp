@@ -3,14 +3,12 @@
 #include <CL/cl.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +18,7 @@
 #include <utility>
 
 #include "daemon/common/environment.hpp"
+#include "daemon/common/spawn.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 #include "daemon/compiler/contract/libdevice.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
@@ -31,9 +30,6 @@
 namespace clique::daemon::compiler {
 
 namespace {
-
-/// The file descriptor of the child's end of the connection, in the child.
-constexpr int kChildFd = 3;
 
 void check(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
@@ -101,7 +97,6 @@ class CompilerProcess::Process {
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno,
           "cannot create a socket pair for clique-compiler");
     socket_ = Fd(ends[0]);
-    // dup2 onto the same number would leave the descriptor close-on-exec, so it must be another one here.
     const Fd theirs(::fcntl(ends[1], F_DUPFD_CLOEXEC, kChildFd + 1));
     ::close(ends[1]);
     check(theirs ? 0 : errno, "cannot duplicate the socket for clique-compiler");
@@ -144,30 +139,14 @@ class CompilerProcess::Process {
 
  private:
   void start(const std::string& program, int end) {
-    std::array<std::string, 4> words{program, "--serve", "--control-fd", std::to_string(kChildFd)};
-    std::array<char*, 5> arguments{words[0].data(), words[1].data(), words[2].data(), words[3].data(),
-                                   nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
+    NewProcess compiler;
+    compiler.program = program;
+    compiler.arguments = {program, "--serve", "--control-fd", std::to_string(kChildFd)};
+    compiler.environment = environment_without({});
+    compiler.connection = end;
     // The worker's standard output collects what kernels print; the compiler must not write there.
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, end, kChildFd);
-    posix_spawn_file_actions_addclosefrom_np(&actions, kChildFd + 1);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    sigset_t all;
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const int error = ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, arguments.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) pid_ = -1;
-    check(error, program.c_str());
+    compiler.null_io = true;
+    pid_ = spawn(std::move(compiler), program.c_str());
   }
 
   Fd socket_;

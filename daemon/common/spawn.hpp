@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace clique::daemon {
+
+/// The file descriptor that a process started by spawn() has of the connection to its parent.
+inline constexpr int kChildFd = 3;
+
+/// A process to start.
+struct NewProcess {
+  std::string program;                   ///< path of the executable
+  std::vector<std::string> arguments;    ///< including the program's own name
+  std::vector<std::string> environment;  ///< NAME=VALUE
+  /// The process's end of the connection, which becomes kChildFd there. It must have another number here, for
+  /// dup2 onto the same number would leave it close-on-exec. It stays open in the caller.
+  int connection = -1;
+  bool leads_group = false;  ///< gets a process group of its own
+  bool null_io = false;      ///< standard input and output are /dev/null
+};
+
+/// Starts a process with default signal handling, which inherits no files but the standard ones and the
+/// connection. Any thread.
+/// @param what begins the message of the std::system_error that is thrown if the process cannot be started
+/// @returns its id; the caller waits for it
+pid_t spawn(NewProcess process, const char* what);
+
+}  // namespace clique::daemon
