@@ -10,33 +10,48 @@ namespace {
 /// Bytes that a fill prepares in linear memory, and then copies to the image as often as needed.
 constexpr std::uint64_t kFillBlock = 4U << 20U;
 
-/// Bytes of a region of the image without gaps. The region must lie inside the image.
-std::uint64_t region_size(const protocol::Triple& region, const Memory& image) {
-  return volume(region) * image.image->format().element_size();
-}
+/// The part of an image that a command reads or writes.
+struct Part {
+  /// Throws RuleBroken if the part is not inside the image.
+  Part(std::shared_ptr<Memory> of, const protocol::Triple& at, const protocol::Triple& pixels)
+      : memory(std::move(of)), origin(native(at)), region(native(pixels)) {
+    check_region(at, pixels, image().shape().extent);
+  }
 
-void check_inside(const protocol::Triple& origin, const protocol::Triple& region, const Memory& image) {
-  check_region(origin, region, image.image->shape().extent);
-}
+  const ImageStore& image() const { return *memory->image; }
+  /// Bytes of the pixels without gaps.
+  std::uint64_t size() const {
+    return std::uint64_t{region[0]} * region[1] * region[2] * image().format().element_size();
+  }
+  /// Copies the pixels, without gaps, to host or device memory. One of `host` and `device` is not 0.
+  void copy_to(std::byte* host, CUdeviceptr device, CUstream stream) const {
+    copy(image().place(origin), image().dense(host, device, region), image().region(region), stream);
+  }
+  /// The opposite of copy_to().
+  void copy_from(std::byte* host, CUdeviceptr device, CUstream stream) const {
+    copy(image().dense(host, device, region), image().place(origin), image().region(region), stream);
+  }
+
+  std::shared_ptr<Memory> memory;
+  std::array<std::size_t, 3> origin;
+  std::array<std::size_t, 3> region;
+};
 
 }  // namespace
 
 void Images::handle(protocol::ReadImage&& message) {
   check_part(message.size);
   commands_.submit(message.command, [&] {
-    const auto memory = memory_.image(message.image);
-    check_inside(message.origin, message.region, *memory);
-    check_data_size(region_size(message.region, *memory), message.size);
+    const Part part(memory_.image(message.image), message.origin, message.region);
+    check_data_size(part.size(), message.size);
     Work work;
     work.data = std::make_shared<std::shared_ptr<std::byte>>();
     work.size = message.size;
     work.part = message.part;
-    work.keep = {memory, work.data};
-    work.run = [this, data = work.data, size = message.size, memory, origin = native(message.origin),
-                region = native(message.region)](CUstream stream) {
+    work.keep = {part.memory, work.data};
+    work.run = [this, data = work.data, size = message.size, part](CUstream stream) {
       *data = pinned_.outgoing(size);
-      const ImageStore& image = *memory->image;
-      copy(image.place(origin), image.dense(data->get(), 0, region), image.region(region), stream);
+      part.copy_to(data->get(), 0, stream);
     };
     return work;
   });
@@ -45,18 +60,15 @@ void Images::handle(protocol::ReadImage&& message) {
 void Images::handle(protocol::WriteImage&& message) {
   check_part(message.data.bytes.size());
   commands_.submit(message.command, [&] {
-    const auto memory = memory_.image(message.image);
-    check_inside(message.origin, message.region, *memory);
-    check_data_size(region_size(message.region, *memory), message.data.bytes.size());
+    const Part part(memory_.image(message.image), message.origin, message.region);
+    check_data_size(part.size(), message.data.bytes.size());
     const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
     Work work;
-    work.keep = {memory, staged};
-    work.run = [this, staged, data = message.data, memory, origin = native(message.origin),
-                region = native(message.region)](CUstream stream) {
+    work.keep = {part.memory, staged};
+    work.run = [this, staged, data = message.data, part](CUstream stream) {
       if (data.bytes.empty()) return;
       *staged = pinned_.pinned(data);
-      const ImageStore& image = *memory->image;
-      copy(image.dense(staged->get(), 0, region), image.place(origin), image.region(region), stream);
+      part.copy_from(staged->get(), 0, stream);
     };
     return work;
   });
@@ -66,8 +78,8 @@ void Images::handle(protocol::CopyImage&& message) {
   commands_.submit(message.command, [&] {
     const auto source = memory_.image(message.source);
     const auto destination = memory_.image(message.destination);
-    check_inside(message.source_origin, message.region, *source);
-    check_inside(message.destination_origin, message.region, *destination);
+    const Part from(source, message.source_origin, message.region);
+    const Part to(destination, message.destination_origin, message.region);
     if (source->image->format().element_size() != destination->image->format().element_size())
       throw RuleBroken(
           "images " + std::to_string(message.source) + " and " + std::to_string(message.destination) +
@@ -75,20 +87,20 @@ void Images::handle(protocol::CopyImage&& message) {
           std::to_string(destination->image->format().element_size()) + " bytes; a copy needs equal formats");
     Work work;
     work.keep = {source, destination};
-    work.run = [source, destination, from = native(message.source_origin),
-                to = native(message.destination_origin), region = native(message.region)](CUstream stream) {
-      const ImageStore& image = *source->image;
-      const ImageStore& target = *destination->image;
+    work.run = [from, to](CUstream stream) {
+      const ImageStore& image = from.image();
+      const ImageStore& target = to.image();
       const bool layers_differ = (image.request().type == CL_MEM_OBJECT_IMAGE1D_ARRAY) !=
                                  (target.request().type == CL_MEM_OBJECT_IMAGE1D_ARRAY);
       if (!layers_differ) {
-        copy(image.place(from), target.place(to), image.region(region), stream);
+        copy(image.place(from.origin), target.place(to.origin), image.region(from.region), stream);
         return;
       }
       // The rows of one are the layers of the other.
-      for (std::size_t row = 0; row < region[1]; ++row)
-        copy(image.place({from[0], from[1] + row, from[2]}), target.place({to[0], to[1] + row, to[2]}),
-             image.region({region[0], 1, 1}), stream);
+      for (std::size_t row = 0; row < from.region[1]; ++row)
+        copy(image.place({from.origin[0], from.origin[1] + row, from.origin[2]}),
+             target.place({to.origin[0], to.origin[1] + row, to.origin[2]}),
+             image.region({from.region[0], 1, 1}), stream);
     };
     return work;
   });
@@ -98,15 +110,12 @@ void Images::handle(protocol::CopyImageToBuffer&& message) {
   commands_.submit(message.command, [&] {
     const auto source = memory_.image(message.source);
     const auto destination = memory_.buffer(message.destination);
-    check_inside(message.origin, message.region, *source);
-    check_range(message.offset, region_size(message.region, *source), destination->size,
-                "a copy's destination");
+    const Part part(source, message.origin, message.region);
+    check_range(message.offset, part.size(), destination->size, "a copy's destination");
     Work work;
     work.keep = {source, destination};
-    work.run = [source, address = destination->address + message.offset, origin = native(message.origin),
-                region = native(message.region)](CUstream stream) {
-      const ImageStore& image = *source->image;
-      copy(image.place(origin), image.dense(nullptr, address, region), image.region(region), stream);
+    work.run = [part, address = destination->address + message.offset](CUstream stream) {
+      part.copy_to(nullptr, address, stream);
     };
     return work;
   });
@@ -116,14 +125,12 @@ void Images::handle(protocol::CopyBufferToImage&& message) {
   commands_.submit(message.command, [&] {
     const auto source = memory_.buffer(message.source);
     const auto destination = memory_.image(message.destination);
-    check_inside(message.origin, message.region, *destination);
-    check_range(message.offset, region_size(message.region, *destination), source->size, "a copy's source");
+    const Part part(destination, message.origin, message.region);
+    check_range(message.offset, part.size(), source->size, "a copy's source");
     Work work;
     work.keep = {source, destination};
-    work.run = [destination, address = source->address + message.offset, origin = native(message.origin),
-                region = native(message.region)](CUstream stream) {
-      const ImageStore& image = *destination->image;
-      copy(image.dense(nullptr, address, region), image.place(origin), image.region(region), stream);
+    work.run = [part, address = source->address + message.offset](CUstream stream) {
+      part.copy_from(nullptr, address, stream);
     };
     return work;
   });
@@ -133,28 +140,26 @@ void Images::handle(protocol::FillImage&& message) {
   check_color(message.color.size());
   commands_.submit(message.command, [&] {
     const auto memory = memory_.image(message.image);
-    check_inside(message.origin, message.region, *memory);
+    const Part part(memory, message.origin, message.region);
     std::array<std::uint8_t, 16> color{};
     std::copy(message.color.begin(), message.color.end(), color.begin());
     const ImageRequest& request = memory->image->request();
     const unsigned element = memory->image->format().element_size();
     const auto pixel = make_pixel(request.order, request.channel_type, color);
-    const auto region = native(message.region);
     // CUDA arrays cannot be filled, so rows of filled linear memory are copied to them.
-    const std::uint64_t row = region[0] * element;
-    const std::uint64_t rows = std::clamp<std::uint64_t>(row == 0 ? 1 : kFillBlock / row, 1, region[1]);
+    const std::uint64_t row = part.region[0] * element;
+    const std::uint64_t rows = std::clamp<std::uint64_t>(row == 0 ? 1 : kFillBlock / row, 1, part.region[1]);
     const auto block = device_memory_.take(row * rows);
     Work work;
     work.keep = {memory, block};
-    work.run = [this, memory, block, pixel, element, row, rows, region,
-                origin = native(message.origin)](CUstream stream) {
-      const ImageStore& image = *memory->image;
+    work.run = [this, part, block, pixel, element, row, rows](CUstream stream) {
       filler_.fill(*block, row * rows, {pixel.data(), element}, stream);
-      for (std::size_t z = 0; z < region[2]; ++z)
-        for (std::size_t y = 0; y < region[1]; y += rows) {
-          const std::array<std::size_t, 3> part{region[0], std::min<std::size_t>(rows, region[1] - y), 1};
-          copy(image.dense(nullptr, *block, part), image.place({origin[0], origin[1] + y, origin[2] + z}),
-               image.region(part), stream);
+      for (std::size_t z = 0; z < part.region[2]; ++z)
+        for (std::size_t y = 0; y < part.region[1]; y += rows) {
+          Part slice = part;
+          slice.origin = {part.origin[0], part.origin[1] + y, part.origin[2] + z};
+          slice.region = {part.region[0], std::min<std::size_t>(rows, part.region[1] - y), 1};
+          slice.copy_from(nullptr, *block, stream);
         }
     };
     return work;
