@@ -5,6 +5,7 @@
 
 #include "daemon/compiler/contract/program_binary.hpp"
 #include "harness.hpp"
+#include "ids.hpp"
 
 namespace clique::test {
 
@@ -20,18 +21,10 @@ inline daemon::compiler::Arg argument(daemon::compiler::ArgKind kind, std::uint3
   return result;
 }
 
-/// The objects that a FakeGpuClient has created.
-inline constexpr ObjectId kContext = 1;
-inline constexpr ObjectId kInOrder = 2;  ///< a queue with profiling
-inline constexpr ObjectId kOutOfOrder = 3;
-inline constexpr ObjectId kProgram = 4;
+/// What a FakeGpuClient creates beyond the objects of ids.hpp.
 inline constexpr ObjectId kIncrement = 10;  ///< kernels of fake_program()
 inline constexpr ObjectId kWait = 11;
 inline constexpr ObjectId kFault = 12;
-/// Ids for buffers that tests create.
-inline constexpr ObjectId kBuffer = 5;
-inline constexpr ObjectId kOther = 6;
-inline constexpr ObjectId kThird = 7;
 
 /// The kernels that fake_driver.cpp knows: increment(global int*), wait(int milliseconds) and fault().
 inline daemon::compiler::ProgramBinary fake_program() {
@@ -57,7 +50,7 @@ inline daemon::compiler::ProgramBinary fake_program() {
   return binary;
 }
 
-/// A client of the node's first GPU, with fake_program() built and the objects above created.
+/// A client of the node's first GPU, with fake_program() built and its objects created.
 class FakeGpuClient : public Client {
  public:
   explicit FakeGpuClient(const Node& node, const std::string& name = "a test")

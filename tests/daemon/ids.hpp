@@ -5,9 +5,9 @@
 
 namespace clique::test {
 
-/// What Client::set_up() creates.
+/// What Client::set_up() and FakeGpuClient create.
 inline constexpr protocol::ObjectId kContext = 1;
-inline constexpr protocol::ObjectId kInOrder = 2;     ///< a queue
+inline constexpr protocol::ObjectId kInOrder = 2;     ///< a queue; of FakeGpuClient, with profiling
 inline constexpr protocol::ObjectId kOutOfOrder = 3;  ///< a queue
 inline constexpr protocol::ObjectId kProgram = 4;
 
