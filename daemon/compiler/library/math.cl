@@ -218,28 +218,20 @@ HALF2(half, powr)
 VECTORS2(powr)
 
 // |x| to the power 1/n. As float or double, 1/n is not exact; the second factor corrects the difference.
-OVERLOAD float rootn(float x, int n) {
-  if (n == 0 || (x < 0 && (n & 1) == 0)) return NAN;
-  float magnitude = fabs(x);
-  float exponent = 1 / (float)n;
-  float root = pow(magnitude, exponent);
-  if (magnitude != 0 && isfinite(magnitude) && isfinite(root)) {
-    float difference = fma(-exponent, (float)n, 1.0f) * exponent;
-    root = fma(root, difference * log(magnitude), root);
+#define ROOTN(T)                                                   \
+  OVERLOAD T rootn(T x, int n) {                                   \
+    if (n == 0 || (x < 0 && (n & 1) == 0)) return (T)NAN;          \
+    T magnitude = fabs(x);                                         \
+    T exponent = 1 / (T)n;                                         \
+    T root = pow(magnitude, exponent);                             \
+    if (magnitude != 0 && isfinite(magnitude) && isfinite(root)) { \
+      T difference = fma(-exponent, (T)n, (T)1) * exponent;        \
+      root = fma(root, difference * log(magnitude), root);         \
+    }                                                              \
+    return n & 1 ? copysign(root, x) : root;                       \
   }
-  return n & 1 ? copysign(root, x) : root;
-}
-OVERLOAD double rootn(double x, int n) {
-  if (n == 0 || (x < 0 && (n & 1) == 0)) return (double)NAN;
-  double magnitude = fabs(x);
-  double exponent = 1 / (double)n;
-  double root = pow(magnitude, exponent);
-  if (magnitude != 0 && isfinite(magnitude) && isfinite(root)) {
-    double difference = fma(-exponent, (double)n, 1.0) * exponent;
-    root = fma(root, difference * log(magnitude), root);
-  }
-  return n & 1 ? copysign(root, x) : root;
-}
+ROOTN(float)
+ROOTN(double)
 OVERLOAD half rootn(half x, int n) { return (half)rootn((float)x, n); }
 MAP2(float, rootn, float, int)
 MAP2(double, rootn, double, int)

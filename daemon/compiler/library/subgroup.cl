@@ -123,15 +123,16 @@ FOR_TYPES(BROADCAST_VECTORS)
 
 // ---- Reductions and scans over all work-items
 
-#define REDUCE(T, name, combine)                             \
-  OVERLOAD T sub_group_reduce_##name(T value) {              \
-    uint size = get_sub_group_size();                        \
-    for (uint step = 16; step > 0; step /= 2) {              \
-      T other = value_of(EVERYONE, value, LANE + step);      \
-      if (LANE + step < size) value = combine(value, other); \
-    }                                                        \
-    return value_of(EVERYONE, value, 0);                     \
-  }
+// Halves the distance between the lanes that are combined, from 16 to 1.
+#define REDUCE_BY_STEPS(T, combine)                        \
+  uint size = get_sub_group_size();                        \
+  for (uint step = 16; step > 0; step /= 2) {              \
+    T other = value_of(EVERYONE, value, LANE + step);      \
+    if (LANE + step < size) value = combine(value, other); \
+  }                                                        \
+  return value_of(EVERYONE, value, 0);
+#define REDUCE(T, name, combine) \
+  OVERLOAD T sub_group_reduce_##name(T value) { REDUCE_BY_STEPS(T, combine) }
 #define SCAN(T, name, combine, neutral)                                                \
   OVERLOAD T sub_group_scan_inclusive_##name(T value) {                                \
     for (uint step = 1; step < 32; step *= 2) {                                        \
@@ -149,12 +150,7 @@ FOR_TYPES(BROADCAST_VECTORS)
 #define REDUCE_BY_INSTRUCTION(T, W, name, combine, instruction)         \
   OVERLOAD T sub_group_reduce_##name(T value) {                         \
     if (has_redux()) return (T)redux_##instruction(EVERYONE, (W)value); \
-    uint size = get_sub_group_size();                                   \
-    for (uint step = 16; step > 0; step /= 2) {                         \
-      T other = value_of(EVERYONE, value, LANE + step);                 \
-      if (LANE + step < size) value = combine(value, other);            \
-    }                                                                   \
-    return value_of(EVERYONE, value, 0);                                \
+    REDUCE_BY_STEPS(T, combine)                                         \
   }
 
 #define REDUX(W, name, operation, type)                              \
