@@ -16,14 +16,17 @@ class Printf : public ApiTest {
     std::sort(lines.begin(), lines.end());
     return lines;
   }
-  /// Returns what kernel k of `source`, run as one work-item, prints until clFinish returns.
-  std::string output_of(const char* source) {
-    const Program program = build(source);
-    const Kernel k = kernel(program, "k");
+  /// Returns what the kernel, run as `global` work-items, prints until clFinish returns.
+  std::string output_of(cl_kernel k, size_t global = 1) {
     const Capture capture;
-    EXPECT_CL(launch(queue, k, 1));
+    EXPECT_CL(launch(queue, k, global));
     EXPECT_CL(clFinish(queue));
     return capture.text();
+  }
+  /// The same for kernel k of `source`, run as one work-item.
+  std::string output_of(const char* source) {
+    const Program program = build(source);
+    return output_of(kernel(program, "k"));
   }
 };
 
@@ -59,13 +62,7 @@ TEST_F(Printf, GivenManyWorkItemsThenEveryLineArrivesOnce) {
   })");
   const Kernel k = kernel(program, "k");
   set_args(k, 1000);
-  std::string text;
-  {
-    const Capture capture;
-    ASSERT_CL(launch(queue, k, 256));
-    ASSERT_CL(clFinish(queue));
-    text = capture.text();
-  }
+  const std::string text = output_of(k, 256);
   std::vector<std::string> expected;
   for (int i = 1000; i < 1256; ++i) expected.push_back("item " + std::to_string(i));
   EXPECT_EQ(expected, sorted_lines(text));
@@ -123,22 +120,6 @@ TEST_F(Printf, GivenEventWhenItIsWaitedForThenTextHasArrived) {
   EXPECT_EQ("before the event\n", text);
 }
 
-TEST_F(Printf, GivenBlockingReadAfterKernelThenTextHasArrived) {
-  const Program program =
-      build(R"(kernel void k(global int* out) { *out = 4; printf("before the read\n"); })");
-  const Kernel k = kernel(program, "k");
-  const Mem out = buffer<int>(1);
-  set_args(k, out);
-  std::string text;
-  {
-    const Capture capture;
-    ASSERT_CL(launch(queue, k, 1));
-    EXPECT_EQ(4, read<int>(out, 1).front());
-    text = capture.text();
-  }
-  EXPECT_EQ("before the read\n", text);
-}
-
 TEST_F(Printf, GivenKernelsOnAllDevicesInAChainThenTextArrivesInItsOrder) {
   const Program program = build(R"(kernel void k(int n) { printf("device %d\n", n); })");
   const Kernel k = kernel(program, "k");
@@ -175,14 +156,7 @@ TEST_F(Printf, GivenMuchTextThenAllOfItArrives) {
     expected += "line " + std::to_string(i) + " of a text that is longer than one message\n";
   if (info<size_t>(clGetDeviceInfo, device, CL_DEVICE_PRINTF_BUFFER_SIZE) < 4 * expected.size())
     GTEST_SKIP() << "the device's printf buffer is smaller than this";
-  std::string text;
-  {
-    const Capture capture;
-    ASSERT_CL(launch(queue, k, 1));
-    ASSERT_CL(clFinish(queue));
-    text = capture.text();
-  }
-  EXPECT_EQ(expected, text);
+  EXPECT_EQ(expected, output_of(k));
 }
 
 TEST_F(Printf, GivenKernelWithoutPrintfThenNothingIsWritten) {
@@ -190,14 +164,7 @@ TEST_F(Printf, GivenKernelWithoutPrintfThenNothingIsWritten) {
   const Kernel k = kernel(program, "k");
   const Mem out = buffer<int>(1);
   set_args(k, out);
-  std::string text;
-  {
-    const Capture capture;
-    ASSERT_CL(launch(queue, k, 1));
-    ASSERT_CL(clFinish(queue));
-    text = capture.text();
-  }
-  EXPECT_EQ("", text);
+  EXPECT_EQ("", output_of(k));
 }
 
 }  // namespace clique::test
