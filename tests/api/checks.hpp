@@ -43,6 +43,20 @@ void expect_counted_references(Handle object, cl_int(CL_API_CALL* retain)(Handle
   EXPECT_EQ(1U, references());
 }
 
+/// clRetainDevice and clReleaseDevice count the references of sub-devices. Skips the test if the device
+/// cannot be partitioned.
+inline void expect_counted_sub_devices(cl_device_id device) {
+  const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  cl_uint count = 0;
+  if (clCreateSubDevices(device, properties, 0, nullptr, &count) != CL_SUCCESS)
+    GTEST_SKIP() << "the device cannot be partitioned";
+  std::vector<cl_device_id> parts(count);
+  ASSERT_CL(clCreateSubDevices(device, properties, count, parts.data(), nullptr));
+  expect_counted_references(parts[0], ::clRetainDevice, ::clReleaseDevice, clGetDeviceInfo,
+                            CL_DEVICE_REFERENCE_COUNT);
+  for (const cl_device_id part : parts) EXPECT_CL(::clReleaseDevice(part));
+}
+
 /// What every clEnqueue* promises about its queue, wait list and event.
 /// `enqueue(queue, count, list, event)` makes the call with otherwise valid arguments, not blocking, and
 /// returns its error code. It is called several times.

@@ -14,15 +14,7 @@ TEST_F(clRetainDevice, GivenRootDeviceThenNothingChanges) {
 }
 
 TEST_F(clRetainDevice, GivenSubDeviceThenReferencesAreCounted) {
-  const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
-  cl_uint count = 0;
-  if (clCreateSubDevices(device, properties, 0, nullptr, &count) != CL_SUCCESS)
-    GTEST_SKIP() << "the device cannot be partitioned";
-  std::vector<cl_device_id> parts(count);
-  ASSERT_CL(clCreateSubDevices(device, properties, count, parts.data(), nullptr));
-  expect_counted_references(parts[0], ::clRetainDevice, ::clReleaseDevice, clGetDeviceInfo,
-                            CL_DEVICE_REFERENCE_COUNT);
-  for (const cl_device_id part : parts) EXPECT_CL(::clReleaseDevice(part));
+  expect_counted_sub_devices(device);
 }
 
 TEST_F(clRetainDevice, GivenNullDeviceThenInvalidDevice) {
