@@ -74,23 +74,14 @@ TEST_F(clEnqueueCopyImageToBuffer, GivenObjectsOfTheWrongKindThenInvalidMemObjec
 
 TEST_F(clEnqueueCopyImageToBuffer, GivenImageMadeOfTheBufferThenInvalidMemObject) {
   const Mem store = buffer<unsigned char>(256);
-  cl_image_desc desc = {};
-  desc.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
-  desc.image_width = 16;
-  desc.buffer = store;
-  cl_int err = CL_SUCCESS;
-  const Mem made(clCreateImage(context, CL_MEM_READ_WRITE, &kRgba8, &desc, nullptr, &err));
-  ASSERT_EQ(CL_SUCCESS, err);
+  const Mem made = image_of(store, 16);
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, copy(made, store, {{0, 0, 0}, {1, 1, 1}}, 128));
 }
 
 TEST_F(clEnqueueCopyImageToBuffer, GivenBufferOfAnotherContextThenInvalidContext) {
   const Mem made = image(shape_2d);
-  const Context other = another_context();
-  cl_int err = CL_SUCCESS;
-  const Mem foreign(clCreateBuffer(other, CL_MEM_READ_WRITE, 4096, nullptr, &err));
-  ASSERT_EQ(CL_SUCCESS, err);
-  EXPECT_EQ(CL_INVALID_CONTEXT, copy(made, foreign, {{0, 0, 0}, {1, 1, 1}}, 0));
+  const OtherContext other;
+  EXPECT_EQ(CL_INVALID_CONTEXT, copy(made, other.buffer, {{0, 0, 0}, {1, 1, 1}}, 0));
 }
 
 TEST_F(clEnqueueCopyImageToBuffer, GivenCallThenRulesOfEveryEnqueueHold) {

@@ -132,6 +132,17 @@ class ImageTest : public ApiTest {
     EXPECT_EQ(CL_SUCCESS, err) << shape.name;
     return result;
   }
+  /// A one-dimensional image of `width` pixels in `store`, which is a buffer.
+  Mem image_of(cl_mem store, size_t width) {
+    cl_image_desc desc = {};
+    desc.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    desc.image_width = width;
+    desc.buffer = store;
+    cl_int err = CL_SUCCESS;
+    Mem result(clCreateImage(context, CL_MEM_READ_WRITE, &kRgba8, &desc, nullptr, &err));
+    EXPECT_EQ(CL_SUCCESS, err);
+    return result;
+  }
   /// The content of the whole image, tightly packed.
   Bytes read_image(cl_mem of, const Size3& size, size_t pixel = kPixel) {
     const Size3 origin = {0, 0, 0};
