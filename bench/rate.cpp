@@ -86,7 +86,9 @@ void measure_recorded(const cl::Device& device, cl_command_queue queue, cl_kerne
   });
 
   if (!records_commands(device)) return;
-  const auto platform = device.getInfo<CL_DEVICE_PLATFORM>();
+  // Releases of the C++ bindings differ in the type that getInfo<CL_DEVICE_PLATFORM>() returns.
+  cl_platform_id platform = nullptr;
+  device.getInfo(CL_DEVICE_PLATFORM, &platform);
   const auto find = [&](auto& function, const char* name) {
     void* const found = clGetExtensionFunctionAddressForPlatform(platform, name);
     if (found == nullptr)

@@ -338,7 +338,7 @@ std::size_t Program::enqueue(std::size_t queue, const std::string& text, const s
   if (wants_event) line << " event";
   if (wanted.blocking) line << " blocking";
 
-  CommandRecord record{{}, queue, before, {}, gates, {}};
+  CommandRecord record{{}, queue, before, {}, std::move(gates), {}};
   record.nodes.set(queues_[queue].device);
   for (std::size_t earlier = 0; earlier < number; ++earlier)
     if (before[earlier]) record.nodes |= commands_[earlier].nodes;
@@ -359,7 +359,7 @@ std::size_t Program::enqueue(std::size_t queue, const std::string& text, const s
           if (!gates_[gate].open && std::find(closed.begin(), closed.end(), gate) == closed.end())
             closed.push_back(gate);
       };
-      add(gates);
+      add(record.gates);
       for (std::size_t earlier = 0; earlier < number; ++earlier)
         if (before[earlier]) add(commands_[earlier].gates);
       for (const std::size_t gate : closed) gates_[gate].open = true;
