@@ -70,6 +70,9 @@ TEST_F(clGetKernelWorkGroupInfo, GivenRequiredWorkGroupSizeThenItIsTheCompileSiz
 }
 
 TEST_F(clGetKernelWorkGroupInfo, GivenLocalMemoryThenVariablesAndArgumentsCount) {
+  if (info<std::string>(clGetDeviceInfo, device, CL_DEVICE_VERSION).find("PoCL") != std::string::npos &&
+      info<std::string>(clGetDeviceInfo, device, CL_DRIVER_VERSION).starts_with("6."))
+    GTEST_SKIP() << "PoCL 6 reports no local memory for any kernel";
   const Program program = build(source);
   const Kernel k = kernel(program, "with_local");
   const auto before = info<cl_ulong>(getter(device), k.get(), CL_KERNEL_LOCAL_MEM_SIZE);
