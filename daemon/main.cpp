@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "daemon/common/control.hpp"
+#include "daemon/common/process.hpp"
 #include "daemon/server/backends.hpp"
 #include "daemon/server/daemon.hpp"
 #include "daemon/server/embedded.hpp"
 #include "daemon/server/probe.hpp"
+#include "daemon/server/trial.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/worker.hpp"
 
@@ -35,17 +37,20 @@ ControlChannel take_control_channel(std::span<char*>& arguments) {
 
 int run(int argc, char** argv) {
   const std::string_view process = argc > 1 ? argv[1] : "";
-  if (process != "worker" && process != "embedded" && process != "probe") return run_daemon(argc, argv);
+  if (process != "worker" && process != "embedded" && process != "probe" && process != "trial")
+    return run_daemon(argc, argv);
   std::span<char*> arguments(argv + 2, static_cast<std::size_t>(argc - 2));
   const ControlChannel control = take_control_channel(arguments);
   if (process == "worker") run_worker(control, parse_worker_arguments(arguments), make_backend);
   if (process == "probe") run_probe(control, parse_probe_arguments(arguments));
+  if (process == "trial") run_trial(control, parse_trial_arguments(arguments));
   return run_embedded(control);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  set_up_process();
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {

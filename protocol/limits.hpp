@@ -37,13 +37,29 @@ inline constexpr std::size_t kLargeOverLongWay = 256 * kKiB;
 inline constexpr unsigned kBatchesToAcknowledge = 64;
 inline constexpr std::size_t kBytesToAcknowledge = 1 * kMiB;
 
+/// What a program may include: files, their bytes together, and how deeply they include each other, which is
+/// the depth that Clang allows.
+inline constexpr std::size_t kMaxProgramFiles = 4096;
+inline constexpr std::size_t kMaxProgramFileBytes = 32 * kMiB;
+inline constexpr std::size_t kMaxIncludeDepth = 200;
+/// Bytes of such files that a worker keeps for a session's later programs.
+inline constexpr std::size_t kMaxKeptFileBytes = 64 * kMiB;
+/// Bytes of a file's path, which is what Linux allows.
+inline constexpr std::size_t kMaxPath = 4096;
+
 /// What a received batch may hold. Decoding throws DecodeError beyond these.
 struct Limits {
-  static constexpr std::size_t kBatchBytes = 256 * kMiB;  ///< records; program binaries are in them
-  static constexpr std::size_t kArray = 1U << 16U;        ///< elements
+  static constexpr std::size_t kFrames = 1U << 16U;            ///< payloads in frames of their own
+  static constexpr std::size_t kFrameBytes = 4 * kKiB * kMiB;  ///< in all of them
+  static constexpr std::size_t kBatchBytes = 256 * kMiB;       ///< records; program binaries are in them
+  static constexpr std::size_t kArray = 1U << 16U;             ///< elements
   static constexpr std::size_t kString = 64 * kMiB;
   static constexpr std::size_t kBin = 256 * kMiB;
   static constexpr std::size_t kDepth = 10;  ///< arrays within arrays
+  /// Elements of all arrays of one record: decoding takes 24 bytes of memory for each.
+  static constexpr std::size_t kElements = 1U << 20U;
+  /// Records of the first batch of a connection, until which the other side is unknown.
+  static constexpr std::size_t kFirstBatchBytes = 1 * kKiB;
 };
 
 }  // namespace clique::protocol

@@ -15,11 +15,11 @@ namespace clique::protocol {
 /// Accepted by a worker on its commands socket, after Attach.
 using ClientMessages =
     MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
-                CreateSampler, CreateProgram, BuildProgram, CompileProgram, LinkProgram, CreateKernel,
-                Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadToSegment,
-                WriteFromSegment, ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer,
-                ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker,
-                Barrier, Push, Expect, DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote,
+                CreateSampler, CreateProgram, ProgramFiles, BuildProgram, CompileProgram, LinkProgram,
+                CreateKernel, Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer,
+                ReadToSegment, WriteFromSegment, ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect,
+                FillBuffer, ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage,
+                Marker, Barrier, Push, Expect, DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote,
                 NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment, Goodbye>;
 /// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <system_error>
 
 #include "daemon/common/environment.hpp"
@@ -39,10 +40,10 @@ bool make_private(const fs::path& folder) {
 
 }  // namespace
 
-fs::path user_cache_folder() {
-  if (const auto cache = environment("XDG_CACHE_HOME").value_or(""); !cache.empty()) return cache;
-  if (const auto home = environment("HOME").value_or(""); !home.empty()) return fs::path(home) / ".cache";
-  return {};
+std::uintmax_t cache_limit() {
+  constexpr std::uintmax_t kDefault = 1024;
+  const auto mib = environment("CLIQUE_CACHE_MIB");
+  return (mib ? std::strtoull(mib->c_str(), nullptr, 10) : kDefault) << 20U;
 }
 
 void separate_driver_cache(const std::string& daemon) {
@@ -55,12 +56,8 @@ void separate_driver_cache(const std::string& daemon) {
   if (!failed) set_environment("POCL_CACHE_DIR", folder.string());
 }
 
-void find_room_for_driver_cache() {
-  const auto named = environment("POCL_CACHE_DIR");
-  const fs::path root = user_cache_folder();
-  if (!named && root.empty()) return;
-  const fs::path folder = named ? fs::path(*named) : root / "pocl";
-  if (has_room(folder)) return;
+fs::path folder_with_room(const fs::path& folder) {
+  if (has_room(folder)) return folder;
   // The substitute's name contains the folder's, so that daemons with separate caches have separate
   // substitutes.
   std::string name = folder.relative_path();
@@ -70,16 +67,25 @@ void find_room_for_driver_cache() {
                                  fs::temp_directory_path(failed), fs::path("/dev/shm")}) {
     const fs::path own = shared / ("clique-" + std::to_string(::geteuid()));
     if (shared.empty() || !make_private(own) || !has_room(own / name)) continue;
-    set_environment("POCL_CACHE_DIR", (own / name).string());
     spdlog::warn("{} has less than 32 MiB of free space for compiled programs; using {} instead",
                  folder.string(), (own / name).string());
-    return;
+    return own / name;
   }
   spdlog::warn(
       "{} has less than 32 MiB of free space for compiled programs, and no other folder has more: programs "
       "may "
       "fail to build; free some space, or set POCL_CACHE_DIR to a folder that has it",
       folder.string());
+  return folder;
+}
+
+void find_room_for_driver_cache() {
+  const auto named = environment("POCL_CACHE_DIR");
+  const fs::path root = user_cache_folder();
+  if (!named && root.empty()) return;
+  const fs::path folder = named ? fs::path(*named) : root / "pocl";
+  if (const fs::path found = folder_with_room(folder); found != folder)
+    set_environment("POCL_CACHE_DIR", found.string());
 }
 
 }  // namespace clique::daemon

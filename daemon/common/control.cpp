@@ -51,6 +51,10 @@ void ControlChannel::send(const std::vector<ListedPlatform>& platforms) const {
   send_packet(encode(platforms));
 }
 
+void ControlChannel::send(const std::vector<Finding>& findings) const {
+  send_packet(encode(findings));
+}
+
 void ControlChannel::send(const Notice& notice) const {
   send_packet(encode(notice));
 }
@@ -88,6 +92,10 @@ std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<co
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {
   return parse<std::vector<ListedPlatform>>(packet);
+}
+
+std::vector<Finding> parse_findings(std::span<const std::byte> packet) {
+  return parse<std::vector<Finding>>(packet);
 }
 
 Notice parse_notice(std::span<const std::byte> packet) {

@@ -5,7 +5,8 @@
 // - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady; it lives until its
 // session's end;
 // - embedded: a list of WorkerReady; it lives until end of file;
-// - probe: a list of ListedPlatform; then it exits.
+// - probe: a list of ListedPlatform; then it exits;
+// - trial: a list of Finding, one for each wall that this host cannot put up; then it exits.
 //
 // A process that cannot do its work sends [reason] (STR) instead, and exits. The ports are on 127.0.0.1, or
 // on the address that `cliqued worker --bind` names. The starter sends nothing but Notices, to workers only.
@@ -51,21 +52,28 @@ struct ListedPlatform {
   CLIQUE_FIELDS(ListedPlatform, kind, index, name, devices)
 };
 
+/// What a process has found out about the host.
+struct Finding {
+  std::string subject;
+  std::string text;
+  CLIQUE_FIELDS(Finding, subject, text)
+};
+
 /// A message of the starter to its worker.
 struct Notice {
   enum class Kind : std::uint8_t {
     Taken = 0,  ///< the client `text` (for logs) has got its address, and has to attach within kAttachSeconds
     HungUp = 1,  ///< the client has left the daemon: if it has not attached by now, it never will
-    Stop = 2,    ///< the session has to end, for the reason `text`
-    Forgone = 3  ///< the client has asked for another session instead
+    Stop = 2     ///< the session has to end, for the reason `text`
   };
   Kind kind = Kind::Taken;
   std::string text;
-  CLIQUE_FIELDS(Notice, kind, text)
+  std::uint64_t memory = 0;  ///< Taken: the client's own limit on the session's memory, in bytes; 0: none
+  CLIQUE_FIELDS(Notice, kind, text, memory)
 };
 
 /// How long a client that was given a worker's address may take to attach.
-inline constexpr int kAttachSeconds = 30;
+inline constexpr int kAttachSeconds = 5;
 
 /// One end of the channel. Not thread-safe.
 class ControlChannel {
@@ -78,6 +86,7 @@ class ControlChannel {
   void send(const WorkerReady& ready) const;
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
+  void send(const std::vector<Finding>& findings) const;
   void send(const Notice& notice) const;
   /// Sends the reason why the process cannot do its work.
   void send(const std::string& reason) const;
@@ -95,6 +104,7 @@ class ControlChannel {
 /// instead.
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
+std::vector<Finding> parse_findings(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);
 
 }  // namespace clique::daemon

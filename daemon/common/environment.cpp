@@ -17,6 +17,13 @@ void set_environment(Variable variable, const std::string& value) {
   ::setenv(variable.name(), value.c_str(), 1);
 }
 
+std::filesystem::path user_cache_folder() {
+  if (const auto cache = environment("XDG_CACHE_HOME").value_or(""); !cache.empty()) return cache;
+  if (const auto home = environment("HOME").value_or(""); !home.empty())
+    return std::filesystem::path(home) / ".cache";
+  return {};
+}
+
 std::vector<std::string> environment_without(std::initializer_list<Variable> removed) {
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ inline constexpr std::array kVariables{
     VariableInfo{"CLIQUE_CACHE_DIR", "folder in which compiled programs are kept"},
     VariableInfo{"CLIQUE_CACHE_MIB", "how much of compiled programs is kept, in MiB"},
     VariableInfo{"CLIQUE_COMPILER", "path of clique-compiler"},
+    VariableInfo{"CLIQUE_CONFINEMENT",
+                 "whether workers get walls, as --confinement of cliqued, which sets it"},
     VariableInfo{"CLIQUE_LIBDEVICE", "path of NVIDIA's libdevice.10.bc; empty: it is not used"},
     VariableInfo{"CLIQUE_NODE_ICD_VENDORS", "OCL_ICD_VENDORS of workers"},
     VariableInfo{"CLIQUE_NVIDIA", "how private workers use NVIDIA GPUs, as --nvidia of cliqued"},
@@ -30,12 +33,17 @@ inline constexpr std::array kVariables{
     VariableInfo{"CLIQUE_SPIRV_TRANSLATOR", "path of Khronos' llvm-spirv; empty: no SPIR-V"},
     VariableInfo{"POCL_CACHE_DIR", "PoCL's cache; cliqued sets it for workers if it is not set"},
     // Set by the system.
+    VariableInfo{"CUDA_CACHE_PATH", "where NVIDIA's driver keeps compiled programs, if not in ~/.nv"},
     VariableInfo{"CUDA_HOME", "the CUDA toolkit"},
+    VariableInfo{"CUDA_MPS_PIPE_DIRECTORY", "where NVIDIA's Multi-Process Service is"},
     VariableInfo{"CUDA_PATH", "the CUDA toolkit, if it is not in CUDA_HOME"},
     VariableInfo{"HOME", "the user's folder, for ~/.cache"},
     VariableInfo{"JOURNAL_STREAM", "set by systemd: log lines have no time stamps"},
+    VariableInfo{"LD_LIBRARY_PATH", "folders of libraries, which workers may read"},
+    VariableInfo{"LD_PRELOAD", "libraries, which workers may read"},
     VariableInfo{"NOTIFY_SOCKET", "set by systemd: cliqued reports there that it is ready"},
-    VariableInfo{"PATH", "where llvm-spirv is looked for"},
+    VariableInfo{"PATH", "where llvm-spirv and linkers are looked for"},
+    VariableInfo{"TMPDIR", "the folder for temporary files"},
     VariableInfo{"XDG_CACHE_HOME", "the user's caches, if they are not in ~/.cache"},
     VariableInfo{"XDG_RUNTIME_DIR", "replaces PoCL's cache when its disk is full"},
     // Not inherited by workers, whose OpenCL loader must find the node's drivers and nothing else.
@@ -65,6 +73,9 @@ std::optional<std::string> environment(Variable variable);
 
 /// Sets the variable in this process, and in those that it starts from now on.
 void set_environment(Variable variable, const std::string& value);
+
+/// The user's folder for caches: $XDG_CACHE_HOME, or ~/.cache. Empty when the environment names neither.
+std::filesystem::path user_cache_folder();
 
 /// All variables of this process but `removed`, each as NAME=VALUE.
 std::vector<std::string> environment_without(std::initializer_list<Variable> removed);

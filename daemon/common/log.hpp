@@ -1,4 +1,5 @@
-// The log goes to standard error, through spdlog's default logger.
+// The log goes to standard error, through spdlog's default logger. What a line says is shown as
+// protocol::printable() does, since much of it comes from other processes: on one line, and not too long.
 #pragma once
 
 #include <spdlog/spdlog.h>

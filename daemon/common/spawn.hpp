@@ -17,9 +17,14 @@ struct NewProcess {
   std::vector<std::string> environment;  ///< NAME=VALUE
   /// The process's end of the connection, which becomes kChildFd there. It must have another number here, for
   /// dup2 onto the same number would leave it close-on-exec. It stays open in the caller.
+  /// -1: none.
   int connection = -1;
   bool leads_group = false;  ///< gets a process group of its own
   bool null_io = false;      ///< standard input and output are /dev/null
+  /// The process begins as the first one of a user, a PID, a mount and an IPC namespace of its own, which
+  /// know only the caller's user and group, with the capabilities to arrange and to leave itself nothing more
+  /// (daemon/confinement/namespaces.hpp). No root is needed where the kernel allows user namespaces to all.
+  bool own_namespaces = false;
 };
 
 /// Starts a process with default signal handling, which inherits no files but the standard ones and the

@@ -10,11 +10,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <system_error>
 
 #include "daemon/common/environment.hpp"
+#include "daemon/common/log.hpp"
 #include "daemon/common/spawn.hpp"
 #include "daemon/server/probe.hpp"
+#include "daemon/server/trial.hpp"
 
 namespace clique::daemon {
 
@@ -24,13 +27,38 @@ namespace {
 constexpr int kAnswerMs = 60'000;
 
 /// The environment of a process that uses the node's drivers.
-std::vector<std::string> driver_environment() {
-  auto result =
+/// @param folder where drivers and their compilers keep files; empty: where they choose to
+/// @param cuda whether it is to keep what it compiles for later sessions, too
+std::vector<std::string> driver_environment(const std::string& folder, bool cuda) {
+  std::vector<std::string> result =
       environment_without({"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "CLIQUE_WORKER"});
-  result.emplace_back("CLIQUE_WORKER=1");
-  if (const auto vendors = environment("CLIQUE_NODE_ICD_VENDORS"))
-    result.push_back("OCL_ICD_VENDORS=" + *vendors);
+  const auto set = [&result](Variable variable, const std::string& value) {
+    const std::string begin = std::string(variable.name()) + "=";
+    std::erase_if(result, [&begin](const std::string& one) { return one.starts_with(begin); });
+    result.push_back(begin + value);
+  };
+  set("CLIQUE_WORKER", "1");
+  if (const auto vendors = environment("CLIQUE_NODE_ICD_VENDORS")) set("OCL_ICD_VENDORS", *vendors);
+  if (folder.empty()) return result;
+  set("TMPDIR", folder);
+  if (cuda) return result;
+  set("HOME", folder);
+  set("XDG_CACHE_HOME", folder);
+  set("XDG_RUNTIME_DIR", folder);
+  set("POCL_CACHE_DIR", folder + "/" + SessionFolder::kPrograms);
   return result;
+}
+
+/// A folder for a process with walls.
+/// @returns none where there is to be none, or it cannot be created
+SessionFolder make_folder(const std::string& folders) {
+  if (folders.empty() || confinement::mode_of_environment() == confinement::Mode::Off) return {};
+  try {
+    return SessionFolder(folders);
+  } catch (const std::system_error& error) {
+    spdlog::warn("{}; a session shares the folder for compiled programs with others", error.what());
+    return {};
+  }
 }
 
 void check(int error, const char* what) {
@@ -39,7 +67,17 @@ void check(int error, const char* what) {
 
 }  // namespace
 
-ChildProcess ChildProcess::start(const std::string& process, const std::vector<std::string>& arguments) {
+/// What to start.
+struct ChildProcess::Launch {
+  std::string process;
+  /// The options, given how the process starts.
+  std::function<std::vector<std::string>(confinement::Start)> arguments;
+  bool namespaces = false;  ///< if the kernel allows
+  bool cuda = false;
+  SessionFolder folder;
+};
+
+ChildProcess ChildProcess::start(Launch launch) {
   int ends[2];
   check(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 ? 0 : errno, "socketpair");
   Fd ours(ends[0]);
@@ -47,23 +85,75 @@ ChildProcess ChildProcess::start(const std::string& process, const std::vector<s
   ::close(ends[1]);
   check(theirs ? 0 : errno, "control channel");
 
-  NewProcess child;
-  child.program = "/proc/self/exe";
-  child.arguments = {"cliqued", process, "--control-fd", std::to_string(kChildFd)};
-  child.arguments.insert(child.arguments.end(), arguments.begin(), arguments.end());
-  child.environment = driver_environment();
-  child.connection = theirs.get();
-  child.leads_group = true;
-  const pid_t pid = spawn(std::move(child), "starting a process");
-  return {pid, ControlChannel(std::move(ours))};
+  const auto spawn_as = [&](confinement::Start start) {
+    NewProcess child;
+    child.program = "/proc/self/exe";
+    child.arguments = {"cliqued", launch.process, "--control-fd", std::to_string(kChildFd)};
+    const auto options = launch.arguments(start);
+    child.arguments.insert(child.arguments.end(), options.begin(), options.end());
+    child.environment = driver_environment(launch.folder.path(), launch.cuda);
+    child.connection = theirs.get();
+    child.leads_group = true;
+    child.own_namespaces = start == confinement::Start::InNamespaces;
+    return spawn(std::move(child), "starting a process");
+  };
+  pid_t pid = -1;
+  if (!launch.namespaces) {
+    pid = spawn_as(confinement::Start::WithoutNamespaces);
+  } else {
+    try {
+      pid = spawn_as(confinement::Start::InNamespaces);
+    } catch (const std::system_error&) {
+      // Whether it may run without is the process's decision.
+      pid = spawn_as(confinement::Start::NamespacesRefused);
+    }
+  }
+  return {pid, ControlChannel(std::move(ours)), std::move(launch.folder)};
+}
+
+ChildProcess ChildProcess::start_worker(WorkerOptions options) {
+  const bool confined = confinement::mode_of_environment() != confinement::Mode::Off;
+  Launch launch;
+  launch.process = "worker";
+  launch.cuda = options.kind == PlatformKind::Cuda;
+  launch.namespaces =
+      confined && confinement::wants_namespaces(launch.cuda ? confinement::Role::CudaWorker
+                                                            : confinement::Role::OpenClWorker);
+  launch.folder = make_folder(options.session.folders);
+  options.folder = launch.folder.path();
+  launch.arguments = [options = std::move(options)](confinement::Start start) mutable {
+    options.start = start;
+    return worker_arguments(options);
+  };
+  return start(std::move(launch));
+}
+
+ChildProcess ChildProcess::start_probe(NvidiaDriver nvidia, const std::string& folders) {
+  Launch launch;
+  launch.process = "probe";
+  launch.folder = make_folder(folders);
+  const ProbeOptions options{nvidia, launch.folder.path()};
+  launch.arguments = [options](confinement::Start /*start*/) { return probe_arguments(options); };
+  return start(std::move(launch));
+}
+
+ChildProcess ChildProcess::start_trial() {
+  Launch launch;
+  launch.process = "trial";
+  launch.namespaces = true;
+  launch.arguments = [](confinement::Start start) { return trial_arguments({start}); };
+  return start(std::move(launch));
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), control_(std::move(other.control_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      control_(std::move(other.control_)),
+      folder_(std::move(other.folder_)) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(control_, other.control_);
+  std::swap(folder_, other.folder_);
   return *this;
 }
 
@@ -77,6 +167,7 @@ std::optional<std::string> ChildProcess::wait(int flags) {
   const pid_t ended = ::waitpid(pid_, &status, flags);
   if (ended == 0) return std::nullopt;
   pid_ = -1;
+  folder_ = SessionFolder();
   if (ended < 0) return "";
   if (WIFSIGNALED(status)) return std::string("killed by signal ") + ::strsignal(WTERMSIG(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
@@ -115,10 +206,8 @@ std::vector<std::byte> receive_from(ChildProcess& child, int owner) {
   return std::move(*packet);
 }
 
-std::vector<ListedPlatform> probe_platforms(NvidiaDriver nvidia, int owner) {
-  ProbeOptions options;
-  options.nvidia = nvidia;
-  ChildProcess probe = ChildProcess::start("probe", probe_arguments(options));
+std::vector<ListedPlatform> probe_platforms(NvidiaDriver nvidia, const std::string& folders, int owner) {
+  ChildProcess probe = ChildProcess::start_probe(nvidia, folders);
   return parse_platforms(receive_from(probe, owner));
 }
 

@@ -8,6 +8,8 @@
 
 #include "daemon/common/control.hpp"
 #include "daemon/server/nvidia_driver.hpp"
+#include "daemon/server/session_folder.hpp"
+#include "daemon/worker/options.hpp"
 
 namespace clique::daemon {
 
@@ -15,9 +17,18 @@ namespace clique::daemon {
 /// this object at the latest.
 class ChildProcess {
  public:
-  /// Starts `cliqued PROCESS --control-fd N ARGUMENTS` in a process group of its own, with an environment in
-  /// which the OpenCL loader finds the node's drivers but not Clique. Throws std::system_error.
-  static ChildProcess start(const std::string& process, const std::vector<std::string>& arguments);
+  // Each starts `cliqued PROCESS --control-fd N OPTIONS` in a process group of its own, with an environment
+  // in which the OpenCL loader finds the node's drivers but not Clique, and in namespaces and with a folder
+  // as far as its walls need them (daemon/confinement). They throw std::system_error, and
+  // std::invalid_argument if CLIQUE_CONFINEMENT is wrong.
+
+  /// `cliqued worker`. Sets the options that concern walls.
+  static ChildProcess start_worker(WorkerOptions options);
+  /// `cliqued probe`.
+  /// @param folders see SessionOptions::folders
+  static ChildProcess start_probe(NvidiaDriver nvidia, const std::string& folders);
+  /// `cliqued trial`.
+  static ChildProcess start_trial();
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
@@ -25,6 +36,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
   /// Kills it if it still runs.
   ~ChildProcess();
+
+  /// See SessionFolder. To be called before the client learns of this process.
+  void use_programs_of(const std::string& owner) { folder_.use_programs_of(owner); }
 
   pid_t pid() const { return pid_; }
   const ControlChannel& control() const { return control_; }
@@ -41,10 +55,15 @@ class ChildProcess {
   /// @returns how it exited; nothing while it runs
   std::optional<std::string> wait(int flags);
 
-  ChildProcess(pid_t pid, ControlChannel control) : pid_(pid), control_(std::move(control)) {}
+  struct Launch;
+  static ChildProcess start(Launch launch);
+
+  ChildProcess(pid_t pid, ControlChannel control, SessionFolder folder)
+      : pid_(pid), control_(std::move(control)), folder_(std::move(folder)) {}
 
   pid_t pid_ = -1;
   ControlChannel control_;
+  SessionFolder folder_;  ///< removed when the process has ended
 };
 
 /// Waits up to a minute for the child's next packet. Throws std::runtime_error when the child exits, takes
@@ -54,7 +73,8 @@ std::vector<std::byte> receive_from(ChildProcess& child, int owner = -1);
 
 /// The node's drivers and devices. A process of its own loads the drivers, so that one that crashes does not
 /// crash the caller. Throws std::runtime_error with the reason.
+/// @param folders see SessionOptions::folders
 /// @param owner see receive_from()
-std::vector<ListedPlatform> probe_platforms(NvidiaDriver nvidia, int owner = -1);
+std::vector<ListedPlatform> probe_platforms(NvidiaDriver nvidia, const std::string& folders, int owner = -1);
 
 }  // namespace clique::daemon

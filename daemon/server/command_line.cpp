@@ -18,6 +18,10 @@ CommandLine read_command_line(int argc, char** argv) {
              "TOML file with the settings below as keys, without dashes; options override it; default: ") +
              kDefaultSettingsFile + ", if it exists")
       ->type_name("FILE");
+  app.add_flag(
+      "--check", result.check,
+      "List the walls that this host can put up around sessions, and why others are missing; the exit "
+      "status is 1 if one is");
   for (const Setting& setting : all_settings()) {
     const std::string name(setting.name);
     const std::string option = "--" + name;

@@ -1,13 +1,18 @@
 #include "daemon/server/daemon.hpp"
 
 #include <sys/signalfd.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <system_error>
 
 #include "daemon/common/caches.hpp"
 #include "daemon/common/environment.hpp"
@@ -18,7 +23,10 @@
 #include "daemon/server/server.hpp"
 #include "daemon/server/settings.hpp"
 #include "daemon/server/systemd.hpp"
+#include "daemon/server/trial.hpp"
 #include "protocol/fd.hpp"
+#include "protocol/security/identity.hpp"
+#include "protocol/security/places.hpp"
 #include "protocol/spin.hpp"
 
 namespace clique::daemon {
@@ -28,12 +36,13 @@ namespace {
 /// How long cliqued may take to end after draining.
 constexpr std::chrono::seconds kStopTime{10};
 
-/// Has SIGINT and SIGTERM read from the returned descriptor from now on.
+/// Has SIGINT, SIGTERM and SIGHUP read from the returned descriptor from now on.
 Fd block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
@@ -46,14 +55,28 @@ Settings read_settings(CommandLine&& line) {
   return make_settings(line.values);
 }
 
-void check_access(const Settings& settings) {
-  if (settings.listen.loopback || settings.insecure) return;
-  throw ConfigError(
-      "listen: everybody who reaches " + settings.listen.endpoint() +
-      " could run programs on this node, since connections are neither encrypted nor authenticated yet; in a "
-      "network that you trust add --insecure (insecure = true in the configuration file), otherwise listen "
-      "on "
-      "127.0.0.1 and let clients come through an SSH tunnel");
+void log_devices(const std::vector<ListedPlatform>& platforms) {
+  spdlog::info("devices of this node:");
+  std::istringstream table(device_table(platforms));
+  for (std::string line; std::getline(table, line);) spdlog::info("{}", line);
+}
+
+/// The node's key. Throws ConfigError.
+protocol::Identity identity_of(const Settings& settings) {
+  const bool by_default = settings.identity == protocol::kNodeIdentity;
+  if (!settings.identity.empty() && (!by_default || std::filesystem::exists(settings.identity))) {
+    try {
+      return protocol::Identity::read(settings.identity);
+    } catch (const protocol::SecurityError& error) {
+      throw ConfigError(std::string("identity: ") + error.what());
+    }
+  }
+  if (!settings.listen.loopback && !settings.access.insecure)
+    throw ConfigError("listen: " + settings.listen.endpoint() +
+                      " can be reached from other hosts, and the node has no key by which clients could know "
+                      "it; run 'clique "
+                      "keygen --node', or name its private key with 'identity', or listen on 127.0.0.1");
+  return protocol::Identity::generate();
 }
 
 /// Workers, which inherit the variable, ignore a value that is wrong.
@@ -65,13 +88,77 @@ void check_spin_time() {
   }
 }
 
-void listen_on(std::optional<Server>& server, const Settings& settings,
+/// `cliqued --check`. @returns the exit status
+int list_walls() {
+  const auto missing = try_walls();
+  for (const confinement::Wall wall : confinement::kWalls) {
+    const auto found =
+        std::find_if(missing.begin(), missing.end(), [wall](const auto& one) { return one.wall == wall; });
+    const bool present = found == missing.end();
+    std::printf("%-13s %-8s %s\n", std::string(name_of(wall)).c_str(), present ? "present" : "MISSING",
+                present ? std::string(description_of(wall)).c_str() : found->reason.c_str());
+  }
+  return missing.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/// Says which walls this host lacks. Throws ConfigError where the settings demand all.
+void check_walls(confinement::Mode mode) {
+  // Processes of sessions read it.
+  set_environment("CLIQUE_CONFINEMENT", std::string(name_of(mode)));
+  if (mode == confinement::Mode::Off) {
+    spdlog::warn("confinement is off: kernels that run on this host's processors can do what {} can do",
+                 ::geteuid() == 0 ? "root" : "this user");
+    return;
+  }
+  const auto missing = try_walls();
+  if (mode == confinement::Mode::Required && !missing.empty())
+    throw ConfigError("confinement: this host lacks walls, and the settings require all: " +
+                      to_text(missing) + "; 'cliqued --check' lists them; change the host, or write 'on'");
+  for (const auto& [wall, reason] : missing)
+    spdlog::warn("sessions go without the wall '{}': {}", name_of(wall), reason);
+}
+
+/// Where sessions' folders are; empty if the user has no place for them.
+std::string prepare_session_folders() {
+  const std::string folders = environment("POCL_CACHE_DIR").value_or("");
+  if (!folders.empty()) SessionFolder::remove_abandoned(folders);
+  return folders;
+}
+
+void listen_on(std::optional<Server>& server, const Settings& settings, const protocol::Identity& identity,
                std::vector<SelectedPlatform> platforms) {
   try {
-    server.emplace(settings, std::move(platforms));
-  } catch (const zmq::error_t& error) {
+    server.emplace(settings, identity, std::move(platforms));
+  } catch (const std::system_error& error) {
     throw ConfigError("listen: cannot listen on " + settings.listen.endpoint() + ": " + error.what() +
                       "; stop the cliqued that uses this address, or write an address of this host");
+  }
+}
+
+/// Says in the log who can use the node, and whether others can read along.
+void log_access(const Settings& settings, const protocol::Identity& identity) {
+  spdlog::info("the node's key is {}, {}", identity.public_key().text(), identity.public_key().fingerprint());
+  if (settings.access.insecure)
+    spdlog::warn("--insecure: everybody who reaches this address can run programs on this node");
+  if (settings.encryption == Encryption::None && !settings.listen.loopback)
+    spdlog::warn(
+        "encryption is none: others in the network can read and change what programs and this node exchange");
+  if (settings.listen.loopback)
+    spdlog::info("only programs on this host can use this node; to change that, use --listen HOST:PORT");
+}
+
+/// SIGHUP asks for what may change while the daemon runs to be read anew. Sessions go on.
+void reload(Server& server) {
+  spdlog::info("SIGHUP: the keys of clients are read again, and sessions go on");
+  server.reload();
+}
+
+/// Serves until a signal asks for the end. @returns the signal's number.
+int serve(Server& server, int signals) {
+  for (;;) {
+    const int signal = server.run(signals);
+    if (signal != SIGHUP) return signal;
+    reload(server);
   }
 }
 
@@ -80,32 +167,33 @@ void listen_on(std::optional<Server>& server, const Settings& settings,
 int run_daemon(int argc, char** argv) {
   CommandLine line = read_command_line(argc, argv);
   if (line.exit_status) return *line.exit_status;
-  const Settings settings = read_settings(std::move(line));
+  if (line.check) return list_walls();
+  Settings settings = read_settings(std::move(line));
   init_log("cliqued", settings.log_level);
-  check_access(settings);
+  const protocol::Identity identity = identity_of(settings);
   check_spin_time();
   const Fd signals = block_signals();
   separate_driver_cache(settings.name + '-' + std::to_string(settings.listen.port));
-  const auto platforms = probe_platforms(settings.nvidia);
+  check_walls(settings.confinement);
+  settings.session.folders = prepare_session_folders();
+  make_nvidia_devices(settings.nvidia);
+  const auto platforms = probe_platforms(settings.nvidia, settings.session.folders);
   auto selected = select_devices(settings.devices, platforms);
-  spdlog::info("devices of this node:\n{}", device_table(platforms));
+  log_devices(platforms);
 
   std::optional<Server> server;
-  listen_on(server, settings, std::move(selected));
+  listen_on(server, settings, identity, std::move(selected));
+  log_access(settings, identity);
   spdlog::info("node {} listens on {}", settings.name, server->endpoint());
-  if (settings.listen.loopback) {
-    spdlog::info(
-        "only programs on this host can use this node; to change that, use --listen HOST:PORT --insecure");
-  } else {
-    spdlog::warn("--insecure: everybody who reaches this address can run programs on this node");
-  }
   notify_systemd("READY=1");
-  const int signal = server->run(signals.get());
+  const int signal = serve(*server, signals.get());
   // Has systemd wait as long as draining and stopping may take.
   notify_systemd(fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}",
                              std::chrono::microseconds(settings.drain_timeout + kStopTime).count()));
   if (signal == SIGTERM) server->drain(signals.get(), settings.drain_timeout);
   server->stop();
+  server.reset();
+  SessionFolder::wait_until_removed(kStopTime / 2);
   spdlog::info("stopped by {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
   return EXIT_SUCCESS;
 }

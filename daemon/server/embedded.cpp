@@ -44,12 +44,14 @@ int run_embedded(const ControlChannel& control) {
   std::vector<WorkerReady> workers;
   std::string reason = "no OpenCL driver is installed on this host";
   try {
-    for (const ListedPlatform& platform : probe_platforms(wanted_nvidia_driver(), control.fd())) {
+    const NvidiaDriver nvidia = wanted_nvidia_driver();
+    make_nvidia_devices(nvidia);
+    for (const ListedPlatform& platform : probe_platforms(nvidia, "", control.fd())) {
       if (platform.devices.empty()) continue;
       WorkerOptions options;
       options.kind = platform.kind;
       options.platform = platform.index;
-      children.push_back(ChildProcess::start("worker", worker_arguments(options)));
+      children.push_back(ChildProcess::start_worker(options));
     }
     for (std::uint32_t driver = 0; driver < children.size(); ++driver) {
       ChildProcess& child = children[driver];

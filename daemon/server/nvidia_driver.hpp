@@ -14,4 +14,8 @@ enum class NvidiaDriver : std::uint8_t {
 /// "cuda" or "opencl". Throws std::invalid_argument.
 NvidiaDriver parse_nvidia_driver(const std::string& text);
 
+/// Has NVIDIA's own program make the device files that CUDA needs, if they are missing: CUDA's driver would
+/// start it, but not in processes with walls.
+void make_nvidia_devices(NvidiaDriver driver);
+
 }  // namespace clique::daemon

@@ -7,6 +7,7 @@
 #include "daemon/common/caches.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/common/process.hpp"
+#include "daemon/confinement/confine.hpp"
 #include "daemon/server/backends.hpp"
 
 namespace clique::daemon {
@@ -14,6 +15,7 @@ namespace clique::daemon {
 namespace {
 const std::array kArguments{
     argument<ProbeOptions>("--nvidia", [](auto& options) -> auto& { return options.nvidia; }),
+    argument<ProbeOptions>("--folder", [](auto& options) -> auto& { return options.folder; }),
 };
 }  // namespace
 
@@ -28,9 +30,16 @@ ProbeOptions parse_probe_arguments(std::span<char* const> arguments) {
 void run_probe(const ControlChannel& control, const ProbeOptions& options) {
   die_with_parent();
   init_log("probe", kQuietLogLevel);
-  find_room_for_driver_cache();
-  control.send(list_platforms(options.nvidia));
-  std::_Exit(EXIT_SUCCESS);
+  if (options.folder.empty()) find_room_for_driver_cache();
+  try {
+    confinement::confine({confinement::Role::Probe, options.folder, {}},
+                         confinement::Start::WithoutNamespaces, confinement::mode_of_environment());
+    control.send(list_platforms(options.nvidia));
+    std::_Exit(EXIT_SUCCESS);
+  } catch (const std::exception& error) {
+    control.send(std::string(error.what()));
+  }
+  std::_Exit(EXIT_FAILURE);
 }
 
 }  // namespace clique::daemon

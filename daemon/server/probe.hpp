@@ -12,6 +12,7 @@ namespace clique::daemon {
 /// Options of `cliqued probe`.
 struct ProbeOptions {
   NvidiaDriver nvidia = NvidiaDriver::Cuda;
+  std::string folder;  ///< of this process alone; empty: the drivers use the user's caches
 };
 
 /// The options as arguments of `cliqued probe`.

@@ -5,17 +5,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <set>
+#include <system_error>
 
+#include "daemon/common/caches.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
 
 namespace {
-/// The longest message: clients send nothing but Hello.
-constexpr std::int64_t kMaxMessage = 64 << 10;
 /// Clients that may wait for their workers to start; more are refused.
-constexpr std::size_t kMaxWaiting = 64;
+constexpr std::size_t kMaxWaiting = 256;
+/// The same for connections of one client.
+constexpr std::size_t kMaxWaitingOfOne = 64;
+/// Sessions that one client may have without having attached to them; further ones wait.
+constexpr std::size_t kMaxUnattached = 8;
 /// Sets of workers that may start at the same time.
 constexpr std::size_t kMaxSets = 4;
 /// How long to wait before workers that failed are started again.
@@ -26,23 +32,27 @@ constexpr long kPollMs = 1000;
 constexpr long kEndingPollMs = 20;
 /// How long a worker whose channel is closed may take to exit; then it is killed.
 constexpr std::chrono::seconds kEndTime{2};
-/// How often to look whether clients that have not attached yet are still there.
-constexpr std::chrono::milliseconds kHungUpInterval{500};
+/// How often to look after clients that wait or have not attached yet.
+constexpr std::chrono::milliseconds kGuestInterval{500};
+
+/// A client, for logs.
+std::string described(const Greeting& greeting) {
+  return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
+}
 }  // namespace
 
-Server::Server(Settings settings, std::vector<SelectedPlatform> platforms)
+Server::Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms)
     : settings_(std::move(settings)),
       platforms_(std::move(platforms)),
-      context_(1),
-      socket_(context_, zmq::socket_type::router) {
-  protocol::configure(socket_);
-  socket_.set(zmq::sockopt::maxmsgsize, kMaxMessage);
-  socket_.set(zmq::sockopt::router_mandatory, 1);
-  ListenAddress& listen = settings_.listen;
-  socket_.bind(listen.port == 0 ? listen.endpoint().substr(0, listen.endpoint().size() - 1) + "*"
-                                : listen.endpoint());
-  const std::string bound = socket_.get(zmq::sockopt::last_endpoint);
-  listen.port = static_cast<std::uint16_t>(std::stoi(bound.substr(bound.rfind(':') + 1)));
+      access_(settings_.access),
+      gate_(settings_.listen, identity) {
+  settings_.listen.port = gate_.port();
+  if (!settings_.access.munge) return;
+  try {
+    desk_ = std::make_unique<CredentialDesk>(protocol::Munge(*settings_.access.munge));
+  } catch (const protocol::SecurityError& error) {
+    throw ConfigError(std::string("auth: ") + error.what());
+  }
 }
 
 int Server::run(int signal_fd) {
@@ -57,8 +67,10 @@ void Server::drain(int signal_fd, std::chrono::seconds limit) {
   spdlog::info("draining: no new sessions; {} running sessions have {} s to finish", sessions(),
                limit.count());
   const auto deadline = Clock::now() + limit;
-  while (!taken_.empty() && Clock::now() < deadline)
-    if (turn(signal_fd, deadline) != 0) return;
+  while (!taken_.empty() && Clock::now() < deadline) {
+    const int signal = turn(signal_fd, deadline);
+    if (signal == SIGINT || signal == SIGTERM) return;
+  }
 }
 
 void Server::stop() {
@@ -75,38 +87,40 @@ void Server::close() {
   draining_ = true;
   for (Set& set : sets_) retire(std::move(set));
   sets_.clear();
-  for (const Waiting& client : waiting_) refuse(client.routing_id, client.client, drains());
+  for (const Waiting& client : waiting_) refuse(client.guest, client.client, drains());
   waiting_.clear();
 }
 
 int Server::turn(int signal_fd, Clock::time_point deadline) {
-  std::vector<zmq::pollitem_t> items{{socket_.handle(), 0, ZMQ_POLLIN, 0}};
-  // -1 is no descriptor.
-  const auto watch = [&items](int fd) {
-    if (fd >= 0) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
-  };
+  std::vector<pollfd> items;
+  // -1 is no descriptor, which poll() ignores.
+  const auto watch = [&items](int fd) { items.push_back({fd, POLLIN, 0}); };
+  watch(gate_.fd());
   watch(signal_fd);
+  if (desk_) watch(desk_->fd());
   for (const Set& set : sets_)
     for (const Worker& worker : set) watch(worker.process.control().fd());
   // No descriptor tells when a session may start because another one has ended, or when to try again.
   long patience = !waiting_.empty() && (full() || sets_.empty()) ? kEndingPollMs : kPollMs;
+  if (!waiting_.empty()) patience = std::min(patience, kGuestInterval.count());
   for (const Taken& taken : taken_) {
     const bool ending = taken.closed != Clock::time_point();
     if (ending) {
       patience = kEndingPollMs;
     } else {
-      if (!taken.routing_id.empty()) patience = std::min(patience, kHungUpInterval.count());
+      if (taken.guest != 0) patience = std::min(patience, kGuestInterval.count());
       watch(taken.process.control().fd());
     }
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  if (zmq_poll(items.data(), static_cast<int>(items.size()), std::clamp<long>(left, 0, patience)) < 0 &&
-      zmq_errno() != EINTR)
-    throw zmq::error_t();
+  const auto limit = static_cast<int>(std::clamp<long>(left, 0, patience));
+  if (::poll(items.data(), items.size(), limit) < 0) {
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+    for (pollfd& item : items) item.revents = 0;
+  }
   const auto readable = [&items](int fd) {
-    return std::any_of(items.begin(), items.end(), [&](const zmq::pollitem_t& item) {
-      return item.socket == nullptr && item.fd == fd && item.revents != 0;
-    });
+    return std::any_of(items.begin(), items.end(),
+                       [&](const pollfd& item) { return item.fd == fd && item.revents != 0; });
   };
   if (signal_fd >= 0 && readable(signal_fd)) {
     signalfd_siginfo signal{};
@@ -132,32 +146,49 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
     }
   }
   taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process.control().fd())); });
-  if (items[0].revents != 0) take_messages();
+  // Also if nothing has arrived, because it closes connections whose time is over.
+  for (Greeting& greeting : gate_.turn()) greet(std::move(greeting));
+  if (desk_ && readable(desk_->fd()))
+    for (Greeting& greeting : desk_->done()) decide(std::move(greeting));
   // A client that asks after a failure causes another try, and is refused only if that fails as well.
   start_sets();
   serve_waiting();
-  look_for_hung_up();
+  look_after_guests();
   return 0;
 }
 
-void Server::look_for_hung_up() {
+void Server::look_after_guests() {
   const auto now = Clock::now();
   if (now < next_look_) return;
-  next_look_ = now + kHungUpInterval;
+  next_look_ = now + kGuestInterval;
+  access_.refresh();
+  std::erase_if(waiting_,
+                [this](const Waiting& client) { return !gate_.answer(client.guest, protocol::Starting{}); });
   for (Taken& taken : taken_) {
-    if (taken.routing_id.empty()) continue;
-    // The message does not matter, only whether its receiver is still connected.
-    const bool gone = !answer(taken.routing_id, protocol::Starting{});
+    if (taken.guest == 0) continue;
+    const bool gone = !gate_.connected(taken.guest);
+    const bool late = now - taken.since > std::chrono::seconds(kAttachSeconds);
     if (gone) taken.process.control().send(Notice{Notice::Kind::HungUp, ""});
-    if (gone || now - taken.since > std::chrono::seconds(kAttachSeconds)) taken.routing_id.clear();
+    if (late) gate_.dismiss(taken.guest);
+    if (gone || late) taken.guest = 0;
   }
 }
 
-std::size_t Server::sessions() const {
+std::size_t Server::sessions(const std::string& identity) const {
   std::set<std::uint64_t> running;
   for (const Taken& taken : taken_)
-    if (taken.session != 0 && taken.closed == Clock::time_point()) running.insert(taken.session);
+    if (taken.session != 0 && taken.closed == Clock::time_point() &&
+        (identity.empty() || taken.identity == identity))
+      running.insert(taken.session);
   return running.size();
+}
+
+std::size_t Server::unattached(const std::string& identity) const {
+  std::set<std::uint64_t> sessions;
+  for (const Taken& taken : taken_)
+    if (taken.guest != 0 && taken.identity == identity && gate_.connected(taken.guest))
+      sessions.insert(taken.session);
+  return sessions.size();
 }
 
 bool Server::has_ended(Taken& taken, bool readable) {
@@ -178,8 +209,24 @@ bool Server::has_ended(Taken& taken, bool readable) {
 void Server::retire(Set set) {
   for (Worker& worker : set) {
     worker.process.kill();
-    taken_.push_back({"", "no client", 0, std::move(worker.process), Clock::now(), Clock::now()});
+    taken_.push_back({0, "", "no client", 0, std::move(worker.process), Clock::now(), Clock::now()});
   }
+}
+
+Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_t position) const {
+  WorkerOptions worker;
+  worker.log_level = log_level();
+  worker.kind = platform.kind;
+  worker.platform = platform.index;
+  worker.devices = platform.devices;
+  worker.bind = settings_.listen.address;
+  worker.encryption = settings_.encryption;
+  worker.session = settings_.session;
+  return {static_cast<std::uint32_t>(position),
+          platform.name,
+          ChildProcess::start_worker(worker),
+          {},
+          std::nullopt};
 }
 
 void Server::start_sets() {
@@ -191,19 +238,13 @@ void Server::start_sets() {
   const std::size_t wanted = sessions + (failure_.empty() || sessions < waiting_.size() ? 1 : 0);
   while (sets_.size() < std::min(wanted, kMaxSets) && now >= next_start_) {
     Set set;
-    for (const SelectedPlatform& platform : platforms_) {
-      WorkerOptions worker;
-      worker.log_level = log_level();
-      worker.kind = platform.kind;
-      worker.platform = platform.index;
-      worker.devices = platform.devices;
-      worker.bind = settings_.listen.address;
-      worker.session = settings_.session;
-      set.push_back({static_cast<std::uint32_t>(set.size()),
-                     platform.name,
-                     ChildProcess::start("worker", worker_arguments(worker)),
-                     {},
-                     std::nullopt});
+    try {
+      for (const SelectedPlatform& platform : platforms_) set.push_back(start_worker(platform, set.size()));
+    } catch (const std::system_error& error) {
+      retire(std::move(set));
+      fail_start(fmt::format("node {} cannot start a process for a session: {}; try again later",
+                             settings_.name, error.what()));
+      return;
     }
     if (set.empty()) {
       failure_ =
@@ -214,6 +255,14 @@ void Server::start_sets() {
     }
     sets_.push_back(std::move(set));
   }
+}
+
+void Server::fail_start(std::string why) {
+  // The same failure is tried again whenever a client asks; its first time tells enough.
+  if (failure_ != why) spdlog::error("{}", why);
+  failure_ = std::move(why);
+  failed_at_ = Clock::now();
+  next_start_ = failed_at_ + kRestartInterval;
 }
 
 bool Server::look_at(Worker& worker) {
@@ -243,45 +292,47 @@ bool Server::look_at(Worker& worker) {
   }
 }
 
-void Server::take_messages() {
-  protocol::Incoming incoming;
-  while (true) {
-    try {
-      if (!protocol::receive(socket_, incoming)) return;
-      reader_.read(protocol::MessageList<protocol::Hello>{}, incoming.records, incoming.frames,
-                   incoming.owner,
-                   [&](protocol::Hello&& message) { hello(incoming.routing_id, std::move(message)); });
-    } catch (const protocol::DecodeError& error) {
-      warn_limited(strangers_, fmt::format("dropped a stranger's message: {}", error.what()));
-    }
+void Server::greet(Greeting&& greeting) {
+  access_.refresh();
+  if (!desk_ || greeting.hello.credential.empty() || !access_.wants_credential(greeting.visitor)) {
+    decide(std::move(greeting));
+    return;
   }
+  const GuestId guest = greeting.guest;
+  const std::string client = described(greeting);
+  if (!desk_->take(std::move(greeting)))
+    refuse(guest, client,
+           fmt::format("too many clients of node {} wait for munged there; try again later", settings_.name));
 }
 
-void Server::hello(const std::string& routing_id, protocol::Hello&& message) {
-  forgo(routing_id);
-  if (message.version != protocol::kVersion) {
-    refuse(routing_id, message.client,
+void Server::decide(Greeting&& greeting) {
+  protocol::Hello& hello = greeting.hello;
+  const std::string client = described(greeting);
+  auto decision = access_.decide(greeting.visitor, settings_.name);
+  if (const auto* reason = std::get_if<std::string>(&decision)) {
+    refuse(greeting.guest, client, *reason);
+    return;
+  }
+  Permit& permit = std::get<Permit>(decision);
+  const auto of_this_client = std::count_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
+    return waiting.permit.client == permit.client;
+  });
+  if (hello.version != protocol::kVersion) {
+    refuse(greeting.guest, client,
            fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
-                       "same version of "
-                       "Clique on both",
-                       message.version, settings_.name, protocol::kVersion));
+                       "same version of Clique on both",
+                       hello.version, settings_.name, protocol::kVersion));
   } else if (draining_) {
-    refuse(routing_id, message.client, drains());
-  } else if (waiting_.size() >= kMaxWaiting) {
-    refuse(routing_id, message.client,
-           fmt::format("{} clients are waiting for a session on node {}, which is the limit; try again later",
-                       kMaxWaiting, settings_.name));
+    refuse(greeting.guest, client, drains());
+  } else if (waiting_.size() >= kMaxWaiting || of_this_client >= static_cast<long>(kMaxWaitingOfOne)) {
+    refuse(
+        greeting.guest, client,
+        fmt::format("{} clients wait for a session on node {}, {} of them as {}; the limits are {} and {}; "
+                    "try again later",
+                    waiting_.size(), settings_.name, of_this_client, permit.client, kMaxWaiting,
+                    kMaxWaitingOfOne));
   } else {
-    waiting_.push_back({routing_id, message.wish, std::move(message.client), Clock::now()});
-  }
-}
-
-void Server::forgo(const std::string& routing_id) {
-  // A client that asks again could not attach to all of its workers, and will not use the others.
-  for (Taken& taken : taken_) {
-    if (taken.routing_id != routing_id) continue;
-    taken.process.control().send(Notice{Notice::Kind::Forgone, ""});
-    taken.routing_id.clear();
+    waiting_.push_back({greeting.guest, std::move(permit), hello.wish, client, Clock::now()});
   }
 }
 
@@ -308,24 +359,58 @@ void Server::note_devices(const Set& set) {
 void Server::answer_devices() {
   if (drivers_.empty() || full() || (sets_.empty() && !failure_.empty())) return;
   std::erase_if(waiting_, [this](const Waiting& client) {
-    if (wants_session(client)) return false;
-    answer(client.routing_id, protocol::Offer{protocol::kVersion, settings_.name, drivers_});
+    if (wants_session(client) || !limit_of(client).empty()) return false;
+    gate_.answer(client.guest, protocol::Offer{protocol::kVersion, settings_.name, drivers_});
+    gate_.let_go(client.guest);
     return true;
   });
 }
 
-void Server::serve_waiting() {
-  // Waits for sessions that are about to end, so that one may follow another.
-  while (!waiting_.empty() && full() && Clock::now() - waiting_.front().since > kEndTime) {
-    refuse(waiting_.front().routing_id, waiting_.front().client,
-           fmt::format("node {} has {} sessions, which is its limit; try again when one has ended, or raise "
-                       "'sessions' in its configuration",
-                       settings_.name, settings_.sessions));
-    waiting_.pop_front();
+std::string Server::limit_of(const Waiting& client) const {
+  if (full())
+    return fmt::format(
+        "node {} has {} sessions, which is its limit; try again when one has ended, or raise "
+        "'sessions' in its configuration",
+        settings_.name, settings_.sessions);
+  const Permit& permit = client.permit;
+  if (permit.sessions > 0 && sessions(permit.client) >= permit.sessions)
+    return fmt::format(
+        "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise "
+        "'sessions' in the node's authorized-clients",
+        permit.client, permit.sessions, settings_.name);
+  return {};
+}
+
+void Server::refuse_overdue() {
+  // Sessions that are about to end may make room.
+  const auto now = Clock::now();
+  std::erase_if(waiting_, [&](const Waiting& client) {
+    if (now - client.since <= kEndTime) return false;
+    const std::string limit = limit_of(client);
+    if (limit.empty()) return false;
+    refuse(client.guest, client.client, limit);
+    return true;
+  });
+}
+
+std::deque<Server::Waiting>::iterator Server::next_in_turn() {
+  auto next = waiting_.end();
+  std::size_t fewest = kMaxUnattached;
+  for (auto client = waiting_.begin(); client != waiting_.end(); ++client) {
+    if (!wants_session(*client) || !limit_of(*client).empty()) continue;
+    const std::size_t count = unattached(client->permit.client);
+    if (count >= fewest) continue;
+    fewest = count;
+    next = client;
   }
+  return next;
+}
+
+void Server::serve_waiting() {
+  refuse_overdue();
   answer_devices();
-  for (auto set = sets_.begin(); set != sets_.end() && !full();) {
-    const auto next = std::find_if(waiting_.begin(), waiting_.end(), wants_session);
+  for (auto set = sets_.begin(); set != sets_.end();) {
+    const auto next = next_in_turn();
     if (next == waiting_.end()) break;
     if (!all_ready(*set)) {
       ++set;
@@ -334,18 +419,18 @@ void Server::serve_waiting() {
     const Waiting client = std::move(*next);
     waiting_.erase(next);
     // A client that has waited may have gone meanwhile.
-    if (client.told && !answer(client.routing_id, protocol::Starting{})) continue;
+    if (!gate_.connected(client.guest)) continue;
     Set taken = std::move(*set);
     set = sets_.erase(set);
     welcome(client, std::move(taken));
   }
   for (Waiting& client : waiting_) {
     if (std::exchange(client.told, true)) continue;
-    answer(client.routing_id, protocol::Starting{});
+    gate_.answer(client.guest, protocol::Starting{});
   }
   if (!sets_.empty() || failure_.empty()) return;
   while (!waiting_.empty() && waiting_.front().since <= failed_at_) {
-    refuse(waiting_.front().routing_id, waiting_.front().client, failure_);
+    refuse(waiting_.front().guest, waiting_.front().client, failure_);
     waiting_.pop_front();
   }
 }
@@ -358,24 +443,18 @@ void Server::welcome(const Waiting& client, Set set) {
   ++last_session_;
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
-    worker.process.control().send(Notice{Notice::Kind::Taken, client.client});
-    taken_.push_back(
-        {client.routing_id, client.client, last_session_, std::move(worker.process), Clock::now()});
+    if (!client.permit.shared) worker.process.use_programs_of(client.permit.client);
+    worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory});
+    taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
+                      std::move(worker.process), Clock::now()});
   }
-  spdlog::info("session for {}: workers assigned", client.client);
-  answer(client.routing_id, message);
+  spdlog::info("session for {} as {}: workers assigned", client.client, client.permit.client);
+  gate_.answer(client.guest, message);
 }
 
-void Server::refuse(const std::string& routing_id, const std::string& client, const std::string& reason) {
+void Server::refuse(GuestId guest, const std::string& client, const std::string& reason) {
   warn_limited(strangers_, fmt::format("refused {}: {}", client, reason));
-  answer(routing_id, protocol::Refused{reason});
-}
-
-template <typename M>
-bool Server::answer(const std::string& routing_id, const M& message) {
-  protocol::Batch batch;
-  batch.add(message);
-  return protocol::send(socket_, batch, routing_id);
+  gate_.refuse(guest, reason);
 }
 
 }  // namespace clique::daemon

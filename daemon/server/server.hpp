@@ -3,15 +3,18 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/common/log.hpp"
+#include "daemon/server/access.hpp"
 #include "daemon/server/child_process.hpp"
+#include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/gate.hpp"
 #include "daemon/server/settings.hpp"
-#include "protocol/transport/zmq.hpp"
 
 namespace clique::daemon {
 
@@ -19,9 +22,10 @@ namespace clique::daemon {
 /// devices are. One thread.
 class Server {
  public:
-  /// Binds its socket. Throws zmq::error_t.
+  /// Listens. Throws std::system_error, and ConfigError if the list of authorized clients cannot be read.
+  /// @param identity by which clients know this node
   /// @param platforms the drivers and devices to serve
-  Server(Settings settings, std::vector<SelectedPlatform> platforms);
+  Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms);
 
   /// Where it listens, with the port that was chosen if the settings ask for port 0.
   std::string endpoint() const { return settings_.listen.endpoint(); }
@@ -29,8 +33,10 @@ class Server {
   /// Serves until a signal can be read from `signal_fd`, a signalfd. @returns the signal's number.
   int run(int signal_fd);
   /// Accepts no new sessions and waits for running ones to finish, until `limit` is over or there is another
-  /// signal.
+  /// SIGINT or SIGTERM.
   void drain(int signal_fd, std::chrono::seconds limit);
+  /// Reads the keys of clients again.
+  void reload() { access_.reload(); }
   /// Ends the running sessions, and tells their clients why.
   void stop();
 
@@ -47,16 +53,18 @@ class Server {
   using Set = std::list<Worker>;
   /// A client whose Hello has not been answered yet.
   struct Waiting {
-    std::string routing_id;
+    GuestId guest;
+    Permit permit;
     protocol::Wish wish;
-    std::string client;
+    std::string client;  ///< for logs
     Clock::time_point since;
     bool told = false;  ///< it knows that it has to wait (Starting)
   };
   /// A worker that has a session, or is ending.
   struct Taken {
-    std::string routing_id;  ///< of its client, while that may still attach; empty afterwards
-    std::string client;
+    GuestId guest;          ///< its client's, while that may still attach; 0 afterwards
+    std::string identity;   ///< Permit::client
+    std::string client;     ///< for logs
     std::uint64_t session;  ///< 0: it never had one
     ChildProcess process;
     Clock::time_point since;
@@ -71,26 +79,36 @@ class Server {
   void close();
   /// Starts as many sets of workers as are wanted.
   void start_sets();
-  void take_messages();
-  void hello(const std::string& routing_id, protocol::Hello&& message);
-  /// Ends the workers that the client was given before.
-  void forgo(const std::string& routing_id);
+  /// Starts the worker of a driver. Throws std::system_error.
+  Worker start_worker(const SelectedPlatform& platform, std::size_t position) const;
+  /// Notes why no workers could be started, and logs it once. Another try is made later.
+  void fail_start(std::string why);
+  /// Decides about a client, or has its credential looked at first.
+  void greet(Greeting&& greeting);
+  void decide(Greeting&& greeting);
   /// Answers the clients that can be answered now.
   void serve_waiting();
+  /// The client that gets the next session; end() if none can have one now.
+  std::deque<Waiting>::iterator next_in_turn();
+  /// Refuses clients that have waited for the end of other sessions for too long.
+  void refuse_overdue();
   /// Answers the clients that ask for devices, if these are known.
   void answer_devices();
   void welcome(const Waiting& client, Set set);
   /// Why a draining node refuses sessions.
   std::string drains() const;
-  void refuse(const std::string& routing_id, const std::string& client, const std::string& reason);
-  /// @returns false if the client has gone
-  template <typename M>
-  bool answer(const std::string& routing_id, const M& message);
-  /// Tells workers whose clients went away before they attached.
-  void look_for_hung_up();
+  void refuse(GuestId guest, const std::string& client, const std::string& reason);
+  /// Tells waiting clients that the node still works on their wish, and workers whose clients went away
+  /// before they attached.
+  void look_after_guests();
   /// How many sessions have a worker that is not ending.
-  std::size_t sessions() const;
+  /// @param identity only of this client; empty: of all
+  std::size_t sessions(const std::string& identity = {}) const;
+  /// How many sessions the client has been given to which it may still attach.
+  std::size_t unattached(const std::string& identity) const;
   bool full() const { return settings_.sessions > 0 && sessions() >= settings_.sessions; }
+  /// The limit on sessions that keeps the client waiting, in words; empty: none does.
+  std::string limit_of(const Waiting& client) const;
   /// Reads the channel of a worker without a session. @returns false if the worker cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
@@ -103,9 +121,9 @@ class Server {
 
   Settings settings_;
   const std::vector<SelectedPlatform> platforms_;
-  zmq::context_t context_;
-  zmq::socket_t socket_;
-  protocol::BatchReader reader_;
+  Access access_;
+  Gate gate_;
+  std::unique_ptr<CredentialDesk> desk_;   // if the node accepts MUNGE credentials
   std::deque<Set> sets_;                   // starting or ready, without a session
   std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer
   std::list<Taken> taken_;
@@ -113,7 +131,7 @@ class Server {
   std::string failure_;  // why the last set could not start; empty if it could
   Clock::time_point failed_at_;
   Clock::time_point next_start_;
-  Clock::time_point next_look_;  // when to look for clients that have hung up
+  Clock::time_point next_look_;  // when to look after guests
   std::uint64_t last_session_ = 0;
   bool draining_ = false;
   LogLimit strangers_;

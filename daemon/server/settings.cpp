@@ -10,6 +10,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "protocol/security/places.hpp"
+
 namespace clique::daemon {
 
 namespace {
@@ -69,6 +71,13 @@ std::string parse_log_level(const std::string& text) {
       in_quotes(text) + " is not a log level; write trace, debug, info, warning, error, critical or off");
 }
 
+Encryption parse_encryption(const std::string& text, const ListenAddress& listen) {
+  if (text.empty()) return listen.loopback ? Encryption::None : Encryption::All;
+  if (text == "all") return Encryption::All;
+  if (text == "none") return Encryption::None;
+  throw std::invalid_argument(in_quotes(text) + " cannot be encrypted; write all or none");
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
@@ -79,10 +88,28 @@ const std::array kSettings{
             "Address to listen on; HOST is a name, an IPv4 address, an [IPv6 address] or '*'; port 0 is any "
             "free one",
             [](const std::string& text, Settings& s) { s.listen = parse_listen(text); }},
-    Setting{"insecure", Type::Switch, "", "false",
-            "Allow an address that other hosts can reach, although connections are neither encrypted nor "
-            "authenticated",
-            [](const std::string& text, Settings& s) { s.insecure = text == "true"; }},
+    Setting{"identity", Type::Text, "FILE", protocol::kNodeIdentity,
+            "The node's private key, which 'clique keygen --node' makes; without it the node has another key "
+            "after each start, and listens on the loopback address only",
+            [](const std::string& text, Settings& s) { s.identity = text; }},
+    Setting{
+        "auth", Type::List, "LIST", "keys",
+        "By what clients prove who they are: keys, munge (any user of the site who has a MUNGE credential; "
+        "munge:SOCKET for a munged with another socket), or both, separated by commas",
+        [](const std::string& text, Settings& s) { parse_auth(text, s.access); }},
+    Setting{"authorized-clients", Type::Text, "FILE", protocol::kAuthorizedClients,
+            "The keys of the clients that may use the node; read again whenever it changes",
+            [](const std::string& text, Settings& s) { s.access.authorized_clients = text; }},
+    Setting{"local-users", Type::List, "LIST", "",
+            "Users whose programs on this host may use the node without a key, separated by commas, or '*' "
+            "for all; always the user that cliqued runs as",
+            [](const std::string& text, Settings& s) { parse_local_users(text, s.access); }},
+    Setting{"encryption", Type::Text, "WHAT", "",
+            "'all' encrypts the connections with workers, 'none' only authenticates them; by default all, "
+            "but none on the loopback address",
+            [](const std::string& text, Settings& s) { s.encryption = parse_encryption(text, s.listen); }},
+    Setting{"insecure", Type::Switch, "", "false", "Admit everybody who reaches the port",
+            [](const std::string& text, Settings& s) { s.access.insecure = text == "true"; }},
     Setting{"devices", Type::List, "LIST", "",
             "Devices to offer, separated by commas: indices, types (cpu, gpu, accelerator) or parts of "
             "names; all "
@@ -116,6 +143,12 @@ const std::array kSettings{
     Setting{"nvidia", Type::Text, "DRIVER", "cuda",
             "How NVIDIA GPUs are used: 'cuda', or 'opencl' for NVIDIA's own OpenCL driver",
             [](const std::string& text, Settings& s) { s.nvidia = parse_nvidia_driver(text); }},
+    Setting{
+        "confinement", Type::Text, "MODE", "",
+        "Walls around sessions: 'on' (default), 'required' to refuse to start without all of them, or 'off'",
+        [](const std::string& text, Settings& s) {
+          s.confinement = text.empty() ? confinement::mode_of_environment() : confinement::parse_mode(text);
+        }},
     Setting{"log-level", Type::Text, "LEVEL", "info", "trace, debug, info, warning, error, critical or off",
             [](const std::string& text, Settings& s) { s.log_level = parse_log_level(text); }},
 };

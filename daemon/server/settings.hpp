@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/confinement/wall.hpp"
+#include "daemon/server/access.hpp"
 #include "daemon/server/config_error.hpp"
 #include "daemon/server/listen_address.hpp"
 #include "daemon/server/nvidia_driver.hpp"
@@ -20,13 +22,16 @@ namespace clique::daemon {
 
 struct Settings {
   ListenAddress listen;
-  bool insecure = false;
-  std::string devices;    ///< see select_devices(); empty: all
-  std::string name;       ///< the node's name; never empty
+  std::string identity;  ///< file with the node's private key; empty: a key that lasts as long as the daemon
+  AccessSettings access;
+  Encryption encryption = Encryption::All;  ///< of connections with workers; the daemon's always are
+  std::string devices;                      ///< see select_devices(); empty: all
+  std::string name;                         ///< the node's name; never empty
   std::string advertise;  ///< host by which other nodes reach this one; empty: the client's name for it
   std::chrono::seconds drain_timeout{0};
   std::size_t sessions = 0;  ///< at a time; 0: no limit
   NvidiaDriver nvidia = NvidiaDriver::Cuda;
+  confinement::Mode confinement = confinement::Mode::On;
   std::string log_level;
   SessionOptions session;
 };

@@ -1,32 +1,30 @@
 #include "daemon/worker/admission.hpp"
 
+#include <utility>
+
+#include "protocol/limits.hpp"
+
 namespace clique::daemon {
 
-namespace {
-
-/// Compares in a time that does not depend on how many characters are right.
-bool same_secret(const std::string& a, const std::string& b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
-
-}  // namespace
-
-void Admission::check(const std::string& token) const {
-  if (!same_secret(token, token_)) throw protocol::DecodeError("the token is wrong");
+template <typename M, typename Handler>
+void Admission::read_first(const protocol::Incoming& incoming, Handler&& handler) {
+  // Nobody knows who sent it, so it must cost nothing.
+  if (incoming.records.size() > protocol::Limits::kFirstBatchBytes || !incoming.frames.empty())
+    throw protocol::DecodeError(fmt::format(
+        "it has {} bytes and {} payload frames; a connection's first message has {} bytes and no such frame "
+        "at most",
+        incoming.records.size(), incoming.frames.size(), protocol::Limits::kFirstBatchBytes));
+  reader_.read(protocol::MessageList<M>{}, incoming.records, incoming.frames, incoming.owner,
+               std::forward<Handler>(handler));
 }
 
 void Admission::attach(const protocol::Incoming& incoming, std::string& routing_id, const char* socket) {
   const bool taken = !routing_id.empty();
   try {
-    reader_.read(protocol::MessageList<protocol::Attach>{}, incoming.records, incoming.frames, incoming.owner,
-                 [&](protocol::Attach&& message) {
-                   if (!routing_id.empty()) throw protocol::DecodeError("the session has a client already");
-                   check(message.token);
-                   routing_id = incoming.routing_id;
-                 });
+    read_first<protocol::Attach>(incoming, [&](protocol::Attach&& /*message*/) {
+      if (!routing_id.empty()) throw protocol::DecodeError("the session has a client already");
+      routing_id = incoming.routing_id;
+    });
   } catch (const protocol::DecodeError& error) {
     if (!taken && !routing_id.empty()) throw;
     drop(socket, error);
@@ -35,15 +33,14 @@ void Admission::attach(const protocol::Incoming& incoming, std::string& routing_
 
 protocol::AttachLine Admission::attach_line(const protocol::Incoming& incoming) {
   protocol::AttachLine line;
-  reader_.read(protocol::MessageList<protocol::AttachLine>{}, incoming.records, incoming.frames,
-               incoming.owner, [&](protocol::AttachLine&& message) { line = std::move(message); });
-  check(line.token);
+  read_first<protocol::AttachLine>(incoming,
+                                   [&](protocol::AttachLine&& message) { line = std::move(message); });
   return line;
 }
 
 void Admission::drop(const char* socket, const protocol::DecodeError& error) {
-  warn_limited(strangers_,
-               fmt::format("dropped a stranger's message on the {} socket: {}", socket, error.what()));
+  warn_limited(strangers_, fmt::format("dropped a message on the {} socket that does not attach: {}", socket,
+                                       error.what()));
 }
 
 }  // namespace clique::daemon

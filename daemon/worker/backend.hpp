@@ -17,6 +17,7 @@
 #include "daemon/worker/report_order.hpp"
 #include "daemon/worker/reporter.hpp"
 #include "daemon/worker/tasks.hpp"
+#include "daemon/worker/waiting_data.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon {
@@ -25,13 +26,14 @@ namespace clique::daemon {
 using DeviceMessages = protocol::MessageList<
     protocol::CreateContext, protocol::CreateSubDevices, protocol::CreateQueue, protocol::CreateBuffer,
     protocol::CreateSubBuffer, protocol::CreateImage, protocol::CreateSampler, protocol::CreateProgram,
-    protocol::BuildProgram, protocol::CompileProgram, protocol::LinkProgram, protocol::CreateKernel,
-    protocol::Release, protocol::GetProgramBinary, protocol::QueryWorkGroup, protocol::RunKernel,
-    protocol::ReadBuffer, protocol::WriteBuffer, protocol::ReadToSegment, protocol::WriteFromSegment,
-    protocol::ReadBufferRect, protocol::WriteBufferRect, protocol::CopyBuffer, protocol::CopyBufferRect,
-    protocol::FillBuffer, protocol::ReadImage, protocol::WriteImage, protocol::CopyImage,
-    protocol::CopyImageToBuffer, protocol::CopyBufferToImage, protocol::FillImage, protocol::Marker,
-    protocol::Barrier, protocol::Push, protocol::Finish, protocol::AwaitRemote, protocol::WatchEvent>;
+    protocol::ProgramFiles, protocol::BuildProgram, protocol::CompileProgram, protocol::LinkProgram,
+    protocol::CreateKernel, protocol::Release, protocol::GetProgramBinary, protocol::QueryWorkGroup,
+    protocol::RunKernel, protocol::ReadBuffer, protocol::WriteBuffer, protocol::ReadToSegment,
+    protocol::WriteFromSegment, protocol::ReadBufferRect, protocol::WriteBufferRect, protocol::CopyBuffer,
+    protocol::CopyBufferRect, protocol::FillBuffer, protocol::ReadImage, protocol::WriteImage,
+    protocol::CopyImage, protocol::CopyImageToBuffer, protocol::CopyBufferToImage, protocol::FillImage,
+    protocol::Marker, protocol::Barrier, protocol::Push, protocol::Finish, protocol::AwaitRemote,
+    protocol::WatchEvent>;
 
 template <typename M>
 class Handles {
@@ -78,6 +80,8 @@ struct Surroundings {
   Tasks& tasks;
   /// Every buffer and image takes its memory from this budget.
   MemoryBudget& memory;
+  /// Counts what waits in the worker's own memory.
+  WaitingData& waiting;
   /// How long a kernel may run, counted from when nothing that it depends on holds it back; 0: no limit. A
   /// kernel that runs longer ends the session.
   std::chrono::seconds kernel_limit{0};

@@ -24,6 +24,7 @@ bool ClientLines::receive() {
   protocol::Incoming incoming;
   int count = 0;
   for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
+    surroundings_.waiting.count(incoming);
     if (open_ && incoming.routing_id == commands_.routing_id()) {
       if (shared_) {
         from_socket_.push_back(std::move(incoming));
@@ -64,6 +65,7 @@ bool ClientLines::receive_shared() {
         ++due_from_socket_;
         continue;
       }
+      surroundings_.waiting.count(incoming);
     }
     dispatcher_.handle_commands(incoming);
   }

@@ -54,8 +54,8 @@ struct Dispatcher::Handler {
   /// thread has to answer.
   void take_offer(const protocol::ConnectPeer& message) const {
     std::thread([to = &self, message] {
-      const auto shared =
-          protocol::take_shared_offer(message.shared, message.token, protocol::Guest::Peer, kOfferTimeout);
+      const auto shared = protocol::take_shared_offer(message.shared, message.pass.secret,
+                                                      protocol::Guest::Peer, kOfferTimeout);
       if (!shared) return;
       to->surroundings_.tasks.post([to, peer = message.peer, shared] {
         to->backend_.share(shared->outgoing());
@@ -125,12 +125,21 @@ struct Dispatcher::Handler {
     self.remote_events_.complete(message.command, message.status);
   }
 
+  void operator()(protocol::CreateProgram&& message) const {
+    // The driver, or the backend, keeps a copy.
+    std::uint64_t bytes = 0;
+    for (const protocol::Bytes& code : message.code) bytes += code.size();
+    self.programs_.insert_or_assign(message.id, self.surroundings_.waiting.count(bytes));
+    self.backend_.handle(std::move(message));
+  }
+
   // Recordings, whose ids are objects' ids.
 
   void operator()(protocol::DefineRecording&& message) const { self.recordings_.define(message); }
   void operator()(protocol::RunRecording&& message) const { self.recordings_.run(message, self.backend_); }
   void operator()(protocol::Release&& message) const {
     std::erase_if(message.objects, [this](protocol::ObjectId id) { return self.recordings_.release(id); });
+    for (const protocol::ObjectId id : message.objects) self.programs_.erase(id);
     self.remote_events_.release(message.events);
     self.backend_.handle(std::move(message));
   }

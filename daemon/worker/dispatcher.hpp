@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ class Dispatcher {
   Recordings recordings_;
   RemoteEvents remote_events_;
   std::deque<Part> parts_;
+  std::map<protocol::ObjectId, WaitingData::Share> programs_;  // their sources and binaries
   std::vector<protocol::Payload> withheld_;  // consents to windows that the backend cannot open
   protocol::Vigil vigil_;
   std::chrono::nanoseconds round_trip_{0};

@@ -13,6 +13,10 @@ namespace clique::daemon {
 MemoryBudget::MemoryBudget(std::uint64_t limit)
     : limit_(limit), used_(std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
+void MemoryBudget::lower(std::uint64_t limit) {
+  if (limit != 0) limit_ = limit_ == 0 ? limit : std::min(limit_, limit);
+}
+
 MemoryBudget::Share MemoryBudget::take(std::uint64_t size) {
   if (limit_ == 0) return nullptr;
   std::uint64_t used = used_->load();

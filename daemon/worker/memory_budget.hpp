@@ -8,7 +8,8 @@
 
 namespace clique::daemon {
 
-/// Limits the memory of a session's buffers and images on a worker's devices. Any thread.
+/// Limits the memory of a session's buffers and images on a worker's devices; WaitingData, that of everything
+/// else. Any thread.
 class MemoryBudget {
  public:
   /// Memory that was taken; it is given back when the last copy is destroyed.
@@ -17,13 +18,15 @@ class MemoryBudget {
   /// @param limit bytes; 0: no limit
   explicit MemoryBudget(std::uint64_t limit);
 
+  /// Lowers the limit, before anything is taken. @param limit bytes; 0 changes nothing
+  void lower(std::uint64_t limit);
   /// Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) when less than `size` bytes are left.
   Share take(std::uint64_t size);
   /// Lowers the memory sizes in the device's description to the limit.
   void restrict(protocol::DeviceDescription& device) const;
 
  private:
-  const std::uint64_t limit_;
+  std::uint64_t limit_;
   const std::shared_ptr<std::atomic<std::uint64_t>> used_;
 };
 

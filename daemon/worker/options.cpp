@@ -13,10 +13,13 @@ const std::array kArguments{
     argument<WorkerOptions>("--platform", [](auto& o) -> auto& { return o.platform; }),
     argument<WorkerOptions>("--devices", [](auto& o) -> auto& { return o.devices; }),
     argument<WorkerOptions>("--bind", [](auto& o) -> auto& { return o.bind; }),
+    argument<WorkerOptions>("--encryption", [](auto& o) -> auto& { return o.encryption; }),
     argument<WorkerOptions>("--worker-ports", [](auto& o) -> auto& { return o.session.ports; }),
     argument<WorkerOptions>("--kernel-timeout", [](auto& o) -> auto& { return o.session.kernel_timeout; }),
     argument<WorkerOptions>("--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
     argument<WorkerOptions>("--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
+    argument<WorkerOptions>("--folder", [](auto& o) -> auto& { return o.folder; }),
+    argument<WorkerOptions>("--start", [](auto& o) -> auto& { return o.start; }),
 };
 }  // namespace
 

@@ -9,8 +9,12 @@
 #include "daemon/common/control.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/common/port_range.hpp"
+#include "daemon/confinement/confine.hpp"
 
 namespace clique::daemon {
+
+/// Which connections with workers are encrypted. All of them are authenticated.
+enum class Encryption : std::uint8_t { None, All };
 
 /// The settings of cliqued that hold for each of its sessions.
 struct SessionOptions {
@@ -18,6 +22,8 @@ struct SessionOptions {
   std::chrono::seconds kernel_timeout{0};  ///< how long a kernel may run; 0: no limit
   std::chrono::seconds resume_timeout{0};  ///< how long a client may be cut off; 0: not at all
   std::uint64_t memory = 0;  ///< bytes in buffers and images on each driver's devices; 0: no limit
+  /// Where each session's processes get folders of their own; empty: their drivers use their user's caches.
+  std::string folders;
 };
 
 /// Options of `cliqued worker`.
@@ -27,7 +33,10 @@ struct WorkerOptions {
   std::uint32_t platform = 0;          ///< ListedPlatform::index
   std::vector<std::uint32_t> devices;  ///< positions in the platform; empty: all of its devices
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets; IPv6 without brackets
+  Encryption encryption = Encryption::None;
   SessionOptions session;
+  std::string folder;  ///< of this process alone, in session.folders; empty: none
+  confinement::Start start = confinement::Start::WithoutNamespaces;
 };
 
 /// The options as arguments of `cliqued worker`.

@@ -4,14 +4,19 @@
 
 namespace clique::daemon {
 
-PeerInbox::PeerInbox(zmq::socket_t socket, Admission& admission, Dispatcher& dispatcher,
+PeerInbox::PeerInbox(zmq::socket_t socket, Admission& admission, Dispatcher& dispatcher, WaitingData& waiting,
                      InwardLine::Acknowledge acknowledge)
-    : socket_(std::move(socket)), admission_(admission), dispatcher_(dispatcher), acknowledge_(acknowledge) {}
+    : socket_(std::move(socket)),
+      admission_(admission),
+      dispatcher_(dispatcher),
+      waiting_(waiting),
+      acknowledge_(acknowledge) {}
 
 bool PeerInbox::receive() {
   protocol::Incoming incoming;
   int count = 0;
   for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
+    waiting_.count(incoming);
     const auto peer = ids_.find(incoming.routing_id);
     if (peer == ids_.end()) {
       attach(incoming);

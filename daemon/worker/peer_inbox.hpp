@@ -19,7 +19,8 @@ class PeerInbox {
  public:
   /// @param socket the ROUTER for peers
   /// @param acknowledge whether lines can be resumed, so that peers keep what they sent
-  PeerInbox(zmq::socket_t socket, Admission& admission, Dispatcher& dispatcher,
+  /// @param waiting counts what has come until it is used
+  PeerInbox(zmq::socket_t socket, Admission& admission, Dispatcher& dispatcher, WaitingData& waiting,
             InwardLine::Acknowledge acknowledge);
 
   /// A worker on this host sends through this memory, too.
@@ -44,6 +45,7 @@ class PeerInbox {
   zmq::socket_t socket_;
   Admission& admission_;
   Dispatcher& dispatcher_;
+  WaitingData& waiting_;
   const InwardLine::Acknowledge acknowledge_;
   std::map<protocol::LineId, InwardLine> lines_;
   std::map<std::string, protocol::LineId> ids_;  // by routing id

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <random>
 
+#include "daemon/worker/errors.hpp"
+#include "protocol/transport/endpoint.hpp"
+
 namespace clique::daemon {
 
 namespace {
@@ -16,7 +19,10 @@ std::uint64_t random_id() {
 }
 
 void PeerLinks::connect(const protocol::ConnectPeer& message) {
-  Link link{.endpoint = message.endpoint, .token = message.token};
+  if (!protocol::is_tcp_endpoint(message.endpoint))
+    throw RuleBroken("endpoint '" + message.endpoint + "' of peer " + std::to_string(message.peer) +
+                     " is not tcp://HOST:PORT");
+  Link link{.endpoint = message.endpoint, .pass = message.pass};
   add_line(link);
   const std::lock_guard lock(mutex_);
   links_.insert_or_assign(message.peer, std::move(link));
@@ -24,7 +30,7 @@ void PeerLinks::connect(const protocol::ConnectPeer& message) {
 
 void PeerLinks::add_line(Link& link) {
   // The receiver distinguishes its peers' lines by their ids.
-  auto line = std::make_unique<protocol::Line>(context_, link.endpoint, link.token, random_id(),
+  auto line = std::make_unique<protocol::Line>(context_, link.endpoint, link.pass, random_id(),
                                                protocol::Line::Direction::Outward);
   line->set_resumable(patience_.count() > 0);
   link.lines.push_back({std::move(line)});

@@ -44,7 +44,8 @@ class PeerLinks {
   PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience)
       : context_(context), patience_(patience) {}
 
-  /// Opens a link and attaches to the peer. Throws zmq::error_t for an invalid endpoint.
+  /// Opens a link and attaches to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and
+  /// zmq::error_t if it cannot be used.
   void connect(const protocol::ConnectPeer& message);
   /// From now on messages to the peer go through this memory if there is room.
   void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);
@@ -126,7 +127,7 @@ class PeerLinks {
   };
   struct Link {
     std::string endpoint;
-    std::string token;
+    protocol::Pass pass;
     std::vector<Tended> lines = {};  ///< at least one; large messages go through all of them in turn
     std::size_t next = 0;
     bool gone = false;

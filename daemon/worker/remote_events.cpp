@@ -6,6 +6,11 @@
 
 namespace clique::daemon {
 
+namespace {
+/// Ends of commands that may be reported before AwaitRemote. A correct client causes far fewer.
+constexpr std::size_t kMostEarly = 1U << 20U;
+}  // namespace
+
 void RemoteEvents::await(protocol::AwaitRemote&& message) {
   const auto command = message.command;
   // NOLINTNEXTLINE(performance-move-const-arg): all messages are handed on in one way
@@ -22,6 +27,9 @@ void RemoteEvents::complete(protocol::CommandId command, std::int32_t status) {
     throw RuleBroken("command " + std::to_string(command) + " of another worker was reported with status " +
                      std::to_string(status) + "; a final status is 0 or negative");
   if (awaited_.erase(command) == 0) {
+    if (early_.size() >= kMostEarly)
+      throw RuleBroken("more than " + std::to_string(kMostEarly) +
+                       " commands of other workers have ended for which this worker does not wait");
     early_.emplace(command, status);
     return;
   }

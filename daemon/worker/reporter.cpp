@@ -17,8 +17,8 @@ constexpr auto kPause = 20us;
 
 }  // namespace
 
-Reporter::Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks)
-    : socket_(std::move(socket)), tasks_(tasks), prints_(prints) {}
+Reporter::Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks, WaitingData& waiting)
+    : socket_(std::move(socket)), tasks_(tasks), waiting_(waiting), prints_(prints) {}
 
 void Reporter::open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
                     const protocol::Attached& first) {

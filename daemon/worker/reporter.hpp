@@ -12,6 +12,7 @@
 
 #include "daemon/worker/print_capture.hpp"
 #include "daemon/worker/tasks.hpp"
+#include "daemon/worker/waiting_data.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages/message.hpp"
 #include "protocol/messages/session.hpp"
@@ -26,7 +27,8 @@ class Reporter {
  public:
   /// @param socket the ROUTER for reports, which only the Reporter uses from open() on
   /// @param tasks of the main thread, which they wake up when there is something for receive()
-  Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks);
+  /// @param waiting counts the data of replies until the client has received it
+  Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks, WaitingData& waiting);
 
   /// The socket, for the main thread, before open().
   zmq::socket_ref socket() { return socket_; }
@@ -72,7 +74,13 @@ class Reporter {
   void add(const M& message) {
     const std::lock_guard lock(mutex_);
     if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) add_prints();
-    pending_.add(message);
+    if constexpr (M::op == protocol::Op::Data) {
+      M counted = message;
+      waiting_.count(counted.data);
+      pending_.add(counted);
+    } else {
+      pending_.add(message);
+    }
   }
   void flush();
   /// Whether the client has not read enough for everything to be sent: flush() has to be called again soon.
@@ -101,6 +109,7 @@ class Reporter {
 
   zmq::socket_t socket_;
   Tasks& tasks_;
+  WaitingData& waiting_;
   int descriptor_ = -1;
   bool resumable_ = false;
   std::atomic<bool> news_{false};

@@ -62,21 +62,22 @@ InwardLine::Acknowledge acknowledge(std::chrono::milliseconds patience) {
 
 }  // namespace
 
-Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
-                 std::unique_ptr<protocol::SharedOffer> offer, std::chrono::milliseconds patience,
-                 const Surroundings& surroundings, Backend& backend)
+Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control,
+                 const protocol::Authenticator& authenticator, std::unique_ptr<protocol::SharedOffer> offer,
+                 std::chrono::milliseconds patience, const Surroundings& surroundings, Backend& backend)
     : control_(control),
+      authenticator_(authenticator),
       surroundings_(surroundings),
       backend_(backend),
       patience_(patience),
       offer_(std::move(offer)),
-      admission_(std::move(token)),
       segments_(backend, surroundings.tasks),
       dispatcher_(surroundings, backend, segments_),
       connections_(context, sockets.commands, surroundings.reporter.socket(), patience),
       client_lines_(std::move(sockets.commands), admission_, connections_, dispatcher_, segments_,
                     surroundings, acknowledge(patience)),
-      peer_inbox_(std::move(sockets.peers), admission_, dispatcher_, acknowledge(patience)) {
+      peer_inbox_(std::move(sockets.peers), admission_, dispatcher_, surroundings.waiting,
+                  acknowledge(patience)) {
   surroundings_.peers.set_client(client_lines_);
 }
 
@@ -129,6 +130,7 @@ void Session::loop() {
     if (sockets || peer_inbox_.attached()) busy = peer_inbox_.receive() || busy;
     busy = peer_inbox_.receive_shared() || busy;
     busy = dispatcher_.handle_part() || busy;
+    surroundings_.waiting.check();
     surroundings_.peers.collect();
     client_lines_.collect();
     protocol::Spinning& spinning = shared ? in_memory : elsewhere;
@@ -172,6 +174,7 @@ void Session::try_open() {
   if (::poll(&control, 1, 0) > 0) obey_starter();
   const bool shared = client_lines_.shares();
   protocol::Attached attached = backend_.description();
+  for (protocol::DeviceDescription& device : attached.devices) surroundings_.memory.restrict(device);
   attached.clock = backend_.clock();
   attached.resume_ms = shared ? 0 : static_cast<std::uint32_t>(patience_.count());
   surroundings_.reporter.open(reports_id_, client_lines_.shared(), attached);
@@ -215,6 +218,7 @@ void Session::obey_starter() {
   switch (notice.kind) {
     case Notice::Kind::Taken:
       client_ = notice.text;
+      surroundings_.memory.lower(notice.memory);
       attach_deadline_ = Clock::now() + std::chrono::seconds(kAttachSeconds);
       break;
     case Notice::Kind::HungUp:
@@ -222,13 +226,13 @@ void Session::obey_starter() {
       break;
     case Notice::Kind::Stop:
       throw DeviceFailed(notice.text);
-    case Notice::Kind::Forgone:
-      throw SessionOver{"the client has asked for another session instead"};
   }
 }
 
 void Session::serve_offer() {
-  const auto taken = offer_->serve(admission_.token());
+  using Role = protocol::Authenticator::Role;
+  const auto taken =
+      offer_->serve(authenticator_.pass(Role::Client).secret, authenticator_.pass(Role::Peer).secret);
   if (!taken) return;
   switch (taken->guest) {
     case protocol::Guest::Segment:

@@ -12,6 +12,7 @@
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/peer_inbox.hpp"
 #include "daemon/worker/segments.hpp"
+#include "protocol/transport/authentication.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace clique::daemon {
@@ -26,13 +27,13 @@ class Session {
     zmq::socket_t peers;
   };
 
-  /// @param token that the client has to know
+  /// @param authenticator that guards the sockets
   /// @param offer of memory, for a client on this host
   /// @param patience how long a client on another host may be cut off; 0: its session ends with its
   /// connections
-  Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, std::string token,
-          std::unique_ptr<protocol::SharedOffer> offer, std::chrono::milliseconds patience,
-          const Surroundings& surroundings, Backend& backend);
+  Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control,
+          const protocol::Authenticator& authenticator, std::unique_ptr<protocol::SharedOffer> offer,
+          std::chrono::milliseconds patience, const Surroundings& surroundings, Backend& backend);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -61,6 +62,7 @@ class Session {
   void handle_loss(ClientConnections::Loss loss);
 
   const ControlChannel& control_;
+  const protocol::Authenticator& authenticator_;
   const Surroundings surroundings_;
   Backend& backend_;
   const std::chrono::milliseconds patience_;

@@ -9,6 +9,8 @@ namespace clique::daemon {
 namespace {
 /// The most data that may arrive before its Expect. A correct client causes far less.
 constexpr std::uint64_t kMaxEarlyBytes = 4ULL << 30U;
+/// The memory that a part takes without its data.
+constexpr std::uint64_t kBytesOfPart = 512;
 /// CL_OUT_OF_RESOURCES: the status of a transfer that cannot be received.
 constexpr std::int32_t kBadTransfer = -5;
 }  // namespace
@@ -24,7 +26,7 @@ void Transfers::expect(const protocol::Expect& command, std::unique_ptr<Transfer
   transfer.sink = std::move(sink);
   std::vector<Part> early;
   early.swap(transfer.early);
-  for (const auto& part : early) early_bytes_ -= size_of(part);
+  for (const auto& part : early) early_bytes_ -= size_of(part) + kBytesOfPart;
   bool over = false;
   for (auto& part : early) over = over || place(transfer, std::move(part));
   if (over) transfers_.erase(id);
@@ -39,10 +41,12 @@ void Transfers::receive(Part&& part) {
   const auto id = std::visit([](const auto& any) { return any.transfer; }, part);
   Transfer& transfer = transfers_[id];
   if (!transfer.expected) {
-    early_bytes_ += size_of(part);
-    if (early_bytes_ > kMaxEarlyBytes)
+    const std::uint64_t size = size_of(part);
+    // A window's part has any size that the sender names.
+    if (size > kMaxEarlyBytes || size + kBytesOfPart > kMaxEarlyBytes - early_bytes_)
       throw RuleBroken("other workers have pushed more than " + std::to_string(kMaxEarlyBytes) +
                        " bytes that no Expect waits for");
+    early_bytes_ += size + kBytesOfPart;
     transfer.early.push_back(std::move(part));
     return;
   }

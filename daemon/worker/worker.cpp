@@ -1,19 +1,19 @@
 #include "daemon/worker/worker.hpp"
 
 #include <malloc.h>
-#include <sys/random.h>
 
-#include <array>
 #include <cstdlib>
 
 #include "daemon/common/caches.hpp"
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/common/process.hpp"
+#include "daemon/confinement/confine.hpp"
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/session.hpp"
 #include "protocol/spin.hpp"
+#include "protocol/transport/authentication.hpp"
 
 namespace clique::daemon {
 
@@ -26,13 +26,14 @@ void keep_large_blocks() {
   mallopt(M_TOP_PAD, 16 << 20);
 }
 
-std::string make_token() {
-  std::array<unsigned char, 32> secret{};
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    throw std::runtime_error("getrandom() gave no random numbers for the session's token");
-  std::string token;
-  for (const unsigned char byte : secret) token += fmt::format("{:02x}", byte);
-  return token;
+/// Before the driver is loaded, so that its threads have the walls, too.
+void confine(const WorkerOptions& options) {
+  const auto role =
+      options.kind == PlatformKind::Cuda ? confinement::Role::CudaWorker : confinement::Role::OpenClWorker;
+  const auto missing =
+      confinement::confine({role, options.folder, {}}, options.start, confinement::mode_of_environment());
+  // The daemon has said it for all of its workers.
+  if (!missing.empty()) spdlog::debug("this worker goes without walls: {}", to_text(missing));
 }
 
 /// What CLIQUE_SPIN_US asks for. cliqued has refused a wrong value, and a private worker's application
@@ -76,22 +77,29 @@ zmq::socket_t router(zmq::context_t& context) {
 
 void serve(const WorkerOptions& options, BackendFactory make_backend, const ControlChannel& control) {
   PrintCapture prints;
+  using Role = protocol::Authenticator::Role;
   zmq::context_t context(protocol::io_threads());
+  const protocol::Authenticator authenticator(context, options.encryption == Encryption::All);
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);
   zmq::socket_t reports = router(context);
+  authenticator.guard(commands, Role::Client);
+  authenticator.guard(peers, Role::Peer);
+  authenticator.guard(reports, Role::Client);
   protocol::expect_payloads(commands);
   protocol::expect_payloads(peers);
   protocol::keep_payload_memory();
-  // Clients and strangers send nothing longer than Attach there.
+  // Clients send nothing longer than Attach there.
   constexpr std::int64_t kMaxAttach = 64 << 10;
   reports.set(zmq::sockopt::maxmsgsize, kMaxAttach);
   Tasks tasks;
-  Reporter reporter(std::move(reports), prints, tasks);
+  WaitingData waiting(options.session.memory);
+  Reporter reporter(std::move(reports), prints, tasks, waiting);
   ReportOrder order(reporter);
   PeerLinks peer_links(context, options.session.resume_timeout);
   MemoryBudget memory(options.session.memory);
-  const Surroundings surroundings{reporter, order, peer_links, tasks, memory, options.session.kernel_timeout};
+  const Surroundings surroundings{
+      reporter, order, peer_links, tasks, memory, waiting, options.session.kernel_timeout};
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -105,11 +113,15 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
     if (property.name == 0x0902 /* CL_PLATFORM_NAME */)
       ready.platform.assign(property.value.begin(),
                             property.value.empty() ? property.value.end() : property.value.end() - 1);
-  ready.address = {bind(commands, options), bind(reporter.socket(), options),
-                   bind(peers, options),    make_token(),
-                   offer->name(),           0};
-  Session session(context, {std::move(commands), std::move(peers)}, control, ready.address.token,
-                  std::move(offer), options.session.resume_timeout, surroundings, *backend);
+  ready.address = {bind(commands, options),
+                   bind(reporter.socket(), options),
+                   bind(peers, options),
+                   authenticator.pass(Role::Client),
+                   authenticator.pass(Role::Peer),
+                   offer->name(),
+                   0};
+  Session session(context, {std::move(commands), std::move(peers)}, control, authenticator, std::move(offer),
+                  options.session.resume_timeout, surroundings, *backend);
   for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);
   control.send(ready);
   session.run();
@@ -122,11 +134,12 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
 void run_worker(const ControlChannel& control, const WorkerOptions& options, BackendFactory make_backend) {
   die_with_parent();
   init_log("worker", options.log_level);
-  // The CUDA backend does not compile into files of its driver.
-  if (options.kind != PlatformKind::Cuda) find_room_for_driver_cache();
-  keep_large_blocks();
-  set_spin_time();
+  // The CUDA backend does not compile into files of its driver, and the daemon has found room for the folder.
+  if (options.kind != PlatformKind::Cuda && options.folder.empty()) find_room_for_driver_cache();
   try {
+    confine(options);
+    keep_large_blocks();
+    set_spin_time();
     serve(options, make_backend, control);
   } catch (const std::exception& error) {
     control.send(std::string(error.what()));

@@ -5,10 +5,11 @@
 #include <CL/cl_gl.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <new>
+#include <string>
 
+#include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
 
 namespace clique::icd::api {
@@ -99,12 +100,9 @@ constexpr StatusName kStatusNames[] = {
 void log(const char* entry_point, cl_int status, const char* why) {
   static const bool logs = logs_failures();
   if (!logs) return;
-  const char* colon = *why != '\0' ? ": " : "";
-  if (const char* name = status_name(status)) {
-    std::fprintf(stderr, "clique: %s: %s%s%s\n", entry_point, name, colon, why);
-  } else {
-    std::fprintf(stderr, "clique: %s: status %d%s%s\n", entry_point, status, colon, why);
-  }
+  const char* name = status_name(status);
+  const std::string what = name != nullptr ? name : "status " + std::to_string(status);
+  say(std::string(entry_point) + ": " + what + (*why != '\0' ? ": " : "") + why);
 }
 
 }  // namespace

@@ -34,9 +34,22 @@ class TomlReader {
         const auto number = value.value_exact<std::int64_t>();
         if (!number) fail(value, "connect_timeout_ms takes a whole number of milliseconds, such as 3000");
         at(value, [&] { settings.connect_timeout = checked_connect_timeout(*number, "connect_timeout_ms"); });
+      } else if (key == "insecure") {
+        const auto flag = value.value_exact<bool>();
+        if (!flag) fail(value, "insecure takes true or false");
+        settings.security.insecure = *flag;
+      } else if (key == "encryption") {
+        const auto text = value.value_exact<std::string>();
+        if (!text) fail(value, R"(encryption takes "all" or "none")");
+        at(value, [&] { settings.security.encrypted = parse_encryption(*text, "encryption"); });
+      } else if (key == "auth") {
+        const auto text = value.value_exact<std::string>();
+        if (!text) fail(value, R"(auth takes "keys" or "munge")");
+        at(value, [&] { settings.security.munge = parse_auth(*text, "auth"); });
       } else {
         fail_at(path_, key.source(),
-                "unknown key " + in_quotes(key.str()) + "; known are nodes, [[node]] and connect_timeout_ms");
+                "unknown key " + in_quotes(key.str()) +
+                    "; known are nodes, [[node]], connect_timeout_ms, insecure, encryption and auth");
       }
     }
     return settings;

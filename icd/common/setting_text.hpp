@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,14 @@ inline std::string in_quotes(std::string_view text) {
 /// A time for reaching a node. Throws SettingError if it is out of range.
 /// @param name of the setting
 std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name);
+
+/// "all" or "none": whether nodes have to encrypt everything. Throws SettingError.
+/// @param name of the setting
+bool parse_encryption(std::string_view text, std::string_view name);
+
+/// "keys", "munge" or "munge:SOCKET": munged's socket if nodes are shown MUNGE credentials, empty: its
+/// default. Throws SettingError.
+/// @param name of the setting
+std::optional<std::string> parse_auth(std::string_view text, std::string_view name);
 
 }  // namespace clique::icd

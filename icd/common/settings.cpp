@@ -4,11 +4,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "icd/common/executable.hpp"
 #include "icd/common/setting_text.hpp"
+#include "protocol/security/munge.hpp"
+#include "protocol/security/places.hpp"
 #include "protocol/spin.hpp"
 
 namespace clique::icd {
@@ -30,15 +33,18 @@ std::optional<std::string> content(const std::string& path) {
   return text.str();
 }
 
+/// The folder of the user's files; empty if there is none.
+std::string user_folder(const Environment& environment) {
+  if (const auto xdg = environment("XDG_CONFIG_HOME"); xdg && !xdg->empty()) return *xdg + "/clique/";
+  if (const auto home = environment("HOME"); home && !home->empty()) return *home + "/.config/clique/";
+  return {};
+}
+
 /// The nodes file that is used, read; the default settings if there is none.
 NodeSettings read_file(const Environment& environment, const std::string& system_file) {
   std::vector<std::string> files;
-  const auto xdg = environment("XDG_CONFIG_HOME");
-  const auto home = environment("HOME");
-  if (xdg && !xdg->empty())
-    files.push_back(*xdg + "/clique/nodes.toml");
-  else if (home && !home->empty())
-    files.push_back(*home + "/.config/clique/nodes.toml");
+  if (const std::string folder = user_folder(environment); !folder.empty())
+    files.push_back(folder + "nodes.toml");
   files.push_back(system_file);
   for (const std::string& file : files)
     if (const auto text = content(file)) return parse_nodes_file(*text, file);
@@ -54,6 +60,30 @@ std::chrono::milliseconds parse_connect_timeout(const std::string& text) {
   return checked_connect_timeout(ms, kName);
 }
 
+/// A variable's value; nothing if it is not set or empty.
+std::optional<std::string> given(const Environment& environment, Variable variable) {
+  auto text = environment(variable);
+  return text && !text->empty() ? text : std::nullopt;
+}
+
+/// Sets what the environment says about keys, and the default files.
+void read_security(const Environment& environment, SecuritySettings& security) {
+  KeyFiles files = KeyFiles::of(environment);
+  std::error_code error;
+  if (given(environment, "CLIQUE_IDENTITY") || std::filesystem::exists(files.identity, error))
+    security.identity = std::move(files.identity);
+  security.known_nodes = std::move(files.known_nodes);
+  if (const auto text = given(environment, "CLIQUE_INSECURE")) {
+    if (*text != "0" && *text != "1")
+      throw SettingError("CLIQUE_INSECURE is " + in_quotes(*text) +
+                         "; write 1 to use nodes with unknown keys, or 0");
+    security.insecure = *text == "1";
+  }
+  if (const auto text = given(environment, "CLIQUE_ENCRYPTION"))
+    security.encrypted = parse_encryption(*text, "CLIQUE_ENCRYPTION");
+  if (const auto text = given(environment, "CLIQUE_AUTH")) security.munge = parse_auth(*text, "CLIQUE_AUTH");
+}
+
 bool parse_shared_memory(const std::string& text) {
   if (text != "0" && text != "1")
     throw SettingError("CLIQUE_SHARED_MEMORY is " + in_quotes(text) +
@@ -62,6 +92,20 @@ bool parse_shared_memory(const std::string& text) {
 }
 
 }  // namespace
+
+bool parse_encryption(std::string_view text, std::string_view name) {
+  if (text != "all" && text != "none")
+    throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                       "; write all to use only nodes that encrypt everything, or none");
+  return text == "all";
+}
+
+std::optional<std::string> parse_auth(std::string_view text, std::string_view name) {
+  if (text == "keys") return std::nullopt;
+  if (auto socket = protocol::munge_socket(text)) return socket;
+  throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                     "; write keys, or munge to prove with a MUNGE credential who you are");
+}
 
 std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name) {
   if (ms < 1 || ms > kLongestTimeoutMs)
@@ -73,6 +117,22 @@ std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_v
 std::optional<std::string> environment(Variable variable) {
   const char* const value = std::getenv(variable.name());
   return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+KeyFiles KeyFiles::of(const Environment& environment) {
+  const std::string folder = user_folder(environment);
+  KeyFiles files;
+  if (auto file = given(environment, "CLIQUE_IDENTITY"))
+    files.identity = *std::move(file);
+  else if (!folder.empty())
+    files.identity = folder + std::string(protocol::kClientIdentityName);
+  if (auto file = given(environment, "CLIQUE_KNOWN_NODES")) {
+    files.known_nodes = {*std::move(file)};
+  } else {
+    if (!folder.empty()) files.known_nodes.push_back(folder + std::string(protocol::kKnownNodesName));
+    files.known_nodes.emplace_back(protocol::kSystemKnownNodes);
+  }
+  return files;
 }
 
 NodeSettings NodeSettings::read() {
@@ -90,6 +150,7 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
   } else {
     settings = read_file(environment, system_file);
   }
+  read_security(environment, settings.security);
   if (const auto text = environment("CLIQUE_CONNECT_TIMEOUT_MS"); text && !text->empty())
     settings.connect_timeout = parse_connect_timeout(*text);
   if (const auto text = environment("CLIQUE_SHARED_MEMORY"); text && !text->empty())

@@ -30,6 +30,16 @@ inline constexpr std::array kVariables{
         "names, separated by commas"},
     SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
                 "time allowed for reaching a node, in milliseconds, 1 to 600000"},
+    SettingInfo{"CLIQUE_IDENTITY", "clique/client.key in the folder of nodes.toml, if it exists",
+                "the file with this client's private key, by which nodes know it"},
+    SettingInfo{"CLIQUE_KNOWN_NODES", "clique/known-nodes there, and /etc/clique/known-nodes",
+                "the file with the keys of the nodes to trust"},
+    SettingInfo{"CLIQUE_INSECURE", "0", "1: nodes with unknown keys are used, too"},
+    SettingInfo{"CLIQUE_ENCRYPTION", "none",
+                "all: nodes that do not encrypt everything are not used; none: the nodes decide"},
+    SettingInfo{
+        "CLIQUE_AUTH", "keys",
+        "munge: also proves with a MUNGE credential who the user is; munge:SOCKET names munged's socket"},
     SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
     SettingInfo{"CLIQUE_NVIDIA", "cuda",
                 "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
@@ -55,6 +65,9 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
     SettingInfo{"connect_timeout_ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which goes first"},
+    SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which goes first"},
+    SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which goes first"},
+    SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which goes first"},
 };
 
 /// A setting that cannot be used. what() says where it is, what is wrong and what is allowed.
@@ -83,11 +96,31 @@ using Environment = std::function<std::optional<std::string>(Variable)>;
 /// The environment of this process.
 std::optional<std::string> environment(Variable variable);
 
+/// Where this user's files of keys are, whether they exist or not.
+struct KeyFiles {
+  std::string identity;  ///< with the private key; empty: there is no place for it
+  /// With the keys of nodes. A key that the user trusts is added to the first one.
+  std::vector<std::string> known_nodes;
+
+  /// CLIQUE_IDENTITY and CLIQUE_KNOWN_NODES, otherwise the default places.
+  static KeyFiles of(const Environment& environment);
+};
+
+/// By what this client and its nodes know each other.
+struct SecuritySettings {
+  std::string identity;                  ///< file with this client's private key; empty: none
+  std::vector<std::string> known_nodes;  ///< files with the nodes' keys
+  bool insecure = false;                 ///< nodes with unknown keys are used, too
+  bool encrypted = false;                ///< only nodes that encrypt everything are used
+  std::optional<std::string> munge;      ///< show MUNGE credentials; munged's socket, empty: its default
+};
+
 /// Which nodes there are, and how to reach them.
 struct NodeSettings {
   std::vector<NodeAddress> nodes;  ///< empty: private workers on this host
   /// For reaching a node: resolving its name, connecting, and the answers of daemon and workers.
   std::chrono::milliseconds connect_timeout{3000};
+  SecuritySettings security;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
   /// How long waiting threads poll; nothing: what suits this host.

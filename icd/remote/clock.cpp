@@ -16,7 +16,9 @@ bool ClockEstimate::add(std::int64_t asked, std::int64_t theirs, std::int64_t an
     const auto widened = static_cast<double>(bound_) + kDrift * static_cast<double>(answered - taken_);
     if (static_cast<double>(bound) > widened) return false;
   }
-  offset_ = theirs - (asked + bound);
+  // The other host may send any number.
+  offset_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(theirs) -
+                                      static_cast<std::uint64_t>(asked + bound));
   bound_ = bound;
   taken_ = answered;
   return true;

@@ -1,18 +1,24 @@
 #include "icd/remote/daemon_connection.hpp"
 
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "icd/remote/deadline.hpp"
 #include "protocol/batch.hpp"
+#include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
-#include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::icd {
@@ -23,6 +29,10 @@ using Clock = DaemonConnection::Clock;
 
 /// How long a daemon that has been reached may take to start its drivers.
 constexpr std::chrono::seconds kStartTimeout{60};
+/// A daemon that starts its drivers says so several times in this time.
+constexpr std::chrono::seconds kStartingInterval{5};
+/// The longest message: the descriptions of all devices of a node.
+constexpr std::size_t kLongestAnswer = 16 * protocol::kMiB;
 
 /// The program, process and host, for the nodes' logs.
 std::string self_description() {
@@ -31,16 +41,11 @@ std::string self_description() {
   return std::string(program_invocation_short_name) + "[" + std::to_string(::getpid()) + "]@" + host;
 }
 
-/// Waits until the socket or its monitor may have something to receive.
-void wait_for_news(zmq::socket_ref socket, protocol::Monitor& monitor, Clock::time_point deadline) {
-  pollfd fds[] = {{socket.get(zmq::sockopt::fd), POLLIN, 0}, {monitor.descriptor(), POLLIN, 0}};
-  ::poll(fds, 2, static_cast<int>(left_until(deadline).count()));
-}
-
 /// The daemon's answer. Nothing if the daemon has only said that it is starting; then this extends
 /// `deadline`. Throws Unreachable with the reason if the daemon refused.
 template <typename Answer>
-std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_point& deadline) {
+std::optional<Answer> read_answer(const std::shared_ptr<const std::string>& records,
+                                  Clock::time_point& deadline) {
   std::optional<Answer> wanted;
   bool answered = false;
   const auto handler = [&](auto&& answer) {
@@ -51,11 +56,11 @@ std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_poin
     } else if constexpr (std::is_same_v<M, protocol::Refused>) {
       throw Unreachable("cliqued refused: " + answer.reason);
     } else {
-      deadline = std::max(deadline, Clock::now() + kStartTimeout);
+      deadline = std::max(deadline, Clock::now() + kStartingInterval);
     }
   };
   protocol::BatchReader().read(protocol::MessageList<Answer, protocol::Refused, protocol::Starting>{},
-                               incoming.records, incoming.frames, incoming.owner, handler);
+                               std::as_bytes(std::span(*records)), {}, records, handler);
   if (!answered) throw Unreachable("cliqued sent an empty answer");
   return wanted;
 }
@@ -66,65 +71,110 @@ std::optional<Answer> read_answer(protocol::Incoming& incoming, Clock::time_poin
                     ". Install the same release of Clique on both hosts");
 }
 
-zmq::socket_t configured(zmq::context_t& zmq) {
-  zmq::socket_t socket(zmq, zmq::socket_type::dealer);
-  protocol::configure(socket);
+/// Begins to connect. Throws Unreachable.
+Fd connect_to(const std::string& address, std::uint16_t port) {
+  const bool v6 = address.starts_with('[');
+  const std::string host = v6 ? address.substr(1, address.size() - 2) : address;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
+    throw Unreachable("its address " + address + " cannot be used");
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  Fd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) throw Unreachable(std::string("no socket could be made: ") + std::strerror(errno));
+  constexpr int kOn = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
+  // What makes it fail shows when the connection is used.
+  static_cast<void>(::connect(socket.get(), found->ai_addr, found->ai_addrlen));
   return socket;
 }
 
 }  // namespace
 
-DaemonConnection::DaemonConnection(zmq::context_t& zmq, std::string address, std::uint16_t port)
-    : address_(std::move(address)), port_(port), socket_(configured(zmq)), monitor_(zmq, socket_) {
-  socket_.connect("tcp://" + address_ + ":" + std::to_string(port_));
+DaemonConnection::DaemonConnection(const NodeAddress& node, std::string address, const Trust& trust)
+    : node_(node),
+      address_(std::move(address)),
+      trust_(trust),
+      channel_(std::make_unique<protocol::TlsChannel>(trust.tls(), connect_to(address_, node.port),
+                                                      kLongestAnswer)) {}
+
+DaemonConnection::~DaemonConnection() = default;
+
+void DaemonConnection::wait(Clock::time_point deadline) const {
+  if (Clock::now() < deadline) {
+    pollfd ready{channel_->fd(), static_cast<short>(POLLIN | (channel_->wants_to_send() ? POLLOUT : 0)), 0};
+    ::poll(&ready, 1, static_cast<int>(left_until(deadline).count()) + 1);
+    return;
+  }
+  if (diagnose(address_, node_.port, Clock::now()) == "connection closed")
+    throw Unreachable("a program listens at port " + std::to_string(node_.port) +
+                      " but did not answer in time. Check that it is cliqued, and that the host is not "
+                      "overloaded");
+  throw Unreachable("no answer in time. Check that the host is up and that its firewall admits port " +
+                    std::to_string(node_.port));
 }
 
-DaemonConnection::~DaemonConnection() {
-  monitor_.stop(socket_);
+std::string DaemonConnection::somebody() const {
+  return "port " + std::to_string(node_.port) +
+         " is not cliqued's, or its release differs. Check the port, and install the same release of Clique "
+         "on both hosts";
+}
+
+template <typename Talk>
+auto DaemonConnection::in_words(Talk&& talk) const {
+  try {
+    return talk();
+  } catch (const protocol::SecurityError& error) {
+    if (channel_->foreign()) throw Unreachable(somebody());
+    throw Cut(std::string(error.what()) + ". The log of cliqued on that node may say why");
+  } catch (const protocol::DecodeError&) {
+    throw Unreachable(somebody());
+  }
+}
+
+void DaemonConnection::shake_hands(Clock::time_point deadline) {
+  for (channel_->work(); !channel_->open(); channel_->work()) {
+    if (channel_->ended()) throw_unconnected(deadline);
+    wait(deadline);
+  }
+}
+
+protocol::PublicKey DaemonConnection::ask_for_key(Clock::time_point deadline) {
+  return in_words([&] {
+    shake_hands(deadline);
+    return channel_->peer();
+  });
 }
 
 template <typename Answer>
 Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline) {
-  protocol::Batch hello;
-  hello.add(protocol::Hello{protocol::kVersion, wish, self_description()});
-  protocol::send(socket_, hello);
-  const std::string somebody = "port " + std::to_string(port_) +
-                               " is not cliqued's, or its release differs. Check the port, and install the "
-                               "same release of Clique on both hosts";
-  for (;;) {
-    const protocol::Monitor::End end = monitor_.end();
-    protocol::Incoming incoming;
-    try {
-      if (protocol::receive(socket_, incoming)) {
-        auto answer = read_answer<Answer>(incoming, deadline);
+  const auto limit = Clock::now() + kStartTimeout;
+  return in_words([&]() -> Answer {
+    shake_hands(std::min(deadline, limit));
+    trust_.check(node_, channel_->peer(), channel_->fd());
+    channel_->send(protocol::Hello{protocol::kVersion, wish, self_description(),
+                                   trust_.credential(channel_->binding())});
+    for (;;) {
+      channel_->work();
+      while (const auto records = channel_->receive()) {
+        auto answer = read_answer<Answer>(records, deadline);
         if (!answer) continue;
         if (answer->version != protocol::kVersion) refuse_version(answer->version);
         return std::move(*answer);
       }
-    } catch (const protocol::DecodeError&) {
-      throw Unreachable(somebody);
-    }
-    switch (end) {
-      case protocol::Monitor::End::None:
-        break;
-      case protocol::Monitor::End::Refused:
-        throw Unreachable(diagnose(address_, port_, deadline) + ". Is cliqued running there?");
-      case protocol::Monitor::End::Handshake:
-        throw Cut(somebody);
-      case protocol::Monitor::End::Closed:
+      if (channel_->ended())
         throw Cut("the connection was closed. The log of cliqued on that node may say why");
+      wait(std::min(deadline, limit));
     }
-    if (Clock::now() >= deadline) {
-      const std::string cause = diagnose(address_, port_, Clock::now());
-      if (cause == "connection closed")
-        throw Unreachable("a program listens at port " + std::to_string(port_) +
-                          " but did not answer in time. Check that it is cliqued, and that the host is not "
-                          "overloaded");
-      throw Unreachable("no answer in time. Check that the host is up and that its firewall admits port " +
-                        std::to_string(port_));
-    }
-    wait_for_news(socket_, monitor_, deadline);
-  }
+  });
+}
+
+void DaemonConnection::throw_unconnected(Clock::time_point deadline) const {
+  const std::string cause = diagnose(address_, node_.port, deadline);
+  if (cause == "connection closed") throw Cut(somebody());
+  throw Unreachable(cause + ". Is cliqued running there?");
 }
 
 protocol::Welcome DaemonConnection::ask_for_session(Clock::time_point deadline) {

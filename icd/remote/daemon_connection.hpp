@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <zmq.hpp>
 
+#include "icd/common/node_address.hpp"
 #include "icd/remote/resolve.hpp"
+#include "icd/remote/trust.hpp"
 #include "protocol/messages/session.hpp"
-#include "protocol/transport/monitor.hpp"
+#include "protocol/security/tls.hpp"
 
 namespace clique::icd {
 
@@ -18,32 +20,46 @@ class Cut : public Unreachable {
   using Unreachable::Unreachable;
 };
 
-/// The connection to the daemon at a numeric address. While it exists, the workers of the session that it
-/// gave wait for this client. One thread at a time.
+/// The connection to the daemon at a numeric address of a node. While it exists, the workers of the session
+/// that it gave wait for this client. One thread at a time.
 class DaemonConnection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Connects, without waiting.
-  DaemonConnection(zmq::context_t& zmq, std::string address, std::uint16_t port);
+  /// Connects, without waiting. Throws Unreachable.
+  /// @param trust decides whether the node is the right one; must outlive the connection
+  DaemonConnection(const NodeAddress& node, std::string address, const Trust& trust);
   ~DaemonConnection();
   DaemonConnection(const DaemonConnection&) = delete;
   DaemonConnection& operator=(const DaemonConnection&) = delete;
 
-  /// Asks for a session, which replaces one that it gave before. Throws Unreachable; Cut if the connection
-  /// ended.
+  // A connection answers one question. They throw Unreachable; Cut if the connection ended.
+
+  /// The key that the daemon proves, whatever trust says. Tells it nothing.
+  protocol::PublicKey ask_for_key(Clock::time_point deadline);
   protocol::Welcome ask_for_session(Clock::time_point deadline);
-  /// Asks for its devices. Throws Unreachable; Cut if the connection ended.
   protocol::Offer ask_for_devices(Clock::time_point deadline);
 
  private:
   template <typename Answer>
   Answer ask(protocol::Wish wish, Clock::time_point deadline);
+  /// Calls a function that uses the channel. What it throws, this throws as Unreachable or Cut.
+  template <typename Talk>
+  auto in_words(Talk&& talk) const;
+  /// Waits until the daemon has proven its key.
+  void shake_hands(Clock::time_point deadline);
+  /// Waits until there is something to receive, or to send if that is wanted, or until the deadline. Throws
+  /// Unreachable if it has passed.
+  void wait(Clock::time_point deadline) const;
+  /// The connection ended before the daemon's key was known.
+  [[noreturn]] void throw_unconnected(Clock::time_point deadline) const;
+  /// The reason if the port accepts connections, but does not speak as cliqued does.
+  std::string somebody() const;
 
+  const NodeAddress node_;
   const std::string address_;
-  const std::uint16_t port_;
-  zmq::socket_t socket_;
-  protocol::Monitor monitor_;
+  const Trust& trust_;
+  std::unique_ptr<protocol::TlsChannel> channel_;
 };
 
 }  // namespace clique::icd

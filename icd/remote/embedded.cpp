@@ -136,7 +136,7 @@ std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point
   try {
     for (const auto& [platform, worker] : parse(receive_packet(lifeline->fd(), deadline)))
       endpoints.push_back({host, local(worker.commands), local(worker.reports), local(worker.peers),
-                           worker.token, worker.shared, lifeline, worker.driver});
+                           worker.client, worker.peer, worker.shared, lifeline, worker.driver});
   } catch (const protocol::DecodeError& error) {
     fail_to_understand(daemon, error.what());
   }

@@ -73,7 +73,7 @@ Link::SharedBlock Link::take_shared(std::size_t size) const {
 
 bool Link::give(protocol::ObjectId id, const protocol::SharedSegment& segment) const {
   return shares_memory() && !lost() &&
-         protocol::give_segment(endpoint_.shared, endpoint_.token, id, segment, kOfferTimeout);
+         protocol::give_segment(endpoint_.shared, endpoint_.client.secret, id, segment, kOfferTimeout);
 }
 
 void Link::upload(protocol::CommandId transfer, protocol::Payload content) {

@@ -109,10 +109,15 @@ class Link {
   /// posted.
   void expect_transfer(std::uint64_t size);
 
+  /// How long a worker may take to answer a question that needs no device. Its driver may be busy for long,
+  /// for instance while it compiles a kernel for the first launch.
+  static constexpr std::chrono::minutes kAnswerTimeout{5};
+
   /// Sends a request (M has a field `request`, which is set here) and waits for its reply.
-  /// Throws Error(CL_OUT_OF_RESOURCES) with the cause if the link is lost.
+  /// Throws Error(CL_OUT_OF_RESOURCES) with the cause if the link is lost, or if there is no reply within
+  /// `limit`.
   template <typename Reply, typename M>
-  Reply request(M message) {
+  Reply request(M message, std::optional<std::chrono::milliseconds> limit = std::nullopt) {
     struct Outcome {
       std::optional<Reply> reply;
       std::string failure;
@@ -127,8 +132,14 @@ class Link {
                        outcome->failure = failure;
                      outcome->known.store(true, std::memory_order_release);
                    }));
-    if (!wait([&] { return outcome->known.load(std::memory_order_acquire); }))
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = limit ? Clock::now() + *limit : Clock::time_point::max();
+    const auto known = [&] { return outcome->known.load(std::memory_order_acquire); };
+    if (!wait([&] { return known() || (limit && Clock::now() >= deadline); }))
       throw Error(CL_OUT_OF_RESOURCES, loss());
+    if (!known())
+      throw Error(CL_OUT_OF_RESOURCES, "node " + endpoint().node + " did not answer within " +
+                                           std::to_string(limit->count()) + " ms");
     if (!outcome->reply) throw Error(CL_OUT_OF_RESOURCES, outcome->failure);
     return std::move(*outcome->reply);
   }

@@ -1,18 +1,20 @@
 #include "icd/remote/nodes.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <set>
 
+#include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
+#include "icd/remote/trust.hpp"
 #include "protocol/spin.hpp"
+#include "protocol/transport/endpoint.hpp"
 
 namespace clique::icd {
 
@@ -27,7 +29,7 @@ void say_once(const std::string& line) {
   std::unique_lock lock(*mutex, std::try_to_lock);
   // In a child that was forked during this the lock is never free; printing a line twice does no harm.
   if (lock && !said->insert(line).second) return;
-  std::fprintf(stderr, "clique: %s\n", line.c_str());
+  say(line);
 }
 
 /// How long a node's answer, that it is available, is taken to hold.
@@ -81,14 +83,43 @@ std::string cannot_be_reached(const NodeAddress& node, const std::string& why) {
   return line;
 }
 
+/// More workers than any node has drivers.
+constexpr std::size_t kMostWorkers = 256;
+
+/// Throws Unreachable if the answer is not that of a daemon.
 std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const NodeAddress& node,
                                       const std::string& address) {
+  if (welcome.workers.size() > kMostWorkers)
+    throw Unreachable("its cliqued offers " + std::to_string(welcome.workers.size()) + " workers; at most " +
+                      std::to_string(kMostWorkers) + " are possible");
   const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
+  if (!protocol::is_tcp_endpoint(tcp(peers_host, node.port)))
+    throw Unreachable("its cliqued advertises '" + peers_host +
+                      "', which is neither a host name nor an address. "
+                      "Correct its setting 'advertise'");
   std::vector<WorkerEndpoint> workers;
   for (const auto& worker : welcome.workers)
     workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
-                       tcp(peers_host, worker.peers), worker.token, worker.shared, nullptr, worker.driver});
+                       tcp(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
+                       worker.driver});
   return workers;
+}
+
+/// What is needed to reach nodes.
+struct Configuration {
+  explicit Configuration(const NodeSettings& read) : settings(read), trust(read.security) {}
+  const NodeSettings settings;
+  const Trust trust;
+};
+
+/// Throws Unreachable if the client wants all connections encrypted, and the node's workers do not.
+void check_encryption(const protocol::Welcome& welcome, const SecuritySettings& security) {
+  if (!security.encrypted) return;
+  for (const protocol::WorkerAddress& worker : welcome.workers)
+    if (worker.client.worker.empty())
+      throw Unreachable(
+          "it does not encrypt its connections, as CLIQUE_ENCRYPTION (or encryption in nodes.toml) demands. "
+          "Set encryption = \"all\" in the configuration of cliqued there");
 }
 
 /// How often a daemon is asked for something. What makes an attempt fail (a worker that dies at that moment,
@@ -97,22 +128,25 @@ constexpr int kAttempts = 3;
 
 /// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
 Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
-                    const NodeSettings& settings) {
+                    const Configuration& configuration) {
+  const NodeSettings& settings = configuration.settings;
   std::optional<DaemonConnection> daemon;
   auto patience = Clock::now() + settings.connect_timeout;
   auto until = patience;  // no further attempt begins after this
   for (int attempt = 1;; ++attempt) {
     const auto over = [&] { return attempt == kAttempts || Clock::now() >= until; };
     try {
-      if (!daemon) daemon.emplace(zmq, address, node.port);
+      // Workers that the daemon gave to an earlier connection, and to which this client is not attached, end
+      // with that.
+      daemon.emplace(node, address, configuration.trust);
       const protocol::Welcome welcome = daemon->ask_for_session(patience);
+      check_encryption(welcome, settings.security);
       if (attempt == 1) until = Clock::now() + settings.connect_timeout;
       Opened opened = open_links(zmq, endpoints(welcome, node, address), settings,
                                  Clock::now() + settings.connect_timeout);
       if (opened.failures.empty() || over()) return opened;
     } catch (const Cut&) {
       if (over()) throw;
-      daemon.reset();
     }
     // The daemon has answered, and may have to start other workers first.
     patience = Clock::now() + settings.connect_timeout;
@@ -122,11 +156,11 @@ Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::str
 /// Asks the daemon at one of a node's addresses for its devices. Throws Unreachable, also if it has none.
 /// @param patience the time by which the daemon must have answered
 /// @param until no further attempt begins after this
-protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+protocol::Offer ask_for_devices(const NodeAddress& node, const std::string& address, const Trust& trust,
                                 Clock::time_point patience, Clock::time_point until) {
   for (int attempt = 1;; ++attempt) {
     try {
-      protocol::Offer offer = DaemonConnection(zmq, address, node.port).ask_for_devices(patience);
+      protocol::Offer offer = DaemonConnection(node, address, trust).ask_for_devices(patience);
       if (offer.drivers.empty()) throw Unreachable("it has no OpenCL driver. Install one on the node");
       return offer;
     } catch (const Cut&) {
@@ -137,18 +171,19 @@ protocol::Offer ask_for_devices(zmq::context_t& zmq, const NodeAddress& node, co
 
 /// The node whose daemon at one of its addresses has sent an offer.
 std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
-                              const std::shared_ptr<const NodeSettings>& settings, protocol::Offer offer) {
-  const auto open = [&zmq, node, address, settings] {
+                              const std::shared_ptr<const Configuration>& configuration,
+                              protocol::Offer offer) {
+  const auto open = [&zmq, node, address, configuration] {
     try {
-      return tell(open_session(zmq, node, address, *settings), "node '" + node.text() + "'");
+      return tell(open_session(zmq, node, address, *configuration), "node '" + node.text() + "'");
     } catch (const Unreachable& error) {
       throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
     }
   };
-  const auto ask = [&zmq, node, address, settings] {
+  const auto ask = [node, address, configuration] {
     try {
-      const auto patience = Clock::now() + settings->connect_timeout;
-      ask_for_devices(zmq, node, address, patience, patience);
+      const auto patience = Clock::now() + configuration->settings.connect_timeout;
+      ask_for_devices(node, address, configuration->trust, patience, patience);
       return true;
     } catch (const Unreachable&) {
       return false;
@@ -158,8 +193,8 @@ std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, cons
 }
 
 std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
-                                const std::shared_ptr<const NodeSettings>& settings) {
-  const auto deadline = Clock::now() + settings->connect_timeout;
+                                const std::shared_ptr<const Configuration>& configuration) {
+  const auto deadline = Clock::now() + configuration->settings.connect_timeout;
   std::string why;
   try {
     const auto addresses = resolve(node.host, deadline);
@@ -167,8 +202,8 @@ std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
       // An address that never answers must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        return node_at(zmq, node, addresses[i], settings,
-                       ask_for_devices(zmq, node, addresses[i], patience, deadline));
+        return node_at(zmq, node, addresses[i], configuration,
+                       ask_for_devices(node, addresses[i], configuration->trust, patience, deadline));
       } catch (const Unreachable& error) {
         // Users mean the first address. The others are for hosts that listen on some of their addresses only.
         if (why.empty()) why = error.what();
@@ -257,20 +292,21 @@ void Node::say_goodbye() {
 
 std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
   std::vector<std::unique_ptr<Node>> nodes;
-  std::shared_ptr<const NodeSettings> settings;
   try {
-    settings = std::make_shared<const NodeSettings>(NodeSettings::read());
-    protocol::set_spin_time(settings->spin_time);
+    const NodeSettings settings = NodeSettings::read();
+    protocol::set_spin_time(settings.spin_time);
+    if (settings.nodes.empty()) {
+      nodes.push_back(start_node(zmq, settings));
+    } else {
+      const auto configuration = std::make_shared<const Configuration>(settings);
+      nodes.resize(settings.nodes.size());
+      in_parallel(nodes.size(),
+                  [&](std::size_t i) { nodes[i] = find_node(zmq, settings.nodes[i], configuration); });
+    }
   } catch (const SettingError& error) {
     say_once(error.what());
-    return nodes;
-  }
-  if (settings->nodes.empty()) {
-    nodes.push_back(start_node(zmq, *settings));
-  } else {
-    nodes.resize(settings->nodes.size());
-    in_parallel(nodes.size(),
-                [&](std::size_t i) { nodes[i] = find_node(zmq, settings->nodes[i], settings); });
+  } catch (const protocol::SecurityError& error) {
+    say_once(error.what());
   }
   std::erase(nodes, nullptr);
   return nodes;

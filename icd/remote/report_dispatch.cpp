@@ -1,5 +1,6 @@
 #include "icd/remote/report_dispatch.hpp"
 
+#include <string>
 #include <utility>
 
 #include "icd/remote/answers.hpp"
@@ -22,9 +23,25 @@ void ReportDispatch::take(WorkerMessage&& message) {
   std::visit([this](auto&& one) { take_one(std::forward<decltype(one)>(one)); }, std::move(message));
 }
 
+namespace {
+
+/// Refuses answers that would make the client allocate any amount of memory.
+template <typename M>
+void check(const M& /*message*/) {}
+template <>
+void check(const protocol::ProgramBuilt& message) {
+  for (const protocol::KernelDescription& kernel : message.kernels)
+    if (kernel.arg_count > protocol::Limits::kArray)
+      throw protocol::DecodeError("kernel " + kernel.name + " with " + std::to_string(kernel.arg_count) +
+                                  " arguments");
+}
+
+}  // namespace
+
 template <typename M>
 void ReportDispatch::take_one(M&& message) {
   // Replies have the number of their request; reports have none.
+  check<std::remove_cvref_t<M>>(message);
   if constexpr (requires { message.request; })
     answers_.deliver(message.request, std::remove_cvref_t<M>::op, &message);
   else

@@ -23,6 +23,9 @@ using protocol::Line;
 /// For a Goodbye to leave.
 constexpr int kGoodbyeMs = 100;
 
+/// The longest resume timeout that a node can be configured to have: a week.
+constexpr std::chrono::milliseconds kLongestResume = std::chrono::hours(7 * 24);
+
 /// How many bytes of uploads may be in flight: enough for the worker's stages to overlap, and no more, since
 /// uploads delay other traffic; or what a link of kBytesPerNs holds, if that is more, up to a limit.
 constexpr std::size_t kWindow = 4U << 20U;
@@ -32,7 +35,7 @@ constexpr std::size_t kLargestWindow = 64U << 20U;
 std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
                                                    std::chrono::milliseconds timeout) {
   if (worker.shared.empty()) return nullptr;
-  return protocol::take_shared_offer(worker.shared, worker.token, protocol::Guest::Client,
+  return protocol::take_shared_offer(worker.shared, worker.client.secret, protocol::Guest::Client,
                                      std::min(timeout, kOfferTimeout));
 }
 
@@ -41,7 +44,7 @@ std::shared_ptr<Line> first_line(zmq::context_t& zmq, const std::string& endpoin
                                  const WorkerEndpoint& worker, protocol::LineId id, Line::Direction direction,
                                  bool resumable) {
   constexpr bool kBeginsSession = true;
-  auto line = std::make_shared<Line>(zmq, endpoint, worker.token, id, direction, kBeginsSession);
+  auto line = std::make_shared<Line>(zmq, endpoint, worker.client, id, direction, kBeginsSession);
   line->set_resumable(resumable);
   return line;
 }
@@ -84,11 +87,11 @@ void Session::open(std::chrono::milliseconds timeout) {
     return described_.load(std::memory_order_acquire) || std::chrono::steady_clock::now() >= deadline;
   });
   if (lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
-  if (!described_.load(std::memory_order_acquire))
+  const bool answers = described_.load(std::memory_order_acquire) && clock_.measure(inbox_, deadline);
+  if (lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
+  if (!answers)
     throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + worker_.node + ": the worker did not answer within " +
                                              std::to_string(timeout.count()) + " ms");
-  clock_.measure(inbox_, deadline);
-  if (lost()) throw Error(CL_DEVICE_NOT_AVAILABLE, loss());
   long_way_ = !shared_ && clock_.round_trip() > protocol::kLongWay;
   bulk_.configure(reconnect_.timeout() > 0ms, long_way_);
   uploads_.set_window(upload_window());
@@ -122,7 +125,8 @@ void Session::handle(WorkerMessage&& message) {
 
 void Session::describe(protocol::Attached&& attached) {
   // A session in shared memory ends with its connections.
-  reconnect_.set_timeout(shared_ ? 0ms : std::chrono::milliseconds(attached.resume_ms));
+  const auto resume = std::min(std::chrono::milliseconds(attached.resume_ms), kLongestResume);
+  reconnect_.set_timeout(shared_ ? 0ms : resume);
   attached_ = std::move(attached);
   described_.store(true, std::memory_order_release);
 }

@@ -1,7 +1,10 @@
 #include "icd/remote/uploads.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "protocol/decode_error.hpp"
 
 namespace clique::icd {
 
@@ -24,7 +27,11 @@ bool Uploads::taken(const protocol::Taken& taken) {
   {
     std::unique_lock lock(mutex_);
     const auto upload = find(taken.transfer);
-    if (upload == uploads_.end() || taken.bytes > upload->under_way) return false;
+    if (upload == uploads_.end()) return false;
+    if (taken.bytes > upload->under_way)
+      throw protocol::DecodeError(std::to_string(taken.bytes) + " bytes of transfer " +
+                                  std::to_string(taken.transfer) + " were taken, of which " +
+                                  std::to_string(upload->under_way) + " are under way");
     set_under_way(*upload, upload->under_way - taken.bytes);
     if (upload->under_way == 0 && upload->all_sent()) {
       cancelled = std::move(upload->cancelled);

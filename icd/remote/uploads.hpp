@@ -34,7 +34,7 @@ class Uploads {
   /// Sends `content` as a transfer that the worker has been told to expect (protocol::Expect).
   void add(protocol::CommandId transfer, protocol::Payload content);
   /// The worker has put bytes in their place, or dropped them. @returns true if go_on() has something to
-  /// send.
+  /// send. Throws DecodeError if fewer bytes are under way.
   bool taken(const protocol::Taken& taken);
   /// Sends as much as the window allows.
   void go_on();

@@ -1,6 +1,7 @@
 #include "icd/remote/worker_clock.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -41,16 +42,19 @@ void WorkerClock::note(std::int64_t asked, std::int64_t theirs, std::int64_t arr
   if (estimate_.add(asked, theirs, arrived)) offset_.store(estimate_.offset(), std::memory_order_relaxed);
 }
 
-void WorkerClock::measure(Inbox& inbox, Clock::time_point deadline) {
+bool WorkerClock::measure(Inbox& inbox, Clock::time_point deadline) {
   const auto enough = std::min(Clock::now() + kMeasuringTime, deadline);
   for (int i = 0; i < kExchanges && Clock::now() < enough; ++i) {
-    // Outlives its use: the wait ends when it is set, or when the link is lost, after which nothing is
-    // called.
-    std::atomic<bool> answered{false};
-    if (!ask([&] { answered.store(true, std::memory_order_release); })) return;
+    // Shared, because the answer may come after this thread has stopped waiting.
+    const auto answered = std::make_shared<std::atomic<bool>>(false);
+    if (!ask([answered] { answered->store(true, std::memory_order_release); })) return true;
     outbox_.flush();
-    inbox.wait([&] { return answered.load(std::memory_order_acquire); });
+    const auto known = [&] { return answered->load(std::memory_order_acquire); };
+    // If the link is lost, every request has been answered with that.
+    inbox.wait([&] { return known() || Clock::now() >= deadline; });
+    if (!known()) return false;
   }
+  return true;
 }
 
 void WorkerClock::tick(Clock::time_point now) {
@@ -58,7 +62,8 @@ void WorkerClock::tick(Clock::time_point now) {
   // The first call only starts the period: the clock has just been measured.
   const bool measured_just_now = std::exchange(asked_, now) == Clock::time_point{};
   if (measured_just_now) return;
-  if (ask({})) outbox_.try_flush();
+  if (asking_.exchange(true)) return;
+  if (ask([this] { asking_.store(false); })) outbox_.try_flush();
 }
 
 }  // namespace clique::icd

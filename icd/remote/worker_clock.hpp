@@ -20,10 +20,12 @@ class WorkerClock {
   WorkerClock(Answers& answers, Outbox& outbox) : answers_(answers), outbox_(outbox) {}
 
   /// Measures while the link opens: makes several exchanges, and waits for them until `deadline` at most.
-  void measure(Inbox& inbox, std::chrono::steady_clock::time_point deadline);
+  /// @returns false if an answer did not come by then.
+  bool measure(Inbox& inbox, std::chrono::steady_clock::time_point deadline);
   /// Lets tick() measure from now on. Any thread.
   void start() { started_.store(true); }
-  /// Makes another exchange every two seconds. For the background thread; does not wait.
+  /// Makes another exchange every two seconds, if the one before was answered. For the background thread;
+  /// does not wait.
   void tick(std::chrono::steady_clock::time_point now);
 
   /// The worker's clock minus ours (CLOCK_MONOTONIC), in ns. Any thread.
@@ -41,6 +43,7 @@ class WorkerClock {
   Outbox& outbox_;
   std::atomic<bool> started_{false};
   std::atomic<std::int64_t> offset_{0};
+  std::atomic<bool> asking_{false};  // tick()'s last exchange has not been answered
 
   // The receiving thread's.
   ClockEstimate estimate_;

@@ -25,7 +25,7 @@ struct MessageList {};
 
 /// Message numbers: 1-19 session; 20-59 objects and programs; 60-99 commands; 100-119 synchronisation;
 /// 120-139 replies and reports of the worker; 140-159 between workers, and bulk data between client and
-/// worker.
+/// worker; 200-209 the files that programs include.
 enum class Op : std::uint16_t {
   Hello = 1,
   Welcome = 2,
@@ -105,5 +105,7 @@ enum class Op : std::uint16_t {
   FreeSegment = 144,
   OpenWindow = 145,
   WindowData = 146,
+
+  ProgramFiles = 200,
 };
 }  // namespace clique::protocol

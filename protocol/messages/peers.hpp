@@ -5,16 +5,17 @@
 #include <string>
 
 #include "protocol/messages/message.hpp"
+#include "protocol/pass.hpp"
 
 namespace clique::protocol {
 
 /// Client to worker: how to reach another worker of the same client.
 struct ConnectPeer {
   PeerId peer = 0;
-  std::string endpoint;  ///< ZeroMQ endpoint of the peer's `peers` socket
-  std::string token;
-  std::string shared;  ///< WorkerAddress::shared; empty: do not use shared memory
-  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, token, shared)
+  std::string endpoint;  ///< of the peer's `peers` socket: tcp://HOST:PORT
+  Pass pass;             ///< WorkerAddress::peer
+  std::string shared;    ///< WorkerAddress::shared; empty: do not use shared memory
+  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared)
 };
 
 /// Worker to client: the worker cannot reach another one any more, which may be waiting for its data.

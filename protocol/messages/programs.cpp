@@ -5,6 +5,7 @@
 namespace clique::protocol {
 
 CLIQUE_MESSAGE_CODEC(CreateProgram);
+CLIQUE_MESSAGE_CODEC(ProgramFiles);
 CLIQUE_MESSAGE_CODEC(BuildProgram);
 CLIQUE_MESSAGE_CODEC(CompileProgram);
 CLIQUE_MESSAGE_CODEC(LinkProgram);

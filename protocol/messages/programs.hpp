@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "protocol/descriptions.hpp"
+#include "protocol/digest.hpp"
 #include "protocol/messages/message.hpp"
 
 namespace clique::protocol {
@@ -25,13 +26,34 @@ struct CreateProgram {
   CLIQUE_MESSAGE(CreateProgram, request, id, context, kind, devices, code)
 };
 
+/// A file of the client that a program includes.
+struct ProgramFile {
+  std::string path;  ///< absolute, without `.` and `..`, at most kMaxPath bytes
+  Digest digest{};   ///< of the text
+  Bytes text;        ///< empty if the worker has a text with this digest
+  CLIQUE_FIELDS(ProgramFile, path, digest, text)
+};
+
+/// The files that one build may include; a build that names them with `files` uses them up. The worker keeps
+/// their texts until the session ends or `forget` is set, and later messages give only the digests. A text
+/// has to have been sent, and not forgotten. The client alone decides what it sends: a worker cannot ask for
+/// files. No answer.
+struct ProgramFiles {
+  ObjectId id = 0;
+  bool forget = false;  ///< the worker drops the texts that it kept before this message
+  std::string folder;   ///< in which relative paths begin: absolute, the client's working directory
+  std::vector<ProgramFile> files;
+  CLIQUE_MESSAGE(ProgramFiles, id, forget, folder, files)
+};
+
 /// Answered by ProgramBuilt.
 struct BuildProgram {
   RequestId request = 0;
   ObjectId program = 0;
   std::vector<DeviceId> devices;
   std::string options;
-  CLIQUE_MESSAGE(BuildProgram, request, program, devices, options)
+  ObjectId files = 0;  ///< of ProgramFiles; 0: none
+  CLIQUE_MESSAGE(BuildProgram, request, program, devices, options, files)
 };
 
 /// Answered by ProgramBuilt.
@@ -42,7 +64,8 @@ struct CompileProgram {
   std::string options;
   std::vector<ObjectId> headers;
   std::vector<std::string> header_names;
-  CLIQUE_MESSAGE(CompileProgram, request, program, devices, options, headers, header_names)
+  ObjectId files = 0;  ///< of ProgramFiles; 0: none
+  CLIQUE_MESSAGE(CompileProgram, request, program, devices, options, headers, header_names, files)
 };
 
 /// Creates program `id` from compiled ones. Answered by ProgramBuilt.

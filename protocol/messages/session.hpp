@@ -7,6 +7,7 @@
 
 #include "protocol/descriptions.hpp"
 #include "protocol/messages/message.hpp"
+#include "protocol/pass.hpp"
 
 namespace clique::protocol {
 
@@ -16,14 +17,17 @@ enum class Wish : std::uint64_t {
   Devices = 1   ///< answered by Offer
 };
 
-/// Client to daemon; the only message that a client sends there. Answered according to `wish`, or by Refused;
-/// Starting may precede the answer. The fields are the same in all versions of the protocol, so that a peer
-/// of another version can be told which version this is.
+/// Client to daemon; the only message that a client sends there, once on each connection. Answered according
+/// to `wish`, or by Refused; Starting may precede the answer, and comes again while the client waits. The
+/// fields are the same in all versions of the protocol, so that a peer of another version can be told which
+/// version this is.
 struct Hello {
   std::uint32_t version = 0;
   Wish wish = Wish::Session;
   std::string client;  ///< program, pid and host of the client, for logs
-  CLIQUE_MESSAGE(Hello, version, wish, client)
+  /// Of MUNGE, made for this connection (protocol/security/munge.hpp); empty: none.
+  std::string credential = {};
+  CLIQUE_MESSAGE(Hello, version, wish, client, credential)
 };
 
 /// How to reach one worker. A worker serves the devices of one driver of the node.
@@ -31,10 +35,11 @@ struct WorkerAddress {
   std::uint16_t commands = 0;  ///< port of the ROUTER socket that takes commands
   std::uint16_t reports = 0;   ///< port of the ROUTER socket that sends replies and reports
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
-  std::string token;           ///< secret that Attach and AttachLine must contain
+  Pass client;                 ///< to its commands and reports sockets
+  Pass peer;                   ///< to its peers socket, for other workers of the session
   std::string shared;          ///< name of its shared-memory offer on its host; empty: it makes none
   std::uint32_t driver = 0;    ///< Driver::id
-  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, token, shared, driver)
+  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver)
 };
 
 /// Daemon to client: a session is open; attach to its workers.
@@ -71,22 +76,21 @@ struct Offer {
 /// Client to worker: the first message on each of its two sockets (commands and reports) when the session
 /// begins.
 struct Attach {
-  std::string token;
-  CLIQUE_MESSAGE(Attach, token)
+  std::uint8_t reserved = 0;
+  CLIQUE_MESSAGE(Attach, reserved)
 };
 
 /// First message of a connection to a worker's commands, reports or peers socket, alone in its batch: a line
 /// continues on this connection. A line that the worker does not know begins here; a client's new line
 /// carries PeerData. The worker answers with Received, or with SessionEnded if there is no such session.
 struct AttachLine {
-  std::string token;
   LineId line = 0;
   bool to_client = false;      ///< the worker sends: it carries pushes to kClientPeer
   std::uint64_t received = 0;  ///< if the worker sends: batches of the line received so far
   /// Counts the line's connections. The worker ignores an AttachLine that is not newer than the connection it
   /// has, because one of an abandoned connection may arrive late.
   std::uint32_t attempt = 0;
-  CLIQUE_MESSAGE(AttachLine, token, line, to_client, received, attempt)
+  CLIQUE_MESSAGE(AttachLine, line, to_client, received, attempt)
 };
 
 /// From the receiving end of a line to the sending end, alone in its batch: how many batches have arrived

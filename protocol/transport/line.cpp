@@ -9,6 +9,7 @@
 
 #include "protocol/limits.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/transport/authentication.hpp"
 
 namespace clique::protocol {
 
@@ -22,8 +23,9 @@ constexpr auto kAttempt = 2s;
 /// If a port refuses connections for this long, the process that listened there has exited.
 constexpr auto kRefusals = 1s;
 
-/// Round trips until a line is attached: the connection, ZeroMQ's greeting, its metadata, and AttachLine.
-constexpr int kTripsToAttach = 4;
+/// Round trips until a line is attached: the connection, ZeroMQ's greeting, two to authenticate, and
+/// AttachLine.
+constexpr int kTripsToAttach = 5;
 
 Frames copy_of(Frames& frames) {
   Frames copy(frames.size());
@@ -77,12 +79,12 @@ bool LineReceiver::count(const Incoming& incoming) {
   return true;
 }
 
-Line::Line(zmq::context_t& zmq, std::string endpoint, std::string token, LineId id, Direction direction,
+Line::Line(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Direction direction,
            bool begins_session)
-    : zmq_(zmq), endpoint_(std::move(endpoint)), token_(std::move(token)), id_(id), direction_(direction) {
+    : zmq_(zmq), endpoint_(std::move(endpoint)), pass_(std::move(pass)), id_(id), direction_(direction) {
   Batch first;
   if (begins_session)
-    first.add(Attach{token_});
+    first.add(Attach{});
   else
     first.add(next_attach());
   answered_ = begins_session;
@@ -92,6 +94,7 @@ Line::Line(zmq::context_t& zmq, std::string endpoint, std::string token, LineId 
 void Line::connect(Batch& first) {
   socket_ = zmq::socket_t(zmq_, zmq::socket_type::dealer);
   configure(socket_);
+  present(socket_, pass_);
   if (direction_ == Direction::Inward) expect_payloads(socket_);
   auto monitor = std::make_unique<Monitor>(zmq_, socket_);
   try {
@@ -109,7 +112,7 @@ void Line::connect(Batch& first) {
 }
 
 AttachLine Line::next_attach() {
-  return {token_, id_, direction_ == Direction::Inward, receiver_.received(), ++attempt_};
+  return {id_, direction_ == Direction::Inward, receiver_.received(), ++attempt_};
 }
 
 Monitor::End Line::end() {

@@ -15,6 +15,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/ids.hpp"
+#include "protocol/pass.hpp"
 #include "protocol/transport/monitor.hpp"
 #include "protocol/transport/zmq.hpp"
 
@@ -71,7 +72,8 @@ class Line {
 
   /// Connects without waiting for the connection.
   /// @param begins_session with Attach instead of AttachLine
-  Line(zmq::context_t& zmq, std::string endpoint, std::string token, LineId id, Direction direction,
+  /// @param pass that admits to the socket at the endpoint
+  Line(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Direction direction,
        bool begins_session = false);
   ~Line() { close(0); }
   Line(const Line&) = delete;
@@ -117,7 +119,7 @@ class Line {
 
   zmq::context_t& zmq_;
   const std::string endpoint_;
-  const std::string token_;
+  const Pass pass_;
   const LineId id_;
   const Direction direction_;
   zmq::socket_t socket_;

@@ -1,5 +1,6 @@
 #include "protocol/transport/shared_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -27,6 +28,13 @@ constexpr std::size_t rounded(std::size_t size, std::size_t to) {
 
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
+}
+
+/// A doorbell that the other side has made, and that must not make this side wait.
+Fd without_waiting(Fd doorbell) {
+  const int flags = ::fcntl(doorbell.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(doorbell.get(), F_SETFL, flags | O_NONBLOCK) != 0) fail("fcntl");
+  return doorbell;
 }
 
 }  // namespace
@@ -79,9 +87,9 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Fd memory, Fd guest_doorbell, Fd worker_doorbell) {
-  return std::shared_ptr<SharedMemory>(
-      new SharedMemory(Side::Guest, SharedSegment::open(std::move(memory), kTotal),
-                       {std::move(guest_doorbell), std::move(worker_doorbell)}, false));
+  return std::shared_ptr<SharedMemory>(new SharedMemory(
+      Side::Guest, SharedSegment::open(std::move(memory), kTotal),
+      {without_waiting(std::move(guest_doorbell)), without_waiting(std::move(worker_doorbell))}, false));
 }
 
 SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std::array<Fd, 2> doorbells,

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 namespace clique::protocol {
 
@@ -24,6 +25,8 @@ using namespace std::chrono_literals;
 /// Time for one packet of the other side, which has nothing else to do.
 constexpr auto kPatience = 500ms;
 constexpr std::size_t kMaxToken = 256;
+/// Of the names of offers.
+constexpr const char* kPrefix = "clique-";
 /// Sent by the client when it has mapped the memory.
 constexpr char kTaken = 1;
 
@@ -34,7 +37,7 @@ constexpr char kTaken = 1;
 std::string unguessable_name() {
   std::array<unsigned char, 16> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) fail("getrandom");
-  std::string name = "clique-";
+  std::string name = kPrefix;
   for (const unsigned char byte : secret) {
     std::array<char, 3> digits{};
     std::snprintf(digits.data(), digits.size(), "%02x", byte);
@@ -96,6 +99,18 @@ struct SegmentHeader {
   std::uint64_t size;
 };
 
+/// Takes over the descriptors that came with a packet.
+void take_descriptors(msghdr& message, std::vector<Fd>& to) {
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= header->cmsg_len; at += sizeof(int)) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + (at - CMSG_LEN(0)), sizeof fd);
+      to.emplace_back(fd);
+    }
+  }
+}
+
 /// A packet that holds a `Data` and up to `count` descriptors.
 template <typename Data, std::size_t count>
 struct Packet {
@@ -117,15 +132,13 @@ struct Packet {
     return ::sendmsg(connection, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof value);
   }
   std::optional<std::array<Fd, count>> receive(int connection) {
-    if (::recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != static_cast<ssize_t>(sizeof value))
-      return std::nullopt;
-    const cmsghdr* header = CMSG_FIRSTHDR(&message);
-    std::array<int, count> fds{};
-    if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds))
-      return std::nullopt;
-    std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
+    const ssize_t size = ::recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+    // Also of a wrong packet: more of them fit than are wanted, and they would stay open.
+    std::vector<Fd> came;
+    if (size >= 0) take_descriptors(message, came);
+    if (size != static_cast<ssize_t>(sizeof value) || came.size() != count) return std::nullopt;
     std::array<Fd, count> owned;
-    std::transform(fds.begin(), fds.end(), owned.begin(), [](int fd) { return Fd(fd); });
+    std::move(came.begin(), came.end(), owned.begin());
     return owned;
   }
 
@@ -142,6 +155,8 @@ using SegmentPacket = Packet<SegmentHeader, 1>;
 /// @returns an empty Fd if there is no such offer on this host, or another user made it.
 Fd connect_as(Guest guest, const std::string& name, const std::string& token,
               std::chrono::milliseconds timeout) {
+  // The name comes from another host, which must not have this process talk to other services of its user.
+  if (!name.starts_with(kPrefix)) return {};
   Fd socket = unix_socket(0);
   limit_waiting(socket.get(), timeout);
   const Address address(name);
@@ -161,15 +176,16 @@ SharedOffer::SharedOffer()
   if (::listen(listener_.get(), 4) != 0) fail("listen");
 }
 
-std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& token) {
+std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& client_token,
+                                                     const std::string& peer_token) {
   const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection) return std::nullopt;
   limit_waiting(connection.get(), kPatience);
   if (!same_user(connection.get())) return std::nullopt;
   const std::string asked = receive_text(connection.get());
-  if (asked == greeting(Guest::Segment, token)) return take_segment(connection.get());
-  const bool client = asked == greeting(Guest::Client, token);
-  if (!client && asked != greeting(Guest::Peer, token)) return std::nullopt;
+  if (asked == greeting(Guest::Segment, client_token)) return take_segment(connection.get());
+  const bool client = asked == greeting(Guest::Client, client_token);
+  if (!client && asked != greeting(Guest::Peer, peer_token)) return std::nullopt;
   if (client ? client_has_it_ : peers_ == kMostPeers) return std::nullopt;
   Taken taken{client ? Guest::Client : Guest::Peer, client ? memory_ : SharedMemory::create(), nullptr};
   if (!MemoryPacket().send(connection.get(), taken.memory->descriptors()) ||

@@ -42,7 +42,9 @@ class SharedOffer {
 
   /// Answers a process that has connected; waits for its request for a moment.
   /// @returns what it took; nothing if no process has connected, or one that gets nothing.
-  std::optional<Taken> serve(const std::string& token);
+  /// @param client what a client has to present
+  /// @param peer the same for other workers
+  std::optional<Taken> serve(const std::string& client, const std::string& peer);
 
  private:
   static std::optional<Taken> take_segment(int connection);

@@ -125,11 +125,14 @@ bool receive(zmq::socket_ref socket, Incoming& incoming) {
   incoming.records = std::as_bytes(std::span(records->data<char>(), records->size()));
   incoming.owner = records;
   bool more = records->more();
+  std::size_t bytes = 0;
   while (more) {
     auto frame = std::make_shared<zmq::message_t>();
     // ZeroMQ delivers all parts of a message together.
     if (!receive_frame(socket, *frame)) throw DecodeError("a ZeroMQ message whose last frames are missing");
     more = frame->more();
+    if (incoming.frames.size() > Limits::kFrames || bytes > Limits::kFrameBytes) continue;
+    bytes += frame->size();
     incoming.frames.push_back({std::as_bytes(std::span(frame->data<char>(), frame->size())), frame});
   }
   return true;

@@ -70,7 +70,8 @@ bool send(zmq::socket_ref socket, Batch& batch, std::string_view routing_id = {}
 Frames frames_of(Batch& batch);
 bool send(zmq::socket_ref socket, Frames frames, std::string_view routing_id = {});
 
-/// Receives one message without waiting.
+/// Receives one message without waiting. Of a message with more frames than BatchReader accepts
+/// (Limits::kFrames, kFrameBytes), those beyond are dropped, but so few that it is refused.
 /// @returns false if there is none.
 /// Throws zmq::error_t, and DecodeError for a message without records.
 bool receive(zmq::socket_ref socket, Incoming& incoming);

@@ -1,4 +1,9 @@
 // clBuildProgram: OpenCL 3.0, section 5.8.4.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "helpers.hpp"
 
 namespace clique::test {
@@ -102,6 +107,79 @@ TEST_F(clBuildProgram, GivenErrorInSourceThenBuildFailsAndLogNamesTheLine) {
   const std::string log = build_log(program, device);
   EXPECT_NE(std::string::npos, log.find("missing_name")) << log;
   EXPECT_NE(std::string::npos, log.find(":3:")) << log;
+}
+
+/// A folder with files that programs include.
+class IncludeFolder {
+ public:
+  IncludeFolder() {
+    std::string name = std::filesystem::temp_directory_path() / "clique-include-XXXXXX";
+    path_ = ::mkdtemp(name.data());
+  }
+  ~IncludeFolder() { std::filesystem::remove_all(path_); }
+  IncludeFolder(const IncludeFolder&) = delete;
+  IncludeFolder& operator=(const IncludeFolder&) = delete;
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(path_ + "/" + file) << text;
+  }
+  std::string option() const { return "-I " + path_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST_F(clBuildProgram, GivenFolderOfOptionThenItsFilesAreIncluded) {
+  const IncludeFolder folder;
+  folder.write("outer.h", "#include \"inner.h\"\n");
+  folder.write("inner.h", "#define VALUE 42\n");
+  const char* const source = "#include <outer.h>\nkernel void k(global int* out) { *out = VALUE; }";
+  EXPECT_EQ(42, result_of(source, folder.option().c_str()));
+  // A later build has what the file has then.
+  folder.write("inner.h", "#define VALUE 43\n");
+  EXPECT_EQ(43, result_of(source, folder.option().c_str()));
+}
+
+TEST_F(clBuildProgram, GivenAbsolutePathThenTheFileIsIncluded) {
+  const IncludeFolder folder;
+  folder.write("value.h", "#define VALUE 44\n");
+  const std::string source =
+      "#include \"" + folder.path() + "/value.h\"\nkernel void k(global int* out) { *out = VALUE; }";
+  EXPECT_EQ(44, result_of(source.c_str(), ""));
+}
+
+TEST_F(clBuildProgram, GivenErrorInIncludedFileThenLogNamesIt) {
+  const IncludeFolder folder;
+  folder.write("bad.h", "\nint f() { return missing_name; }\n");
+  const Program program = create("#include \"bad.h\"\nkernel void k() {}");
+  EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, build_all(program, folder.option().c_str()));
+  const std::string log = build_log(program, device);
+  EXPECT_NE(std::string::npos, log.find(folder.path() + "/bad.h:2:")) << log;
+}
+
+TEST_F(clBuildProgram, GivenFileThatDoesNotExistThenLogSaysSo) {
+  const Program program = create("#include \"no_such_file.h\"\nkernel void k() {}");
+  EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, build_all(program, ""));
+  EXPECT_NE(std::string::npos, build_log(program, device).find("'no_such_file.h' file not found"));
+}
+
+TEST_F(clBuildProgram, GivenTooManyIncludedFilesThenTheBuildFailsWithALogAndWithoutCallback) {
+  const IncludeFolder folder;
+  std::string source = "kernel void k() {}\n";
+  for (int i = 0; i < 5000; ++i) {
+    folder.write(std::to_string(i) + ".h", "");
+    source += "#include \"" + std::to_string(i) + ".h\"\n";
+  }
+  const Program program = create(source.c_str());
+  Calls<Notified> calls;
+  EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE,
+            ::clBuildProgram(program, 0, nullptr, folder.option().c_str(), notify, &calls));
+  EXPECT_EQ(CL_BUILD_ERROR, build_status(program, device));
+  EXPECT_NE(std::string::npos, build_log(program, device).find("more than 4096 files"))
+      << build_log(program, device);
+  // The program can be built again.
+  EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, build_all(program, ""));
+  EXPECT_TRUE(calls.wait_for(0).empty());
 }
 
 TEST_F(clBuildProgram, GivenErrorDirectiveThenLogHasItsText) {

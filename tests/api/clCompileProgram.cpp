@@ -1,4 +1,9 @@
 // clCompileProgram: OpenCL 3.0, section 5.8.6.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "helpers.hpp"
 
 namespace clique::test {
@@ -95,6 +100,20 @@ TEST_F(clCompileProgram, GivenHeaderThatIncludesAnotherThenBothAreFound) {
   ASSERT_CL(compile_with(program, {{"outer.h", "#include \"inner.h\"\n#define OUTER (INNER + 1)\n"},
                                    {"inner.h", "#define INNER 8\n"}}));
   EXPECT_EQ(9, result_of(program));
+}
+
+TEST_F(clCompileProgram, GivenFileWithTheNameOfAHeaderThenTheHeaderIsIncluded) {
+  std::string folder = std::filesystem::temp_directory_path() / "clique-include-XXXXXX";
+  ASSERT_NE(nullptr, ::mkdtemp(folder.data()));
+  std::ofstream(folder + "/value.h") << "#define VALUE 1\n";
+  std::ofstream(folder + "/file.h") << "#include \"value.h\"\n#define FILE (VALUE + 100)\n";
+  const Program program = create("#include \"file.h\"\nkernel void k(global int* out) { *out = FILE; }");
+  const std::string options = "-I" + folder;
+  EXPECT_CL(compile_with(program, {{"value.h", "#define VALUE 2\n"}}, options.c_str()));
+  EXPECT_EQ(102, result_of(program));
+  EXPECT_CL(compile(program, options.c_str()));
+  EXPECT_EQ(101, result_of(program));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(clCompileProgram, GivenHeaderThatIsNotIncludedThenItDoesNotMatter) {

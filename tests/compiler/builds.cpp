@@ -137,21 +137,5 @@ TEST(Builds, GivenTheSameRequestTwiceWhenBuiltThenTheCodeIsTheSame) {
   EXPECT_EQ(ptx_of(built(source)), ptx_of(built(source)));
 }
 
-TEST(Builds, GivenFileOnDiskWhenIncludedThenTheResultNamesIt) {
-  const std::string path = testing::TempDir() + "clique_included.h";
-  {
-    std::FILE* const file = std::fopen(path.c_str(), "w");
-    std::fputs("#define ANSWER 42\n", file);
-    std::fclose(file);
-  }
-  const Result result =
-      build("#include \"clique_included.h\"\n__kernel void k(__global int* x) { *x = ANSWER; }",
-            "-I " + testing::TempDir());
-  ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
-  ASSERT_EQ(result.files.size(), 1U);
-  EXPECT_TRUE(contains(result.files[0], "clique_included.h"));
-  EXPECT_TRUE(build("__kernel void k() {}").files.empty());
-}
-
 }  // namespace
 }  // namespace clique::daemon::compiler

@@ -72,11 +72,44 @@ TEST_F(CudaSource, GivenWarningsThenTheyAreErrorsOnlyWhereAskedFor) {
 }
 
 TEST_F(CudaSource, GivenOptionsThatAreRefusedThenTheStatusSaysSo) {
-  EXPECT_EQ(compiler_.run(cuda_request(kSource, "-x cuda -I."), seconds(60)).status,
+  EXPECT_EQ(compiler_.run(cuda_request(kSource, "-x cuda --include-path=."), seconds(60)).status,
             CL_INVALID_BUILD_OPTIONS);
   Request request = cuda_request(kSource);
   request.kind = Request::Kind::Compile;
   EXPECT_EQ(compiler_.run(request, seconds(60)).status, CL_INVALID_COMPILER_OPTIONS);
+}
+
+TEST_F(CudaSource, GivenFilesOfTheClientThenNvrtcGetsThemByTheNamesInTheSource) {
+  Request request = cuda_request(std::string("#include \"outer.h\"\n#include <cuda_fp16.h>\n") + kSource,
+                                 "-x cuda -I include");
+  request.folder = "/home/client";
+  request.file_paths = {"/home/client/include/inner.h", "/home/client/include/outer.h",
+                        "/home/client/unused.h"};
+  request.files = {"// inner\n", "#include \"inner.h\"\n", "// unused\n"};
+  const Result result = compiler_.run(request, seconds(60));
+  ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
+  const std::string ptx = ptx_of(parse_program_binary(result.binary));
+  EXPECT_TRUE(contains(ptx, "\n#include \"/home/client/include/outer.h\"\n#include <cuda_fp16.h>\n"));
+  EXPECT_TRUE(
+      contains(ptx, "// header /home/client/include/outer.h: #include \"/home/client/include/inner.h\"\n"));
+  EXPECT_TRUE(contains(ptx, "// header /home/client/include/inner.h: // inner\n"));
+  EXPECT_FALSE(contains(ptx, "unused"));
+  EXPECT_FALSE(contains(ptx, "-I"));
+}
+
+TEST_F(CudaSource, GivenFilesOfTheNodeThenNvrtcDoesNotLookForThem) {
+  const std::string file = "/etc/passwd";
+  for (const std::string& include :
+       {"#include \"" + file + "\"", "#include <" + file + ">", std::string("#include \"../../etc/passwd\""),
+        "#define F \"" + file + "\"\n#include F", "#define F(x) #x\n#include F(" + file + ")",
+        "#if __has_include(\"" + file + "\")\n#endif"}) {
+    const Result result = compiler_.run(cuda_request(include + "\n" + kSource), seconds(60));
+    ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
+    const std::string ptx = ptx_of(parse_program_binary(result.binary));
+    EXPECT_TRUE(contains(ptx, "\"/proc/self/fd/none/")) << include;
+    EXPECT_FALSE(contains(ptx, "#include \"/etc")) << include;
+    EXPECT_FALSE(contains(ptx, "<")) << include;
+  }
 }
 
 TEST_F(CudaSource, GivenNvrtcCrashesThenTheBuildFailsAndTheNextSucceeds) {

@@ -1,7 +1,7 @@
 // A fake libnvrtc. Its programs are already PTX: the result is a comment with the options, followed by the
-// source. If the source begins with "fail", "crash" or "hang", compiling it does that; if it begins with "//
-// warn", there is a warning. The version is $FAKE_NVRTC_VERSION (13.0 by default), and the architectures are
-// 75, 90 and 100.
+// headers, each after a comment with its name, and the source. If the source begins with "fail", "crash" or
+// "hang", compiling it does that; if it begins with "// warn", there is a warning. The version is
+// $FAKE_NVRTC_VERSION (13.0 by default), and the architectures are 75, 90 and 100.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 namespace {
 
 struct Program {
-  std::string source, ptx, log;
+  std::string source, headers, ptx, log;
 };
 
 void copied(const std::string& text, char* to) {
@@ -42,10 +42,12 @@ EXPORT int nvrtcGetSupportedArchs(int* list) {
   std::memcpy(list, kArchitectures, sizeof kArchitectures);
   return 0;
 }
-EXPORT int nvrtcCreateProgram(Program** program, const char* source, const char* name, int /*headers*/,
-                              const char* const* /*texts*/, const char* const* /*names*/) {
+EXPORT int nvrtcCreateProgram(Program** program, const char* source, const char* name, int headers,
+                              const char* const* texts, const char* const* names) {
   if (std::string(name) != "program.cu") return 3;
-  *program = new Program{source, {}, {}};
+  *program = new Program{source, {}, {}, {}};
+  for (int i = 0; i < headers; ++i)
+    (*program)->headers += "// header " + std::string(names[i]) + ": " + texts[i];
   return 0;
 }
 EXPORT int nvrtcDestroyProgram(Program** program) {
@@ -56,7 +58,7 @@ EXPORT int nvrtcDestroyProgram(Program** program) {
 EXPORT int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
   program->ptx = "// options:";
   for (int i = 0; i < count; ++i) program->ptx += std::string(" ") + options[i];
-  program->ptx += "\n" + program->source;
+  program->ptx += "\n" + program->headers + program->source;
   const auto begins = [program](const char* word) { return program->source.starts_with(word); };
   if (begins("crash")) std::abort();
   if (begins("hang")) ::pause();

@@ -39,6 +39,10 @@ TEST(NvrtcOptions, GivenOptionsOfOpenClThenNvrtcGetsItsOwn) {
                    "--prec-sqrt=true", "--generate-line-info", "--disable-warnings", "--std=c++17"}));
 }
 
+TEST(NvrtcOptions, GivenFoldersOfTheClientThenNvrtcDoesNotGetThem) {
+  EXPECT_EQ(nvrtc_options(Kind::Build, "-x cuda -I . -Ifolder -I /etc -DA").words, Words{"-DA"});
+}
+
 TEST(NvrtcOptions, GivenWerrorThenWarningsAreErrors) {
   EXPECT_FALSE(nvrtc_options(Kind::Build, "-x cuda").warnings_are_errors);
   EXPECT_TRUE(nvrtc_options(Kind::Build, "-x cuda -Werror").warnings_are_errors);
@@ -54,7 +58,7 @@ TEST(NvrtcOptions, GivenArchitectureThenItIsAskedFor) {
 
 TEST(NvrtcOptions, GivenOptionsThatMeanNothingToItThenTheyAreRefused) {
   for (const char* wrong :
-       {"-I .", "-Ifolder", "-cl-std=CL3.0", "-cl-kernel-arg-info", "-cl-finite-math-only", "-D", "-x cl",
+       {"-I", "-cl-std=CL3.0", "-cl-kernel-arg-info", "-cl-finite-math-only", "-D", "-x cl",
         "--include-path=/etc", "--gpu-architecture=sm_90", "-cl-no-such-option", "file.cu"})
     EXPECT_EQ(status_of(Kind::Build, std::string("-x cuda ") + wrong), CL_INVALID_BUILD_OPTIONS) << wrong;
 }

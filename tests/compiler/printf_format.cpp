@@ -118,5 +118,21 @@ TEST(PrintfFormat, GivenBufferWhenPrintedThenCompleteRecordsAre) {
   EXPECT_EQ(format_printf_buffer(program, buffer), "");
 }
 
+TEST(PrintfFormat, GivenWideFieldsWithoutEndWhenPrintedThenTheTextEnds) {
+  constexpr std::size_t kMost = 65U << 20U;
+  ProgramBinary program;
+  program.formats = {"%9999d", ""};
+  for (int i = 0; i < 10'000; ++i) program.formats[1] += "%9999d";
+  std::vector<std::byte> buffer(sizeof(clique_printf_buffer));
+  for (int i = 0; i < 10'000; ++i) {
+    const auto record = record_of(0, {});
+    buffer.insert(buffer.end(), record.begin(), record.end());
+  }
+  const clique_printf_buffer header{1'000'000, 1'000'000};
+  std::memcpy(buffer.data(), &header, sizeof header);
+  EXPECT_LT(format_printf_buffer(program, buffer).size(), kMost);
+  EXPECT_LT(format_printf(program, record_of(1, {})).size(), kMost);
+}
+
 }  // namespace
 }  // namespace clique::daemon::compiler

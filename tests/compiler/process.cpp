@@ -147,20 +147,20 @@ TEST_F(CachedProcess, GivenFailureWhenAskedThenItIsNotKept) {
   EXPECT_EQ(entries(), 0U);
 }
 
-TEST_F(CachedProcess, GivenIncludedFileWhenItChangesThenTheProgramIsCompiledAgain) {
-  const std::string header = folder_ + "/clique_header.h";
-  const Request request =
-      build_request("#include \"clique_header.h\"\n__kernel void NAME() {}", "-I " + folder_);
-  const auto name = [&] {
-    CompilerProcess compiler(find_compiler(), Cache(folder_ + "/cache"));
-    const Result result = compiler.run(request, seconds(60));
-    return parse_program_binary(result.binary).kernels.at(0).name;
+TEST_F(CachedProcess, GivenIncludedFileWhenItsTextChangesThenTheProgramIsCompiledAgain) {
+  Request request = build_request("#include \"name.h\"\n__kernel void NAME() {}");
+  request.folder = "/home/client";
+  request.file_paths = {"/home/client/name.h"};
+  CompilerProcess compiler(find_compiler(), Cache(folder_));
+  const auto name = [&](const std::string& text) {
+    request.files = {text};
+    return parse_program_binary(compiler.run(request, seconds(60)).binary).kernels.at(0).name;
   };
-  std::ofstream(header) << "#define NAME first\n";
-  EXPECT_EQ(name(), "first");
-  EXPECT_EQ(name(), "first");
-  std::ofstream(header) << "#define NAME second\n";
-  EXPECT_EQ(name(), "second");
+  EXPECT_EQ(name("#define NAME first\n"), "first");
+  EXPECT_EQ(name("#define NAME second\n"), "second");
+  EXPECT_EQ(entries(), 2U);
+  EXPECT_EQ(name("#define NAME first\n"), "first");
+  EXPECT_EQ(entries(), 2U);
 }
 
 }  // namespace

@@ -209,6 +209,7 @@ TEST(Spirv, GivenNoTranslatorThenTheLogSaysSo) {
 }
 
 TEST(Spirv, GivenATranslatorThatDiesThenTheCompilerLivesOn) {
+  const Setting no_walls("CLIQUE_CONFINEMENT", "off");  // They would keep the script from starting programs.
   const Script script("echo why >&2; kill -ABRT $$");
   const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
   CompilerProcess compiler(find_compiler(), Cache(""));
@@ -221,6 +222,7 @@ TEST(Spirv, GivenATranslatorThatDiesThenTheCompilerLivesOn) {
 
 TEST(Spirv, GivenATranslatorThatDoesNotEndThenItEndsWithTheTime) {
   const std::string pid_file = testing::TempDir() + "clique-translator-" + std::to_string(::getpid());
+  const Setting no_walls("CLIQUE_CONFINEMENT", "off");
   const Script script("echo $$ > " + pid_file + "; exec sleep 1000");
   const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
   CompilerProcess compiler(find_compiler(), Cache(""));
@@ -243,6 +245,7 @@ TEST(Spirv, GivenATranslatorThatDoesNotEndThenItEndsWithTheTime) {
 }
 
 TEST(Spirv, GivenNoBitcodeThenTheBuildFails) {
+  const Setting no_walls("CLIQUE_CONFINEMENT", "off");
   const Script script("echo nonsense");
   const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());
   CompilerProcess compiler(find_compiler(), Cache(""));
@@ -253,6 +256,7 @@ TEST(Spirv, GivenAnotherTranslatorThenNothingOfTheOldOneIsReused) {
   const std::string folder = testing::TempDir() + "clique-spirv-cache-" + std::to_string(::getpid());
   const std::string calls = folder + "-calls";
   const std::string translator = find_spirv_translator()->path;
+  const Setting no_walls("CLIQUE_CONFINEMENT", "off");
   const auto build_with = [&](const std::string& text, const std::string& module) {
     const Script script("echo >> " + calls + "; exec " + translator + " \"$@\"" + text);
     const Setting setting("CLIQUE_SPIRV_TRANSLATOR", script.path());

@@ -22,8 +22,8 @@ TEST_P(CudaPeers, GivenManyTransfersBackAndForthThenEachSeesTheLatest) {
   FakeNode node;
   FakeGpuClient a(node);
   FakeGpuClient b(node);
-  a.send(ConnectPeer{1, b.peers_endpoint(), b.address.token, GetParam() ? b.address.shared : ""});
-  b.send(ConnectPeer{2, a.peers_endpoint(), a.address.token, GetParam() ? a.address.shared : ""});
+  a.send(ConnectPeer{1, b.peers_endpoint(), b.address.peer, GetParam() ? b.address.shared : ""});
+  b.send(ConnectPeer{2, a.peers_endpoint(), a.address.peer, GetParam() ? a.address.shared : ""});
   constexpr std::uint64_t kCount = 3'000'000;
   a.make_zeros(kBuffer, kCount);
   b.make_zeros(kBuffer, kCount);
@@ -83,10 +83,10 @@ class FakeReceiver {
  public:
   explicit FakeReceiver(Client& from) : socket_(context_, zmq::socket_type::router) {
     socket_.bind("tcp://127.0.0.1:*");
-    from.send(ConnectPeer{1, socket_.get(zmq::sockopt::last_endpoint), "token", offer_.name()});
+    from.send(ConnectPeer{1, socket_.get(zmq::sockopt::last_endpoint), Pass{}, offer_.name()});
     const bool taken = eventually([this] {
       listen();
-      if (const auto guest = offer_.serve("token")) memory_ = guest->memory;
+      if (const auto guest = offer_.serve("client", "")) memory_ = guest->memory;
       return memory_ != nullptr;
     });
     if (!taken) throw std::runtime_error("the worker does not take the memory");
@@ -253,7 +253,7 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
 class CudaPeerWindow : public testing::Test {
  protected:
   CudaPeerWindow() {
-    memory_ = take_shared_offer(worker_.address.shared, worker_.address.token, Guest::Peer, kPatience);
+    memory_ = take_shared_offer(worker_.address.shared, worker_.address.peer.secret, Guest::Peer, kPatience);
     if (!memory_) throw std::runtime_error("the worker has no memory to offer");
     worker_.make_zeros(kBuffer, 1000);
   }

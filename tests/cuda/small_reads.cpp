@@ -51,7 +51,8 @@ class SharingClient : public FakeGpuClient {
  private:
   // The build thread makes small reads ready before it builds the program of a FakeGpuClient.
   explicit SharingClient(const WorkerAddress& worker)
-      : FakeGpuClient(worker, take_shared_offer(worker.shared, worker.token, Guest::Client, kPatience)) {
+      : FakeGpuClient(worker,
+                      take_shared_offer(worker.shared, worker.client.secret, Guest::Client, kPatience)) {
     if (!memory) throw std::runtime_error("the worker has no memory to offer");
     send(CreateQueue{kUntimed, kContext, 0, 0}, CreateBuffer{kBuffer, kContext, 1, sizeof numbers},
          WriteBuffer{command(1), kBuffer, 0,

@@ -20,9 +20,9 @@ class Bulk : public testing::Test {
   }
   std::uint64_t bytes() const { return numbers_.size() * 4; }
   const char* data() const { return reinterpret_cast<const char*>(numbers_.data()); }
-  zmq::socket_t connect(const std::string& token, bool to_client) {
-    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(client_.address.commands));
-    send(socket, AttachLine{token, next_line_++, to_client, 0, 1});
+  zmq::socket_t connect(bool to_client) {
+    zmq::socket_t socket = dealer(client_.address.commands, client_.address.client);
+    send(socket, AttachLine{next_line_++, to_client, 0, 1});
     return socket;
   }
   /// The part of the content that begins at `offset`.
@@ -46,7 +46,7 @@ class Bulk : public testing::Test {
 
 TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
   std::vector<zmq::socket_t> connections;
-  for (int i = 0; i < 2; ++i) connections.push_back(connect(client_.address.token, false));
+  for (int i = 0; i < 2; ++i) connections.push_back(connect(false));
   client_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes()});
   // Last first: they need no order.
   std::uint64_t offset = bytes() / kPart * kPart;
@@ -68,7 +68,7 @@ TEST_F(Bulk, GivenPartsOnSeveralConnectionsThenAllAreTakenAndInPlace) {
 }
 
 TEST_F(Bulk, GivenTransferThatWaitsThenNothingIsTakenUntilItMay) {
-  zmq::socket_t connection = connect(client_.address.token, false);
+  zmq::socket_t connection = connect(false);
   client_.send(AwaitRemote{50, kContext},
                Expect{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes()});
   send(connection, part(0));
@@ -78,7 +78,7 @@ TEST_F(Bulk, GivenTransferThatWaitsThenNothingIsTakenUntilItMay) {
 }
 
 TEST_F(Bulk, GivenTransferThatFailsThenWhatStillComesIsDroppedAndTaken) {
-  zmq::socket_t connection = connect(client_.address.token, false);
+  zmq::socket_t connection = connect(false);
   client_.send(AwaitRemote{50, kContext},
                Expect{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes()});
   send(connection, part(0));
@@ -90,7 +90,7 @@ TEST_F(Bulk, GivenTransferThatFailsThenWhatStillComesIsDroppedAndTaken) {
 }
 
 TEST_F(Bulk, GivenPushToTheClientThenDataComesOnItsConnections) {
-  zmq::socket_t connection = connect(client_.address.token, true);
+  zmq::socket_t connection = connect(true);
   Receiver<MessageList<Received, PeerData>> pushed(connection);
   client_.send(WriteBuffer{command(100, Command::kReport), kBuffer, 0, payload(data(), bytes())});
   // The connection attaches some time; until then the reports' is used.
@@ -129,8 +129,8 @@ TEST_F(Bulk, GivenPushThatFailsThenItsEventEnds) {
 
 TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
   const auto segment = SharedSegment::create(2 * bytes());
-  ASSERT_TRUE(
-      give_segment(client_.address.shared, client_.address.token, 900, *segment, std::chrono::seconds(2)));
+  ASSERT_TRUE(give_segment(client_.address.shared, client_.address.client.secret, 900, *segment,
+                           std::chrono::seconds(2)));
   std::memcpy(segment->bytes().data() + 4096, data(), bytes());
   client_.send(
       WriteFromSegment{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes(), 900, 4096});
@@ -144,16 +144,8 @@ TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
   EXPECT_NE(client_.next<SessionEnded>().reason, "");
 }
 
-TEST_F(Bulk, GivenWrongTokenThenWhatComesIsDropped) {
-  zmq::socket_t stranger = connect("not the token", false);
-  client_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes()});
-  send(stranger, part(0));
-  EXPECT_FALSE(client_.reports.comes<Taken>(std::chrono::milliseconds(300)));
-  EXPECT_EQ(client_.finish().status, 0);
-}
-
 TEST_F(Bulk, GivenAnythingElseOnSuchAConnectionThenTheSessionEnds) {
-  zmq::socket_t connection = connect(client_.address.token, false);
+  zmq::socket_t connection = connect(false);
   send(connection, Goodbye{});
   EXPECT_NE(client_.next<SessionEnded>().reason, "");
 }

@@ -37,6 +37,8 @@ TEST(Draining, GivenASessionWhenTerminatedThenItFinishesAndOthersAreRefused) {
   node.signal(SIGTERM);
   EXPECT_TRUE(eventually([&] { return node.logged("draining: no new sessions; 1 running"); }));
   EXPECT_NE(refusal(node).find("node alpha is draining"), std::string::npos) << refusal(node);
+  // Of which it takes as little notice as before.
+  node.signal(SIGHUP);
   // The idle worker is gone, the session is not.
   EXPECT_TRUE(eventually([&] { return node.workers() == std::vector<pid_t>{worker}; }));
   EXPECT_EQ(client->set_up("kernel void nothing() {}").status, 0);

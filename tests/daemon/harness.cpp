@@ -1,8 +1,10 @@
 #include "harness.hpp"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <list>
+#include <regex>
 #include <sstream>
 #include <thread>
 
 #include "ids.hpp"
+#include "protocol/transport/authentication.hpp"
 
 namespace clique::test {
 
@@ -114,11 +118,16 @@ bool Node::logged(const std::string& text) const {
 }
 
 pid_t Node::worker_of(const std::string& client) const {
-  const std::string mark = "session of " + client + " open";
-  EXPECT_TRUE(eventually([&] { return logged(mark); }));
-  const std::string text = log();
-  const std::string before = text.substr(0, text.find(mark));
-  return std::stoi(before.substr(before.rfind("worker[") + 7));
+  // The client's address is between its name and what happened.
+  const std::regex opened("worker\\[([0-9]+)\\][^\n]*session of " + client + " at [^\n]* open");
+  std::smatch found;
+  std::string text;
+  const bool open = eventually([&] {
+    text = log();
+    return std::regex_search(text, found, opened);
+  });
+  if (!open) throw std::runtime_error("no session of " + client + " was opened:\n" + text);
+  return std::stoi(found[1]);
 }
 
 std::vector<pid_t> Node::workers() const {
@@ -152,11 +161,51 @@ std::pair<std::string, int> run_cliqued(const std::vector<std::string>& argument
   return {text, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 
-zmq::socket_t dealer(const std::string& endpoint) {
+zmq::socket_t dealer(const std::string& endpoint, const Pass& pass) {
   zmq::socket_t socket(context(), zmq::socket_type::dealer);
   configure(socket);
+  present(socket, pass);
   socket.connect(endpoint);
   return socket;
+}
+
+zmq::socket_t dealer(std::uint16_t port, const Pass& pass) {
+  return dealer("tcp://127.0.0.1:" + std::to_string(port), pass);
+}
+
+Caller::Caller(const std::string& endpoint) {
+  static const TlsContext tls(TlsContext::Role::Client, Identity::generate());
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    throw std::runtime_error("nobody listens at " + endpoint);
+  channel_ = std::make_unique<TlsChannel>(tls, std::move(socket), 16 * kMiB);
+  const bool open = eventually([this] {
+    channel_->work();
+    return channel_->open() || channel_->ended();
+  });
+  if (!open || channel_->ended())
+    throw std::runtime_error("the daemon at " + endpoint + " does not speak TLS");
+}
+
+void Caller::receive() {
+  channel_->work();
+  while (const auto records = channel_->receive())
+    BatchReader().read(
+        MessageList<Welcome, Offer, Refused, Starting>{}, std::as_bytes(std::span(*records)), {}, records,
+        [this](auto&& message) { messages_.emplace_back(std::forward<decltype(message)>(message)); });
+}
+
+bool Caller::closed(std::chrono::milliseconds within) {
+  return eventually(
+      [this] {
+        receive();
+        return channel_->ended();
+      },
+      within);
 }
 
 void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames) {
@@ -165,19 +214,21 @@ void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames) 
                 i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
 }
 
-Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {
-  zmq::socket_t made = dealer(endpoint);
-  // A client that disconnects from the daemon before it attaches to a worker gives the worker up, so these
-  // sockets stay open. They close before the context, because that was constructed first.
-  static std::list<zmq::socket_t> connected;
-  zmq::socket_t& socket = connected.emplace_back(std::move(made));
-  send(socket, Hello{version, protocol::Wish::Session, name});
-  Receiver<HandshakeMessages> answers(socket);
-  while (true) {
-    if (answers.comes<Welcome>(std::chrono::milliseconds(100))) return answers.next<Welcome>();
-    if (answers.comes<Refused>(std::chrono::milliseconds(0)))
-      throw std::runtime_error(answers.next<Refused>().reason);
+Welcome Caller::ask(const std::string& name, std::uint32_t version) {
+  send(Hello{version, protocol::Wish::Session, name});
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (comes<Welcome>(std::chrono::milliseconds(10))) return next<Welcome>();
+    if (comes<Refused>(std::chrono::milliseconds(0))) throw std::runtime_error(next<Refused>().reason);
   }
+  throw std::logic_error("the daemon does not answer");
+}
+
+Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {
+  // A client that disconnects from the daemon before it attaches to a worker gives the worker up, so these
+  // connections stay open.
+  static std::list<Caller> connected;
+  return connected.emplace_back(endpoint).ask(name, version);
 }
 
 Client::Client(const Node& node, const std::string& name)
@@ -186,10 +237,10 @@ Client::Client(const Node& node, const std::string& name)
 Client::Client(const WorkerAddress& worker, std::shared_ptr<SharedMemory> shared)
     : address(worker),
       memory(std::move(shared)),
-      commands(dealer("tcp://127.0.0.1:" + std::to_string(worker.commands))),
-      reports_socket(dealer("tcp://127.0.0.1:" + std::to_string(worker.reports))) {
-  test::send(commands, Attach{worker.token});
-  test::send(reports_socket, Attach{worker.token});
+      commands(dealer(worker.commands, worker.client)),
+      reports_socket(dealer(worker.reports, worker.client)) {
+  test::send(commands, Attach{});
+  test::send(reports_socket, Attach{});
   attached = next<Attached>();
 }
 

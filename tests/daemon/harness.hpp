@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -19,6 +20,7 @@
 
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/security/tls.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"
@@ -144,8 +146,56 @@ class Receiver {
   std::deque<typename VariantOf<List>::type> messages_;
 };
 
-/// A connected DEALER.
-zmq::socket_t dealer(const std::string& endpoint);
+/// A connected DEALER, which presents the pass.
+zmq::socket_t dealer(const std::string& endpoint, const Pass& pass = {});
+/// The same for a port of the loopback address.
+zmq::socket_t dealer(std::uint16_t port, const Pass& pass = {});
+
+/// A connection to a daemon, with a key that nobody knows.
+class Caller {
+ public:
+  explicit Caller(const std::string& endpoint);
+  Caller(Caller&&) = default;
+
+  template <typename M>
+  void send(const M& message) {
+    channel_->send(message);
+    channel_->work();
+  }
+  /// The next message of type M; others wait. Throws std::runtime_error after kPatience.
+  template <typename M>
+  M next() {
+    if (!comes<M>(kPatience))
+      throw std::runtime_error("a message did not come: " + std::to_string(int(M::op)));
+    const auto found = std::find_if(messages_.begin(), messages_.end(),
+                                    [](const auto& message) { return std::holds_alternative<M>(message); });
+    M message = std::get<M>(std::move(*found));
+    messages_.erase(found);
+    return message;
+  }
+  /// Whether such a message comes within the time.
+  template <typename M>
+  bool comes(std::chrono::milliseconds within) {
+    return eventually(
+        [this] {
+          receive();
+          return std::any_of(messages_.begin(), messages_.end(),
+                             [](const auto& message) { return std::holds_alternative<M>(message); });
+        },
+        within);
+  }
+  /// Says Hello. Throws std::runtime_error with the reason where it is refused, std::logic_error if the
+  /// daemon does not answer.
+  Welcome ask(const std::string& name = "a test", std::uint32_t version = kVersion);
+  /// Whether the daemon closes the connection within the time.
+  bool closed(std::chrono::milliseconds within = kPatience);
+
+ private:
+  void receive();
+
+  std::unique_ptr<TlsChannel> channel_;
+  std::deque<std::variant<Welcome, Offer, Refused, Starting>> messages_;
+};
 
 /// Sends messages as one batch.
 template <typename... M>
@@ -158,7 +208,7 @@ void send(zmq::socket_t& socket, const M&... messages) {
 /// Sends raw frames.
 void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames);
 
-/// Says Hello. Throws std::runtime_error with the reason where it is refused.
+/// Says Hello on a connection of its own. Throws as Caller::ask().
 Welcome hello(const std::string& endpoint, const std::string& name = "a test",
               std::uint32_t version = kVersion);
 

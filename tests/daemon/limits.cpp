@@ -1,8 +1,14 @@
 // What a node's administrator gives sessions: `--sessions` and `--session-memory`. The latter also over the
 // fake GPU.
 #include <CL/cl.h>
+#include <sys/resource.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <list>
 
 #include "harness.hpp"
 #include "ids.hpp"
@@ -31,6 +37,70 @@ TEST(Limits, GivenAsManySessionsAsThereMayBeThenOthersAreRefusedUntilOneEnds) {
   second.reset();
   Client fourth(node, "the fourth");
   EXPECT_EQ(first.finish().status, 0);
+}
+
+/// The limit of file descriptors of a process.
+rlimit descriptors_of(pid_t pid) {
+  rlimit limit{};
+  EXPECT_EQ(::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit), 0);
+  return limit;
+}
+
+TEST(Limits, GivenALowSoftLimitThenAllProcessesHaveAsManyDescriptorsAsTheHardOneAllows) {
+  const rlimit before = descriptors_of(0);
+  rlimit low = before;
+  low.rlim_cur = 256;
+  ASSERT_GT(low.rlim_max, low.rlim_cur);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  const Node node;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const Client client(node, "user");
+  const rlim_t most = std::min<rlim_t>(before.rlim_max, 1U << 20U);
+  EXPECT_EQ(descriptors_of(node.pid()).rlim_cur, most);
+  EXPECT_EQ(descriptors_of(node.worker_of("user")).rlim_cur, most);
+}
+
+TEST(Limits, GivenNoDescriptorIsLeftThenClientsAreToldAndServedLater) {
+  const Node node({"--name", "alpha"});
+  Client running(node, "running");
+  ASSERT_EQ(running.set_up().status, 0);
+  // A connection is for one question, and none can be made while there are no descriptors.
+  std::list<Caller> callers;
+  for (int i = 0; i < 5; ++i) callers.emplace_back(node.endpoint());
+  const auto ask = [&](const std::string& name) {
+    // Stays connected, so that its session stays.
+    callers.splice(callers.end(), callers, callers.begin());
+    callers.back().ask(name);
+  };
+  // Those that it has stay open, more than this; and poll() accepts no more than the limit.
+  const rlimit enough = descriptors_of(node.pid());
+  const rlimit none{12, enough.rlim_max};
+  ASSERT_TRUE(eventually([&] { return node.workers().size() == 2; }));
+  ask("first");
+  ASSERT_TRUE(eventually([&] { return node.workers().size() == 3; }));
+  ASSERT_EQ(::prlimit(node.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  std::string reason;
+  // The set that had started before is still given away.
+  for (int i = 0; i < 3 && reason.empty(); ++i) {
+    try {
+      ask("another");
+    } catch (const std::runtime_error& refusal) {
+      reason = refusal.what();
+    }
+  }
+  EXPECT_NE(reason.find("node alpha cannot start a process for a session: "), std::string::npos) << reason;
+  EXPECT_NE(reason.find("Too many open files"), std::string::npos) << reason;
+  EXPECT_TRUE(node.logged(reason));
+  EXPECT_EQ(running.finish().status, 0);
+  ASSERT_EQ(::prlimit(node.pid(), RLIMIT_NOFILE, &enough, nullptr), 0);
+  ASSERT_TRUE(eventually([&] {
+    try {
+      hello(node.endpoint(), "a later one");
+      return true;
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  }));
 }
 
 class SessionMemory : public testing::Test {
@@ -109,6 +179,68 @@ TEST_F(SessionMemory, GivenAnotherSessionThenItHasMemoryOfItsOwn) {
   other.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
              FillBuffer{command(100), kBuffer, Bytes(4), 0, 4});
   EXPECT_EQ(other.ended(100).status, 0);
+}
+
+/// What ends a session that has too much waiting in its worker.
+struct Hoard {
+  const char* name;
+  /// Adds 8 MiB.
+  std::function<void(Client&, CommandId)> add;
+};
+
+class SessionMemoryOfWorkers : public SessionMemory, public testing::WithParamInterface<Hoard> {};
+
+TEST_P(SessionMemoryOfWorkers, GivenMoreThanTheLimitWaitsThenTheSessionEndsWithTheReason) {
+  Client other(node_, "the other");
+  ASSERT_EQ(other.set_up().status, 0);
+  constexpr CommandId kGate = 50;
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB}, AwaitRemote{kGate, kContext});
+  ASSERT_EQ(use(kBuffer), 0);
+  // Most of what may wait does.
+  for (CommandId id = 1000; id < 1014; ++id) GetParam().add(client_, id);
+  EXPECT_FALSE(client_.reports.comes<SessionEnded>(std::chrono::milliseconds(500)));
+  for (CommandId id = 1014; id < 1020; ++id) GetParam().add(client_, id);
+  const std::string reason = client_.next<SessionEnded>().reason;
+  EXPECT_NE(reason.find("of which the limit is 134217728 bytes (session-memory of cliqued)"),
+            std::string::npos)
+      << reason;
+  EXPECT_EQ(other.finish().status, 0);
+}
+
+const std::vector<std::byte>& eight_mib() {
+  static const std::vector<std::byte> bytes(8 * kMiB);
+  return bytes;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    SessionMemory, SessionMemoryOfWorkers,
+    testing::Values(Hoard{"WritesBehindAnEvent",
+                          [](Client& client, CommandId id) {
+                            client.send(WriteBuffer{command(id, Command::kReport, {50}), kBuffer, 0,
+                                                    payload(eight_mib().data(), eight_mib().size())});
+                          }},
+                    // The test acknowledges no reports, so that the worker keeps them for another connection.
+                    Hoard{"RepliesThatAreNotReceived",
+                          [](Client& client, CommandId id) {
+                            client.send(ReadBuffer{command(id), 0, kBuffer, 0, 8 * kMiB});
+                          }},
+                    Hoard{"Sources",
+                          [](Client& client, CommandId id) {
+                            client.send(CreateProgram{
+                                id, id, kContext, ProgramKind::Source, {}, {Bytes(8 * kMiB, ' ')}});
+                          }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(SessionMemory, GivenDataThatDoesNotWaitThenItCountsNoMore) {
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB});
+  for (CommandId id = 1000; id < 1020; ++id) {
+    client_.send(WriteBuffer{command(id), kBuffer, 0, payload(eight_mib().data(), eight_mib().size())});
+    EXPECT_EQ(client_.ended(id).status, 0);
+  }
+  for (ObjectId id = 1000; id < 1020; ++id)
+    client_.send(CreateProgram{1, id, kContext, ProgramKind::Source, {}, {Bytes(8 * kMiB, ' ')}},
+                 Release{{id}, {}});
+  EXPECT_EQ(client_.finish().status, 0);
 }
 
 TEST_F(SessionMemory, GivenTheLimitThenDevicesHaveNoMoreMemory) {

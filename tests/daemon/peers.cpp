@@ -22,7 +22,7 @@ class Peers : public testing::TestWithParam<bool> {
     connect(b_, kA, a_);
   }
   static void connect(Client& from, PeerId id, Client& to) {
-    from.send(ConnectPeer{id, to.peers_endpoint(), to.address.token, GetParam() ? to.address.shared : ""});
+    from.send(ConnectPeer{id, to.peers_endpoint(), to.address.peer, GetParam() ? to.address.shared : ""});
   }
   Node node_;
   Client a_{node_};

@@ -8,6 +8,7 @@
 
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/transport/authentication.hpp"
 
 namespace clique::test {
 namespace {
@@ -58,8 +59,9 @@ TEST(Processes, GivenClientProcessKilledThenItsWorkerEnds) {
     zmq::context_t context;
     for (const std::uint16_t port : {address.commands, address.reports}) {
       auto* socket = new zmq::socket_t(context, zmq::socket_type::dealer);
+      present(*socket, address.client);
       socket->connect("tcp://127.0.0.1:" + std::to_string(port));
-      send(*socket, Attach{address.token});
+      send(*socket, Attach{});
       if (port == address.reports) {
         zmq::message_t attached;
         static_cast<void>(socket->recv(attached));
@@ -132,6 +134,21 @@ TEST(Processes, GivenWarmWorkerKilledThenItIsReplaced) {
   EXPECT_EQ(later->finish().status, 0);
 }
 
+TEST(Processes, GivenSignalsOfATerminalAndOfPipesThenSessionsGoOn) {
+  const Node node;
+  Client client(node, "user");
+  ASSERT_EQ(client.set_up().status, 0);
+  for (const int signal : {SIGHUP, SIGPIPE}) {
+    node.signal(signal);
+    ::kill(node.worker_of("user"), signal);
+  }
+  EXPECT_TRUE(eventually([&] { return node.logged("SIGHUP"); })) << node.log();
+  EXPECT_TRUE(alive(node.pid()));
+  EXPECT_EQ(client.finish().status, 0);
+  Client later(node);
+  EXPECT_EQ(later.set_up().status, 0);
+}
+
 TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
@@ -146,13 +163,15 @@ TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
   const ssize_t size = ::recv(ends[0], packet.data(), packet.size(), 0);
   ASSERT_GT(size, 0);
   const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
-  using Address = std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, std::string, std::string>;
+  using Secret = std::tuple<std::string, std::string>;
+  using Address = std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, Secret, Secret, std::string>;
   const auto workers = list.get().as<std::vector<std::tuple<std::string, Address>>>();
   ASSERT_FALSE(workers.empty());
   const auto& [platform, address] = workers[0];
-  const auto& [commands, reports, peers, token, shared] = address;
+  const auto& [commands, reports, peers, client_pass, peer_pass, shared] = address;
   EXPECT_FALSE(platform.empty());
-  Client client(WorkerAddress{commands, reports, peers, token, shared});
+  const Pass pass{std::get<0>(client_pass), std::get<1>(client_pass)};
+  Client client(WorkerAddress{commands, reports, peers, pass, {}, shared});
   client.set_up();
   EXPECT_EQ(client.finish().status, 0);
   ::close(ends[0]);

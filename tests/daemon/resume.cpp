@@ -34,20 +34,19 @@ class Resume : public testing::Test {
     EXPECT_TRUE(eventually([&] { return node_.logged("its session waits"); }));
   }
   /// Another connection for a line, the newest one unless `attempt` says otherwise.
-  zmq::socket_t connect(std::uint16_t port, LineId line, std::uint64_t received, const std::string& token,
+  zmq::socket_t connect(std::uint16_t port, LineId line, std::uint64_t received,
                         std::optional<std::uint32_t> attempt = {}) {
-    zmq::socket_t socket = dealer("tcp://127.0.0.1:" + std::to_string(port));
-    test::send(socket,
-               AttachLine{token, line, line == kReportsLine, received, attempt ? *attempt : ++attempts_});
+    zmq::socket_t socket = dealer(port, client_.address.client);
+    test::send(socket, AttachLine{line, line == kReportsLine, received, attempt ? *attempt : ++attempts_});
     return socket;
   }
   /// Another connection for the commands. @returns how many batches had come there.
   std::uint64_t resume_commands() {
-    client_.commands = connect(client_.address.commands, kCommandsLine, 0, client_.address.token);
+    client_.commands = connect(client_.address.commands, kCommandsLine, 0);
     return Receiver<Acknowledgements>(client_.commands).next<Received>().batches;
   }
   void resume_reports(std::uint64_t received) {
-    client_.reports_socket = connect(client_.address.reports, kReportsLine, received, client_.address.token);
+    client_.reports_socket = connect(client_.address.reports, kReportsLine, received);
   }
 
   Node node_{{"--resume-timeout", "60"}};
@@ -118,19 +117,17 @@ TEST_F(Resume, GivenAttachLineOfAnEarlierConnectionThenItIsIgnored) {
   resume_reports(client_.reports.batches());
   Receiver<Reports> reports(client_.reports_socket);
   reports.next<Received>();
-  zmq::socket_t late_commands =
-      connect(client_.address.commands, kCommandsLine, 0, client_.address.token, earlier);
-  zmq::socket_t late_reports =
-      connect(client_.address.reports, kReportsLine, 0, client_.address.token, earlier);
+  zmq::socket_t late_commands = connect(client_.address.commands, kCommandsLine, 0, earlier);
+  zmq::socket_t late_reports = connect(client_.address.reports, kReportsLine, 0, earlier);
   EXPECT_FALSE(Receiver<Acknowledgements>(late_commands).comes<Received>(std::chrono::milliseconds(100)));
   EXPECT_FALSE(Receiver<Reports>(late_reports).comes<Attached>(std::chrono::milliseconds(100)));
   send(Marker{command(101)});
   EXPECT_EQ(reports.next<EventState>().command, 101U);
 }
 
-TEST_F(Resume, GivenWrongTokenThenItIsRefusedAndTheSessionGoesOn) {
-  zmq::socket_t stranger = connect(client_.address.commands, kCommandsLine, 0, "not the token");
-  Receiver<Acknowledgements> answers(stranger);
+TEST_F(Resume, GivenALineThatIsNotThereThenItIsRefusedAndTheSessionGoesOn) {
+  zmq::socket_t wrong = connect(client_.address.commands, kReportsLine, 0);
+  Receiver<Acknowledgements> answers(wrong);
   EXPECT_NE(answers.next<SessionEnded>().reason, "");
   set_up();
 }

@@ -94,19 +94,18 @@ TEST(Sessions, GivenDevicesThatDoNotExistThenTheNodesAreListed) {
   EXPECT_NE(output.find("  0  "), std::string::npos) << output;
 }
 
-TEST(Sessions, GivenAddressOfOthersThenInsecureIsDemanded) {
-  const auto [output, status] = run_cliqued({"--listen", "0.0.0.0:0"});
+TEST(Sessions, GivenAddressOfOthersThenAKeyIsDemanded) {
+  const auto [output, status] = run_cliqued({"--listen", "0.0.0.0:0", "--identity", ""});
   EXPECT_NE(status, 0);
-  EXPECT_NE(output.find("--insecure"), std::string::npos);
+  EXPECT_NE(output.find("clique keygen --node"), std::string::npos) << output;
 }
 
 TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
   const Node node;
   {
-    zmq::socket_t socket = dealer(node.endpoint());
-    send(socket, Hello{kVersion, Wish::Session, "a passer-by"});
-    Receiver<HandshakeMessages> answers(socket);
-    answers.next<Welcome>();
+    Caller caller(node.endpoint());
+    caller.send(Hello{kVersion, Wish::Session, "a passer-by"});
+    caller.next<Welcome>();
     EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
   }
   // Much earlier than one that stays connected would have to attach.
@@ -116,44 +115,39 @@ TEST(Sessions, GivenAClientThatGoesBeforeItAttachesThenItsWorkersEnd) {
 
 TEST(Sessions, GivenAClientThatAsksForDevicesThenItGetsNoSession) {
   const Node node({"--sessions", "1"});
-  zmq::socket_t socket = dealer(node.endpoint());
-  Receiver<HandshakeMessages> answers(socket);
   for (int i = 0; i < 3; ++i) {
-    send(socket, Hello{kVersion, Wish::Devices, "a test"});
-    const Offer offer = answers.next<Offer>();
+    Caller caller(node.endpoint());
+    caller.send(Hello{kVersion, Wish::Devices, "a test"});
+    const Offer offer = caller.next<Offer>();
     ASSERT_EQ(offer.drivers.size(), 1U);
     EXPECT_FALSE(offer.drivers[0].devices.at(0).properties.empty());
   }
   EXPECT_FALSE(node.logged("session for a test")) << node.log();
-  send(socket, Hello{kVersion, Wish::Session, "a test"});
-  const auto worker = answers.next<Welcome>().workers.at(0);
+  const auto worker = hello(node.endpoint()).workers.at(0);
   EXPECT_EQ(worker.driver, 0U);
   // What cannot be had is not offered.
   const Client client(worker);
-  zmq::socket_t late = dealer(node.endpoint());
-  send(late, Hello{kVersion, Wish::Devices, "another test"});
-  Receiver<HandshakeMessages> refusals(late);
-  EXPECT_NE(refusals.next<Refused>().reason.find("1 sessions, which is its limit"), std::string::npos);
+  Caller late(node.endpoint());
+  late.send(Hello{kVersion, Wish::Devices, "another test"});
+  EXPECT_NE(late.next<Refused>().reason.find("1 sessions, which is its limit"), std::string::npos);
 }
 
-TEST(Sessions, GivenHelloAgainThenTheWorkersGivenBeforeEnd) {
-  const Node node({"--resume-timeout", "60", "--sessions", "1"});
-  zmq::socket_t socket = dealer(node.endpoint());
-  send(socket, Hello{kVersion, Wish::Session, "a test"});
-  Receiver<HandshakeMessages> answers(socket);
-  {
-    // Open for the worker, but its client may not have heard of that when its connections were cut.
-    const Client cut(answers.next<Welcome>().workers.at(0));
-    EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }));
-  }
-  send(socket, Hello{kVersion, Wish::Session, "a test"});
-  Client client(answers.next<Welcome>().workers.at(0));
-  client.set_up();
-  EXPECT_TRUE(eventually([&] { return node.logged("the client has asked for another session instead"); }))
-      << node.log();
-  // Sooner than a client that may come back is given up.
-  EXPECT_TRUE(eventually([&] { return node.workers().size() == 2; }, std::chrono::seconds(5))) << node.log();
-  EXPECT_EQ(client.finish().status, 0);
+TEST(Sessions, GivenAnAnsweredClientThatStaysThenItsConnectionIsClosed) {
+  const Node node;
+  Caller caller(node.endpoint());
+  caller.send(Hello{kVersion, Wish::Devices, "a test"});
+  caller.next<Offer>();
+  EXPECT_TRUE(caller.closed());
+}
+
+TEST(Sessions, GivenASecondHelloThenTheConnectionIsClosed) {
+  const Node node;
+  Caller caller(node.endpoint());
+  caller.send(Hello{kVersion, Wish::Devices, "a test"});
+  caller.next<Offer>();
+  caller.send(Hello{kVersion, Wish::Devices, "a test"});
+  EXPECT_TRUE(caller.closed());
+  EXPECT_TRUE(eventually([&] { return node.logged("sent more than one message"); }));
 }
 
 TEST(Sessions, GivenTerminationThenItEndsWell) {

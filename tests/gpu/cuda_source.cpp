@@ -210,7 +210,7 @@ TEST_F(CudaSource, GivenErrorsThenTheBuildLogIsNvrtcs) {
              CL_BUILD_PROGRAM_FAILURE);
   build_cuda("extern \"C\" __global__ void k(int *p) { *p = N; }",
              "-D N=3 -w -std=c++17 -cl-fast-relaxed-math");
-  build_cuda("extern \"C\" __global__ void k(int *p) { *p = 3; }", "-I .", CL_INVALID_BUILD_OPTIONS);
+  build_cuda("extern \"C\" __global__ void k(int *p) { *p = 3; }", "-I .");
 }
 
 TEST_F(CudaSource, GivenWhatItsKernelsCannotKnowThenTheLaunchFails) {

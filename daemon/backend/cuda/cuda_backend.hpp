@@ -48,6 +48,7 @@ class CudaBackend : public Backend {
   void handle(protocol::Release&& message) override;
 
   void handle(protocol::CreateProgram&& message) override { programs_.handle(std::move(message)); }
+  void handle(protocol::ProgramFiles&& message) override { programs_.handle(std::move(message)); }
   void handle(protocol::BuildProgram&& message) override { programs_.handle(std::move(message)); }
   void handle(protocol::CompileProgram&& message) override { programs_.handle(std::move(message)); }
   void handle(protocol::LinkProgram&& message) override { programs_.handle(std::move(message)); }

@@ -62,6 +62,8 @@ struct Program : Buildable {
   Handle<cl_program> native;  ///< null if its creation failed
   cl_int status = CL_SUCCESS;
   std::shared_ptr<Context> context;
+  /// Of a program from source. It does not change once the program is known to others.
+  std::string source;
 };
 
 struct Kernel {

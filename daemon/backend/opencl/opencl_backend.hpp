@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -7,11 +8,13 @@
 #include "daemon/backend/common/command_reports.hpp"
 #include "daemon/backend/common/event_table.hpp"
 #include "daemon/backend/common/memory_table.hpp"
+#include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/common/staging.hpp"
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/objects.hpp"
+#include "daemon/compiler/contract/request.hpp"
 #include "daemon/worker/backend.hpp"
 
 namespace clique::daemon::opencl {
@@ -46,6 +49,7 @@ class OpenClBackend : public Backend {
 
   // programs.cpp
   void handle(protocol::CreateProgram&& message) override;
+  void handle(protocol::ProgramFiles&& message) override { files_.take(std::move(message)); }
   void handle(protocol::BuildProgram&& message) override;
   void handle(protocol::CompileProgram&& message) override;
   void handle(protocol::LinkProgram&& message) override;
@@ -199,15 +203,27 @@ class OpenClBackend : public Backend {
             std::span<std::byte> to);
   /// Enqueues a write to a range of a buffer. Keeps the data until it has ended.
   void write(const Command& command, const protocol::Payload& from, ObjectId id, std::uint64_t offset);
+  /// Changes a build log before the client gets it.
+  using EditLog = std::function<std::string(std::string)>;
   void report_program(protocol::RequestId request, const Program& program, cl_int status,
-                      const std::vector<DeviceId>& devices, const std::vector<cl_int>& binary_status);
-  /// Refuses to build a program in CUDA C++, which OpenCL drivers cannot compile.
-  void refuse_cuda_source(protocol::RequestId request, std::shared_ptr<Program> program,
-                          const std::vector<DeviceId>& devices, cl_int status);
-  /// Has the build thread call `work`, which returns the driver's status, and then report ProgramBuilt.
-  template <typename Work>
-  void post_build(protocol::RequestId request, const std::shared_ptr<Program>& program,
-                  std::vector<DeviceId> devices, Work&& work);
+                      const std::vector<DeviceId>& devices, const std::vector<cl_int>& binary_status,
+                      const EditLog& edit_log = {});
+  /// Reports a build that does not reach the driver.
+  void refuse_build(protocol::RequestId request, const std::vector<DeviceId>& devices, cl_int status,
+                    const std::string& log);
+  /// What a build needs beside the program.
+  struct BuildJob {
+    protocol::RequestId request = 0;
+    compiler::Request::Kind kind = compiler::Request::Kind::Build;
+    std::vector<DeviceId> devices;
+    std::string options;
+    std::shared_ptr<const FileSet> files;
+    std::vector<std::shared_ptr<Program>> headers = {};
+    std::vector<std::string> header_names = {};
+  };
+  /// Has the build thread build or compile the program and report ProgramBuilt.
+  void post_build(const std::shared_ptr<Program>& program, BuildJob job);
+  void run_build(Program& program, const BuildJob& job);
   cl_int suggest_local_size(const protocol::QueryWorkGroup& message, const Kernel& kernel,
                             protocol::Bytes& answer);
 
@@ -222,6 +238,7 @@ class OpenClBackend : public Backend {
   MemoryTable<Memory> memory_;
   Table<Sampler> samplers_{"sampler"};
   Table<Program> programs_{"program"};
+  ProgramFiles files_;
   Table<Kernel> kernels_{"kernel"};
   EventTable<Event> events_;
   CommandPartsTable<Handle<cl_event>> parts_;

@@ -3,6 +3,7 @@
 
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
+#include "daemon/backend/opencl/pinned_source.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 
 namespace clique::daemon::opencl {
@@ -83,7 +84,7 @@ std::string with_arg_info(const std::string& options) {
 
 void OpenClBackend::report_program(protocol::RequestId request, const Program& program, cl_int status,
                                    const std::vector<DeviceId>& devices,
-                                   const std::vector<cl_int>& binary_status) {
+                                   const std::vector<cl_int>& binary_status, const EditLog& edit_log) {
   protocol::ProgramBuilt answer{request, status, {}, {}};
   DeviceList executables;
   const cl_program native = program.native.get();
@@ -100,6 +101,7 @@ void OpenClBackend::report_program(protocol::RequestId request, const Program& p
       result.global_variables =
           get_value<std::size_t>(build_info(native, device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE));
       result.log = get_text(build_info(native, device, CL_PROGRAM_BUILD_LOG));
+      if (edit_log) result.log = edit_log(std::move(result.log));
       if (result.build_status == CL_BUILD_SUCCESS && result.binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
         executables.emplace_back(devices[i], device);
       answer.devices.push_back(std::move(result));
@@ -117,14 +119,68 @@ void OpenClBackend::report_program(protocol::RequestId request, const Program& p
   surroundings_.reporter.report(answer);
 }
 
-template <typename Work>
-void OpenClBackend::post_build(protocol::RequestId request, const std::shared_ptr<Program>& program,
-                               std::vector<DeviceId> devices, Work&& work) {
-  auto* raw = program.get();
-  builds_.post(program, [this, request, raw, devices = std::move(devices), work = std::forward<Work>(work)] {
-    const cl_int status = raw->native ? work(raw->native.get()) : raw->status;
-    report_program(request, *raw, status, devices, {});
+void OpenClBackend::refuse_build(protocol::RequestId request, const std::vector<DeviceId>& devices,
+                                 cl_int status, const std::string& log) {
+  protocol::ProgramBuilt answer{request, status, {}, {}};
+  for (const DeviceId device : devices) {
+    protocol::BuildResult result;
+    result.device = device;
+    result.build_status = CL_BUILD_ERROR;
+    result.log = log;
+    answer.devices.push_back(std::move(result));
+  }
+  surroundings_.reporter.report(answer);
+}
+
+void OpenClBackend::post_build(const std::shared_ptr<Program>& program, BuildJob job) {
+  // Also where the answer is known: it follows those to earlier requests.
+  builds_.post(program, [this, program = program.get(), job = std::move(job)] {
+    try {
+      run_build(*program, job);
+    } catch (const compiler::InvalidOptions& error) {
+      refuse_build(job.request, job.devices, error.status(), error.what());
+    } catch (const std::exception& error) {
+      refuse_build(job.request, job.devices, compiler::failure_status(job.kind),
+                   std::string("error: ") + error.what() + "\n");
+    }
   });
+}
+
+void OpenClBackend::run_build(Program& program, const BuildJob& job) {
+  if (compiler::is_cuda_source(job.options))
+    throw compiler::InvalidOptions(
+        compiler::options_status(job.kind),
+        "error: '-x cuda' needs a device with the extension cl_clique_cuda_source, which NVIDIA GPUs have "
+        "that Clique drives through CUDA; this device is driven through OpenCL\n");
+  if (!program.native) return report_program(job.request, program, program.status, job.devices, {});
+  for (const auto& header : job.headers)
+    if (!header->native) return report_program(job.request, program, header->status, job.devices, {});
+
+  const std::string options = with_arg_info(driver_options(job.kind, job.options));
+  PinnedSource::Headers headers;
+  for (std::size_t i = 0; i < job.headers.size(); ++i) headers[job.header_names[i]] = job.headers[i]->source;
+  const PinnedSource pinned(program.source, job.options, *job.files, headers);
+  if (pinned.includes()) {
+    const char* text = pinned.text().c_str();
+    const std::size_t size = pinned.text().size();
+    cl_int status = CL_SUCCESS;
+    Handle<cl_program> native(
+        clCreateProgramWithSource(program.context->native.get(), 1, &text, &size, &status));
+    if (status != CL_SUCCESS) return report_program(job.request, program, status, job.devices, {});
+    // Drivers keep one source of a program. Builds for the worker's other devices are lost, as those are that
+    // the driver forgets when a program is built again.
+    program.native = std::move(native);
+  }
+  const auto devices = natives(job.devices);
+  const auto count = static_cast<cl_uint>(devices.size());
+  const cl_device_id* const list = devices.empty() ? nullptr : devices.data();
+  cl_program native = program.native.get();
+  const cl_int status =
+      job.kind == compiler::Request::Kind::Build
+          ? clBuildProgram(native, count, list, options.c_str(), nullptr, nullptr)
+          : clCompileProgram(native, count, list, options.c_str(), 0, nullptr, nullptr, nullptr, nullptr);
+  report_program(job.request, program, status, job.devices, {},
+                 [&pinned](const std::string& log) { return pinned.with_client_names(log); });
 }
 
 void OpenClBackend::handle(protocol::CreateProgram&& message) {
@@ -139,6 +195,8 @@ void OpenClBackend::handle(protocol::CreateProgram&& message) {
     context_status = error.status();
   }
   program->context = context;
+  if (message.kind == protocol::ProgramKind::Source)
+    program->source.assign(message.code[0].begin(), message.code[0].end());
   programs_.add(message.id, program);
   builds_.post(program, [this, message = std::move(message), devices, program = program.get(), context,
                          context_status] {
@@ -157,59 +215,22 @@ void OpenClBackend::handle(protocol::CreateProgram&& message) {
   });
 }
 
-void OpenClBackend::refuse_cuda_source(protocol::RequestId request, std::shared_ptr<Program> program,
-                                       const std::vector<DeviceId>& devices, cl_int status) {
-  protocol::ProgramBuilt answer{request, status, {}, {}};
-  for (const DeviceId device : devices) {
-    protocol::BuildResult result;
-    result.device = device;
-    result.build_status = CL_BUILD_ERROR;
-    result.log =
-        "error: '-x cuda' needs a device with the extension cl_clique_cuda_source, which NVIDIA GPUs have "
-        "that "
-        "Clique drives through CUDA; this device is driven through OpenCL\n";
-    answer.devices.push_back(std::move(result));
-  }
-  // On the build thread, so that the answer follows those to earlier requests.
-  builds_.post(std::move(program),
-               [this, answer = std::move(answer)] { surroundings_.reporter.report(answer); });
-}
-
 void OpenClBackend::handle(protocol::BuildProgram&& message) {
-  if (compiler::is_cuda_source(message.options))
-    return refuse_cuda_source(message.request, programs_.get(message.program), message.devices,
-                              CL_INVALID_BUILD_OPTIONS);
-  post_build(
-      message.request, programs_.get(message.program), message.devices,
-      [devices = natives(message.devices), options = with_arg_info(message.options)](cl_program program) {
-        return clBuildProgram(program, static_cast<cl_uint>(devices.size()),
-                              devices.empty() ? nullptr : devices.data(), options.c_str(), nullptr, nullptr);
-      });
+  static_cast<void>(natives(message.devices));
+  post_build(programs_.get(message.program),
+             {message.request, compiler::Request::Kind::Build, std::move(message.devices),
+              std::move(message.options), files_.claim(message.files)});
 }
 
 void OpenClBackend::handle(protocol::CompileProgram&& message) {
   check_headers(message);
-  if (compiler::is_cuda_source(message.options))
-    return refuse_cuda_source(message.request, programs_.get(message.program), message.devices,
-                              CL_INVALID_COMPILER_OPTIONS);
+  static_cast<void>(natives(message.devices));
   std::vector<std::shared_ptr<Program>> headers;
   for (const ObjectId id : message.headers) headers.push_back(programs_.get(id));
-  post_build(message.request, programs_.get(message.program), message.devices,
-             [devices = natives(message.devices), options = with_arg_info(message.options), headers,
-              names = message.header_names](cl_program program) {
-               std::vector<cl_program> natives;
-               std::vector<const char*> texts;
-               for (std::size_t i = 0; i < headers.size(); ++i) {
-                 if (!headers[i]->native) return headers[i]->status;
-                 natives.push_back(headers[i]->native.get());
-                 texts.push_back(names[i].c_str());
-               }
-               return clCompileProgram(program, static_cast<cl_uint>(devices.size()),
-                                       devices.empty() ? nullptr : devices.data(), options.c_str(),
-                                       static_cast<cl_uint>(natives.size()),
-                                       natives.empty() ? nullptr : natives.data(),
-                                       texts.empty() ? nullptr : texts.data(), nullptr, nullptr);
-             });
+  post_build(programs_.get(message.program),
+             {message.request, compiler::Request::Kind::Compile, std::move(message.devices),
+              std::move(message.options), files_.claim(message.files), std::move(headers),
+              std::move(message.header_names)});
 }
 
 void OpenClBackend::handle(protocol::LinkProgram&& message) {
@@ -227,6 +248,12 @@ void OpenClBackend::handle(protocol::LinkProgram&& message) {
   builds_.post(program, [this, devices = std::move(devices), message = std::move(message), inputs,
                          program = program.get(), status] {
     program->status = status;
+    try {
+      static_cast<void>(driver_options(compiler::Request::Kind::Link, message.options));
+    } catch (const compiler::InvalidOptions& error) {
+      program->status = error.status();
+      return refuse_build(message.request, message.devices, error.status(), error.what());
+    }
     std::vector<cl_program> natives;
     for (const auto& input : inputs) {
       if (!input->native) program->status = input->status;

@@ -25,16 +25,15 @@ namespace fs = std::filesystem;
 
 /// Precedes the content in an entry's file.
 struct Header {
-  std::array<char, 8> magic{'C', 'L', 'Q', 'C', 'A', 'C', 'H', 'E'};
-  std::uint64_t high = 0, low = 0;  ///< the key
+  std::array<char, 8> magic{'C', 'L', 'Q', 'C', 'A', 'C', 'H', '2'};
+  CacheKey key;
   std::uint64_t size = 0;
   std::uint64_t checksum = 0;
 };
 
 Header header_of(const CacheKey& key, std::span<const std::uint8_t> bytes) {
   Header header;
-  header.high = key.high;
-  header.low = key.low;
+  header.key = key;
   header.size = bytes.size();
   header.checksum = XXH3_64bits(bytes.data(), bytes.size());
   return header;
@@ -101,45 +100,20 @@ std::vector<File> files_in(const std::string& folder) {
 
 }  // namespace
 
-std::string CacheKey::text() const {
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%016llx%016llx", static_cast<unsigned long long>(high),
-                static_cast<unsigned long long>(low));
-  return text.data();
-}
-
-CacheKeyBuilder::CacheKeyBuilder() : state_(XXH3_createState()) {
-  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_));
-}
-
-CacheKeyBuilder::~CacheKeyBuilder() {
-  XXH3_freeState(static_cast<XXH3_state_t*>(state_));
-}
-
 CacheKeyBuilder& CacheKeyBuilder::add(std::string_view part) {
   return add(std::span(reinterpret_cast<const std::uint8_t*>(part.data()), part.size()));
 }
 
 CacheKeyBuilder& CacheKeyBuilder::add(std::span<const std::uint8_t> part) {
-  auto* const state = static_cast<XXH3_state_t*>(state_);
   const std::uint64_t size = part.size();
-  XXH3_128bits_update(state, &size, sizeof size);
-  XXH3_128bits_update(state, part.data(), part.size());
+  digest_.add({reinterpret_cast<const std::uint8_t*>(&size), sizeof size}).add(part);
   return *this;
-}
-
-CacheKey CacheKeyBuilder::key() const {
-  const XXH128_hash_t hash = XXH3_128bits_digest(static_cast<const XXH3_state_t*>(state_));
-  return {hash.high64, hash.low64};
 }
 
 Cache::Cache(std::string folder, std::uint64_t limit) : folder_(std::move(folder)), limit_(limit) {}
 
 Cache Cache::from_environment() {
-  std::uint64_t limit = kDefaultLimit;
-  if (const auto mib = environment("CLIQUE_CACHE_MIB"))
-    limit = static_cast<std::uint64_t>(std::strtoull(mib->c_str(), nullptr, 10)) << 20U;
-  return Cache(folder_from_environment(), limit);
+  return Cache(folder_from_environment(), cache_limit());
 }
 
 std::optional<protocol::Bytes> Cache::get(const CacheKey& key) const {

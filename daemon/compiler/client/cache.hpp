@@ -8,32 +8,30 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/digest.hpp"
 #include "protocol/payload.hpp"
 
 namespace clique::daemon::compiler {
 
-/// The name of an entry: a hash of everything that determines its content.
+/// The name of an entry: a digest of everything that determines its content. The users of a node share the
+/// cache, so none of them may be able to make a program with another one's key.
 struct CacheKey {
-  std::uint64_t high = 0, low = 0;
+  protocol::Digest digest{};
   bool operator==(const CacheKey&) const = default;
-  /// 32 hexadecimal digits.
-  std::string text() const;
+  /// 64 hexadecimal digits.
+  std::string text() const { return protocol::text_of(digest); }
 };
 
 /// Makes a key of several parts. The order and size of the parts matter.
 class CacheKeyBuilder {
  public:
-  CacheKeyBuilder();
-  ~CacheKeyBuilder();
-  CacheKeyBuilder(const CacheKeyBuilder&) = delete;
-  CacheKeyBuilder& operator=(const CacheKeyBuilder&) = delete;
-
   CacheKeyBuilder& add(std::string_view part);
   CacheKeyBuilder& add(std::span<const std::uint8_t> part);
-  CacheKey key() const;
+  /// To be called once, last.
+  CacheKey key() { return {digest_.digest()}; }
 
  private:
-  void* state_;
+  protocol::DigestBuilder digest_;
 };
 
 /// Any number of processes may use the same folder at the same time. There are no errors: a folder that

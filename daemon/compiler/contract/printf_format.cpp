@@ -14,6 +14,10 @@ namespace {
 /// memory.
 constexpr std::size_t kLongestNumber = 4;
 
+/// Bytes of text, after which the rest of a buffer is not printed: few bytes of a kernel's may ask for wide
+/// fields without end.
+constexpr std::size_t kMostText = 64U << 20U;
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -156,6 +160,7 @@ class RecordPrinter {
 
   std::string print_all(const std::string& format) {
     for (const PrintfPiece& piece : parse_printf_format(format)) {
+      if (text_.size() > kMostText) break;
       text_ += piece.text;
       for (unsigned i = 0; piece.conversion != 0 && i < piece.elements; ++i) {
         if (i != 0) text_ += ',';
@@ -246,7 +251,7 @@ std::string format_printf_buffer(const ProgramBinary& program, std::span<const s
   records = records.first(std::min<std::size_t>({records.size(), header.used, header.capacity}));
   std::string text;
   clique_printf_record record{};
-  while (records.size() >= sizeof record) {
+  while (records.size() >= sizeof record && text.size() <= kMostText) {
     std::memcpy(&record, records.data(), sizeof record);
     // A record that did not fit has size 0 and is the last one.
     if (record.size < sizeof record || record.size > records.size()) break;

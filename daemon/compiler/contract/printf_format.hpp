@@ -36,7 +36,8 @@ std::vector<PrintfPiece> parse_printf_format(std::string_view format);
 /// arguments count as 0. The text is empty if the record's format index is not in `program.formats`.
 std::string format_printf(const ProgramBinary& program, std::span<const std::byte> record);
 
-/// The text of all complete records in `buffer`, which begins with a clique_printf_buffer header.
+/// The text of all complete records in `buffer`, which begins with a clique_printf_buffer header. The text
+/// ends after about 64 MiB.
 std::string format_printf_buffer(const ProgramBinary& program, std::span<const std::byte> buffer);
 
 }  // namespace clique::daemon::compiler

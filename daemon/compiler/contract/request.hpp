@@ -19,10 +19,16 @@ struct Request {
   std::string source;                     ///< Build, Compile
   std::vector<std::string> header_names;  ///< Compile: the names that #include uses
   std::vector<std::string> headers;       ///< their sources, in the same order
-  protocol::Bytes il;                     ///< Build, Compile: SPIR-V instead of source
-  std::vector<protocol::Bytes> inputs;    ///< Link, and Build of a program made from a compiled binary
-  std::vector<std::string> extensions;    ///< of the device, as CL_DEVICE_EXTENSIONS lists them
-  CLIQUE_FIELDS(Request, kind, architecture, options, source, header_names, headers, il, inputs, extensions)
+  /// Build, Compile: the folder of the client in which relative paths begin, and the files of the client that
+  /// the source may include, by absolute paths. There are no others.
+  std::string folder = "/";
+  std::vector<std::string> file_paths;
+  std::vector<std::string> files;       ///< their texts, in the same order
+  protocol::Bytes il;                   ///< Build, Compile: SPIR-V instead of source
+  std::vector<protocol::Bytes> inputs;  ///< Link, and Build of a program made from a compiled binary
+  std::vector<std::string> extensions;  ///< of the device, as CL_DEVICE_EXTENSIONS lists them
+  CLIQUE_FIELDS(Request, kind, architecture, options, source, header_names, headers, folder, file_paths,
+                files, il, inputs, extensions)
 };
 
 struct Result {
@@ -30,9 +36,10 @@ struct Result {
   /// CL_LINK_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
   /// CL_INVALID_LINKER_OPTIONS, CL_COMPILER_NOT_AVAILABLE or CL_OUT_OF_HOST_MEMORY.
   std::int32_t status = 0;
-  std::string log;                 ///< the build log, also of a success
-  protocol::Bytes binary;          ///< a serialize()d ProgramBinary; empty if the status is an error
-  std::vector<std::string> files;  ///< files on disk that #include read
+  std::string log;         ///< the build log, also of a success
+  protocol::Bytes binary;  ///< a serialize()d ProgramBinary; empty if the status is an error
+  /// Files of the node that the result depends on: those of the CUDA toolkit, for a program in CUDA C++.
+  std::vector<std::string> files;
   CLIQUE_FIELDS(Result, status, log, binary, files)
 };
 

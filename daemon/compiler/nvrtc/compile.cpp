@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 #include "daemon/compiler/contract/build_options.hpp"
+#include "daemon/compiler/contract/pinned_includes.hpp"
 #include "daemon/compiler/contract/program_binary.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
 #include "daemon/compiler/nvrtc/options.hpp"
 #include "daemon/compiler/nvrtc/ptx_kernels.hpp"
+#include "protocol/sources/include_tree.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -42,8 +46,17 @@ std::string architecture_for(const Nvrtc& nvrtc, const std::string& device) {
 /// Owns an nvrtcProgram.
 class Program {
  public:
-  Program(const Nvrtc& nvrtc, const std::string& source) : nvrtc_(nvrtc) {
-    const int result = nvrtc.CreateProgram(&program_, source.c_str(), kSourceName, 0, nullptr, nullptr);
+  /// @param headers what the source may include, by name
+  Program(const Nvrtc& nvrtc, const std::string& source, const std::map<std::string, std::string>& headers)
+      : nvrtc_(nvrtc) {
+    std::vector<const char*> names;
+    std::vector<const char*> texts;
+    for (const auto& [name, text] : headers) {
+      names.push_back(name.c_str());
+      texts.push_back(text.c_str());
+    }
+    const int result = nvrtc.CreateProgram(&program_, source.c_str(), kSourceName,
+                                           static_cast<int>(headers.size()), texts.data(), names.data());
     if (result != kNvrtcSuccess) throw std::runtime_error(error("nvrtcCreateProgram", result));
   }
   Program(const Program&) = delete;
@@ -78,6 +91,29 @@ class Program {
   NvrtcProgram* program_ = nullptr;
 };
 
+/// The source and what it includes, as NVRTC gets them. NVRTC opens files itself, but looks first at the
+/// headers that it is given, by exactly the names in the source. So each include names such a header, or one
+/// of CUDA's.
+struct Texts {
+  std::string source;
+  std::map<std::string, std::string> headers;
+
+  explicit Texts(const Request& request) {
+    std::map<std::string, std::string_view> files;
+    for (std::size_t i = 0; i < request.files.size(); ++i) files[request.file_paths.at(i)] = request.files[i];
+    const auto open = [&files](const std::string& path) -> std::optional<std::string_view> {
+      const auto found = files.find(path);
+      if (found == files.end()) return std::nullopt;
+      return found->second;
+    };
+    const auto name_of = [](const std::string& path) { return path; };
+    for (const auto& text : protocol::include_tree({request.source, request.options, request.folder}, open)) {
+      std::string pinned = pin_includes(text, name_of, UnknownIncludes::CompilersOwn);
+      (text.path.empty() ? source : headers[text.path]) = std::move(pinned);
+    }
+  }
+};
+
 void build(const Request& request, const Nvrtc& nvrtc, const NvrtcOptions& options, Result& result) {
   ProgramBinary binary;
   const std::string architecture =
@@ -98,9 +134,10 @@ void build(const Request& request, const Nvrtc& nvrtc, const NvrtcOptions& optio
     result.files = {headers + "/cuda.h", headers + "/cuda_fp16.h"};
   }
 
-  Program program(nvrtc, request.source);
+  const Texts texts(request);
+  Program program(nvrtc, texts.source, texts.headers);
   const int status = program.compile(words);
-  result.log = program.log();
+  result.log = without_no_file(program.log());
   if (!result.log.empty() && !result.log.ends_with('\n')) result.log += '\n';
   if (status == kNvrtcOutOfMemory) throw std::bad_alloc();
   if (status == kNvrtcInvalidOption)

@@ -65,8 +65,8 @@ NvrtcOptions nvrtc_options(Request::Kind kind, std::string_view text) {
       if (options.architecture.empty())
         fail("option '" + word + "' does not name an architecture; a valid one is '-arch=sm_90a'");
     } else if (word.starts_with("-I")) {
-      fail("option '" + word +
-           "' is not available for programs in CUDA C++: the source may include CUDA's own headers only");
+      // A folder of the client, whose files come with the request. NVRTC would look for it on this host.
+      value_of("-I");
     } else {
       fail("unknown option '" + word +
            "'; docs/extensions/cl_clique_cuda_source.md lists the options for programs in CUDA C++");

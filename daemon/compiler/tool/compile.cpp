@@ -9,6 +9,8 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <new>
 
 #include "daemon/compiler/contract/program_binary.hpp"
@@ -88,9 +90,20 @@ class Compilation {
     Source source;
     source.text = request_.source;
     source.extensions = request_.extensions;
+    source.folder = request_.folder;
+    source.reads_disk = settings_.reads_disk;
     for (std::size_t i = 0; i < request_.headers.size(); ++i)
       source.headers.emplace_back(request_.header_names.at(i), request_.headers[i]);
-    return compile_source(context_, source, options_, target_, result_.log, &result_.files);
+    for (std::size_t i = 0; i < request_.files.size(); ++i)
+      source.files.emplace_back(request_.file_paths.at(i), request_.files[i]);
+    // The program may include a file that has the name which messages have for the program itself.
+    const auto taken = [&](const auto& file) {
+      return std::filesystem::path(file.first).filename() == source.name;
+    };
+    while (std::any_of(source.files.begin(), source.files.end(), taken) ||
+           std::any_of(source.headers.begin(), source.headers.end(), taken))
+      source.name.insert(0, "the_");
+    return compile_source(context_, source, options_, target_, result_.log);
   }
 
   std::unique_ptr<llvm::Module> translate() {

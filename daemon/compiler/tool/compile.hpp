@@ -16,6 +16,8 @@ struct Settings {
   std::chrono::milliseconds optimisation_time{20'000};
   /// Receives LLVM's representation of the program as it is just before code generation; may be null.
   std::string* optimised = nullptr;
+  /// Whether #include also reads this host's disk. Only for requests of this host's user.
+  bool reads_disk = false;
 };
 
 /// Compiles, builds or links. Errors in the program or its options do not throw; they are in the result.

@@ -93,6 +93,7 @@ int compile_files(const Arguments& arguments) {
   std::string optimised;
   Settings settings;
   if (arguments.emit == "llvm") settings.optimised = &optimised;
+  settings.reads_disk = true;
   settings.optimisation_time = std::chrono::milliseconds(arguments.optimisation_time);
   const Result result = compile(request_of(arguments), library, settings);
   std::cerr << result.log;

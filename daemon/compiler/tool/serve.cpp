@@ -11,7 +11,9 @@
 
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
+#include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/tool/compile.hpp"
+#include "daemon/confinement/confine.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -33,6 +35,15 @@ void limit_processor_time() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   limit(RLIMIT_CPU, static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + kSeconds);
+}
+
+/// Programs may be written to take over the compiler. It is to find nothing to read there, nobody to talk to
+/// and nothing to start but the translator.
+void put_up_walls() {
+  confinement::FileNeeds needs{confinement::Role::Compiler, {}, {}};
+  if (const auto translator = find_spirv_translator()) needs.programs.emplace_back(translator->path);
+  // The daemon has said which walls this host lacks.
+  confinement::confine(needs, confinement::Start::WithoutNamespaces, confinement::mode_of_environment());
 }
 
 /// Waits until the worker closes the connection, then ends the process: nobody needs the result any more.
@@ -89,7 +100,7 @@ void practise(const DeviceLibrary& library) {
 void serve(int socket, const std::string& library_path) {
   // Programs that this process starts must not inherit the connection.
   ::fcntl(socket, F_SETFD, FD_CLOEXEC);
-  limit(RLIMIT_CORE, 0);
+  put_up_walls();
   limit(RLIMIT_AS, kMemory);
   std::thread(end_with, socket).detach();
   static Asker asker;

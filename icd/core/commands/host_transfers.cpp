@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "icd/core/commands/gather.hpp"
@@ -16,6 +17,7 @@
 #include "icd/remote/copy.hpp"
 #include "icd/remote/link.hpp"
 #include "protocol/batch.hpp"
+#include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/messages/transfers.hpp"
 
@@ -25,15 +27,21 @@ namespace {
 
 using protocol::kPartSize;
 
+/// The node has sent something that nobody asked for.
+[[noreturn]] void refuse(std::uint32_t part, std::size_t size) {
+  throw protocol::DecodeError("part " + std::to_string(part) + " of a read, of " + std::to_string(size) +
+                              " bytes, which the read does not have");
+}
+
 /// A sink that copies the parts of a box to their places in host memory. Keeps `object` alive.
 DataSink scatter(std::vector<BoxPart> parts, std::size_t element, void* to, const Pitches& pitches,
                  Ref<Memory> object) {
   return [parts = std::move(parts), element, to, pitches, object = std::move(object)](
              std::uint32_t index, std::span<const std::byte> data) {
-    if (index >= parts.size()) return;
+    if (index >= parts.size()) refuse(index, data.size());
     const BoxPart& part = parts[index];
     const auto bytes = part.bytes(element);
-    if (data.size() != bytes[0] * bytes[1] * bytes[2]) return;
+    if (data.size() != bytes[0] * bytes[1] * bytes[2]) refuse(index, data.size());
     copy_box(static_cast<std::byte*>(to) + part.offset(element, pitches), pitches, data.data(), dense(bytes),
              bytes);
   };
@@ -72,8 +80,8 @@ Ref<Event> read_in_parts(Queue& queue, Memory& buffer, std::size_t offset, std::
   const Ref<Memory> keep(early ? nullptr : &buffer);
   DataSink sink = [to, keep, early](std::uint32_t part, std::span<const std::byte> data) {
     const std::size_t begin = part * kPartSize;
-    if (begin <= to.size() && data.size() <= to.size() - begin && (!early || early->claim()))
-      icd::copy(to.data() + begin, data.data(), data.size());
+    if (begin > to.size() || data.size() > to.size() - begin) refuse(part, data.size());
+    if (!early || early->claim()) icd::copy(to.data() + begin, data.data(), data.size());
   };
   return queue.submit_parts(
       {.command = command,

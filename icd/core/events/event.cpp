@@ -124,8 +124,7 @@ void Event::wait() {
   worker_->link().wait([this] { return ended(); });
 }
 
-void Event::wait_for(std::chrono::milliseconds limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+void Event::wait_until(std::chrono::steady_clock::time_point deadline) {
   if (worker_ != nullptr)
     worker_->link().wait([&] { return ended() || std::chrono::steady_clock::now() > deadline; });
 }

@@ -63,8 +63,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   void watch();
   /// Flushes the workers of the context, then waits until the event has ended. Receives meanwhile.
   void wait();
-  /// The same, but for at most `limit`, and without flushing. Not for user events.
-  void wait_for(std::chrono::milliseconds limit);
+  /// The same, but until the deadline at most, and without flushing. Not for user events.
+  void wait_until(std::chrono::steady_clock::time_point deadline);
   /// Sends what is in the outboxes of all workers of the context.
   void flush() const;
 

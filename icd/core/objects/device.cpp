@@ -90,7 +90,7 @@ std::vector<Ref<Device>> Device::partition(std::span<const cl_device_partition_p
   message.parent = id_;
   message.properties.assign(properties.begin(), properties.end());
   message.first = reserve_sub_device_ids();
-  auto reply = worker_.link().request<protocol::SubDevicesCreated>(message);
+  auto reply = worker_.link().request<protocol::SubDevicesCreated>(message, Link::kAnswerTimeout);
   require(reply.status == CL_SUCCESS, reply.status, "the driver of node ", worker_.node().name(),
           " does not support this partition of the device");
   std::vector<Ref<Device>> parts;
@@ -102,11 +102,27 @@ std::vector<Ref<Device>> Device::partition(std::span<const cl_device_partition_p
 }
 
 void Device::correct_properties() {
+  close_texts();
   correct_handles();
   correct_names();
   correct_capabilities();
   correct_extensions();
   add_versions();
+}
+
+void Device::close_texts() {
+  for (const cl_device_info name :
+       {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION, CL_DEVICE_PROFILE, CL_DEVICE_VERSION,
+        CL_DEVICE_OPENCL_C_VERSION, CL_DEVICE_EXTENSIONS, CL_DEVICE_BUILT_IN_KERNELS, CL_DEVICE_IL_VERSION})
+    if (property(name)) set_text(name, text(name));
+  for (const cl_device_info name : {CL_DEVICE_EXTENSIONS_WITH_VERSION, CL_DEVICE_OPENCL_C_FEATURES,
+                                    CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, CL_DEVICE_ILS_WITH_VERSION,
+                                    CL_DEVICE_OPENCL_C_ALL_VERSIONS}) {
+    if (!property(name)) continue;
+    auto names = list<cl_name_version>(name);
+    for (cl_name_version& entry : names) entry.name[sizeof entry.name - 1] = '\0';
+    set_list(name, names);
+  }
 }
 
 void Device::correct_handles() {

@@ -65,6 +65,8 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
  private:
   /// Corrects the node's answers where this platform differs. All corrections are made here.
   void correct_properties();
+  /// Programs rely on the zero at the end of texts, which a node may leave out.
+  void close_texts();
   void correct_handles();
   void correct_names();
   void correct_capabilities();

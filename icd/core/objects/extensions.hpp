@@ -3,6 +3,7 @@
 
 #include <CL/cl_ext.h>
 
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ cl_device_command_buffer_capabilities_khr command_buffer_capabilities(cl_command
 
 cl_name_version name_version(std::string_view name, cl_version version);
 inline std::string_view name_of(const cl_name_version& entry) {
-  return entry.name;
+  // A node may leave out the closing zero.
+  return {entry.name, ::strnlen(entry.name, sizeof entry.name)};
 }
 /// Sorted by name, each name once: of several versions, the highest.
 std::vector<cl_name_version> sorted_by_name(std::vector<cl_name_version> list);

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <mutex>
+#include <string>
 #include <zmq.hpp>
 
+#include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/core/objects/device_choice.hpp"
 #include "icd/core/objects/extensions.hpp"
@@ -61,8 +62,7 @@ std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
     names.push_back({device->text(CL_DEVICE_NAME), device->worker().node().name()});
   const DeviceChoice choice_made = choose_devices(names, choice);
   for (const std::string& entry : choice_made.unmatched)
-    std::fprintf(stderr, "clique: CLIQUE_DEVICES: none of the %zu devices matches \"%s\"\n", all.size(),
-                 entry.c_str());
+    say("CLIQUE_DEVICES: none of the " + std::to_string(all.size()) + " devices matches \"" + entry + "\"");
   std::vector<Ref<Device>> result;
   for (const std::size_t position : choice_made.positions) result.push_back(all[position]);
   return result;

@@ -255,7 +255,8 @@ protocol::Bytes Kernel::query(const Device& device, cl_uint name, std::span<cons
   ensure_on(worker);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
   auto answer = worker.link().request<protocol::WorkGroupAnswer>(
-      protocol::QueryWorkGroup{0, id_, device.id(), name, {bytes, bytes + input.size()}, answer_size});
+      protocol::QueryWorkGroup{0, id_, device.id(), name, {bytes, bytes + input.size()}, answer_size},
+      Link::kAnswerTimeout);
   require(answer.status == CL_SUCCESS, answer.status, "the driver of node ", worker.node().name(),
           " refused the query");
   return std::move(answer.value);

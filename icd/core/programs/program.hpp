@@ -74,7 +74,8 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   protocol::ObjectId id_on(const Worker& worker) const;
 
   /// clBuildProgram. @returns CL_SUCCESS, or the first failure that a node's driver reports; with a callback,
-  /// always CL_SUCCESS. Throws Error(CL_INVALID_OPERATION) if kernels are attached, or one of the devices is
+  /// always CL_SUCCESS, unless the program includes too much: then no build begins, and the callback is not
+  /// called. Throws Error(CL_INVALID_OPERATION) if kernels are attached, or one of the devices is
   /// being built for.
   cl_int build(const Devices& devices, const std::string& options, Notify notify);
   struct Header {
@@ -149,6 +150,8 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   static void tell_statuses(const Share& share, const Built::Answer& answer, std::span<cl_int> statuses);
   /// Marks the devices as being built. Throws Error(CL_INVALID_OPERATION) if a build must not begin.
   void begin(const Shares& shares, const std::string& options, const BuildTraits& traits);
+  /// Ends the builds that begin() began. @returns `status`
+  cl_int fail(const Shares& shares, cl_int status, const std::string& why);
   static BuildTraits linked_traits(const std::string& options, const std::vector<Ref<Program>>& inputs);
   /// Sends the requests. @returns the status of the call: without a callback, that of all builds.
   template <typename M>

@@ -1,13 +1,16 @@
 // Building, compiling and linking programs.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 
 #include "icd/core/objects/context.hpp"
+#include "icd/core/programs/included_files.hpp"
 #include "icd/core/programs/program.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "protocol/sources/include_tree.hpp"
 
 namespace clique::icd {
 
@@ -42,6 +45,24 @@ BuildTraits traits_of(Program::Origin origin, std::string_view options) {
   return {.from_source = true,
           .tells_args = find_option(options, "-cl-kernel-arg-info").has_value(),
           .uniform_groups = demands_uniform_groups(options)};
+}
+
+/// What a program includes, or why it must not be built.
+struct Included {
+  IncludedFiles files;
+  std::string too_much;
+};
+
+Included included_by(const Program& program, const std::string& options,
+                     const std::vector<Program::Header>& headers) {
+  if (program.origin() != Program::Origin::Source) return {};
+  std::map<std::string, std::string_view, std::less<>> texts;
+  for (const Program::Header& header : headers) texts.emplace(header.name, header.program->source());
+  try {
+    return {find_included_files(program.source(), options, texts, working_directory()), {}};
+  } catch (const protocol::TooMuchIncluded& error) {
+    return {{}, error.what()};
+  }
 }
 
 }  // namespace
@@ -99,23 +120,47 @@ void Program::begin(const Shares& shares, const std::string& options, const Buil
   }
 }
 
+cl_int Program::fail(const Shares& shares, cl_int status, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  for (const Share& share : shares)
+    for (const std::size_t index : share.indices) {
+      builds_[index].status = CL_BUILD_ERROR;
+      builds_[index].log = "error: " + why + "\n";
+    }
+  return status;
+}
+
 cl_int Program::build(const Devices& devices, const std::string& options, Notify notify) {
   Shares shares = this->shares(devices);
+  const Included included = included_by(*this, options, {});
   begin(shares, options, traits_of(origin_, options));
+  if (!included.too_much.empty()) return fail(shares, CL_BUILD_PROGRAM_FAILURE, included.too_much);
   std::vector<std::pair<Worker*, protocol::BuildProgram>> requests;
-  for (const Share& share : shares)
-    requests.emplace_back(share.worker,
-                          protocol::BuildProgram{0, ensure_on(*share.worker), share.ids, options});
+  for (const Share& share : shares) {
+    Worker& worker = *share.worker;
+    requests.emplace_back(
+        &worker, protocol::BuildProgram{0, ensure_on(worker), share.ids, options,
+                                        post_files(worker.link(), worker.known_texts(), included.files)});
+  }
   return run(std::move(shares), std::move(requests), notify);
 }
 
 cl_int Program::compile(const Devices& devices, const std::string& options,
                         const std::vector<Header>& headers, Notify notify) {
   Shares shares = this->shares(devices);
+  const Included included = included_by(*this, options, headers);
   begin(shares, options, traits_of(origin_, options));
+  if (!included.too_much.empty()) return fail(shares, CL_COMPILE_PROGRAM_FAILURE, included.too_much);
   std::vector<std::pair<Worker*, protocol::CompileProgram>> requests;
   for (const Share& share : shares) {
-    protocol::CompileProgram request{0, ensure_on(*share.worker), share.ids, options, {}, {}};
+    Worker& worker = *share.worker;
+    protocol::CompileProgram request{0,
+                                     ensure_on(worker),
+                                     share.ids,
+                                     options,
+                                     {},
+                                     {},
+                                     post_files(worker.link(), worker.known_texts(), included.files)};
     for (const Header& header : headers) {
       request.headers.push_back(header.program->ensure_on(*share.worker));
       request.header_names.push_back(header.name);

@@ -14,7 +14,7 @@
 namespace clique::icd {
 
 /// Takes the data of one read command as it arrives. Called on a receiving thread, with the number of the
-/// part.
+/// part. Throws DecodeError if the command has no such part.
 using DataSink = std::function<void(std::uint32_t part, std::span<const std::byte> data)>;
 
 /// Host memory that several workers fill for one command. Any thread.

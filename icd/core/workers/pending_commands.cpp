@@ -5,6 +5,7 @@
 
 #include "icd/remote/errand.hpp"
 #include "icd/remote/link.hpp"
+#include "protocol/decode_error.hpp"
 
 namespace clique::icd {
 
@@ -14,12 +15,18 @@ namespace {
 Event::Times local_times(const Link& link, const protocol::EventState& state) {
   Event::Times times{};
   for (std::size_t i = 0; i < times.size(); ++i)
-    if (state.times[i] != 0)
-      times[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(state.times[i]) - link.clock_offset());
+    if (state.times[i] != 0) times[i] = state.times[i] - static_cast<std::uint64_t>(link.clock_offset());
   return times;
 }
 
 }  // namespace
+
+bool PendingCommands::Pending::add_part(std::uint64_t offset, std::size_t size) {
+  const std::size_t whole = bulk.fills.size();
+  if (size > 0) return parts.add(offset, size, whole);
+  // Nothing comes from here on.
+  return offset > 0 && offset < whole && parts.add(offset, whole - offset, whole);
+}
 
 bool PendingCommands::add(const Ref<Event>& event) {
   const std::lock_guard lock(mutex_);
@@ -37,7 +44,6 @@ void PendingCommands::expect_bulk(protocol::CommandId command, Bulk bulk) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(command);
   if (found == pending_.end()) return;
-  found->second.missing = bulk.fills.size();
   found->second.bulk = std::move(bulk);
 }
 
@@ -74,9 +80,7 @@ void PendingCommands::event_state(Link& link, const protocol::EventState& state)
       found->second.reported = state;
       return;
     } else {
-      pending = std::move(found->second);
-      pending_.erase(found);
-      if (pending.outrun) --outrun_;
+      pending = take(found);
     }
   }
   if (state.status > CL_COMPLETE) {
@@ -104,6 +108,14 @@ void PendingCommands::finish(Link& link, const Pending& pending, const protocol:
   pending.event->end_in_order(status, times);
 }
 
+PendingCommands::Pending PendingCommands::take(Entry entry) {
+  Pending pending = std::move(entry->second);
+  if (pending.outrun) --outrun_;
+  if (pending.missing() > 0) abandoned_.insert(entry->first);
+  pending_.erase(entry);
+  return pending;
+}
+
 void PendingCommands::data(const protocol::Data& data) {
   DataSink sink;
   {
@@ -117,19 +129,23 @@ void PendingCommands::data(const protocol::Data& data) {
 }
 
 void PendingCommands::pushed(Link& link, protocol::PeerData&& part) {
+  // A failed transfer is reported through its event.
+  if (part.status < 0) return;
   std::span<std::byte> to;
   std::shared_ptr<HostRange> range;
   const std::size_t size = part.data.bytes.size();
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(part.transfer);
-    // A failed transfer is reported through its event.
-    if (found == pending_.end() || part.status != 0) return;
-    to = found->second.bulk.fills;
-    if (size > found->second.missing || part.offset > to.size() || size > to.size() - part.offset) return;
-    to = to.subspan(part.offset, size);
+    // Parts of a failed transfer may come after its event's end.
+    if (found == pending_.end() && abandoned_.contains(part.transfer)) return;
+    // Anything else that does not belong here would leave the read unfinished for ever.
+    if (found == pending_.end() || part.status > 0 || !found->second.add_part(part.offset, size))
+      throw protocol::DecodeError("a part of " + std::to_string(size) + " bytes at " +
+                                  std::to_string(part.offset) + " of transfer " +
+                                  std::to_string(part.transfer) + ", which does not expect it");
+    to = found->second.bulk.fills.subspan(part.offset, size);
     range = found->second.bulk.range;
-    found->second.missing -= size;
     ++found->second.copying;
   }
   const Through through = link.shares_memory() ? Through::Memory : Through::Network;
@@ -152,8 +168,7 @@ void PendingCommands::copied(Link& link, protocol::CommandId transfer) {
     Pending& whole = found->second;
     --whole.copying;
     if (!whole.reported || whole.waits_for_data(whole.reported->status)) return;
-    pending = std::move(whole);
-    pending_.erase(found);
+    pending = take(found);
   }
   const protocol::EventState state = *pending.reported;
   finish(link, pending, state);

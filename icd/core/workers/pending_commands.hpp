@@ -4,10 +4,12 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "icd/common/function_ref.hpp"
 #include "icd/core/events/event.hpp"
+#include "icd/core/workers/arrived_parts.hpp"
 #include "icd/core/workers/expected.hpp"
 #include "protocol/messages/synchronisation.hpp"
 #include "protocol/messages/transfers.hpp"
@@ -41,7 +43,7 @@ class PendingCommands {
 
   void event_state(Link& link, const protocol::EventState& state);
   void data(const protocol::Data& data);
-  /// A part of a large read, in any order.
+  /// A part of a large read, in any order. Throws DecodeError for a part that no read expects.
   void pushed(Link& link, protocol::PeerData&& part);
   /// The worker is lost: fails all commands with CL_DEVICE_NOT_AVAILABLE. add() fails from now on.
   void lose();
@@ -51,23 +53,34 @@ class PendingCommands {
     Ref<Event> event;
     DataSink sink;
     Bulk bulk = {};
-    std::size_t missing = 0;  ///< bytes of bulk.fills that have not arrived
+    ArrivedParts parts = {};  ///< of bulk.fills
     unsigned copying = 0;     ///< parts that have arrived and are being copied
     bool outrun = false;
     /// The report of the end, if it came before all data was in place.
     std::optional<protocol::EventState> reported = {};
 
+    /// Adds a part that has arrived; one without data ends the transfer. @returns false if it cannot be.
+    bool add_part(std::uint64_t offset, std::size_t size);
+    /// Bytes of bulk.fills that have not arrived.
+    std::size_t missing() const { return bulk.fills.size() - parts.bytes(); }
     /// Whether the event has to wait for data although its worker has reported this status.
-    bool waits_for_data(cl_int status) const { return copying > 0 || (status == CL_COMPLETE && missing > 0); }
+    bool waits_for_data(cl_int status) const {
+      return copying > 0 || (status == CL_COMPLETE && missing() > 0);
+    }
   };
 
+  using Entry = std::unordered_map<protocol::CommandId, Pending>::iterator;
+
+  /// Removes a command whose event ends. Under mutex_.
+  Pending take(Entry entry);
   static void finish(Link& link, const Pending& pending, const protocol::EventState& state);
   /// A part of a large read is in place.
   void copied(Link& link, protocol::CommandId transfer);
 
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
-  std::size_t outrun_ = 0;  ///< the number of pending_ that are outrun
+  std::unordered_set<protocol::CommandId> abandoned_;  ///< large reads that ended without all of their data
+  std::size_t outrun_ = 0;                             ///< the number of pending_ that are outrun
   bool lost_ = false;
 };
 

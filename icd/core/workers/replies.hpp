@@ -69,10 +69,18 @@ class Replies : private PendingReplies {
     } else {
       answer.failure = failure_of(*answer.worker, reason);
     }
-    const bool last = count_answer();
-    if (last && done_) done_(answers_);
-    answer.known.store(true, std::memory_order_release);
-    if (last) end();
+    // Nobody may wait for ever, even if `done` throws, which is the end of the link that brought the answer.
+    struct Taken {
+      Replies& replies;
+      Answer& answer;
+      const bool last;
+      ~Taken() {
+        answer.known.store(true, std::memory_order_release);
+        if (last) replies.end();
+      }
+    };
+    const Taken taken{*this, answer, count_answer()};
+    if (taken.last && done_) done_(answers_);
   }
 
   /// Returns once all workers have answered, or are lost, and `done` has returned. Receives while it waits.

@@ -86,7 +86,7 @@ void Worker::connect_peer(const Worker& peer) {
   if (peers_[peer.index()]) return;
   peers_[peer.index()] = true;
   const WorkerEndpoint& to = peer.link().endpoint();
-  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.token, to.shared});
+  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared});
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
@@ -129,6 +129,7 @@ void Worker::pushed(protocol::PeerData&& part) {
 
 void Worker::print(protocol::Print&& text) {
   // Other nodes have sent what they printed before, but through other connections.
+  const auto deadline = std::chrono::steady_clock::now() + kPrintPatience;
   for (const protocol::CommandId id : text.after) {
     Ref<Event> earlier;
     {
@@ -137,12 +138,12 @@ void Worker::print(protocol::Print&& text) {
       if (found != awaited_.end() && found->second->try_add_ref()) earlier = Ref<Event>::adopt(found->second);
     }
     // With a limit: if two nodes print at the same time, the text of each may seem to come after the other's.
-    if (earlier) earlier->wait_for(kPrintPatience);
+    if (earlier) earlier->wait_until(deadline);
   }
   // The application may print through the C library or through the descriptor. What it printed before has to
   // come first.
   std::fflush(stdout);
-  std::fwrite(text.text.data(), 1, text.text.size(), stdout);
+  if (!text.text.empty()) std::fwrite(text.text.data(), 1, text.text.size(), stdout);
   std::fflush(stdout);
 }
 

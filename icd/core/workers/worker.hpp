@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
+#include "icd/core/programs/included_files.hpp"
 #include "icd/remote/reports.hpp"
 #include "protocol/ids.hpp"
 
@@ -48,6 +49,9 @@ class Worker final : public Reports {
   void expect_event(const Ref<Event>& event);
   /// What the worker has yet to report.
   PendingCommands& pending() const { return *pending_; }
+
+  /// Which texts of included files the worker has.
+  KnownTexts& known_texts() { return known_texts_; }
 
   /// Adds a context, whose error callback gets the worker's messages until it is removed.
   void add_context(Context& context);
@@ -88,6 +92,7 @@ class Worker final : public Reports {
   Link* link_ = nullptr;              // set before the link is started
   std::atomic<bool> opened_ = false;  // whether the link has been started
   const std::unique_ptr<PendingCommands> pending_;
+  KnownTexts known_texts_;
   mutable std::mutex mutex_;  // guards all below
   std::vector<Context*> contexts_;
   std::unordered_map<protocol::CommandId, Event*> awaited_;

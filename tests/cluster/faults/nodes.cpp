@@ -57,7 +57,7 @@ int Node::port() const {
 pid_t Node::find_worker(pid_t client) const {
   // worker[1234] info: session of program[5678]@host open
   const std::regex line(R"(worker\[(\d+)\] info: session of \S*\[)" + std::to_string(client) +
-                        R"(\]\S* open)");
+                        R"(\]\S* at \S+ open)");
   std::smatch found;
   const std::string text = log();
   return std::regex_search(text, found, line) ? std::stoi(found[1]) : -1;

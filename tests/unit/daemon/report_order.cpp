@@ -25,7 +25,8 @@ class Order : public testing::Test {
   zmq::context_t context_;
   PrintCapture prints_;
   Tasks tasks_;
-  Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_, tasks_};
+  WaitingData waiting_{0};
+  Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_, tasks_, waiting_};
   ReportOrder order_{reporter_};
   std::vector<int> out_;
 

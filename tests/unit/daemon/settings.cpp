@@ -46,6 +46,10 @@ class SettingsFile : public testing::Test {
 TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
   const Settings settings = read(R"(
     listen = "10.0.0.1:7000"   # comment
+    identity = "/etc/node"
+    authorized-clients = "/etc/clients"
+    local-users = "0,*"
+    encryption = "none"
     insecure = true
     devices = "gpu,2"
     name = "node1"
@@ -60,7 +64,12 @@ TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
     log-level = "debug"
   )");
   EXPECT_EQ(settings.listen.endpoint(), "tcp://10.0.0.1:7000");
-  EXPECT_TRUE(settings.insecure);
+  EXPECT_EQ(settings.identity, "/etc/node");
+  EXPECT_EQ(settings.access.authorized_clients, "/etc/clients");
+  EXPECT_EQ(settings.access.local_users, std::set<uid_t>{0});
+  EXPECT_TRUE(settings.access.all_local_users);
+  EXPECT_EQ(settings.encryption, Encryption::None);
+  EXPECT_TRUE(settings.access.insecure);
   EXPECT_EQ(settings.devices, "gpu,2");
   EXPECT_EQ(settings.name, "node1");
   EXPECT_EQ(settings.advertise, "node1.example");
@@ -77,7 +86,9 @@ TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
 TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
   const Settings settings = read("");
   EXPECT_EQ(settings.listen.endpoint(), "tcp://127.0.0.1:7890");
-  EXPECT_FALSE(settings.insecure);
+  EXPECT_FALSE(settings.access.insecure);
+  EXPECT_FALSE(settings.access.all_local_users);
+  EXPECT_EQ(settings.encryption, Encryption::None) << "on the loopback address";
   EXPECT_EQ(settings.devices, "");
   EXPECT_FALSE(settings.name.empty()) << "the host's name";
   EXPECT_EQ(settings.advertise, "");
@@ -89,6 +100,33 @@ TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
   EXPECT_EQ(settings.session.memory, 0U);
   EXPECT_EQ(settings.nvidia, NvidiaDriver::Cuda);
   EXPECT_EQ(settings.log_level, "info");
+}
+
+TEST_F(SettingsFile, GivenWaysToKnowClientsThenTheyAreTheOnlyOnes) {
+  const auto access = [this](const std::string& text) { return read(text).access; };
+  EXPECT_TRUE(access("").keys);
+  EXPECT_EQ(access("").munge, std::nullopt);
+  EXPECT_FALSE(access("auth = \"munge\"").keys);
+  EXPECT_EQ(access("auth = \"munge\"").munge, "");
+  EXPECT_TRUE(access("auth = [\"keys\", \"munge:/some/socket\"]").keys);
+  EXPECT_EQ(access("auth = [\"keys\", \"munge:/some/socket\"]").munge, "/some/socket");
+  for (const std::string wrong : {"kerberos", "munge:", "mungee", "Keys"})
+    EXPECT_CONTAINS(error("auth = \"" + wrong + "\""), "'" + wrong + "' is no way to know clients");
+}
+
+TEST_F(SettingsFile, GivenUsersThenTheyExist) {
+  EXPECT_EQ(read("local-users = [\"root\", 12345]").access.local_users, (std::set<uid_t>{0, 12345}));
+  EXPECT_CONTAINS(error("local-users = \"no-such-user\""), "'no-such-user' is not a user of this host");
+  EXPECT_CONTAINS(error("local-users = \"root,-1\""), "'-1'");
+}
+
+TEST_F(SettingsFile, GivenNoEncryptionThenTheAddressDecides) {
+  EXPECT_EQ(read("listen = \"127.0.0.1:0\"").encryption, Encryption::None);
+  EXPECT_EQ(read("listen = \"[::1]:0\"").encryption, Encryption::None);
+  EXPECT_EQ(read("listen = \"0.0.0.0:0\"").encryption, Encryption::All);
+  EXPECT_EQ(read("listen = \"10.0.0.1:0\"").encryption, Encryption::All);
+  EXPECT_EQ(read("listen = \"127.0.0.1:0\"\nencryption = \"all\"").encryption, Encryption::All);
+  EXPECT_CONTAINS(error("encryption = \"some\""), "write all or none");
 }
 
 TEST_F(SettingsFile, GivenTimesThenUpToAWeekIsAccepted) {

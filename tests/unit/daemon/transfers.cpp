@@ -73,6 +73,11 @@ TEST_F(TransfersTest, GivenPartsBeforeTheExpectThenTheyWait) {
   EXPECT_EQ(seen_.failed, 0);
 }
 
+TEST_F(TransfersTest, GivenEarlyPartsWhoseSizesOverflowThenTheRuleIsBroken) {
+  part(1, 0, 1);
+  EXPECT_THROW(transfers_.receive(protocol::WindowData{1, 0, 2, 0, ~0ULL, {}}), RuleBroken);
+}
+
 TEST_F(TransfersTest, GivenBadPartsThenTheExpectFails) {
   for (const auto& [offset, size] :
        std::vector<std::pair<std::uint64_t, std::size_t>>{{60, 50}, {0, 101}, {~0ULL, 1}, {100, 1}, {0, 0}}) {

@@ -58,7 +58,7 @@ TEST(Codec, GivenIntegersThenTheyTakeTheSmallestForm) {
 }
 
 TEST(Codec, GivenTextThenItIsAStr) {
-  EXPECT_EQ(encoded(Attach{"abc"}), "9204a3616263");
+  EXPECT_EQ(encoded(Refused{"abc"}), "9203a3616263");
 }
 
 TEST(Codec, GivenBytesThenTheyAreABin) {
@@ -238,6 +238,35 @@ TEST(Codec, GivenWrongMessagesThenTheyAreRefusedWithTheReason) {
   expect_refused("dd7fffffff", "msgpack");              // an array of 2^31 - 1 elements
   expect_refused("9268c6ffffffff", "msgpack");          // a block of 2^32 - 1 bytes
   expect_refused("81a16101", "map");                    // a map
+}
+
+TEST(Codec, GivenMoreElementsThanARecordMayHaveThenTheyAreRefused) {
+  // Arrays of as many nils as one may have, so often that they are too many together.
+  constexpr std::size_t kArrays = Limits::kElements / (Limits::kArray - 1) + 1;
+  std::string records{"\x92\x64\xdc\x00", 4};
+  records += static_cast<char>(kArrays);
+  for (std::size_t i = 0; i < kArrays; ++i)
+    records += std::string("\xdc\xff\xff", 3) + std::string(Limits::kArray - 1, '\xc0');
+  BatchReader reader;
+  try {
+    reader.read(ClientMessages{}, std::as_bytes(std::span(records)), {}, nullptr, [](auto&&) {});
+    FAIL();
+  } catch (const DecodeError& error) {
+    EXPECT_NE(std::string(error.what()).find("elements"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Codec, GivenMoreFramesThanABatchMayHaveThenItIsRefused) {
+  Batch batch;
+  batch.add(Finish{1, 2});
+  BatchReader reader;
+  const std::vector<Payload> frames(Limits::kFrames + 1);
+  try {
+    reader.read(ClientMessages{}, batch.records(), frames, nullptr, [](auto&&) {});
+    FAIL();
+  } catch (const DecodeError& error) {
+    EXPECT_NE(std::string(error.what()).find("65536 frames"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Codec, GivenIntegerOutOfTheFieldsRangeThenItIsRefused) {

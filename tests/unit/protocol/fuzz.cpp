@@ -19,7 +19,8 @@ std::vector<std::byte> sample() {
   Batch batch;
   batch.add(CreateContext{1, {0, 1, kFirstSubDevice}});
   batch.add(CreateSampler{2, 1, true, 3, 4});
-  batch.add(BuildProgram{1, 3, {0}, "-cl-fast-relaxed-math"});
+  batch.add(ProgramFiles{9, false, "/", {{"/a.h", {}, {1, 2, 3}}}});
+  batch.add(BuildProgram{1, 3, {0}, "-cl-fast-relaxed-math", 9});
   batch.add(CreateProgram{1, 3, 1, ProgramKind::Binary, {0, 1}, {{1, 2, 3}, {}}});
   batch.add(RunKernel{{1, 2, 3, {4, 5}}, 5, {{0, 0, 0, {1, 2, 3, 4}}, {1, 1, 7, {}}}, {1}, {2}, {3}});
   batch.add(WriteBuffer{{6, 2, 0, {}}, 3, 4, {small, nullptr}});

@@ -52,7 +52,7 @@ class Lines : public testing::Test {
     line.send(batch);
   }
   std::unique_ptr<Line> line(Line::Direction direction) {
-    return std::make_unique<Line>(zmq_, endpoint_, "token", 5, direction);
+    return std::make_unique<Line>(zmq_, endpoint_, Pass{}, 5, direction);
   }
   template <typename F>
   static bool eventually(F&& condition) {

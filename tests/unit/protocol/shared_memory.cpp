@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "protocol/messages.hpp"
@@ -241,6 +245,24 @@ TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErr
   EXPECT_GT(refused, 0);
 }
 
+TEST_F(Shared, GivenDoorbellsThatBlockWhenTheyAreUsedThenNobodyWaits) {
+  const auto side = SharedMemory::create();
+  std::array<std::array<int, 2>, 2> pipes{};
+  for (auto& ends : pipes) ASSERT_EQ(::pipe(ends.data()), 0);
+  // Reading from an empty pipe waits, and so does writing into a full one.
+  const auto guest = SharedMemory::open(duplicate(side->descriptors()[0]), Fd(pipes[0][0]), Fd(pipes[1][1]));
+  const Fd writable(pipes[0][1]);
+  const Fd readable(pipes[1][0]);
+  const std::vector<char> zeros(4096);
+  while (::write(guest->descriptors()[2], zeros.data(), zeros.size()) > 0) {
+  }
+  EXPECT_TRUE(guest->arm());
+  guest->hush();
+  ASSERT_TRUE(side->arm());
+  Batch batch = text(1);
+  EXPECT_EQ(guest->try_send(batch), Sent::Yes);
+}
+
 TEST(SharedOffer, GivenTheTokenWhenItIsTakenThenBothHaveTheMemory) {
   SharedOffer offer;
   std::shared_ptr<SharedMemory> client;
@@ -248,7 +270,7 @@ TEST(SharedOffer, GivenTheTokenWhenItIsTakenThenBothHaveTheMemory) {
       [&] { client = take_shared_offer(offer.name(), "secret", Guest::Client, std::chrono::seconds(5)); });
   pollfd fd{offer.fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&fd, 1, 5000), 1);
-  const auto taken = offer.serve("secret");
+  const auto taken = offer.serve("secret", "secret of peers");
   taker.join();
   ASSERT_TRUE(client && taken);
   EXPECT_EQ(taken->guest, Guest::Client);
@@ -267,9 +289,63 @@ TEST(SharedOffer, GivenAnotherTokenWhenItIsTakenThenThereIsNone) {
       [&] { client = take_shared_offer(offer.name(), "guess", Guest::Client, std::chrono::seconds(5)); });
   pollfd fd{offer.fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&fd, 1, 5000), 1);
-  EXPECT_FALSE(offer.serve("secret"));
+  EXPECT_FALSE(offer.serve("secret", "secret of peers"));
   taker.join();
   EXPECT_FALSE(client);
+}
+
+TEST(SharedOffer, GivenAPeersTokenWhenAClientTakesItThenThereIsNone) {
+  SharedOffer offer;
+  std::shared_ptr<SharedMemory> client;
+  std::thread taker([&] {
+    client = take_shared_offer(offer.name(), "secret of peers", Guest::Client, std::chrono::seconds(5));
+  });
+  pollfd fd{offer.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&fd, 1, 5000), 1);
+  EXPECT_FALSE(offer.serve("secret", "secret of peers"));
+  taker.join();
+  EXPECT_FALSE(client);
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(SharedOffer, GivenSegmentsThatAreNotAsAnnouncedThenNoDescriptorIsKept) {
+  SharedOffer offer;
+  const auto segment = SharedSegment::create(4096);
+  const std::size_t before = open_descriptors();
+  // How many descriptors come with how many bytes, where one comes with 16.
+  for (const auto& [descriptors, bytes] : {std::pair{2, 16}, {1, 15}, {2, 1}, {1, 16}, {0, 16}}) {
+    const Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, offer.name().data(), offer.name().size());
+    ASSERT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address),
+                        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + offer.name().size())),
+              0);
+    ASSERT_EQ(::send(socket.get(), "ssecret", 7, 0), 7);
+    std::array<char, 16> data{};  // the size is 0, which no segment has
+    iovec content{data.data(), static_cast<std::size_t>(bytes)};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> ancillary{};
+    msghdr message{};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    if (descriptors > 0) {
+      message.msg_control = ancillary.data();
+      message.msg_controllen = CMSG_SPACE(descriptors * sizeof(int));
+      cmsghdr* header = CMSG_FIRSTHDR(&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
+      const std::array<int, 2> sent{segment->descriptor(), segment->descriptor()};
+      std::memcpy(CMSG_DATA(header), sent.data(), descriptors * sizeof(int));
+    }
+    ASSERT_EQ(::sendmsg(socket.get(), &message, 0), bytes);
+    EXPECT_FALSE(offer.serve("secret", "secret of peers"));
+  }
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(SharedOffer, GivenOtherWorkersWhenTheyTakeItThenEachGetsMemoryOfItsOwn) {
@@ -277,11 +353,12 @@ TEST(SharedOffer, GivenOtherWorkersWhenTheyTakeItThenEachGetsMemoryOfItsOwn) {
   std::vector<std::shared_ptr<SharedMemory>> theirs(2);
   std::vector<std::shared_ptr<SharedMemory>> ours;
   for (auto& memory : theirs) {
-    std::thread taker(
-        [&] { memory = take_shared_offer(offer.name(), "secret", Guest::Peer, std::chrono::seconds(5)); });
+    std::thread taker([&] {
+      memory = take_shared_offer(offer.name(), "secret of peers", Guest::Peer, std::chrono::seconds(5));
+    });
     pollfd fd{offer.fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&fd, 1, 5000), 1);
-    const auto taken = offer.serve("secret");
+    const auto taken = offer.serve("secret", "secret of peers");
     taker.join();
     ASSERT_TRUE(memory && taken);
     EXPECT_EQ(taken->guest, Guest::Peer);
@@ -299,7 +376,7 @@ TEST(SharedOffer, GivenTheClientHasItWhenItIsTakenAgainThenThereIsNone) {
         [&] { client = take_shared_offer(offer.name(), "secret", Guest::Client, std::chrono::seconds(5)); });
     pollfd fd{offer.fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&fd, 1, 5000), 1);
-    EXPECT_EQ(offer.serve("secret").has_value(), first);
+    EXPECT_EQ(offer.serve("secret", "secret of peers").has_value(), first);
     taker.join();
     EXPECT_EQ(client != nullptr, first);
   }

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <thread>
 
+#include "protocol/limits.hpp"
+
 namespace clique::protocol {
 namespace {
 
@@ -32,6 +34,24 @@ TEST(Connections, OnALongWayComeAtOnce) {
 
 TEST(Connections, HaveThreadsOfTheirOwn) {
   EXPECT_GT(io_threads(), static_cast<int>(bulk_connections(false)));
+}
+
+TEST(Receiving, DropsFramesBeyondTheLimitAndGoesOnWithTheNextMessage) {
+  zmq::context_t context(0);
+  zmq::socket_t from(context, zmq::socket_type::pair);
+  zmq::socket_t to(context, zmq::socket_type::pair);
+  for (zmq::socket_t* socket : {&from, &to}) configure(*socket);
+  to.bind("inproc://frames");
+  from.connect("inproc://frames");
+  for (std::size_t i = 0; i < 2 * Limits::kFrames; ++i) from.send(zmq::message_t(), zmq::send_flags::sndmore);
+  from.send(zmq::message_t(), zmq::send_flags::none);
+  from.send(zmq::str_buffer("next"), zmq::send_flags::none);
+  Incoming incoming;
+  ASSERT_TRUE(receive(to, incoming));
+  EXPECT_EQ(incoming.frames.size(), Limits::kFrames + 1) << "one more than is accepted";
+  ASSERT_TRUE(receive(to, incoming));
+  EXPECT_EQ(incoming.records.size(), 4U);
+  EXPECT_TRUE(incoming.frames.empty());
 }
 
 // Sanitizers replace the allocator.

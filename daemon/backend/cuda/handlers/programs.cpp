@@ -161,6 +161,17 @@ compiler::Request Programs::request(compiler::Request::Kind kind, const std::str
   return request;
 }
 
+compiler::Request Programs::request(compiler::Request::Kind kind, const std::string& options,
+                                    const FileSet& files) const {
+  compiler::Request request = this->request(kind, options);
+  request.folder = files.folder;
+  for (const auto& [path, text] : files.files) {
+    request.file_paths.push_back(path);
+    request.files.push_back(*text);
+  }
+  return request;
+}
+
 void Programs::handle(protocol::CreateProgram&& message) {
   check_devices(message.devices);
   check_codes(message);
@@ -210,12 +221,14 @@ void Programs::handle(protocol::CreateProgram&& message) {
 void Programs::handle(protocol::BuildProgram&& message) {
   check_devices(message.devices);
   const auto program = programs_.get(message.program);
-  builds_.post(program, [this, message = std::move(message), program = program.get()] {
+  auto files = files_.claim(message.files);
+  builds_.post(program, [this, message = std::move(message), files = std::move(files),
+                         program = program.get()] {
     cl_int status = program->status;
     if (status != CL_SUCCESS) {
       program->build_status = CL_BUILD_ERROR;
     } else if (program->kind == protocol::ProgramKind::Source || program->kind == protocol::ProgramKind::Il) {
-      auto build = request(compiler::Request::Kind::Build, message.options);
+      auto build = request(compiler::Request::Kind::Build, message.options, *files);
       build.source = program->source;
       build.il = program->il;
       status = compile(*program, build, CL_BUILD_PROGRAM_FAILURE);
@@ -238,26 +251,27 @@ void Programs::handle(protocol::CompileProgram&& message) {
   std::vector<std::shared_ptr<Program>> headers;
   for (const protocol::ObjectId id : message.headers) headers.push_back(programs_.get(id));
   const auto program = programs_.get(message.program);
-  builds_.post(program,
-               [this, message = std::move(message), headers = std::move(headers), program = program.get()] {
-                 cl_int status = program->status;
-                 for (const auto& header : headers)
-                   if (status == CL_SUCCESS) status = header->status;
-                 if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source &&
-                     program->kind != protocol::ProgramKind::Il)
-                   status = CL_INVALID_OPERATION;
-                 if (status == CL_SUCCESS) {
-                   auto build = request(compiler::Request::Kind::Compile, message.options);
-                   build.source = program->source;
-                   build.il = program->il;
-                   build.header_names = message.header_names;
-                   for (const auto& header : headers) build.headers.push_back(header->source);
-                   status = compile(*program, build, CL_COMPILE_PROGRAM_FAILURE);
-                 } else {
-                   program->build_status = CL_BUILD_ERROR;
-                 }
-                 report(message.request, *program, status, message.devices);
-               });
+  auto files = files_.claim(message.files);
+  builds_.post(program, [this, message = std::move(message), headers = std::move(headers),
+                         files = std::move(files), program = program.get()] {
+    cl_int status = program->status;
+    for (const auto& header : headers)
+      if (status == CL_SUCCESS) status = header->status;
+    if (status == CL_SUCCESS && program->kind != protocol::ProgramKind::Source &&
+        program->kind != protocol::ProgramKind::Il)
+      status = CL_INVALID_OPERATION;
+    if (status == CL_SUCCESS) {
+      auto build = request(compiler::Request::Kind::Compile, message.options, *files);
+      build.source = program->source;
+      build.il = program->il;
+      build.header_names = message.header_names;
+      for (const auto& header : headers) build.headers.push_back(header->source);
+      status = compile(*program, build, CL_COMPILE_PROGRAM_FAILURE);
+    } else {
+      program->build_status = CL_BUILD_ERROR;
+    }
+    report(message.request, *program, status, message.devices);
+  });
 }
 
 void Programs::handle(protocol::LinkProgram&& message) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/backend/common/build_thread.hpp"
+#include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/cuda/execution/module.hpp"
 #include "daemon/backend/cuda/gpu/device.hpp"
 #include "daemon/backend/cuda/handlers/objects.hpp"
@@ -39,6 +40,7 @@ class Programs {
   Programs& operator=(const Programs&) = delete;
 
   void handle(protocol::CreateProgram&& message);
+  void handle(protocol::ProgramFiles&& message) { files_.take(std::move(message)); }
   void handle(protocol::BuildProgram&& message);
   void handle(protocol::CompileProgram&& message);
   void handle(protocol::LinkProgram&& message);
@@ -57,6 +59,9 @@ class Programs {
  private:
   // On the build thread.
   compiler::Request request(compiler::Request::Kind kind, const std::string& options) const;
+  /// The same for a program that may include files.
+  compiler::Request request(compiler::Request::Kind kind, const std::string& options,
+                            const FileSet& files) const;
   /// Runs the compiler, and makes the program what it gives.
   /// @param failure the status if the result cannot be loaded
   /// @returns the build's status.
@@ -71,6 +76,7 @@ class Programs {
   const Table<Context>& contexts_;
   const std::vector<std::string> extensions_;  // of OpenCL C
   Table<Program> programs_{"program"};
+  ProgramFiles files_;
   compiler::CompilerProcess compiler_;  // the build thread's, as is the cache
   compiler::Cache cache_ = compiler::Cache::from_environment();
   BuildThread builds_;

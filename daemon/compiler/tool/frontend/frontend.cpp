@@ -3,7 +3,6 @@
 #include <clang/Basic/AddressSpaces.h>
 #include <clang/Basic/DiagnosticOptions.h>
 #include <clang/Basic/OpenCLOptions.h>
-#include <clang/Basic/SourceManager.h>
 #include <clang/Basic/TargetInfo.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
@@ -12,10 +11,8 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
-#include <algorithm>
 #include <string_view>
 
 #include "daemon/compiler/contract/language_features.hpp"
@@ -143,37 +140,31 @@ std::vector<std::string> arguments_for(const Source& source, const Options& opti
   return arguments;
 }
 
-/// The disk, overlaid with the program and its headers.
+/// What the compiler can read: the program and what it may include, in memory, and the disk only if
+/// `reads_disk`.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const Source& source) {
-  const auto disk = llvm::vfs::getRealFileSystem();
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
-  if (auto folder = disk->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
+  const auto disk = llvm::vfs::getRealFileSystem();
+  const auto folder = disk->getCurrentWorkingDirectory();
+  memory->setCurrentWorkingDirectory(source.reads_disk && folder ? *folder : source.folder);
+  // Of several files with one name the first one counts.
   const auto add = [&](const std::string& name, llvm::StringRef text) {
     memory->addFile(name, 0, llvm::MemoryBuffer::getMemBuffer(text, name));
   };
+  add(kBaseHeader, opencl_c_base_header());
   add(source.name, source.text);
   for (const auto& [name, text] : source.headers) add(name, text);
-  add(kBaseHeader, opencl_c_base_header());
+  for (const auto& [path, text] : source.files) add(path, text);
+  if (!source.reads_disk) return memory;
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> both(new llvm::vfs::OverlayFileSystem(disk));
   both->pushOverlay(memory);
   return both;
 }
 
-/// Whether the file is one that exists only in memory.
-bool in_memory(const Source& source, const std::string& path) {
-  if (path == source.name || path == kBaseHeader) return true;
-  // A header of clCompileProgram may have been found through any folder of -I.
-  const auto given = [&](const auto& header) {
-    return llvm::sys::path::remove_leading_dotslash(path) == header.first;
-  };
-  return std::any_of(source.headers.begin(), source.headers.end(), given);
-}
-
 }  // namespace
 
 std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const Source& source,
-                                             const Options& options, const Target& target, std::string& log,
-                                             std::vector<std::string>* files) {
+                                             const Options& options, const Target& target, std::string& log) {
   const std::vector<std::string> arguments = arguments_for(source, options, target);
   std::vector<const char*> words;
   words.reserve(arguments.size());
@@ -194,12 +185,6 @@ std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const S
   KernelAttributes attributes;
   Action action(&context, attributes);
   if (!instance.ExecuteAction(action)) return nullptr;
-  if (files != nullptr && instance.hasSourceManager()) {
-    const auto& sources = instance.getSourceManager();
-    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
-      if (const std::string path = file->first.getName().str(); !in_memory(source, path))
-        files->push_back(path);
-  }
   auto module = action.takeModule();
   if (module != nullptr) attach_attributes(*module, attributes);
   return module;

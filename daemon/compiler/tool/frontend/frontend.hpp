@@ -16,22 +16,24 @@ class Module;
 
 namespace clique::daemon::compiler {
 
-/// The source to compile, and the headers that exist only in memory.
+/// The source to compile, and all that it may include.
 struct Source {
   std::string name = "program.cl";  ///< name in messages
   std::string text;
-  std::vector<std::pair<std::string, std::string>> headers;  ///< names that #include uses, and sources
-  std::vector<std::string> extensions;                       ///< of the device
+  std::vector<std::pair<std::string, std::string>> headers;     ///< names that #include uses, and sources
+  std::string folder = "/";                                     ///< in which relative paths begin: absolute
+  std::vector<std::pair<std::string, std::string>> files = {};  ///< absolute paths, and texts
+  std::vector<std::string> extensions;                          ///< of the device
   /// Whether this is a source of the device library, which defines the built-in functions. They are not
   /// declared then.
   bool library = false;
+  /// Whether #include also reads the disk: for those who run the compiler themselves, on their own files.
+  bool reads_disk = false;
 };
 
 /// Compiles a source. Appends messages to `log`.
-/// @param files receives the names of the files that #include read from disk; may be null
 /// @returns null if there were errors
 std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const Source& source,
-                                             const Options& options, const Target& target, std::string& log,
-                                             std::vector<std::string>* files = nullptr);
+                                             const Options& options, const Target& target, std::string& log);
 
 }  // namespace clique::daemon::compiler

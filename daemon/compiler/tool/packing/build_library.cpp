@@ -64,6 +64,7 @@ void forget_target(llvm::Module& module) {
 protocol::Bytes compile_library_source(const std::string& path, const std::string& options_text) {
   Source source;
   source.name = std::filesystem::path(path).filename();
+  source.reads_disk = true;
   source.text = read_file(path)->getBuffer().str();
   source.extensions = language_extensions();
   source.library = true;

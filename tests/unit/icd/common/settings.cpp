@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <utility>
 
 #include "icd/common/settings.hpp"
 
@@ -72,7 +73,8 @@ port = 2
 
 TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"),
-            "nodes.toml:2:1: unknown key 'nods'; known are nodes, [[node]] and connect_timeout_ms");
+            "nodes.toml:2:1: unknown key 'nods'; known are nodes, [[node]], connect_timeout_ms, insecure, "
+            "encryption and auth");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
             "nodes.toml:1:15: a node is written as a string, such as \"b:7890\"");
   EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes takes a list of strings", 0), 0U);
@@ -152,6 +154,53 @@ TEST_F(Sources, TheTimeToSpinIsANumberOfMicroseconds) {
     environment["CLIQUE_SPIN_US"] = bad;
     EXPECT_THROW(read(), SettingError) << bad;
   }
+}
+
+TEST_F(Sources, KeysAreInTheUsersFolderAndTheSystems) {
+  EXPECT_EQ(read().security.identity, "");
+  EXPECT_EQ(read().security.known_nodes, std::vector<std::string>{"/etc/clique/known-nodes"});
+  environment["HOME"] = folder / "home";
+  EXPECT_EQ(read().security.identity, "") << "the file does not exist";
+  write("home/.config/clique/client.key", "");
+  EXPECT_EQ(read().security.identity, folder / "home/.config/clique/client.key");
+  const std::vector<std::string> known{folder / "home/.config/clique/known-nodes", "/etc/clique/known-nodes"};
+  EXPECT_EQ(read().security.known_nodes, known);
+  // A file that is named is used, whether it exists or not.
+  environment["CLIQUE_IDENTITY"] = "/some/key";
+  environment["CLIQUE_KNOWN_NODES"] = "/some/nodes";
+  EXPECT_EQ(read().security.identity, "/some/key");
+  EXPECT_EQ(read().security.known_nodes, std::vector<std::string>{"/some/nodes"});
+}
+
+TEST_F(Sources, SecurityOfTheEnvironmentGoesFirst) {
+  EXPECT_FALSE(read().security.insecure);
+  EXPECT_FALSE(read().security.encrypted);
+  EXPECT_EQ(read().security.munge, std::nullopt);
+  write("etc/nodes.toml", "insecure = true\nencryption = \"all\"\nauth = \"munge:/some/socket\"");
+  EXPECT_TRUE(read().security.insecure);
+  EXPECT_TRUE(read().security.encrypted);
+  EXPECT_EQ(read().security.munge, "/some/socket");
+  environment["CLIQUE_INSECURE"] = "0";
+  environment["CLIQUE_ENCRYPTION"] = "none";
+  environment["CLIQUE_AUTH"] = "keys";
+  EXPECT_FALSE(read().security.insecure);
+  EXPECT_FALSE(read().security.encrypted);
+  EXPECT_EQ(read().security.munge, std::nullopt);
+  environment["CLIQUE_AUTH"] = "munge";
+  EXPECT_EQ(read().security.munge, "");
+  for (const char* const name : {"CLIQUE_INSECURE", "CLIQUE_ENCRYPTION", "CLIQUE_AUTH"}) {
+    const std::string before = std::exchange(environment[name], "perhaps");
+    EXPECT_THROW(read(), SettingError) << name;
+    environment[name] = before;
+  }
+}
+
+TEST(NodesToml, NamesWhatIsWrongWithSecurity) {
+  EXPECT_EQ(failure("insecure = 1"), "nodes.toml:1:12: insecure takes true or false");
+  EXPECT_EQ(failure("encryption = true"), "nodes.toml:1:14: encryption takes \"all\" or \"none\"");
+  EXPECT_NE(failure("encryption = \"some\"").find("encryption is 'some'"), std::string::npos);
+  EXPECT_EQ(failure("auth = 1"), "nodes.toml:1:8: auth takes \"keys\" or \"munge\"");
+  EXPECT_NE(failure("auth = \"munge:\"").find("auth is 'munge:'"), std::string::npos);
 }
 
 TEST_F(Sources, SharedMemoryIsOnOrOff) {

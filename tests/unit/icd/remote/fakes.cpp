@@ -9,6 +9,8 @@
 
 #include <cerrno>
 #include <future>
+#include <list>
+#include <span>
 #include <system_error>
 
 #include "icd/remote/clock.hpp"
@@ -23,6 +25,17 @@ std::uint16_t bind_somewhere(zmq::socket_t& socket) {
   socket.bind("tcp://127.0.0.1:*");
   const std::string endpoint = socket.get(zmq::sockopt::last_endpoint);
   return static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
+}
+
+std::uint16_t listen_somewhere(int socket) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(socket, 16) != 0 ||
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::system_error(errno, std::generic_category(), "listen");
+  return ntohs(address.sin_port);
 }
 
 }  // namespace
@@ -45,7 +58,7 @@ FakeWorker::~FakeWorker() {
 
 WorkerEndpoint FakeWorker::endpoint() const {
   const auto local = [](std::uint16_t port) { return "tcp://127.0.0.1:" + std::to_string(port); };
-  return {"fake", local(commands_port_), local(reports_port_), "", "secret", "", nullptr};
+  return {"fake", local(commands_port_), local(reports_port_), "", {}, {}, "", nullptr};
 }
 
 void FakeWorker::run(std::function<void()> task) {
@@ -88,13 +101,15 @@ template <typename M>
 void FakeWorker::take(M&& message) {
   using T = std::remove_cvref_t<M>;
   if constexpr (std::is_same_v<T, protocol::SyncClock>) {
-    reply(protocol::ClockSynced{message.request, now_ns() + clock_ahead_});
+    on_clock ? on_clock(message) : reply(protocol::ClockSynced{message.request, now_ns() + clock_ahead_});
   } else if constexpr (std::is_same_v<T, protocol::Finish>) {
     on_finish ? on_finish(message) : reply(protocol::Finished{message.request, 0});
   } else if constexpr (std::is_same_v<T, protocol::Marker>) {
     if (on_marker) on_marker(message);
   } else if constexpr (std::is_same_v<T, protocol::WriteBuffer>) {
     if (on_write) on_write(message);
+  } else if constexpr (std::is_same_v<T, protocol::ReadBuffer>) {
+    if (on_read) on_read(message);
   } else if constexpr (std::is_same_v<T, protocol::CreateBuffer>) {
     if (on_create_buffer) on_create_buffer(message);
   } else if constexpr (std::is_same_v<T, protocol::CreateProgram>) {
@@ -228,26 +243,47 @@ void Proxy::serve() {
 }
 
 FakeDaemon::FakeDaemon(Answer answer, Answer then)
-    : socket_(zmq_, zmq::socket_type::router), port_(bind_somewhere(socket_)) {
-  thread_ = std::thread([this, answers = std::vector{std::move(answer), std::move(then)}] {
-    while (!stop_.load()) {
-      zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
-      zmq::poll(&item, 1, std::chrono::milliseconds(20));
-      protocol::Incoming incoming;
-      while (protocol::receive(socket_, incoming)) {
-        std::vector<protocol::Hello> hellos;
-        protocol::BatchReader().read(protocol::MessageList<protocol::Hello>{}, incoming.records,
-                                     incoming.frames, incoming.owner,
-                                     [&](protocol::Hello&& hello) { hellos.push_back(std::move(hello)); });
-        for (const Answer& say : answers) {
-          if (!say) continue;
-          protocol::Batch batch;
-          for (const protocol::Hello& hello : hellos) say(hello, batch);
-          if (!batch.empty()) protocol::send(socket_, batch, incoming.routing_id);
-        }
+    : tls_(protocol::TlsContext::Role::Node, protocol::Identity::generate()),
+      listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+      port_(listen_somewhere(listener_.get())) {
+  thread_ =
+      std::thread([this, answers = std::vector{std::move(answer), std::move(then)}] { serve(answers); });
+}
+
+void FakeDaemon::serve(const std::vector<Answer>& answers) {
+  std::list<protocol::TlsChannel> channels;
+  while (!stop_.load()) {
+    std::vector<pollfd> items{{listener_.get(), POLLIN, 0}};
+    for (const auto& channel : channels) items.push_back({channel.fd(), POLLIN, 0});
+    ::poll(items.data(), items.size(), 20);
+    if (items[0].revents != 0)
+      channels.emplace_back(tls_, Fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), 1 << 20);
+    channels.remove_if([&](protocol::TlsChannel& channel) {
+      try {
+        channel.work();
+        while (const auto records = channel.receive()) answer(channel, records, answers);
+        return channel.ended();
+      } catch (const protocol::SecurityError&) {
+        return true;
       }
-    }
-  });
+    });
+  }
+}
+
+void FakeDaemon::answer(protocol::TlsChannel& channel, const std::shared_ptr<const std::string>& records,
+                        const std::vector<Answer>& answers) {
+  std::vector<protocol::Hello> hellos;
+  protocol::BatchReader().read(protocol::MessageList<protocol::Hello>{}, std::as_bytes(std::span(*records)),
+                               {}, records,
+                               [&](protocol::Hello&& hello) { hellos.push_back(std::move(hello)); });
+  for (const Answer& say : answers) {
+    if (!say) continue;
+    protocol::Batch batch;
+    for (const protocol::Hello& hello : hellos) say(hello, batch);
+    if (batch.empty()) continue;
+    channel.send(batch);
+    channel.work();
+  }
 }
 
 FakeDaemon::FakeDaemon(protocol::Offer offer, Answer answer)

@@ -16,6 +16,7 @@
 #include "icd/remote/reports.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/security/tls.hpp"
 
 namespace clique::icd::test {
 
@@ -26,11 +27,13 @@ class FakeWorker {
   explicit FakeWorker(std::int64_t clock_ahead = 0);
   ~FakeWorker();
 
-  /// Default: answers at once.
+  /// Default of this and the next: answers at once.
+  std::function<void(const protocol::SyncClock&)> on_clock;
   std::function<void(const protocol::Finish&)> on_finish;
   /// Default of this and the following: nothing.
   std::function<void(const protocol::Marker&)> on_marker;
   std::function<void(const protocol::WriteBuffer&)> on_write;
+  std::function<void(const protocol::ReadBuffer&)> on_read;
   std::function<void(const protocol::CreateBuffer&)> on_create_buffer;
   std::function<void(const protocol::CreateProgram&)> on_create_program;
   std::function<void(const protocol::BuildProgram&)> on_build;
@@ -162,8 +165,12 @@ class FakeDaemon {
   std::uint16_t port() const { return port_; }
 
  private:
-  zmq::context_t zmq_{1};
-  zmq::socket_t socket_;
+  void serve(const std::vector<Answer>& answers);
+  static void answer(protocol::TlsChannel& channel, const std::shared_ptr<const std::string>& records,
+                     const std::vector<Answer>& answers);
+
+  protocol::TlsContext tls_;
+  Fd listener_;
   std::uint16_t port_ = 0;
   std::atomic<bool> stop_{false};
   std::thread thread_;

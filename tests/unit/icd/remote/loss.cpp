@@ -239,5 +239,49 @@ TEST(Opening, FailsInTimeWhereNobodyAnswers) {
   EXPECT_LT(Clock::now() - begin, 900ms);
 }
 
+TEST(Opening, FailsInTimeWhereTheClockIsNotTold) {
+  // Of the first exchange, or of a later one.
+  for (const int answered : {0, 1}) {
+    Connection c;
+    int asked = 0;
+    c.worker.on_clock = [&](const protocol::SyncClock& message) {
+      if (asked++ < answered) c.worker.reply(protocol::ClockSynced{message.request, 0});
+    };
+    c.worker.run([] {});
+    try {
+      const Link link(c.zmq, c.worker.endpoint(), 300ms);
+      // All exchanges may have taken too long for a second one.
+      EXPECT_EQ(answered, 1);
+      EXPECT_EQ(asked, 1);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), CL_DEVICE_NOT_AVAILABLE);
+      EXPECT_NE(std::string(error.what()).find("did not answer within 300 ms"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST(Silence, EndsARequestWithALimit) {
+  Connection c;
+  std::vector<protocol::RequestId> unanswered;
+  c.worker.on_finish = [&](const protocol::Finish& finish) { unanswered.push_back(finish.request); };
+  c.open();
+  try {
+    c.link->request<protocol::Finished>(protocol::Finish{0, 1}, 200ms);
+    FAIL() << "an answer that nobody gave";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), CL_OUT_OF_RESOURCES);
+    EXPECT_NE(std::string(error.what()).find("node fake did not answer within 200 ms"), std::string::npos)
+        << error.what();
+  }
+  // An answer that comes late does no harm.
+  c.worker.run([&] {
+    for (const auto request : unanswered) c.worker.reply(protocol::Finished{request, 0});
+  });
+  c.worker.on_finish = {};
+  c.worker.run([] {});
+  EXPECT_EQ(c.link->request<protocol::Finished>(protocol::Finish{0, 1}).status, 0);
+}
+
 }  // namespace
 }  // namespace clique::icd::test

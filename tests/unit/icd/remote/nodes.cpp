@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -63,7 +64,7 @@ std::string local(std::uint16_t port) {
 }
 
 protocol::WorkerAddress address(const FakeWorker& worker, std::uint32_t driver = 0) {
-  return {worker.commands_port(), worker.reports_port(), 1234, "secret", "", driver};
+  return {worker.commands_port(), worker.reports_port(), 1234, {}, {}, "", driver};
 }
 
 /// The offer of a node with this many drivers, all without devices.
@@ -330,8 +331,9 @@ class Embedded : public testing::Test {
     msgpack::sbuffer packet;
     msgpack::packer packer(packet);
     packer.pack_array(1);
-    packer.pack(std::make_tuple(
-        "fake", std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, "secret", "", 0)));
+    const std::tuple<std::string, std::string> kNoPass;
+    packer.pack(std::make_tuple("fake", std::make_tuple(worker.commands_port(), worker.reports_port(), 1234,
+                                                        kNoPass, kNoPass, "", 0)));
     std::string command = "printf '";
     for (const char c : std::string(packet.data(), packet.size())) {
       char octal[8];
@@ -374,6 +376,39 @@ TEST_F(Embedded, SaysWhyItCannotBe) {
   EXPECT_NE(open(zmq, "").said.find("ended before its workers were ready"), std::string::npos);
   script("printf 'x' >&3");
   EXPECT_NE(open(zmq, "").said.find("sent a message that cannot be understood"), std::string::npos);
+}
+
+TEST(Nodes, MustNameHostsForOtherNodes) {
+  FakeWorker worker;
+  for (const char* advertise : {"a;b", "127.0.0.1:1;127.0.0.1", "../socket", "a\nb"}) {
+    const FakeDaemon daemon(offer("liar"), [&](const protocol::Hello&, protocol::Batch& batch) {
+      batch.add(protocol::Welcome{protocol::kVersion, "liar", advertise, {address(worker)}});
+    });
+    zmq::context_t zmq(1);
+    const Opened opened = open(zmq, local(daemon.port()));
+    EXPECT_TRUE(opened.links.empty());
+    EXPECT_NE(opened.said.find("neither a host name nor an address"), std::string::npos) << opened.said;
+    EXPECT_EQ(std::count(opened.said.begin(), opened.said.end(), '\n'), 1) << opened.said;
+  }
+}
+
+TEST(Nodes, CannotHaveAnyNumberOfWorkers) {
+  const FakeDaemon daemon(offer("liar"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "liar", "", std::vector<protocol::WorkerAddress>(10000)});
+  });
+  zmq::context_t zmq(1);
+  const Opened opened = open(zmq, local(daemon.port()));
+  EXPECT_TRUE(opened.links.empty());
+  EXPECT_NE(opened.said.find("10000 workers"), std::string::npos) << opened.said;
+}
+
+TEST(Nodes, GiveReasonsThatStayOnOneLine) {
+  const FakeDaemon daemon(offer("liar"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Refused{"no\nclique: all is well\x1b[2J"});
+  });
+  zmq::context_t zmq(1);
+  const Opened opened = open(zmq, local(daemon.port()));
+  EXPECT_NE(opened.said.find("no\\nclique: all is well\\x1b[2J"), std::string::npos) << opened.said;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "protocol/decode_error.hpp"
+
 namespace clique::icd::test {
 namespace {
 
@@ -85,9 +87,9 @@ TEST_F(UploadsTest, GivenManyThatComeAfterOneThenTheyLeaveItItsRoom) {
   EXPECT_EQ(2U, sent.of(8));
 }
 
-TEST_F(UploadsTest, GivenMoreTakenThanWasSentThenItDoesNotCount) {
+TEST_F(UploadsTest, GivenMoreTakenThanWasSentThenItIsRefused) {
   uploads.add(7, content(8 * kPart));
-  take(7, 5 * kPart);
+  EXPECT_THROW(take(7, 5 * kPart), protocol::DecodeError);
   take(9);
   EXPECT_EQ(4U, sent.parts.size());
 }

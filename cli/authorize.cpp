@@ -1,0 +1,74 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/edit_file.hpp"
+#include "protocol/security/key_files.hpp"
+#include "protocol/security/places.hpp"
+
+namespace clique::cli {
+
+namespace {
+
+struct Options {
+  std::string key;
+  std::string name;
+  std::string sessions;
+  std::string memory;
+  std::string file{protocol::kAuthorizedClients};
+};
+
+bool is_name(const std::string& text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+/// The line for the options, and what it means. Throws Failed, and SecurityError.
+std::pair<std::string, protocol::AuthorizedClient> entry_of(const Options& options) {
+  if (!is_name(options.name))
+    throw Failed("'" + options.name + "' is not a name for a client; write one word, such as alice@laptop");
+  std::string line = protocol::PublicKey::parse(options.key).text() + " " + options.name;
+  if (!options.sessions.empty()) line += " sessions=" + options.sessions;
+  if (!options.memory.empty()) line += " session-memory=" + options.memory;
+  const auto entries = protocol::AuthorizedClients::parse(line);
+  if (!entries.wrong.empty()) throw Failed(entries.wrong[0].why);
+  return {line, entries.clients.begin()->second};
+}
+
+void authorize(const Options& options) {
+  const auto [line, client] = entry_of(options);
+  edit_file(options.file, [&, &line = line, &client = client](const std::string& text) {
+    const auto entries = protocol::AuthorizedClients::parse(text);
+    const auto same = entries.clients.find(client.key);
+    if (same != entries.clients.end())
+      throw Failed(options.file + " authorizes this key already, as '" + same->second.name +
+                   "'; edit its line to change its name or options");
+    std::string edited = text;
+    append_line(edited, line);
+    return edited;
+  });
+  std::printf("%s is authorized in %s, with the key %s\n", client.name.c_str(), options.file.c_str(),
+              client.key.fingerprint().c_str());
+}
+
+}  // namespace
+
+void add_authorize(CLI::App& app, Action& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "authorize", "Admit a client to this node, without restarting cliqued: add its key to the list");
+  auto options = std::make_shared<Options>();
+  command->add_option("KEY", options->key, "Its public key, as 'clique key' prints it there")->required();
+  command->add_option("NAME", options->name, "How logs name it: one word, such as alice@laptop")->required();
+  command->add_option("--sessions", options->sessions, "Most sessions that it may have at a time")
+      ->type_name("NUMBER");
+  command
+      ->add_option(
+          "--session-memory", options->memory,
+          "Memory that each of its sessions may allocate on each driver's devices, with K, M, G or T")
+      ->type_name("BYTES");
+  command->add_option("--file", options->file, "The list")->type_name("FILE")->capture_default_str();
+  command->callback([=, &chosen] { chosen = [=] { authorize(*options); }; });
+}
+
+}  // namespace clique::cli

@@ -1,0 +1,31 @@
+// The subcommands of `clique`, each in the file of its name.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+
+namespace CLI {
+class App;
+}
+
+namespace clique::cli {
+
+/// A subcommand failed. what() says why, and what helps.
+class Failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What the chosen subcommand does, with its options. Throws Failed, or another exception whose what() users
+/// understand.
+using Action = std::function<void()>;
+
+// Each adds a subcommand, which sets `chosen` when it is on the command line.
+
+void add_authorize(CLI::App& app, Action& chosen);
+void add_key(CLI::App& app, Action& chosen);
+void add_keygen(CLI::App& app, Action& chosen);
+void add_trust(CLI::App& app, Action& chosen);
+void add_version(CLI::App& app, Action& chosen);
+
+}  // namespace clique::cli

@@ -1,0 +1,35 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/places.hpp"
+#include "protocol/security/identity.hpp"
+#include "protocol/security/places.hpp"
+
+namespace clique::cli {
+
+namespace {
+
+void print_key(const std::string& file, bool of_node) {
+  const std::filesystem::path path = identity_file(file, of_node);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error)
+    throw Failed(path.string() + " does not exist; make a key with 'clique keygen" +
+                 (of_node ? " --node'" : "'"));
+  const protocol::PublicKey key = protocol::Identity::read(path).public_key();
+  std::printf("%s\n%s\n", key.text().c_str(), key.fingerprint().c_str());
+}
+
+}  // namespace
+
+void add_key(CLI::App& app, Action& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "key", "Print the public key and, in a second line, its fingerprint, of an existing private key");
+  auto file = std::make_shared<std::string>();
+  auto of_node = std::make_shared<bool>(false);
+  command->add_flag("--node", *of_node, "The key of this node, in " + std::string(protocol::kNodeIdentity));
+  command->add_option("--file", *file, "The private key; by default this user's")->type_name("FILE");
+  command->callback([=, &chosen] { chosen = [=] { print_key(*file, *of_node); }; });
+}
+
+}  // namespace clique::cli

@@ -1,0 +1,58 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/places.hpp"
+#include "protocol/security/identity.hpp"
+#include "protocol/security/places.hpp"
+
+namespace clique::cli {
+
+namespace {
+
+void print_next_steps(const protocol::PublicKey& key, bool of_node) {
+  if (of_node) {
+    std::printf(
+        "Next: start or restart cliqued. On each client, have the node trusted:\n"
+        "  clique trust HOST --fingerprint %s\n"
+        "or add this line to its file known-nodes:\n"
+        "  HOST %s\n",
+        key.fingerprint().c_str(), key.text().c_str());
+  } else {
+    std::printf(
+        "Next: on each node, the administrator admits this client:\n"
+        "  clique authorize %s NAME\n"
+        "or adds this line to %s:\n"
+        "  %s NAME\n",
+        key.text().c_str(), protocol::kAuthorizedClients.data(), key.text().c_str());
+  }
+}
+
+void make_key(const std::string& file, bool of_node) {
+  const std::filesystem::path path = identity_file(file, of_node);
+  const auto identity = protocol::Identity::generate();
+  // All users have to be able to read the other files there.
+  std::error_code error;
+  if (of_node) std::filesystem::create_directories(path.parent_path(), error);
+  identity.write(path);
+  const protocol::PublicKey& key = identity.public_key();
+  std::printf("The private key is in %s; nobody else may see it.\nPublic key:  %s\nFingerprint: %s\n\n",
+              path.c_str(), key.text().c_str(), key.fingerprint().c_str());
+  print_next_steps(key, of_node);
+}
+
+}  // namespace
+
+void add_keygen(CLI::App& app, Action& chosen) {
+  CLI::App* const command =
+      app.add_subcommand("keygen", "Make a private key, by which nodes know a client, or clients a node");
+  auto file = std::make_shared<std::string>();
+  auto of_node = std::make_shared<bool>(false);
+  command->add_flag("--node", *of_node, "The key of this node, in " + std::string(protocol::kNodeIdentity));
+  command->add_option("--file", *file, "Another place than the default; an existing file is never replaced")
+      ->type_name("FILE");
+  command->callback([=, &chosen] { chosen = [=] { make_key(*file, *of_node); }; });
+}
+
+}  // namespace clique::cli

@@ -1,0 +1,172 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "cli/edit_file.hpp"
+#include "cli/places.hpp"
+#include "icd/common/node_address.hpp"
+#include "icd/remote/daemon_connection.hpp"
+#include "icd/remote/deadline.hpp"
+#include "icd/remote/resolve.hpp"
+#include "protocol/security/key_files.hpp"
+
+namespace clique::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// For finding the node and its key.
+constexpr std::chrono::seconds kTimeout{10};
+
+struct Options {
+  std::string node;
+  std::string fingerprint;
+  bool yes = false;
+  bool replace = false;
+  std::string file;
+};
+
+/// An entry for the node in a file.
+struct Known {
+  std::string file;
+  protocol::KnownNode entry;
+};
+
+std::vector<Known> look_up(const std::vector<std::string>& files, const icd::NodeAddress& node) {
+  std::vector<Known> found;
+  for (const std::string& file : files)
+    for (protocol::KnownNode& entry : protocol::KnownNodes::read(file).find(node.host, node.port))
+      found.push_back({file, std::move(entry)});
+  return found;
+}
+
+protocol::PublicKey key_of(const icd::NodeAddress& node) {
+  const auto deadline = Clock::now() + kTimeout;
+  // Decides nothing, and proves a key that nobody knows.
+  const icd::Trust nobody{icd::SecuritySettings{}};
+  std::string why;
+  try {
+    const auto addresses = icd::resolve(node.host, deadline);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      // An address that never answers must leave time for the others.
+      const auto patience = Clock::now() + icd::left_until(deadline) / (addresses.size() - i);
+      try {
+        return icd::DaemonConnection(node, addresses[i], nobody).ask_for_key(patience);
+      } catch (const icd::Unreachable& error) {
+        if (why.empty()) why = error.what();
+      }
+    }
+  } catch (const icd::Unreachable& error) {
+    why = error.what();
+  }
+  throw Failed("node " + node.text() + " cannot be reached: " + why);
+}
+
+bool confirmed() {
+  std::string answer;
+  for (;;) {
+    std::printf("Trust it? Answer yes or no: ");
+    std::fflush(stdout);
+    if (!std::getline(std::cin, answer)) return false;
+    if (answer == "yes") return true;
+    if (answer == "no") return false;
+  }
+}
+
+/// Decides whether the key is the one that the user means. Throws Failed if it is not, or nobody can tell.
+void check(const Options& options, const icd::NodeAddress& node, const protocol::PublicKey& key) {
+  const std::string fingerprint = key.fingerprint();
+  if (!options.fingerprint.empty()) {
+    if (options.fingerprint == fingerprint || options.fingerprint == key.text()) return;
+    throw Failed("node " + node.text() + " has the key " + fingerprint + ", not " + options.fingerprint +
+                 "; another host may answer in its place. Nothing was changed");
+  }
+  if (options.yes) return;
+  if (::isatty(STDIN_FILENO) == 0)
+    throw Failed(
+        "there is no terminal to ask whether to trust the key; compare its fingerprint with the one that "
+        "'clique key --node' prints on the node, and give that with --fingerprint");
+  std::printf("Compare the fingerprint with the one that 'clique key --node' prints on the node.\n");
+  if (!confirmed()) throw Failed("the key is not trusted. Nothing was changed");
+}
+
+/// The key differs from the ones that were trusted. Throws Failed unless it may replace them all: lines of
+/// the node alone, in the file that is edited.
+void check_replacement(const Options& options, const icd::NodeAddress& node, const protocol::PublicKey& key,
+                       const std::vector<Known>& others, const std::string& file) {
+  const Known& first = others.front();
+  std::printf("But in %s, its key is\n  %s\n  %s\n", first.file.c_str(), first.entry.key.text().c_str(),
+              first.entry.key.fingerprint().c_str());
+  if (!options.replace)
+    throw Failed("the key of node " + node.text() + " has changed, from " + first.entry.key.fingerprint() +
+                 " to " + key.fingerprint() +
+                 ". If its administrator has changed it, add --replace; if not, another host answers in its "
+                 "place. Nothing was changed");
+  for (const Known& other : others)
+    if (other.file != file || other.entry.pattern != protocol::known_node_name(node.host, node.port))
+      throw Failed("the line for '" + other.entry.pattern + "' in " + other.file + " gives node " +
+                   node.text() + " the key " + other.entry.key.fingerprint() +
+                   "; change that line. Nothing was changed");
+}
+
+/// The text without the lines of the node alone.
+std::string without(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const auto entries = protocol::KnownNodes::parse(line).nodes;
+    if (entries.empty() || entries[0].pattern != name) kept += line + '\n';
+  }
+  return kept;
+}
+
+void trust(const Options& options) {
+  const icd::NodeAddress node = icd::parse_node(options.node);
+  const auto files = known_nodes_files(options.file);
+  const std::string& file = files.front();
+  const protocol::PublicKey key = key_of(node);
+  std::printf("Node %s has the key\n  %s\n  %s\n", node.text().c_str(), key.text().c_str(),
+              key.fingerprint().c_str());
+  auto others = look_up(files, node);
+  const auto same =
+      std::find_if(others.begin(), others.end(), [&](const Known& known) { return known.entry.key == key; });
+  const std::string listed_in = same != others.end() ? same->file : std::string();
+  std::erase_if(others, [&](const Known& known) { return known.entry.key == key; });
+  if (!others.empty()) check_replacement(options, node, key, others, file);
+  if (!listed_in.empty() && others.empty()) {
+    std::printf("It was trusted before: %s lists it.\n", listed_in.c_str());
+    return;
+  }
+  check(options, node, key);
+  edit_file(file, [&](const std::string& text) {
+    const std::string name = protocol::known_node_name(node.host, node.port);
+    std::string edited = without(text, name);
+    append_line(edited, name + " " + key.text());
+    return edited;
+  });
+  std::printf("It is trusted now: %s lists it.\n", file.c_str());
+}
+
+}  // namespace
+
+void add_trust(CLI::App& app, Action& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "trust", "Show the key of a node, and have this user's programs know the node by it");
+  auto options = std::make_shared<Options>();
+  command->add_option("HOST[:PORT]", options->node, "The node, written as in CLIQUE_NODES")->required();
+  command->add_option("--fingerprint", options->fingerprint, "Trust the key if this is its fingerprint")
+      ->type_name("SHA256:…");
+  command->add_flag("--yes", options->yes, "Trust the key without comparing it");
+  command->add_flag("--replace", options->replace, "Replace another key that was trusted before");
+  command->add_option("--file", options->file, "Another list than this user's known-nodes")
+      ->type_name("FILE");
+  command->callback([=, &chosen] { chosen = [=] { trust(*options); }; });
+}
+
+}  // namespace clique::cli

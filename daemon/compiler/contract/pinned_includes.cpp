@@ -1,0 +1,79 @@
+#include "daemon/compiler/contract/pinned_includes.hpp"
+
+#include <algorithm>
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+using protocol::Include;
+
+/// Bytes of a name in messages about an include that names no file.
+constexpr std::size_t kMostShown = 200;
+
+/// Whether a compiler looks for the name in its own folders only, and below them.
+bool is_plain(const std::string& name) {
+  if (name.empty() || name.starts_with('/')) return false;
+  const std::string framed = "/" + name + "/";
+  return framed.find("/../") == std::string::npos;
+}
+
+std::string quoted(const std::string& name) {
+  return '"' + name + '"';
+}
+
+std::string no_file(std::string name) {
+  std::erase_if(name, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; });
+  name.resize(std::min(name.size(), kMostShown));
+  return quoted(std::string(kNoFile) + name);
+}
+
+std::string spelled(const Include& include) {
+  return include.form == Include::Form::Angled ? '<' + include.name + '>' : quoted(include.name);
+}
+
+std::string pinned(const protocol::SourceText::Inclusion& inclusion,
+                   const std::function<std::string(const std::string& path)>& name_of,
+                   UnknownIncludes unknown) {
+  const Include& include = inclusion.include;
+  if (inclusion.paths.size() > 1)
+    return no_file(include.name + " (a computed include that may mean " +
+                   std::to_string(inclusion.paths.size()) + " files)");
+  if (inclusion.paths.size() == 1) {
+    const std::string name = name_of(inclusion.paths.front());
+    const bool fits = !name.empty() && name.find_first_of("\"\n\r\\") == std::string::npos;
+    return fits ? quoted(name) : no_file(include.name);
+  }
+  const bool computed = include.form == Include::Form::Computed;
+  if (computed && inclusion.meanings.size() != 1) return no_file(include.name);
+  const Include& meaning = computed ? inclusion.meanings.front() : include;
+  const bool compilers = unknown == UnknownIncludes::CompilersOwn && is_plain(meaning.name);
+  return compilers ? spelled(meaning) : no_file(meaning.name);
+}
+
+}  // namespace
+
+std::string pin_includes(const protocol::SourceText& text,
+                         const std::function<std::string(const std::string& path)>& name_of,
+                         UnknownIncludes unknown) {
+  std::string result;
+  std::size_t done = 0;
+  for (const auto& inclusion : text.inclusions) {
+    const Include& include = inclusion.include;
+    const std::string_view replaced = text.text.substr(include.begin, include.end - include.begin);
+    result += text.text.substr(done, include.begin - done);
+    result += pinned(inclusion, name_of, unknown);
+    const auto lines = std::count(replaced.begin(), replaced.end(), '\n');
+    for (auto line = lines; line > 0; --line) result += "\\\n";
+    done = include.end;
+  }
+  result += text.text.substr(done);
+  return result;
+}
+
+std::string without_no_file(std::string log) {
+  for (std::size_t at = 0; (at = log.find(kNoFile, at)) != std::string::npos;) log.erase(at, kNoFile.size());
+  return log;
+}
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,89 @@
+#include "daemon/confinement/confine.hpp"
+
+#include <functional>
+#include <stdexcept>
+
+#include "daemon/confinement/landlock.hpp"
+#include "daemon/confinement/namespaces.hpp"
+#include "daemon/confinement/resources.hpp"
+#include "daemon/confinement/system_calls.hpp"
+
+namespace clique::daemon::confinement {
+
+namespace {
+
+constexpr const char* kNoNamespaces =
+    "this kernel or container does not allow user namespaces (see user.max_user_namespaces and "
+    "kernel.apparmor_restrict_unprivileged_userns)";
+
+/// The walls as they are put up, and what becomes of it.
+class Builder {
+ public:
+  Builder(const FileNeeds& needs, Start start) : needs_(needs), start_(start), rules_(file_rules(needs)) {}
+
+  MissingWalls build() {
+    try_to(Wall::Limits, [this] { set_limits(start_ == Start::InNamespaces); });
+    if (wants_namespaces(needs_.role)) build_namespaces();
+    try_to(Wall::Privileges, [] { drop_privileges(); });
+    // A PID namespace keeps signals in, too.
+    bool signals_refused = start_ == Start::InNamespaces;
+    try_to(Wall::FileRights, [&] { signals_refused |= restrict_file_rights(rules_, scope()); });
+    try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_.role, !signals_refused); });
+    return std::move(missing_);
+  }
+
+ private:
+  void try_to(Wall wall, const std::function<void()>& put_up) {
+    try {
+      put_up();
+    } catch (const std::exception& error) {
+      missing_.push_back({wall, error.what()});
+    }
+  }
+
+  void build_namespaces() {
+    if (start_ != Start::InNamespaces) {
+      for (const Wall wall : {Wall::Processes, Wall::Files}) missing_.push_back({wall, kNoNamespaces});
+      return;
+    }
+    try_to(Wall::Files, [this] {
+      const std::string visible = enter_own_file_system(rules_, needs_.folder);
+      if (!visible.empty()) missing_.push_back({Wall::Processes, visible});
+    });
+  }
+
+  LandlockScope scope() const {
+    // Workers offer memory to each other, and to clients, through sockets with abstract names.
+    const bool alone = needs_.role == Role::Compiler || needs_.role == Role::Probe;
+    return {alone, alone};
+  }
+
+  const FileNeeds& needs_;
+  const Start start_;
+  const FileRules rules_;
+  MissingWalls missing_;
+};
+
+}  // namespace
+
+bool wants_namespaces(Role role) {
+  return role == Role::OpenClWorker;
+}
+
+MissingWalls confine(const FileNeeds& needs, Start start, Mode mode) {
+  if (mode == Mode::Off) return {};
+  make_cache_folders(needs);
+  MissingWalls missing = Builder(needs, start).build();
+  if (mode == Mode::Required && !missing.empty())
+    throw std::runtime_error("confinement is required, but this host lacks walls: " + to_text(missing));
+  return missing;
+}
+
+std::string to_text(const MissingWalls& missing) {
+  std::string text;
+  for (const auto& [wall, reason] : missing)
+    text += (text.empty() ? "" : "; ") + std::string(name_of(wall)) + ": " + reason;
+  return text;
+}
+
+}  // namespace clique::daemon::confinement

@@ -1,0 +1,73 @@
+#include "daemon/confinement/wall.hpp"
+
+#include <stdexcept>
+
+#include "daemon/common/environment.hpp"
+
+namespace clique::daemon::confinement {
+
+std::string_view name_of(Wall wall) {
+  switch (wall) {
+    case Wall::Privileges:
+      return "privileges";
+    case Wall::Limits:
+      return "limits";
+    case Wall::Processes:
+      return "processes";
+    case Wall::Files:
+      return "files";
+    case Wall::FileRights:
+      return "file-rights";
+    case Wall::SystemCalls:
+      return "system-calls";
+  }
+  return "";
+}
+
+std::string_view description_of(Wall wall) {
+  switch (wall) {
+    case Wall::Privileges:
+      return "no capabilities (no_new_privs)";
+    case Wall::Limits:
+      return "no core dumps, ended first when memory is short (rlimits, oom_score_adj)";
+    case Wall::Processes:
+      return "sees no other processes (user, PID and IPC namespaces)";
+    case Wall::Files:
+      return "sees no files but those that it needs (mount namespace)";
+    case Wall::FileRights:
+      return "uses these files only as it needs to (Landlock)";
+    case Wall::SystemCalls:
+      return "no system calls that it does not need (seccomp)";
+  }
+  return "";
+}
+
+std::string_view name_of(Mode mode) {
+  switch (mode) {
+    case Mode::Off:
+      return "off";
+    case Mode::On:
+      return "on";
+    case Mode::Required:
+      return "required";
+  }
+  return "";
+}
+
+Mode parse_mode(std::string_view text) {
+  for (const Mode mode : {Mode::Off, Mode::On, Mode::Required})
+    if (name_of(mode) == text) return mode;
+  throw std::invalid_argument("'" + std::string(text) + "' is not known; write on, required or off");
+}
+
+Mode mode_of_environment() {
+  const std::string text = environment("CLIQUE_CONFINEMENT").value_or("");
+  if (text.empty()) return Mode::On;
+  try {
+    return parse_mode(text);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("CLIQUE_CONFINEMENT: ") + error.what());
+  }
+}
+
+}  // namespace clique::daemon::confinement

@@ -1,0 +1,143 @@
+#include "daemon/server/access.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "daemon/server/config_error.hpp"
+#include "protocol/security/munge.hpp"
+
+namespace clique::daemon {
+
+namespace {
+
+constexpr std::size_t kNameBuffer = 16U << 10U;
+
+std::string user_name(uid_t user) {
+  std::vector<char> buffer(kNameBuffer);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
+  return std::to_string(user);
+}
+
+uid_t user_of(const std::string& name) {
+  uid_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && end == name.data() + name.size()) return number;
+  std::vector<char> buffer(kNameBuffer);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_uid;
+  throw std::invalid_argument("'" + name +
+                              "' is not a user of this host; write names or numbers of users, or '*'");
+}
+
+}  // namespace
+
+void parse_auth(const std::string& text, AccessSettings& settings) {
+  settings.keys = false;
+  settings.munge.reset();
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == "keys")
+      settings.keys = true;
+    else if (auto socket = protocol::munge_socket(word))
+      settings.munge = std::move(socket);
+    else
+      throw std::invalid_argument("'" + word +
+                                  "' is no way to know clients; write keys, munge, or both with a comma");
+  }
+}
+
+void parse_local_users(const std::string& text, AccessSettings& settings) {
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == "*")
+      settings.all_local_users = true;
+    else if (!word.empty())
+      settings.local_users.insert(user_of(word));
+  }
+}
+
+Access::Access(AccessSettings settings) : settings_(std::move(settings)) {
+  try {
+    read();
+  } catch (const protocol::SecurityError& error) {
+    throw ConfigError(std::string("authorized-clients: ") + error.what());
+  }
+}
+
+void Access::read() {
+  std::error_code error;
+  // Before the file is read, so that a change during that is seen later.
+  const auto changed = std::filesystem::last_write_time(settings_.authorized_clients, error);
+  changed_ = error ? std::filesystem::file_time_type() : changed;
+  authorized_ = protocol::AuthorizedClients::read(settings_.authorized_clients);
+  for (const protocol::WrongLine& line : authorized_.wrong)
+    spdlog::error("{}, line {}: {}; the line is skipped", settings_.authorized_clients.string(), line.number,
+                  line.why);
+}
+
+void Access::refresh() {
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(settings_.authorized_clients, error);
+  if ((error ? std::filesystem::file_time_type() : changed) != changed_) reload();
+}
+
+void Access::reload() {
+  try {
+    read();
+    spdlog::info("{} was read again: {} clients are authorized", settings_.authorized_clients.string(),
+                 authorized_.clients.size());
+  } catch (const protocol::SecurityError& failure) {
+    spdlog::error("{}; the keys that were read before stay authorized", failure.what());
+  }
+}
+
+std::optional<Permit> Access::permit_of(const Visitor& visitor) const {
+  if (settings_.keys)
+    if (const auto known = authorized_.clients.find(visitor.key); known != authorized_.clients.end())
+      return Permit{known->second.name, known->second.sessions, known->second.memory};
+  if (visitor.user) {
+    const uid_t user = *visitor.user;
+    if (user == ::geteuid() || settings_.all_local_users || settings_.local_users.contains(user))
+      return Permit{"user " + user_name(user), 0, 0};
+  }
+  return std::nullopt;
+}
+
+bool Access::wants_credential(const Visitor& visitor) const {
+  return settings_.munge && !permit_of(visitor);
+}
+
+std::variant<Permit, std::string> Access::decide(const Visitor& visitor, const std::string& node) const {
+  if (auto permit = permit_of(visitor)) return *std::move(permit);
+  if (settings_.munge && visitor.munge_user)
+    return Permit{"munge user " + user_name(*visitor.munge_user), 0, 0};
+  if (settings_.insecure)
+    return Permit{"anybody at " + visitor.address.substr(0, visitor.address.rfind(':')), 0, 0, true};
+  std::string reason;
+  if (settings_.keys)
+    reason = fmt::format(
+        "the client's key {} is not authorized on node {}; its administrator admits it with the command "
+        "'clique authorize {} NAME' there",
+        visitor.key.fingerprint(), node, visitor.key.text());
+  if (settings_.munge && !visitor.munge_failure.empty())
+    reason += fmt::format("{}{}", reason.empty() ? "" : "; ", visitor.munge_failure);
+  else if (settings_.munge)
+    reason +=
+        fmt::format("{}node {} admits users with a MUNGE credential; set CLIQUE_AUTH=munge for the client",
+                    reason.empty() ? "" : "; ", node);
+  if (visitor.user)
+    reason += fmt::format(", or user {} with the setting local-users", user_name(*visitor.user));
+  return reason;
+}
+
+}  // namespace clique::daemon

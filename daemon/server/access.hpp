@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "daemon/server/gate.hpp"
+#include "protocol/security/key_files.hpp"
+
+namespace clique::daemon {
+
+/// Who may use the node.
+struct AccessSettings {
+  bool keys = true;                  ///< clients whose keys are authorized
+  std::optional<std::string> munge;  ///< users with a MUNGE credential; munged's socket, empty: its default
+  std::filesystem::path authorized_clients;  ///< the file with their keys
+  std::set<uid_t> local_users;               ///< may use it from this host, beside the daemon's own user
+  bool all_local_users = false;
+  bool insecure = false;  ///< everybody who reaches the port may
+};
+
+/// A client that is admitted, and its limits.
+struct Permit {
+  /// The same for all connections of one client: its name in authorized-clients, or its user.
+  std::string client;
+  std::size_t sessions = 0;  ///< at a time; 0: no limit of its own
+  std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
+  bool shared = false;       ///< nobody knows whether two connections with this permit are one client's
+};
+
+/// Decides who is admitted. One thread.
+class Access {
+ public:
+  /// Reads the keys. Throws ConfigError if the file cannot be read.
+  explicit Access(AccessSettings settings);
+
+  /// Reads the keys again. What is wrong in their file is logged, and holds nobody's key; a file that cannot
+  /// be read changes nothing.
+  void reload();
+  /// The same if the file has changed.
+  void refresh();
+  /// Whether the visitor has to show a MUNGE credential to be admitted, and may do so.
+  bool wants_credential(const Visitor& visitor) const;
+  /// @returns the permit, or the reason why the visitor gets none, which names what helps
+  std::variant<Permit, std::string> decide(const Visitor& visitor, const std::string& node) const;
+
+ private:
+  void read();
+  /// The permit of a visitor whom the node admits for another reason than a MUNGE credential.
+  std::optional<Permit> permit_of(const Visitor& visitor) const;
+
+  const AccessSettings settings_;
+  protocol::AuthorizedClients authorized_;
+  std::filesystem::file_time_type changed_;
+};
+
+/// By what clients may prove who they are: a list of "keys", "munge" and "munge:SOCKET", separated by commas.
+/// Throws std::invalid_argument.
+void parse_auth(const std::string& text, AccessSettings& settings);
+
+/// The users that a list of names and numbers separated by commas stands for; '*' is everybody. Throws
+/// std::invalid_argument.
+void parse_local_users(const std::string& text, AccessSettings& settings);
+
+}  // namespace clique::daemon

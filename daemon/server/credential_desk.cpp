@@ -1,0 +1,69 @@
+#include "daemon/server/credential_desk.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace clique::daemon {
+
+namespace {
+/// Greetings that may wait for munged, which needs some milliseconds for each.
+constexpr std::size_t kMaxWaiting = 64;
+}  // namespace
+
+CredentialDesk::CredentialDesk(protocol::Munge munge)
+    : munge_(std::move(munge)), news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!news_) throw std::system_error(errno, std::generic_category(), "eventfd");
+  thread_ = std::thread([this] { serve(); });
+}
+
+CredentialDesk::~CredentialDesk() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+bool CredentialDesk::take(Greeting greeting) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kMaxWaiting) return false;
+    waiting_.push_back(std::move(greeting));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+std::vector<Greeting> CredentialDesk::done() {
+  std::uint64_t count = 0;
+  static_cast<void>(::read(news_.get(), &count, sizeof count));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(done_, {});
+}
+
+void CredentialDesk::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (ending_) return;
+    Greeting greeting = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    Visitor& visitor = greeting.visitor;
+    try {
+      visitor.munge_user = munge_.decode(greeting.hello.credential, visitor.binding);
+    } catch (const protocol::SecurityError& error) {
+      visitor.munge_failure = error.what();
+    }
+    lock.lock();
+    done_.push_back(std::move(greeting));
+    constexpr std::uint64_t kOne = 1;
+    static_cast<void>(::write(news_.get(), &kOne, sizeof kOne));
+  }
+}
+
+}  // namespace clique::daemon

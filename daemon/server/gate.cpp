@@ -1,0 +1,281 @@
+#include "daemon/server/gate.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "protocol/batch.hpp"
+#include "protocol/decode_error.hpp"
+#include "protocol/messages.hpp"
+
+namespace clique::daemon {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The longest message: clients send nothing but Hello.
+constexpr std::size_t kLongestHello = 4U << 10U;
+/// Connections that have not said Hello, or have their answer, as strangers have soon. An honest client needs
+/// some milliseconds for either.
+constexpr std::size_t kMaxStrangers = 128;
+/// How long a connection may take until its Hello has arrived.
+constexpr auto kHelloTime = 5s;
+/// How long an answer may take to be sent, after which the connection is not needed.
+constexpr auto kFarewellTime = 5s;
+/// How often to look for connections whose time is over.
+constexpr auto kCheckInterval = 500ms;
+/// What one turn does at most.
+constexpr int kAcceptsPerTurn = 16;
+constexpr int kEventsPerTurn = 32;
+/// The number that stands for the listening socket; guests count from 1.
+constexpr GuestId kListener = 0;
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+/// A host that is gone closes its connections in the kernel's eyes after a few seconds.
+void notice_lost_hosts(int socket) {
+  constexpr int kOn = 1;
+  constexpr int kSeconds = 2;
+  constexpr int kProbes = 3;
+  constexpr unsigned kSilenceMs = 8000;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kSeconds, sizeof kSeconds);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kSeconds, sizeof kSeconds);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs, sizeof kSilenceMs);
+}
+
+Fd listen_on(const ListenAddress& listen) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(listen.address.c_str(), std::to_string(listen.port).c_str(), &hints, &found) != 0)
+    throw std::system_error(EADDRNOTAVAIL, std::generic_category(), listen.address);
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  Fd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) fail("socket");
+  constexpr int kOn = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
+  if (::bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0) fail("bind");
+  if (::listen(socket.get(), SOMAXCONN) != 0) fail("listen");
+  return socket;
+}
+
+std::uint16_t port_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) fail("getsockname");
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<sockaddr_in&>(address).sin_port);
+}
+
+/// The numeric address and port of a connection's other end.
+std::pair<std::string, std::string> names_of(const sockaddr_storage& address, socklen_t size) {
+  char host[NI_MAXHOST];
+  char port[NI_MAXSERV];
+  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return {"?", "?"};
+  return {host, port};
+}
+
+}  // namespace
+
+Gate::Gate(const ListenAddress& listen, const protocol::Identity& identity)
+    : tls_(protocol::TlsContext::Role::Node, identity),
+      listener_(listen_on(listen)),
+      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      port_(port_of(listener_.get())) {
+  if (!events_) fail("epoll_create1");
+  watch(listener_.get(), kListener, EPOLLIN, true);
+}
+
+void Gate::watch(int fd, GuestId guest, std::uint32_t events, bool first) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = guest;
+  ::epoll_ctl(events_.get(), first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+}
+
+std::vector<Greeting> Gate::turn() {
+  std::vector<Greeting> greetings;
+  std::array<epoll_event, kEventsPerTurn> events{};
+  const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const GuestId id = events.at(static_cast<std::size_t>(i)).data.u64;
+    if (id == kListener) {
+      for (int accepted = 0; accepted < kAcceptsPerTurn && accept();) ++accepted;
+    } else if (const auto guest = guests_.find(id); guest != guests_.end()) {
+      serve(guest, greetings);
+    }
+  }
+  close_late();
+  return greetings;
+}
+
+bool Gate::accept() {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  Fd socket(
+      ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) {
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return false;
+    warn_limited(warnings_, fmt::format("a connection waits because the node has too few descriptors or too "
+                                        "little memory ({}); raise the limit of open files of cliqued",
+                                        std::generic_category().message(errno)));
+    return make_room();
+  }
+  while (strangers() >= kMaxStrangers && make_room()) {
+  }
+  notice_lost_hosts(socket.get());
+  Connection connection;
+  auto [host, port] = names_of(address, size);
+  connection.address = host.find(':') == std::string::npos ? host + ":" + port : "[" + host + "]:" + port;
+  connection.host = std::move(host);
+  connection.until = Clock::now() + kHelloTime;
+  const int fd = socket.get();
+  connection.socket = std::move(socket);
+  guests_.emplace(++last_, std::move(connection));
+  watch(fd, last_, EPOLLIN | EPOLLRDHUP, true);
+  return true;
+}
+
+std::size_t Gate::strangers() const {
+  std::size_t count = 0;
+  for (const auto& [id, guest] : guests_) count += guest.stage != Stage::Guest ? 1 : 0;
+  return count;
+}
+
+bool Gate::make_room() {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [id, guest] : guests_)
+    if (guest.stage != Stage::Guest) ++counts[guest.host];
+  auto victim = guests_.end();
+  for (auto guest = guests_.begin(); guest != guests_.end(); ++guest)
+    if (guest->second.stage != Stage::Guest &&
+        (victim == guests_.end() || counts[guest->second.host] > counts[victim->second.host]))
+      victim = guest;
+  if (victim == guests_.end()) return false;
+  drop(victim, "made room for others");
+  return true;
+}
+
+void Gate::serve(Connections::iterator connection, std::vector<Greeting>& greetings) {
+  Connection& guest = connection->second;
+  if (!guest.channel) {
+    try {
+      guest.channel = std::make_unique<protocol::TlsChannel>(tls_, std::move(guest.socket), kLongestHello);
+    } catch (const protocol::SecurityError& error) {
+      drop(connection, error.what());
+      return;
+    }
+  }
+  if (!work(connection)) return;
+  while (const auto records = guest.channel->receive()) {
+    if (guest.stage != Stage::Stranger) {
+      drop(connection, "sent more than one message");
+      return;
+    }
+    try {
+      read_hello(connection, records, greetings);
+    } catch (const protocol::DecodeError& error) {
+      drop(connection, fmt::format("sent a malformed message: {}", error.what()));
+      return;
+    }
+  }
+}
+
+void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<const std::string>& records,
+                      std::vector<Greeting>& greetings) {
+  Connection& guest = connection->second;
+  std::optional<protocol::Hello> hello;
+  protocol::BatchReader().read(protocol::MessageList<protocol::Hello>{}, std::as_bytes(std::span(*records)),
+                               {}, records, [&](protocol::Hello&& message) { hello = std::move(message); });
+  if (!hello) throw protocol::DecodeError("no message");
+  guest.stage = Stage::Guest;
+  guest.until.reset();
+  const int socket = guest.channel->fd();
+  greetings.push_back(
+      {connection->first,
+       {guest.address, owners_.of_other_end(socket), guest.channel->peer(), guest.channel->binding()},
+       std::move(*hello)});
+}
+
+bool Gate::send(GuestId guest, const protocol::Batch& batch) {
+  const auto found = guests_.find(guest);
+  if (found == guests_.end()) return false;
+  try {
+    found->second.channel->send(batch);
+  } catch (const protocol::SecurityError& error) {
+    // What the other end has done to the connection must not end the daemon.
+    drop(found, error.what());
+    return false;
+  }
+  return work(found);
+}
+
+bool Gate::work(Connections::iterator connection) {
+  Connection& guest = connection->second;
+  try {
+    guest.channel->work();
+  } catch (const protocol::SecurityError& error) {
+    drop(connection, guest.channel->foreign()
+                         ? "does not speak TLS; a client of an older release of Clique does not"
+                         : error.what());
+    return false;
+  }
+  if (guest.channel->ended()) {
+    drop(connection, "");
+    return false;
+  }
+  if (const bool waits = guest.channel->wants_to_send(); waits != guest.waits_to_send) {
+    guest.waits_to_send = waits;
+    watch(guest.channel->fd(), connection->first, EPOLLIN | EPOLLRDHUP | (waits ? EPOLLOUT : 0U), false);
+  }
+  return true;
+}
+
+void Gate::drop(Connections::iterator connection, const std::string& why) {
+  if (!why.empty())
+    warn_limited(warnings_, fmt::format("dropped {}: it {}", connection->second.address, why));
+  guests_.erase(connection);
+}
+
+void Gate::refuse(GuestId guest, const std::string& reason) {
+  if (answer(guest, protocol::Refused{reason})) let_go(guest);
+}
+
+void Gate::let_go(GuestId guest) {
+  const auto leaving = guests_.find(guest);
+  if (leaving == guests_.end()) return;
+  leaving->second.stage = Stage::Leaving;
+  leaving->second.until = Clock::now() + kFarewellTime;
+}
+
+void Gate::dismiss(GuestId guest) {
+  guests_.erase(guest);
+}
+
+void Gate::close() {
+  listener_ = Fd();
+}
+
+void Gate::close_late() {
+  const auto now = Clock::now();
+  if (now < next_check_) return;
+  next_check_ = now + kCheckInterval;
+  std::erase_if(guests_,
+                [now](const auto& guest) { return guest.second.until && now > *guest.second.until; });
+}
+
+}  // namespace clique::daemon

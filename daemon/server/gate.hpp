@@ -1,0 +1,126 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/common/log.hpp"
+#include "daemon/server/listen_address.hpp"
+#include "protocol/fd.hpp"
+#include "protocol/messages/session.hpp"
+#include "protocol/security/socket_owner.hpp"
+#include "protocol/security/tls.hpp"
+
+namespace clique::daemon {
+
+/// The number of a connection at the gate. Never used again.
+using GuestId = std::uint64_t;
+
+/// Who is at the other end of a connection.
+struct Visitor {
+  std::string address;                     ///< ADDRESS:PORT
+  std::optional<uid_t> user;               ///< of the process, if it is on this host
+  protocol::PublicKey key;                 ///< of which it has proven to have the private key
+  std::array<std::uint8_t, 32> binding{};  ///< TlsChannel::binding()
+  std::optional<uid_t> munge_user = {};    ///< whose credential it has shown
+  std::string munge_failure = {};          ///< why the credential shows nothing; empty: none was looked at
+};
+
+/// A client's wish, and who has it.
+struct Greeting {
+  GuestId guest = 0;
+  Visitor visitor;
+  protocol::Hello hello;
+};
+
+/// The daemon's port. Accepts connections, has each prove a key, and reads one Hello from it. Until then, a
+/// connection costs bounded memory, descriptors and time, however many there are: the one that has waited
+/// longest, of the address that has most of them, makes room for a new one. Whom to admit is the caller's
+/// decision. Nothing waits. One thread.
+class Gate {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Listens. Throws std::system_error.
+  Gate(const ListenAddress& listen, const protocol::Identity& identity);
+
+  /// The port, which the system has chosen if the address asks for port 0.
+  std::uint16_t port() const { return port_; }
+  /// A descriptor that is readable while turn() has something to do.
+  int fd() const { return events_.get(); }
+
+  /// Accepts, receives and sends for a bounded time. @returns what has been asked for
+  std::vector<Greeting> turn();
+
+  bool connected(GuestId guest) const { return guests_.contains(guest); }
+  /// Sends a message. @returns false if the guest has gone
+  template <typename M>
+  bool answer(GuestId guest, const M& message) {
+    protocol::Batch batch;
+    batch.add(message);
+    return send(guest, batch);
+  }
+  /// Closes the connection soon: it has its answer, which may still be on its way.
+  void let_go(GuestId guest);
+  /// Sends the reason, and lets the guest go.
+  void refuse(GuestId guest, const std::string& reason);
+  /// Closes the connection.
+  void dismiss(GuestId guest);
+  /// From now on nobody else can connect; guests stay.
+  void close();
+
+ private:
+  enum class Stage : std::uint8_t {
+    Stranger,  ///< has not said Hello
+    Guest,     ///< waits for an answer, or until it is attached to its workers
+    Leaving    ///< has its answer
+  };
+  struct Connection {
+    Stage stage = Stage::Stranger;
+    Fd socket;                                      ///< until the first byte arrives
+    std::unique_ptr<protocol::TlsChannel> channel;  ///< afterwards
+    std::string host;                               ///< numeric address, without the port
+    std::string address;
+    std::optional<Clock::time_point> until;  ///< when the connection is closed
+    bool waits_to_send = false;
+  };
+  using Connections = std::map<GuestId, Connection>;
+
+  /// Accepts a connection. @returns false if there is none
+  bool accept();
+  /// Closes a connection that nobody is admitted on, so that another has room. @returns false if there is
+  /// none
+  bool make_room();
+  /// How many connections nobody is admitted on: those of strangers, and those that have their answer.
+  std::size_t strangers() const;
+  /// Serves a connection that has something to receive or to send.
+  void serve(Connections::iterator connection, std::vector<Greeting>& greetings);
+  void read_hello(Connections::iterator connection, const std::shared_ptr<const std::string>& records,
+                  std::vector<Greeting>& greetings);
+  /// The same as answer().
+  bool send(GuestId guest, const protocol::Batch& batch);
+  /// Receives and sends. @returns false if the connection has ended, and is forgotten
+  bool work(Connections::iterator connection);
+  void drop(Connections::iterator connection, const std::string& why);
+  void close_late();
+  void watch(int fd, GuestId guest, std::uint32_t events, bool first);
+
+  protocol::TlsContext tls_;
+  protocol::SocketOwners owners_;
+  Fd listener_;
+  Fd events_;
+  std::uint16_t port_ = 0;
+  Connections guests_;
+  GuestId last_ = 0;
+  Clock::time_point next_check_;
+  LogLimit warnings_;
+};
+
+}  // namespace clique::daemon

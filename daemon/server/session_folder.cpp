@@ -1,0 +1,192 @@
+#include "daemon/server/session_folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "daemon/common/caches.hpp"
+
+namespace clique::daemon {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "session-";
+
+/// The folders that are being removed.
+struct Removals {
+  std::mutex mutex;
+  std::condition_variable done;
+  int count = 0;
+};
+
+Removals& removals() {
+  // Never destroyed: threads that still remove may outlive main().
+  static auto* const all = new Removals;
+  return *all;
+}
+
+void erase_folder(const fs::path& path) {
+  std::error_code failed;
+  fs::remove_all(path, failed);
+}
+
+/// The most of one session's programs that is kept; more is removed with the session.
+constexpr std::uintmax_t kMostBytes = 256U << 20U;
+constexpr std::size_t kMostFiles = 20'000;
+/// As many sessions of one owner find programs at the same time.
+constexpr std::size_t kMostKept = 8;
+
+/// Whether it is a folder that is worth keeping, and no link, which a kernel may have put there.
+bool worth_keeping(const fs::path& folder) {
+  std::error_code failed;
+  if (!fs::is_directory(fs::symlink_status(folder, failed))) return false;
+  std::uintmax_t bytes = 0;
+  std::size_t files = 0;
+  auto entry = fs::recursive_directory_iterator(folder, failed);
+  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    std::error_code special;
+    if (fs::is_regular_file(entry->symlink_status(special)))
+      bytes += std::max<std::uintmax_t>(fs::file_size(entry->path(), special), 1);
+    if (bytes > kMostBytes || ++files > kMostFiles) return false;
+  }
+  return !failed && files > 0;
+}
+
+void keep(const fs::path& programs, const fs::path& kept) {
+  std::error_code failed;
+  fs::create_directories(kept, failed);
+  const auto count = std::distance(fs::directory_iterator(kept, failed), fs::directory_iterator());
+  // The session's name is unique among living ones.
+  const fs::path place = kept / programs.parent_path().filename();
+  if (!failed && static_cast<std::size_t>(count) < kMostKept && worth_keeping(programs))
+    fs::rename(programs, place, failed);
+}
+
+/// Keeps the programs, if there is a place for them, and removes the rest.
+void finish_later(fs::path path, fs::path kept) {
+  {
+    const std::lock_guard lock(removals().mutex);
+    ++removals().count;
+  }
+  std::thread([path = std::move(path), kept = std::move(kept)] {
+    if (!kept.empty()) keep(path / SessionFolder::kPrograms, kept);
+    erase_folder(path);
+    const std::lock_guard lock(removals().mutex);
+    --removals().count;
+    removals().done.notify_all();
+  }).detach();
+}
+
+/// The name of a folder for this owner.
+std::string encode(const std::string& owner) {
+  std::string name = "programs-of-";
+  for (const char c : owner) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    name += plain ? std::string(1, c) : "_" + std::to_string(static_cast<unsigned char>(c)) + "_";
+  }
+  return name;
+}
+
+/// Moves everything in one folder to another. Neither is followed if it is a link.
+void move_content(const fs::path& from, const fs::path& to) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const Fd target(::open(to.c_str(), kFlags));
+  const int source = ::open(from.c_str(), kFlags);
+  DIR* const entries = source < 0 ? nullptr : ::fdopendir(source);
+  if (entries == nullptr) {
+    if (source >= 0) ::close(source);
+    return;
+  }
+  while (const dirent* entry = ::readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    // What is there already stays.
+    if (name != "." && name != "..") ::renameat(source, entry->d_name, target.get(), entry->d_name);
+  }
+  ::closedir(entries);
+}
+
+/// A folder is its daemon's as long as that holds the lock.
+Fd lock_of(const fs::path& folder) {
+  Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return lock;
+}
+
+}  // namespace
+
+SessionFolder::SessionFolder(const fs::path& root) {
+  const fs::path place = folder_with_room(root);
+  // It gets its final name when it is locked, so that no other daemon takes it for an abandoned one.
+  std::string name = place / "new-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot create a folder for a session in " + place.string());
+  lock_ = lock_of(name);
+  path_ = place / (std::string(kPrefix) + std::to_string(::getpid()) + name.substr(name.size() - 7));
+  if (::rename(name.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    erase_folder(name);
+    throw std::system_error(error, std::generic_category(), "cannot create " + path_.string());
+  }
+}
+
+SessionFolder::SessionFolder(SessionFolder&& other) noexcept {
+  swap(other);
+}
+
+void SessionFolder::swap(SessionFolder& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(kept_, other.kept_);
+  std::swap(lock_, other.lock_);
+}
+
+SessionFolder& SessionFolder::operator=(SessionFolder&& other) noexcept {
+  swap(other);
+  return *this;
+}
+
+SessionFolder::~SessionFolder() {
+  if (!path_.empty()) finish_later(std::move(path_), std::move(kept_));
+}
+
+void SessionFolder::use_programs_of(const std::string& owner) {
+  if (path_.empty()) return;
+  kept_ = path_.parent_path() / encode(owner);
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(kept_, failed)) {
+    const fs::path taken = path_ / "taken";
+    // Another session may take it at the same time; only one succeeds.
+    if (::rename(entry.path().c_str(), taken.c_str()) != 0) continue;
+    move_content(taken, path_ / kPrograms);
+    return;
+  }
+}
+
+void SessionFolder::remove_abandoned(const fs::path& root) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(root, failed)) {
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    if (const Fd lock = lock_of(entry.path())) erase_folder(entry.path());
+  }
+}
+
+void SessionFolder::wait_until_removed(std::chrono::milliseconds limit) {
+  std::unique_lock lock(removals().mutex);
+  removals().done.wait_for(lock, limit, [] { return removals().count == 0; });
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,60 @@
+#include "daemon/server/trial.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+
+#include "daemon/common/arguments.hpp"
+#include "daemon/common/process.hpp"
+#include "daemon/server/child_process.hpp"
+
+namespace clique::daemon {
+
+namespace {
+const std::array kArguments{
+    argument<TrialOptions>("--start", [](auto& options) -> auto& { return options.start; }),
+};
+}  // namespace
+
+std::vector<std::string> trial_arguments(const TrialOptions& options) {
+  return write_arguments<TrialOptions>(kArguments, options);
+}
+
+TrialOptions parse_trial_arguments(std::span<char* const> arguments) {
+  return read_arguments<TrialOptions>(kArguments, arguments);
+}
+
+void run_trial(const ControlChannel& control, const TrialOptions& options) {
+  die_with_parent();
+  try {
+    const auto missing =
+        confinement::confine({confinement::Role::OpenClWorker, {}, {}}, options.start, confinement::Mode::On);
+    std::vector<Finding> findings;
+    for (const auto& [wall, reason] : missing)
+      findings.push_back({std::string(confinement::name_of(wall)), reason});
+    control.send(findings);
+    std::_Exit(EXIT_SUCCESS);
+  } catch (const std::exception& error) {
+    control.send(std::string(error.what()));
+  }
+  std::_Exit(EXIT_FAILURE);
+}
+
+confinement::MissingWalls try_walls() {
+  ChildProcess trial = ChildProcess::start_trial();
+  const auto packet = trial.control().receive();
+  if (!packet)
+    throw std::runtime_error("the process that tries to put up walls has ended (" + trial.stop() + ")");
+  confinement::MissingWalls missing;
+  for (Finding& finding : parse_findings(*packet)) {
+    const auto* const wall =
+        std::find_if(std::begin(confinement::kWalls), std::end(confinement::kWalls),
+                     [&](confinement::Wall one) { return confinement::name_of(one) == finding.subject; });
+    if (wall != std::end(confinement::kWalls)) missing.push_back({*wall, std::move(finding.text)});
+  }
+  return missing;
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,150 @@
+#include "protocol/security/key_files.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <sstream>
+
+#include "protocol/version.hpp"
+
+namespace clique::protocol {
+
+namespace {
+
+/// Larger than any sensible file, so that a wrong path cannot fill the memory.
+constexpr std::uintmax_t kLargestFile = 16U << 20U;
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+/// Calls read(words) for every line that says something, and collects what is wrong.
+std::vector<WrongLine> read_lines(std::string_view text,
+                                  const std::function<void(const std::vector<std::string>& words)>& read) {
+  std::vector<WrongLine> wrong;
+  std::istringstream lines{std::string(text)};
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const auto words = words_of(line);
+    if (words.empty() || words[0].starts_with('#')) continue;
+    try {
+      read(words);
+    } catch (const SecurityError& error) {
+      wrong.push_back({number, error.what()});
+    }
+  }
+  return wrong;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return {};
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) throw SecurityError(path.string() + " cannot be read: " + error.message());
+  if (size > kLargestFile) throw SecurityError(path.string() + " is too large for a list of keys");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw SecurityError(path.string() + " cannot be read: " + std::strerror(errno));
+  return text.str();
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return result;
+}
+
+void read_option(AuthorizedClient& client, const std::string& word) {
+  const auto equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  if (name == "sessions") {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), client.sessions);
+    if (error != std::errc() || end != value.data() + value.size())
+      throw SecurityError("'" + word + "' has no number of sessions; write sessions=NUMBER");
+  } else if (name == "session-memory") {
+    client.memory = parse_bytes(value);
+  } else {
+    throw SecurityError("unknown option '" + word +
+                        "'; the options are sessions=NUMBER and session-memory=BYTES");
+  }
+}
+
+}  // namespace
+
+std::uint64_t parse_bytes(std::string_view text) {
+  constexpr std::string_view kUnits = "KMGT";
+  const auto unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+  const std::size_t shift = unit == std::string_view::npos ? 0 : 10 * (unit + 1);
+  const std::string_view digits = text.substr(0, text.size() - (shift > 0 ? 1 : 0));
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() ||
+      number > (std::numeric_limits<std::uint64_t>::max() >> shift))
+    throw SecurityError("'" + std::string(text) +
+                        "' is not an amount of memory; write bytes, or a number with K, M, G or T");
+  return number << shift;
+}
+
+std::string known_node_name(std::string_view host, std::uint16_t port) {
+  std::string name = lower(host);
+  if (port == kDefaultPort) return name;
+  const bool v6 = name.find(':') != std::string::npos;
+  return (v6 ? "[" + name + "]" : name) + ":" + std::to_string(port);
+}
+
+KnownNodes KnownNodes::parse(std::string_view text) {
+  KnownNodes known;
+  known.wrong = read_lines(text, [&](const std::vector<std::string>& words) {
+    if (words.size() != 2) throw SecurityError("a line is a node and its key: NODE KEY");
+    known.nodes.push_back({lower(words[0]), PublicKey::parse(words[1])});
+  });
+  return known;
+}
+
+KnownNodes KnownNodes::read(const std::filesystem::path& path) {
+  return parse(text_of(path));
+}
+
+std::vector<KnownNode> KnownNodes::find(std::string_view host, std::uint16_t port) const {
+  const std::string name = known_node_name(host, port);
+  std::vector<KnownNode> found;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(found), [&](const KnownNode& node) {
+    return node.pattern == name || ::fnmatch(node.pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+  });
+  return found;
+}
+
+AuthorizedClients AuthorizedClients::parse(std::string_view text) {
+  AuthorizedClients authorized;
+  authorized.wrong = read_lines(text, [&](const std::vector<std::string>& words) {
+    if (words.size() < 2)
+      throw SecurityError("a line is a client's key and its name: KEY NAME [OPTION=VALUE …]");
+    AuthorizedClient client;
+    client.key = PublicKey::parse(words[0]);
+    client.name = words[1];
+    for (auto word = words.begin() + 2; word != words.end(); ++word) read_option(client, *word);
+    if (!authorized.clients.emplace(client.key, client).second)
+      throw SecurityError("the key stands in an earlier line, which counts");
+  });
+  return authorized;
+}
+
+AuthorizedClients AuthorizedClients::read(const std::filesystem::path& path) {
+  return parse(text_of(path));
+}
+
+}  // namespace clique::protocol

@@ -1,0 +1,102 @@
+// What the targets of this folder share. A target is one file with LLVMFuzzerTestOneInput(), which feeds an
+// input to one surface of Clique, and seeds(). An input may be refused in the ways that the code under test
+// documents; anything else is a finding: another exception, a report of a sanitizer, a failed require().
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "protocol/fd.hpp"
+
+/// libFuzzer's entry point, with C linkage because libFuzzer calls it. @returns 0
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace clique::fuzz {
+
+/// Well-formed inputs, from which others are made by mutation. Every target defines this. They are made by
+/// Clique's own encoders, so that they follow every change of the formats.
+std::vector<std::string> seeds();
+
+/// Ends the process with a message if a property that the target checks does not hold.
+inline void require(bool holds, const char* property) {
+  if (holds) return;
+  std::fprintf(stderr, "ERROR: the property does not hold: %s\n", property);
+  std::abort();
+}
+
+/// An input as the bytes that the code under test takes.
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+inline std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Hands out an input piece by piece, from its beginning. When it is used up, numbers are 0 and pieces empty.
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : rest_(std::as_bytes(std::span(data, size))) {}
+
+  bool empty() const { return rest_.empty(); }
+
+  /// The next number, in the host's byte order.
+  template <typename T>
+  T number() {
+    static_assert(std::is_unsigned_v<T>);
+    T value = 0;
+    const auto bytes = take(sizeof value);
+    if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
+    return value;
+  }
+  /// The next `size` bytes, or what is left.
+  std::span<const std::byte> take(std::size_t size) {
+    const auto piece = rest_.first(std::min(size, rest_.size()));
+    rest_ = rest_.subspan(piece.size());
+    return piece;
+  }
+  std::span<const std::byte> rest() { return take(rest_.size()); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+/// Writes what Input reads, for seeds.
+class Output {
+ public:
+  template <typename T>
+  Output& number(T value) {
+    static_assert(std::is_unsigned_v<T>);
+    text_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Output& bytes(std::span<const std::byte> bytes) {
+    text_.append(text_of(bytes));
+    return *this;
+  }
+  Output& bytes(std::string_view text) { return bytes(bytes_of(text)); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// A file in memory, for code that reads files. Only this user can read it.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::span<const std::byte> content);
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
+
+ private:
+  Fd file_;
+};
+
+}  // namespace clique::fuzz

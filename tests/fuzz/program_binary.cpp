@@ -1,0 +1,71 @@
+// Program binaries, as the CUDA backend unpacks them: any bytes, and any content with a header that fits it.
+#include "daemon/compiler/contract/program_binary.hpp"
+
+#include <CL/cl.h>
+#include <xxhash.h>
+
+#include "daemon/compiler/contract/printf_format.hpp"
+#include "tests/fuzz/filler.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace {
+
+using namespace clique;
+using namespace clique::daemon::compiler;
+using namespace clique::fuzz;
+
+/// Where the header has the size and the checksum of the content, which follows the header.
+constexpr std::size_t kSizeAt = 16;
+constexpr std::size_t kHeader = 32;
+
+/// Makes size and checksum fit the content.
+void sign(protocol::Bytes& binary) {
+  if (binary.size() < kHeader) return;
+  const std::uint64_t size = binary.size() - kHeader;
+  const std::uint64_t checksum = XXH3_64bits(binary.data() + kHeader, size);
+  std::memcpy(binary.data() + kSizeAt, &size, sizeof size);
+  std::memcpy(binary.data() + kSizeAt + sizeof size, &checksum, sizeof checksum);
+}
+
+ProgramBinary sample() {
+  auto binary = filled<ProgramBinary>();
+  binary.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  Kernel& kernel = binary.kernels[0];
+  kernel.params_size = 64;
+  kernel.args[0] = {ArgKind::Global, 0, 8, 1, kernel.args[0].description};
+  kernel.hidden[0] = {static_cast<std::uint8_t>(Hidden::PrintfBuffer), 8};
+  return binary;
+}
+
+}  // namespace
+
+std::vector<std::string> clique::fuzz::seeds() {
+  ProgramBinary library;
+  library.type = CL_PROGRAM_BINARY_TYPE_LIBRARY;
+  std::vector<std::string> all;
+  for (const ProgramBinary& binary : {sample(), library}) {
+    const protocol::Bytes bytes = serialize(binary);
+    for (const char mode : {'\0', '\1'}) all.push_back(mode + std::string(bytes.begin(), bytes.end()));
+  }
+  return all;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  const bool correct = (input.number<std::uint8_t>() & 1U) != 0;
+  const auto rest = text_of(input.rest());
+  protocol::Bytes bytes(rest.begin(), rest.end());
+  if (correct) sign(bytes);
+  try {
+    const ProgramBinary binary = parse_program_binary(bytes);
+    for (const Kernel& kernel : binary.kernels)
+      for (const Arg& arg : kernel.args)
+        require(arg.offset <= kernel.params_size && arg.size <= kernel.params_size - arg.offset,
+                "arguments lie in the parameter block");
+    const protocol::Bytes again = serialize(binary);
+    require(serialize(parse_program_binary(again)) == again, "a binary is the same after a round trip");
+  } catch (const InvalidBinary&) {
+    return 0;
+  }
+  return 0;
+}

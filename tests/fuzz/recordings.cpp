@@ -1,0 +1,52 @@
+// Recordings: commands that a client defines once and runs several times.
+#include "daemon/worker/recordings.hpp"
+
+#include "protocol/decode_error.hpp"
+#include "tests/fuzz/fake_backend.hpp"
+#include "tests/fuzz/filler.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace {
+
+using namespace clique;
+using namespace clique::daemon;
+using namespace clique::fuzz;
+
+template <typename M>
+void add(protocol::Batch& batch, std::vector<protocol::CommandId> waits) {
+  auto message = filled<M>();
+  message.command = {0, 0, 0, std::move(waits)};
+  batch.add(message);
+}
+
+template <typename... M>
+std::string seed(protocol::MessageList<M...> /*list*/) {
+  protocol::Batch batch;
+  (add<M>(batch, {}), ...);
+  (add<M>(batch, {0, 3}), ...);
+  return std::string(text_of(batch.records()));
+}
+
+}  // namespace
+
+std::vector<std::string> clique::fuzz::seeds() {
+  protocol::Batch one;
+  add<protocol::FillBuffer>(one, {});
+  return {seed(protocol::RecordedMessages{}), std::string(text_of(one.records()))};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FakeBackend backend;
+  Recordings recordings;
+  try {
+    recordings.define({1, {data, data + size}});
+    recordings.run({{5, 2, 0, {4}}, 1}, backend);
+    recordings.run({{6, 2, protocol::Command::kReport, {}}, 1}, backend);
+    require(recordings.release(1), "a recording can be released");
+  } catch (const protocol::DecodeError&) {
+    return 0;
+  } catch (const RuleBroken&) {
+    return 0;
+  }
+  return 0;
+}

@@ -1,0 +1,178 @@
+"""What tests in Python have in common: the program clique, nodes of their own, and programs that use them.
+
+CTest sets CLIQUE_PROGRAM (the program clique), CLIQUE_DAEMON (cliqued) and OCL_ICD_VENDORS.
+"""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CLIQUE = os.environ['CLIQUE_PROGRAM']
+CLIQUED = os.environ['CLIQUE_DAEMON']
+CLIENT = os.environ.get('CLIQUE_TEST_CLIENT')
+NOBODY = 65534
+# Runs a command as a user who owns nothing.
+AS_NOBODY = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '--')
+SKIPPED = 77
+START_SECONDS = 60
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def eventually(condition, seconds=START_SECONDS):
+    """Waits until the condition is true or the time is over. Returns the last value of the condition."""
+    deadline = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result or time.monotonic() > deadline:
+            return result
+        time.sleep(0.02)
+
+
+def run(command, **options):
+    """Runs a command to its end. Returns its exit status, and its output of both kinds."""
+    options.setdefault('stdin', subprocess.DEVNULL)
+    ended = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           timeout=90, check=False, errors='replace', **options)
+    return ended.returncode, ended.stdout
+
+
+class Node:
+    """A cliqued of the test's own, with the first device of this host."""
+
+    def __init__(self, *options, listen='127.0.0.1:0', prefix=(), log=None, **environment):
+        self.log_file = log
+        with open(log, 'ab') as stream:
+            self.begin = stream.tell()
+            self.process = subprocess.Popen(
+                [*map(str, prefix), CLIQUED, '--config', '/dev/null', '--name', 'alpha', '--devices', '0', '--listen',
+                 listen, *map(str, options)],
+                env=dict(os.environ, **environment), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
+                preexec_fn=die_with_parent)
+        listening = re.compile(r'listens on tcp://(\S+)')
+        eventually(lambda: listening.search(self.log()) or self.process.poll() is not None)
+        found = listening.search(self.log())
+        if not found:
+            self.stop()
+            raise AssertionError('cliqued did not start:\n' + self.log())
+        self.address = found[1]
+        self.port = int(self.address.rpartition(':')[2])
+
+    def log(self):
+        """What this process has logged."""
+        with open(self.log_file, 'rb') as stream:
+            stream.seek(self.begin)
+            return stream.read().decode(errors='replace')
+
+    def says(self, text, count=1):
+        """Waits until the log contains the text so many times. Returns whether it does."""
+        return eventually(lambda: self.log().count(text) >= count, 20)
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class TestCase(unittest.TestCase):
+    """A test with a folder and nodes of its own, which end with it."""
+
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='clique-test.')
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        # Of no user of this host.
+        self.environment = dict(os.environ, HOME=str(self.folder / 'home'))
+        for name in ('XDG_CONFIG_HOME', 'CLIQUE_IDENTITY', 'CLIQUE_KNOWN_NODES', 'CLIQUE_INSECURE', 'CLIQUE_ENCRYPTION'):
+            self.environment.pop(name, None)
+
+    def clique(self, *arguments, **options):
+        """Runs the program clique. Returns its exit status, and its output of both kinds."""
+        return run([CLIQUE, *arguments], env=self.environment, **options)
+
+    def made_key(self, name):
+        """Makes a private key. Returns its file, its public key and its fingerprint."""
+        file = self.folder / name
+        status, said = self.clique('keygen', '--file', file)
+        self.assertEqual(status, 0, said)
+        status, said = self.clique('key', '--file', file)
+        self.assertEqual(status, 0, said)
+        return file, *said.split()
+
+    def node(self, *options, **more):
+        node = Node(*options, log=self.folder / 'cliqued.log', **more)
+        self.addCleanup(node.stop)
+        return node
+
+    def using(self, *nodes, **environment):
+        """The environment of a program that uses the nodes."""
+        addresses = [node if isinstance(node, str) else node.address for node in nodes]
+        return dict(self.environment, CLIQUE_NODES=','.join(addresses), **environment)
+
+    def clinfo(self, *nodes, prefix=(), **environment):
+        """Lists the devices of nodes with clinfo. Returns its output of both kinds."""
+        return run([*prefix, 'clinfo', '-l'], env=self.using(*nodes, **environment))[1]
+
+    def compute(self, *nodes, prefix=(), arguments=(), **environment):
+        """Runs an honest program over nodes. Returns its exit status, and its output of both kinds."""
+        return run([*prefix, CLIENT, *arguments], env=self.using(*nodes, **environment))
+
+    def give_to_nobody(self, *files):
+        """Lets nobody see this test's folder, and own some files in it."""
+        self.folder.chmod(0o755)
+        for file in files:
+            os.chown(file, NOBODY, NOBODY)
+
+    def assert_refused(self, said, *parts):
+        """The program said why it cannot use a node, and found no device."""
+        self.assertIn('cannot be reached', said)
+        self.assertNotIn('Device #0', said)
+        for part in parts:
+            self.assertIn(part, said)
+
+    def assert_served(self, said):
+        self.assertIn('Device #0', said)
+        self.assertNotIn('clique:', said)
+
+
+@contextlib.contextmanager
+def closing(*things):
+    """Closes sockets and files at the end."""
+    try:
+        yield
+    finally:
+        for thing in things:
+            thing.close()
+
+
+def skip(why):
+    print('skipped:', why)
+    sys.exit(SKIPPED)
+
+
+def need_nobody():
+    """Skips all tests unless programs can be run as another user."""
+    if os.geteuid() != 0:
+        skip('only root can run programs as another user')
+    if run([*AS_NOBODY, CLIQUED, '--version'])[0] != 0:
+        skip('nobody cannot run cliqued, or setpriv is missing')
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -1,0 +1,101 @@
+// An honest program: computes something on the first device of the platform, and checks the result.
+// Use: security_client [--bytes N] [--hold]
+//   --bytes N  first allocates a buffer of N bytes, and writes to it
+//   --hold     prints "ready", and ends when its standard input does
+// Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
+#include <CL/cl.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr const char* kSource =
+    "kernel void twice(global uint* data) { data[get_global_id(0)] = 2 * data[get_global_id(0)]; }";
+
+void check(cl_int status, const char* what) {
+  if (status == CL_SUCCESS) return;
+  std::printf("%s: %d\n", what, status);
+  std::exit(1);
+}
+
+cl_device_id first_device() {
+  cl_uint count = 0;
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  if (clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || count == 0 ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, &count) != CL_SUCCESS || count == 0) {
+    std::puts("no device");
+    std::exit(3);
+  }
+  return device;
+}
+
+void use_memory(cl_context context, cl_command_queue queue, std::size_t bytes) {
+  cl_int status = CL_SUCCESS;
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  check(status, "clCreateBuffer");
+  const cl_uint one = 1;
+  check(clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr),
+        "clEnqueueFillBuffer");
+  check(clFinish(queue), "clFinish");
+  clReleaseMemObject(buffer);
+}
+
+bool compute(cl_context context, cl_command_queue queue, cl_device_id device) {
+  constexpr std::size_t kCount = 1024;
+  std::vector<cl_uint> data(kCount);
+  std::iota(data.begin(), data.end(), 1U);
+  cl_int status = CL_SUCCESS;
+  const char* source = kSource;
+  cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &status);
+  check(status, "clCreateProgramWithSource");
+  check(clBuildProgram(program, 1, &device, "", nullptr, nullptr), "clBuildProgram");
+  cl_kernel kernel = clCreateKernel(program, "twice", &status);
+  check(status, "clCreateKernel");
+  constexpr std::size_t kBytes = kCount * sizeof(cl_uint);
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, kBytes, data.data(), &status);
+  check(status, "clCreateBuffer");
+  check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
+  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &kCount, nullptr, 0, nullptr, nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, kBytes, data.data(), 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  for (std::size_t i = 0; i < kCount; ++i)
+    if (data[i] != 2 * (i + 1)) return false;
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool hold = false;
+  std::size_t bytes = 0;
+  for (int i = 1; i < argc; ++i) {
+    hold = hold || std::string_view(argv[i]) == "--hold";
+    if (std::string_view(argv[i]) == "--bytes" && i + 1 < argc) bytes = std::strtoull(argv[++i], nullptr, 10);
+  }
+  cl_device_id device = first_device();
+  cl_int status = CL_SUCCESS;
+  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
+  check(status, "clCreateContext");
+  cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, nullptr, &status);
+  check(status, "clCreateCommandQueueWithProperties");
+  if (bytes > 0) use_memory(context, queue, bytes);
+  if (!compute(context, queue, device)) {
+    std::puts("wrong result");
+    return 2;
+  }
+  if (hold) {
+    std::puts("ready");
+    std::fflush(stdout);
+    while (std::getchar() != EOF) {
+    }
+  }
+  std::puts("right");
+  return 0;
+}

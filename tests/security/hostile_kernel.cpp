@@ -1,0 +1,359 @@
+// A kernel that makes system calls, on a driver that runs kernels as native code in the worker, as PoCL does:
+// it reaches nothing but its own session.
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <concepts>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <type_traits>
+
+#include "harness.hpp"
+#include "ids.hpp"
+
+namespace clique::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Makes the system call `number`. Arguments whose bits are set in `pointers` are offsets into `memory`.
+constexpr const char* kSource = R"(
+kernel void attack(global long* memory, long number, long a, long b, long c, long d, long e, long f,
+                   int pointers) {
+  long base = (long)memory;
+  long result;
+  __asm__ volatile("movq %5, %%r10\n movq %6, %%r8\n movq %7, %%r9\n syscall" : "=a"(result)
+      : "a"(number), "D"(a + (pointers & 1 ? base : 0)), "S"(b + (pointers & 2 ? base : 0)),
+        "d"(c + (pointers & 4 ? base : 0)), "r"(d + (pointers & 8 ? base : 0)),
+        "r"(e + (pointers & 16 ? base : 0)), "r"(f + (pointers & 32 ? base : 0))
+      : "rcx", "r8", "r9", "r10", "r11", "memory");
+  memory[0] = result;
+})";
+
+/// An argument of a system call.
+struct Argument {
+  template <typename T>
+    requires std::integral<T> || std::is_enum_v<T>
+  Argument(T number) : value(static_cast<long>(number)) {}
+  Argument(const char* text) : Argument(std::string(text)) {}
+  Argument(const fs::path& path) : Argument(path.string()) {}
+  Argument(const std::string& text) : bytes(text.begin(), text.end()), pointer(true) { bytes.push_back(0); }
+  /// Memory that the call may fill.
+  static Argument memory(std::size_t size) {
+    Argument argument(0);
+    argument.bytes.resize(size);
+    argument.pointer = true;
+    return argument;
+  }
+  long value = 0;
+  std::vector<char> bytes;
+  bool pointer = false;
+};
+
+/// A session whose kernels make system calls.
+class Attacker {
+ public:
+  explicit Attacker(const Node& node, const std::string& name) : client_(node, name) {
+    const ProgramBuilt built = client_.set_up(kSource);
+    if (built.status != 0) throw std::runtime_error(built.devices.at(0).log);
+    client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize},
+                 CreateKernel{kKernel, kProgram, "attack"});
+  }
+
+  /// What the system call returned: below 0, the negative error.
+  long call(long number, std::vector<Argument> arguments = {}) {
+    std::vector<char> memory(sizeof(long));
+    std::array<long, 6> values{};
+    int pointers = 0;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      values.at(i) = arguments[i].value;
+      if (!arguments[i].pointer) continue;
+      pointers |= 1 << i;
+      values.at(i) = static_cast<long>(memory.size());
+      memory.insert(memory.end(), arguments[i].bytes.begin(), arguments[i].bytes.end());
+      memory.resize((memory.size() + 15) / 16 * 16);
+    }
+    const CommandId first = last_ + 1;
+    last_ += 3;
+    std::vector<KernelArg> given{object_arg(0, kBuffer), value_arg(1, number)};
+    for (std::uint32_t i = 0; i < values.size(); ++i) given.push_back(value_arg(2 + i, values.at(i)));
+    given.push_back(value_arg(8, pointers));
+    client_.send(WriteBuffer{command(first), kBuffer, 0, payload(memory.data(), memory.size())},
+                 RunKernel{command(first + 1), kKernel, given, {}, {1}, {1}},
+                 ReadBuffer{command(first + 2), 0, kBuffer, 0, kSize});
+    if (client_.ended(first + 1).status != 0) throw std::runtime_error("the kernel did not run");
+    const auto data = client_.data(first + 2);
+    answer_.assign(reinterpret_cast<const char*>(data.data()), data.size());
+    long result = 0;
+    std::memcpy(&result, data.data(), sizeof result);
+    return result;
+  }
+  long open(const std::string& path, int flags = O_RDONLY) {
+    return call(SYS_openat, {AT_FDCWD, path, flags, 0600});
+  }
+  /// What the last call left in memory.
+  const std::string& answer() const { return answer_; }
+  Client& client() { return client_; }
+
+ private:
+  static constexpr std::size_t kSize = 4096;
+  Client client_;
+  CommandId last_ = 1000;
+  std::string answer_;
+};
+
+/// The wall's line in the list of `cliqued --check`, if the host lacks the wall.
+std::string missing(const std::string& wall) {
+  const std::string list = run_cliqued({"--check"}).first;
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(wall + " ") && line.find("MISSING") != std::string::npos) return line;
+  return list.find(wall) == std::string::npos ? "cliqued --check says: " + list : "";
+}
+
+#define CLIQUE_NEEDS_WALL(wall) \
+  if (const std::string reason = missing(wall); !reason.empty()) GTEST_SKIP() << reason
+
+class HostileKernel : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifndef __x86_64__
+    GTEST_SKIP() << "the kernel is written for x86-64";
+#endif
+    std::ofstream(secret_) << "secret";
+    ::setenv("POCL_CACHE_DIR", caches_.c_str(), 1);
+  }
+  void TearDown() override {
+    ::unsetenv("POCL_CACHE_DIR");
+    fs::remove_all(folder_);
+  }
+  /// A refusal, and no other failure. What cannot be seen does not exist, or is another process.
+  static void expect_refused(long result) {
+    constexpr std::array kRefusals{EACCES, EPERM, ENOENT, ESRCH, EROFS};
+    EXPECT_NE(std::find(kRefusals.begin(), kRefusals.end(), -result), kRefusals.end()) << result;
+  }
+  /// The daemon serves other sessions, old and new.
+  static void expect_unharmed(const Node& node, Client& other) {
+    EXPECT_TRUE(alive(node.pid()));
+    EXPECT_EQ(other.finish().status, 0);
+    Client later(node);
+    later.set_up();
+    EXPECT_EQ(later.finish().status, 0);
+  }
+  /// How many folders begin with this name.
+  std::size_t folders(const std::string& name) const {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(caches_))
+      count += entry.path().filename().string().starts_with(name) ? 1 : 0;
+    return count;
+  }
+  static std::string temporary() {
+    std::string name = fs::temp_directory_path() / "clique-test-XXXXXX";
+    return ::mkdtemp(name.data());
+  }
+
+  const fs::path folder_ = temporary();
+  const fs::path secret_ = folder_ / "secret";
+  const fs::path caches_ = folder_ / "caches";
+};
+
+TEST_F(HostileKernel, GivenNoWallsThenItReadsFiles) {
+  const Node node({"--confinement", "off"});
+  Attacker attacker(node, "attacker");
+  const long file = attacker.open(secret_);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(attacker.call(SYS_read, {file, Argument::memory(64), 64}), 6);
+  EXPECT_NE(attacker.answer().find("secret"), std::string::npos);
+}
+
+TEST_F(HostileKernel, GivenWallsThenItReadsNoFilesOfOthers) {
+  CLIQUE_NEEDS_WALL("file-rights");
+  const Node node;
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  for (const fs::path& path :
+       {secret_, fs::path("/etc/passwd"), fs::path("/etc/shadow"), fs::path("/proc/kcore"), caches_})
+    expect_refused(attacker.open(path));
+  // Another session's folder, which the daemon's user may read.
+  unsigned others = 0;
+  unsigned opened = 0;
+  for (const auto& entry : fs::directory_iterator(caches_))
+    if (entry.path().filename().string().starts_with("session-"))
+      ++(attacker.open(entry.path(), O_RDONLY | O_DIRECTORY) >= 0 ? opened : others);
+  EXPECT_EQ(opened, 1U);
+  EXPECT_GE(others, 1U);
+  // What it needs it still has.
+  EXPECT_GE(attacker.open("/dev/null", O_RDWR), 0);
+  EXPECT_GE(attacker.open("/proc/self/maps"), 0);
+  expect_unharmed(node, other);
+}
+
+TEST_F(HostileKernel, GivenWallsThenItWritesNoFilesOfOthers) {
+  CLIQUE_NEEDS_WALL("file-rights");
+  const Node node;
+  Attacker attacker(node, "attacker");
+  const fs::path made = folder_ / "made";
+  expect_refused(attacker.open(made, O_WRONLY | O_CREAT));
+  expect_refused(attacker.open(secret_, O_WRONLY | O_TRUNC));
+  expect_refused(attacker.call(SYS_unlink, {secret_}));
+  expect_refused(attacker.call(SYS_rename, {secret_, made}));
+  expect_refused(attacker.call(SYS_symlink, {"/etc/passwd", made}));
+  EXPECT_FALSE(fs::exists(made));
+  EXPECT_EQ(fs::file_size(secret_), 6U);
+}
+
+TEST_F(HostileKernel, GivenWallsThenItReachesNoOtherProcess) {
+  CLIQUE_NEEDS_WALL("system-calls");
+  CLIQUE_NEEDS_WALL("file-rights");
+  const Node node;
+  Client other(node, "other");
+  other.set_up();
+  const long daemon = node.pid();
+  const long victim = node.worker_of("other");
+  Attacker attacker(node, "attacker");
+  for (const long pid : {daemon, victim, static_cast<long>(::getpid())}) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    for (const char* file : {"/mem", "/environ", "/maps", "/cmdline", "/fd"})
+      expect_refused(attacker.open(process + file));
+    expect_refused(attacker.call(SYS_kill, {pid, SIGKILL}));
+    expect_refused(attacker.call(SYS_tgkill, {pid, pid, SIGKILL}));
+    expect_refused(attacker.call(SYS_ptrace, {PTRACE_ATTACH, pid, 0, 0}));
+    expect_refused(
+        attacker.call(SYS_process_vm_readv, {pid, Argument::memory(16), 1, Argument::memory(16), 1, 0}));
+    expect_refused(attacker.call(SYS_pidfd_open, {pid, 0}));
+  }
+  expect_unharmed(node, other);
+}
+
+TEST_F(HostileKernel, GivenWallsThenItsSignalsToAllReachNoOthers) {
+  CLIQUE_NEEDS_WALL("file-rights");
+  const Node node;
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  attacker.call(SYS_kill, {-1, SIGTERM});
+  attacker.call(SYS_kill, {-1, SIGKILL});
+  expect_unharmed(node, other);
+}
+
+TEST_F(HostileKernel, GivenWallsThenItStartsNoPrograms) {
+  CLIQUE_NEEDS_WALL("file-rights");
+  CLIQUE_NEEDS_WALL("system-calls");
+  const Node node;
+  Attacker attacker(node, "attacker");
+  for (const char* program : {"/bin/sh", "/usr/bin/env", "/proc/self/exe", CLIQUED})
+    expect_refused(attacker.call(SYS_execve, {program, 0, 0}));
+  // It lives on, so none of them was started.
+  EXPECT_GT(attacker.call(SYS_getpid), 0);
+  expect_refused(attacker.call(SYS_execveat, {AT_FDCWD, "/bin/sh", 0, 0, 0}));
+}
+
+TEST_F(HostileKernel, GivenWallsThenItHasNoSystemCallsToSpare) {
+  CLIQUE_NEEDS_WALL("system-calls");
+  const Node node;
+  Attacker attacker(node, "attacker");
+  // With arguments for which the kernel's answer would be another one.
+  const std::vector<std::pair<long, std::vector<Argument>>> calls{
+      {SYS_unshare, {CLONE_NEWUSER}},
+      {SYS_clone, {CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0}},
+      {SYS_setns, {-1, 0}},
+      {SYS_mount, {"none", "/tmp", "tmpfs", 0, 0}},
+      {SYS_pivot_root, {".", "."}},
+      {SYS_chroot, {"/"}},
+      {SYS_bpf, {0, 0, 0}},
+      {SYS_perf_event_open, {0, 0, -1, -1, 0}},
+      {SYS_userfaultfd, {0}},
+      {SYS_keyctl, {0, 0, 0, 0, 0}},
+      {SYS_io_uring_setup, {1, Argument::memory(256)}},
+      {SYS_init_module, {0, 0, 0}},
+      {SYS_kexec_load, {0, 0, 0, 0}},
+      {SYS_open_by_handle_at, {-1, 0, 0}},
+      {SYS_reboot, {0, 0, 0, 0}},
+      {SYS_socket, {AF_PACKET, SOCK_RAW, 0}},
+      {SYS_socket, {AF_VSOCK, SOCK_STREAM, 0}},
+  };
+  for (const auto& [number, arguments] : calls) EXPECT_EQ(attacker.call(number, arguments), -EPERM) << number;
+  // Workers talk to clients and to each other.
+  EXPECT_GE(attacker.call(SYS_socket, {AF_INET, SOCK_STREAM, 0}), 0);
+}
+
+TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {
+  Node node;
+  {
+    Attacker attacker(node, "attacker");
+    EXPECT_GE(folders("session-"), 1U);
+  }
+  node.signal(SIGTERM);
+  node.wait();
+  EXPECT_EQ(folders("session-"), 0U);
+}
+
+TEST_F(HostileKernel, GivenADaemonWasKilledThenTheNextOneRemovesItsFolders) {
+  {
+    const Node node;  // Killed at the end.
+  }
+  ASSERT_GE(folders("session-"), 1U);
+  Node node;
+  node.signal(SIGTERM);
+  node.wait();
+  EXPECT_EQ(folders("session-"), 0U);
+}
+
+TEST_F(HostileKernel, GivenASessionHasEndedThenTheNextOneOfItsOwnerHasItsPrograms) {
+  const Node node;
+  // Of this test's user.
+  const auto kept = [this] {
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(caches_, missing))
+      if (entry.path().filename().string().starts_with("programs-of-user")) return entry.path();
+    return fs::path();
+  };
+  for (int session = 0; session < 3; ++session) {
+    {
+      Attacker attacker(node, "attacker" + std::to_string(session));
+      // It has taken what was kept, so that no other session has it now.
+      EXPECT_TRUE(session == 0 || fs::is_empty(kept()));
+      attacker.client().send(Goodbye{});
+    }
+    ASSERT_TRUE(eventually([&] { return fs::exists(kept()) && !fs::is_empty(kept()); }));
+  }
+}
+
+TEST_F(HostileKernel, GivenALinkInsteadOfProgramsThenItIsNotKept) {
+  const fs::path others = folder_ / "others";
+  fs::create_directory(others);
+  std::ofstream(others / "file") << "not its own";
+  const Node node;
+  {
+    Attacker attacker(node, "attacker");
+    unsigned replaced = 0;
+    for (const auto& entry : fs::directory_iterator(caches_)) {
+      const std::string folder = entry.path();
+      // Only one of these folders is its own.
+      if (attacker.call(SYS_rename, {folder + "/pocl", folder + "/other"}) == 0 &&
+          attacker.call(SYS_symlink, {others, folder + "/pocl"}) == 0)
+        ++replaced;
+    }
+    EXPECT_EQ(replaced, 1U);
+    attacker.client().send(Goodbye{});
+  }
+  Client later(node);
+  later.set_up();
+  EXPECT_EQ(later.finish().status, 0);
+  EXPECT_TRUE(fs::exists(others / "file"));
+}
+
+}  // namespace
+}  // namespace clique::test

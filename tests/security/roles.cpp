@@ -1,0 +1,176 @@
+// What each kind of process may still do when its walls are up, in processes that put them up around
+// themselves.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "daemon/confinement/confine.hpp"
+#include "daemon/confinement/system_calls.hpp"
+
+namespace clique::daemon::confinement {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Roles : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(secret_) << "secret";
+    std::ofstream(own_ / "file") << "own";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// What `act` returns in a process with the role's walls.
+  int in_role(Role role, const std::function<int()>& act, std::vector<fs::path> programs = {}) const {
+    return in_child([&] {
+      const auto missing = confine({role, own_, std::move(programs)}, Start::WithoutNamespaces, Mode::On);
+      for (const auto& [wall, reason] : missing)
+        if (wall == Wall::FileRights || wall == Wall::SystemCalls) return kNoWalls;
+      return act();
+    });
+  }
+  static int in_child(const std::function<int()>& act) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(act());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  static int error_of(long result) { return result < 0 ? errno : 0; }
+  static int error_of_open(const fs::path& path, int flags = O_RDONLY) {
+    return error_of(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  }
+  static int error_of_connect(std::uint16_t port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return errno;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return error_of(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address));
+  }
+  static int status_of(const char* program) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl(program, program, nullptr);
+      ::_exit(errno == EACCES ? 100 : 101);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  static fs::path temporary() {
+    std::string name = fs::temp_directory_path() / "clique-test-XXXXXX";
+    ::mkdtemp(name.data());
+    fs::create_directory(fs::path(name) / "own");
+    return name;
+  }
+
+  static constexpr int kNoWalls = 254;
+  const fs::path folder_ = temporary();
+  const fs::path secret_ = folder_ / "secret";
+  const fs::path own_ = folder_ / "own";
+};
+
+#define CLIQUE_IN_ROLE(variable, ...)        \
+  const int variable = in_role(__VA_ARGS__); \
+  if (variable == kNoWalls) GTEST_SKIP() << "this kernel lacks Landlock or seccomp"
+
+TEST_F(Roles, GivenAnyThenFilesOfOthersCannotBeRead) {
+  for (const Role role : {Role::OpenClWorker, Role::CudaWorker, Role::Compiler, Role::Probe}) {
+    CLIQUE_IN_ROLE(secret, role, [this] { return error_of_open(secret_); });
+    EXPECT_EQ(secret, EACCES);
+    EXPECT_EQ(in_role(role, [] { return error_of_open("/etc/passwd"); }), EACCES);
+    EXPECT_EQ(in_role(role, [] { return error_of_open("/usr/bin/env"); }), 0);
+    EXPECT_EQ(in_role(role, [] { return error_of_open("/dev/null", O_RDWR); }), 0);
+  }
+}
+
+TEST_F(Roles, GivenWorkersThenTheyWriteInTheirFolderAlone) {
+  for (const Role role : {Role::OpenClWorker, Role::CudaWorker}) {
+    CLIQUE_IN_ROLE(own, role, [this] {
+      fs::create_directories(own_ / "a/b");
+      std::ofstream(own_ / "a/file") << "text";
+      // PoCL moves files between folders.
+      return error_of(::rename((own_ / "a/file").c_str(), (own_ / "a/b/file").c_str()));
+    });
+    EXPECT_EQ(own, 0);
+    EXPECT_EQ(in_role(role, [this] { return error_of_open(folder_ / "new", O_WRONLY | O_CREAT); }), EACCES);
+    EXPECT_EQ(in_role(role, [this] { return error_of_open(secret_, O_WRONLY); }), EACCES);
+  }
+  EXPECT_EQ(in_role(Role::Compiler, [this] { return error_of_open(own_ / "new", O_WRONLY | O_CREAT); }),
+            EACCES);
+}
+
+TEST_F(Roles, GivenCompilerAndProbeThenTheyHaveNoNetwork) {
+  for (const Role role : {Role::Compiler, Role::Probe}) {
+    CLIQUE_IN_ROLE(network, role, [] { return error_of_connect(1); });
+    EXPECT_EQ(network, EPERM);
+  }
+  EXPECT_EQ(in_role(Role::Compiler, [] { return error_of(::socket(AF_UNIX, SOCK_STREAM, 0)); }), EPERM);
+  // Nobody listens there, which a worker may find out.
+  EXPECT_EQ(in_role(Role::OpenClWorker, [] { return error_of_connect(1); }), ECONNREFUSED);
+}
+
+TEST_F(Roles, GivenCompilerThenItStartsNothingButTheTranslator) {
+  CLIQUE_IN_ROLE(shell, Role::Compiler, [] { return status_of("/bin/sh"); });
+  EXPECT_EQ(shell, 100);
+  EXPECT_EQ(in_role(Role::Compiler, [] { return status_of("/bin/true"); }, {"/bin/true"}), 0);
+  EXPECT_EQ(in_role(Role::Compiler, [] { return status_of("/bin/sh"); }, {"/bin/true"}), 100);
+}
+
+TEST_F(Roles, GivenNothingElseKeepsSignalsInThenSystemCallsDo) {
+  const pid_t victim = ::getpid();
+  const auto kill_error = [victim](pid_t whom) {
+    return in_child([=] {
+      try {
+        // As no_new_privs demands.
+        confine({Role::Compiler, {}, {}}, Start::WithoutNamespaces, Mode::Off);
+        restrict_system_calls(Role::OpenClWorker, true);
+      } catch (const std::exception&) {
+        return kNoWalls;
+      }
+      return error_of(::kill(whom == 0 ? ::getpid() : victim, 0));
+    });
+  };
+  if (kill_error(0) == kNoWalls) GTEST_SKIP() << "this kernel lacks seccomp";
+  EXPECT_EQ(kill_error(0), 0);
+  EXPECT_EQ(kill_error(victim), EPERM);
+}
+
+TEST_F(Roles, GivenAnyThenLimitsAndPrivilegesAreSet) {
+  CLIQUE_IN_ROLE(limits, Role::OpenClWorker, [] {
+    rlimit core{}, files{};
+    ::getrlimit(RLIMIT_CORE, &core);
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    return core.rlim_max == 0 && files.rlim_cur == files.rlim_max ? 0 : 1;
+  });
+  EXPECT_EQ(limits, 0);
+  const int capabilities = in_role(Role::OpenClWorker, [] {
+    std::ifstream status("/proc/self/status");
+    int found = 0;
+    for (std::string line; std::getline(status, line);)
+      if (line == "CapEff:\t0000000000000000" || line == "CapPrm:\t0000000000000000" ||
+          line == "NoNewPrivs:\t1")
+        ++found;
+    return found;
+  });
+  EXPECT_EQ(capabilities, 3);
+}
+
+}  // namespace
+}  // namespace clique::daemon::confinement

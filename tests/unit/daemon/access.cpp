@@ -1,0 +1,133 @@
+// Whom the node admits, and what it says to others.
+#include "daemon/server/access.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "daemon/server/config_error.hpp"
+
+namespace clique::daemon {
+namespace {
+
+constexpr uid_t kOther = 54321;
+
+protocol::PublicKey key_of(std::uint8_t byte) {
+  protocol::PublicKey::Bytes bytes{};
+  bytes.fill(byte);
+  return protocol::PublicKey(bytes);
+}
+
+class AccessTest : public testing::Test {
+ protected:
+  AccessTest() {
+    settings.authorized_clients =
+        std::filesystem::temp_directory_path() / ("clique-clients-" + std::to_string(::getpid()));
+    std::ofstream(settings.authorized_clients)
+        << key_of(1).text() << " alice sessions=2 session-memory=64M\n# nobody else\n";
+    stranger.address = "10.0.0.1:5000";
+    stranger.key = key_of(9);
+  }
+  ~AccessTest() override { std::filesystem::remove_all(settings.authorized_clients); }
+
+  /// The client as whom the visitor is admitted; otherwise "no: " and the reason.
+  std::string decision(const Visitor& visitor) const {
+    const auto decided = Access(settings).decide(visitor, "alpha");
+    const auto* permit = std::get_if<Permit>(&decided);
+    return permit != nullptr ? permit->client : "no: " + std::get<std::string>(decided);
+  }
+
+  AccessSettings settings;
+  Visitor stranger;
+};
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(AccessTest, AuthorizedKeysHaveNamesAndLimits) {
+  Visitor alice = stranger;
+  alice.key = key_of(1);
+  const auto decided = Access(settings).decide(alice, "alpha");
+  const auto& permit = std::get<Permit>(decided);
+  EXPECT_EQ(permit.client, "alice");
+  EXPECT_EQ(permit.sessions, 2U);
+  EXPECT_EQ(permit.memory, 64U << 20U);
+  settings.keys = false;
+  EXPECT_CONTAINS(decision(alice), "no: ");
+}
+
+TEST_F(AccessTest, StrangersAreToldWhatHelps) {
+  const std::string reason = decision(stranger);
+  EXPECT_CONTAINS(reason,
+                  "no: the client's key " + key_of(9).fingerprint() + " is not authorized on node alpha");
+  EXPECT_CONTAINS(reason, "'clique authorize " + key_of(9).text() + " NAME'");
+  EXPECT_EQ(reason.find("local-users"), std::string::npos) << "not on this host";
+  stranger.user = kOther;
+  EXPECT_CONTAINS(decision(stranger), "or user 54321 with the setting local-users");
+}
+
+TEST_F(AccessTest, UsersOfThisHostAreAdmittedByTheKernelsWord) {
+  stranger.user = ::geteuid();
+  EXPECT_CONTAINS(decision(stranger), "user ");
+  EXPECT_EQ(decision(stranger).find("no: "), std::string::npos);
+  stranger.user = kOther;
+  EXPECT_CONTAINS(decision(stranger), "no: ");
+  settings.local_users = {kOther};
+  EXPECT_EQ(decision(stranger), "user 54321");
+  settings.local_users = {kOther + 1};
+  EXPECT_CONTAINS(decision(stranger), "no: ");
+  settings.all_local_users = true;
+  EXPECT_EQ(decision(stranger), "user 54321");
+  stranger.user.reset();
+  EXPECT_CONTAINS(decision(stranger), "no: ") << "on another host";
+}
+
+TEST_F(AccessTest, CredentialsCountIfTheSettingSaysSo) {
+  stranger.munge_user = kOther;
+  EXPECT_CONTAINS(decision(stranger), "no: ");
+  EXPECT_FALSE(Access(settings).wants_credential(stranger));
+  settings.munge = "";
+  EXPECT_EQ(decision(stranger), "munge user 54321");
+  EXPECT_TRUE(Access(settings).wants_credential(stranger));
+  stranger.munge_user.reset();
+  EXPECT_CONTAINS(decision(stranger), "set CLIQUE_AUTH=munge");
+  stranger.munge_failure = "it is too old";
+  EXPECT_CONTAINS(decision(stranger), "it is too old");
+  // Who is admitted anyway needs none.
+  stranger.key = key_of(1);
+  EXPECT_FALSE(Access(settings).wants_credential(stranger));
+}
+
+TEST_F(AccessTest, InsecureAdmitsAnybodyByAddress) {
+  settings.insecure = true;
+  EXPECT_EQ(decision(stranger), "anybody at 10.0.0.1");
+  stranger.key = key_of(1);
+  EXPECT_EQ(decision(stranger), "alice");
+}
+
+TEST_F(AccessTest, AListThatCannotBeReadIsAnErrorAtTheStart) {
+  std::filesystem::remove(settings.authorized_clients);
+  EXPECT_NO_THROW(Access{settings}) << "a missing one authorizes nobody";
+  std::filesystem::create_directory(settings.authorized_clients);
+  EXPECT_THROW(Access{settings}, ConfigError);
+}
+
+TEST_F(AccessTest, AChangedListIsReadAgain) {
+  Access access(settings);
+  Visitor bob = stranger;
+  bob.key = key_of(2);
+  EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, "alpha")));
+  std::ofstream(settings.authorized_clients) << key_of(2).text() << " bob\n";
+  std::filesystem::last_write_time(
+      settings.authorized_clients,
+      std::filesystem::last_write_time(settings.authorized_clients) + std::chrono::seconds(1));
+  access.refresh();
+  EXPECT_TRUE(std::holds_alternative<Permit>(access.decide(bob, "alpha")));
+  std::filesystem::remove(settings.authorized_clients);
+  access.refresh();
+  EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, "alpha")));
+}
+
+}  // namespace
+}  // namespace clique::daemon
