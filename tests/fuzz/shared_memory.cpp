@@ -210,7 +210,9 @@ class Session {
     copy_into_ring(place, input_.take(input_.number<std::uint8_t>()));
   }
   void copy_into_ring(std::uint64_t place, std::span<const std::byte> bytes) const {
-    for (const std::byte byte : bytes) ring()[place++ % SharedMemory::kRing] = byte;
+    // The flipper may be writing there, too.
+    for (const std::byte byte : bytes)
+      at<std::byte>(ring() + place++ % SharedMemory::kRing).store(byte, std::memory_order_relaxed);
   }
   /// The other side has received what this side has sent, or says something like it.
   void acknowledge() {
