@@ -3,6 +3,7 @@
 #include <string>
 
 #include "protocol/aggregate.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::protocol {
 
@@ -15,7 +16,12 @@ struct Pass {
   std::string worker;
   /// The role's secret key in Z85 for CURVE, or its password. Empty, as in tests: no authentication.
   std::string secret;
-  CLIQUE_FIELDS(Pass, worker, secret)
+  /// The secret from which the keys of streams are derived (protocol/streams/keys.hpp); 32 random bytes.
+  Bytes stream_key = {};
+
+  /// Whether what the pass admits to is encrypted.
+  bool encrypts() const { return !worker.empty(); }
+  CLIQUE_FIELDS(Pass, worker, secret, stream_key)
 };
 
 }  // namespace clique::protocol

@@ -1,8 +1,10 @@
 #include "daemon/common/control.hpp"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "protocol/codec.hpp"
@@ -17,6 +19,12 @@ using protocol::detail::Decoder;
 
 /// Larger than any packet: the names of a hundred devices, or the description of one.
 constexpr std::size_t kMaxPacket = 128U << 10U;
+
+/// Room for one descriptor beside a packet.
+union Handover {
+  cmsghdr align;
+  std::byte bytes[CMSG_SPACE(sizeof(int))];
+};
 
 /// Throws DecodeError, and std::runtime_error with the reason that the process sent instead of its result.
 msgpack::object_handle unpack(std::span<const std::byte> packet) {
@@ -68,12 +76,44 @@ void ControlChannel::send_packet(const protocol::Buffer& packet) const {
   static_cast<void>(::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL));
 }
 
-std::optional<std::vector<std::byte>> ControlChannel::receive() const {
+bool ControlChannel::send(const Notice& notice, const Fd& connection) const {
+  const protocol::Buffer packet = encode(notice);
+  iovec data{const_cast<std::byte*>(packet.bytes().data()), packet.size()};
+  Handover handover{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = handover.bytes;
+  message.msg_controllen = sizeof handover.bytes;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  const int fd = connection.get();
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+std::optional<std::vector<std::byte>> ControlChannel::receive(Fd* connection) const {
   std::vector<std::byte> packet(kMaxPacket);
+  iovec data{packet.data(), packet.size()};
+  Handover handover{};
+  msghdr message{};
   ssize_t size = 0;
   do {
-    size = ::recv(fd_.get(), packet.data(), packet.size(), 0);
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = handover.bytes;
+    message.msg_controllen = sizeof handover.bytes;
+    size = ::recvmsg(fd_.get(), &message, MSG_CMSG_CLOEXEC);
   } while (size < 0 && errno == EINTR);
+  const cmsghdr* const header = size >= 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    Fd received(fd);
+    if (connection != nullptr) *connection = std::move(received);
+  }
   if (size < 0 && errno != ECONNRESET)
     throw std::system_error(errno, std::generic_category(), "control channel");
   if (size <= 0) return std::nullopt;

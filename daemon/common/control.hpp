@@ -64,12 +64,14 @@ struct Notice {
   enum class Kind : std::uint8_t {
     Taken = 0,  ///< the client `text` (for logs) has got its address, and has to attach within kAttachSeconds
     HungUp = 1,  ///< the client has left the daemon: if it has not attached by now, it never will
-    Stop = 2     ///< the session has to end, for the reason `text`
+    Stop = 2,    ///< the session has to end, for the reason `text`
+    Stream = 3   ///< a connection for large transfers, which comes with the notice, has sent `request`
   };
   Kind kind = Kind::Taken;
   std::string text;
-  std::uint64_t memory = 0;  ///< Taken: the client's own limit on the session's memory, in bytes; 0: none
-  CLIQUE_FIELDS(Notice, kind, text, memory)
+  std::uint64_t memory = 0;      ///< Taken: the client's own limit on the session's memory, in bytes; 0: none
+  protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest
+  CLIQUE_FIELDS(Notice, kind, text, memory, request)
 };
 
 /// How long a client that was given a worker's address may take to attach.
@@ -88,11 +90,15 @@ class ControlChannel {
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const std::vector<Finding>& findings) const;
   void send(const Notice& notice) const;
+  /// Hands a connection over with the notice. Does not wait.
+  /// @returns false if the process is too busy to take it, or has gone
+  bool send(const Notice& notice, const Fd& connection) const;
   /// Sends the reason why the process cannot do its work.
   void send(const std::string& reason) const;
 
   /// Waits for a packet. Throws std::system_error. @returns nothing at end of file.
-  std::optional<std::vector<std::byte>> receive() const;
+  /// @param connection receives what the packet hands over; null: that is closed
+  std::optional<std::vector<std::byte>> receive(Fd* connection = nullptr) const;
 
  private:
   void send_packet(const protocol::Buffer& packet) const;

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -107,8 +108,8 @@ void Gate::watch(int fd, GuestId guest, std::uint32_t events, bool first) {
   ::epoll_ctl(events_.get(), first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 }
 
-std::vector<Greeting> Gate::turn() {
-  std::vector<Greeting> greetings;
+Arrivals Gate::turn() {
+  Arrivals arrivals;
   std::array<epoll_event, kEventsPerTurn> events{};
   const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
@@ -116,11 +117,11 @@ std::vector<Greeting> Gate::turn() {
     if (id == kListener) {
       for (int accepted = 0; accepted < kAcceptsPerTurn && accept();) ++accepted;
     } else if (const auto guest = guests_.find(id); guest != guests_.end()) {
-      serve(guest, greetings);
+      serve(guest, arrivals);
     }
   }
   close_late();
-  return greetings;
+  return arrivals;
 }
 
 bool Gate::accept() {
@@ -170,9 +171,50 @@ bool Gate::make_room() {
   return true;
 }
 
-void Gate::serve(Connections::iterator connection, std::vector<Greeting>& greetings) {
+std::optional<bool> Gate::is_stream(Connections::iterator connection) {
+  std::uint8_t first = 0;
+  const ssize_t count = ::recv(connection->second.socket.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (count > 0) return first == protocol::StreamRequest::kFirstByte;
+  if (count == 0 || (errno != EAGAIN && errno != EINTR)) drop(connection, "");
+  return std::nullopt;
+}
+
+void Gate::read_request(Connections::iterator connection, std::vector<StreamVisit>& streams) {
+  Connection& guest = connection->second;
+  StreamVisit visit;
+  const std::size_t before = guest.request.size();
+  guest.request.resize(visit.request.size());
+  const ssize_t count =
+      ::recv(guest.socket.get(), guest.request.data() + before, guest.request.size() - before, MSG_DONTWAIT);
+  guest.request.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
+    drop(connection, "");
+    return;
+  }
+  if (guest.request.size() < visit.request.size()) return;
+  std::copy(guest.request.begin(), guest.request.end(), visit.request.begin());
+  const auto worker = protocol::StreamRequest::worker_of(visit.request);
+  if (!worker) {
+    drop(connection, "speaks neither TLS nor this version of the protocol of large transfers");
+    return;
+  }
+  visit.worker = *worker;
+  visit.socket = std::move(guest.socket);
+  visit.address = std::move(guest.address);
+  ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, visit.socket.get(), nullptr);
+  guests_.erase(connection);
+  streams.push_back(std::move(visit));
+}
+
+void Gate::serve(Connections::iterator connection, Arrivals& arrivals) {
   Connection& guest = connection->second;
   if (!guest.channel) {
+    const auto stream = is_stream(connection);
+    if (!stream) return;
+    if (*stream || !guest.request.empty()) {
+      read_request(connection, arrivals.streams);
+      return;
+    }
     try {
       guest.channel = std::make_unique<protocol::TlsChannel>(tls_, std::move(guest.socket), kLongestHello);
     } catch (const protocol::SecurityError& error) {
@@ -187,7 +229,7 @@ void Gate::serve(Connections::iterator connection, std::vector<Greeting>& greeti
       return;
     }
     try {
-      read_hello(connection, records, greetings);
+      read_hello(connection, records, arrivals.greetings);
     } catch (const protocol::DecodeError& error) {
       drop(connection, fmt::format("sent a malformed message: {}", error.what()));
       return;

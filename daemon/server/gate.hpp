@@ -17,6 +17,7 @@
 #include "protocol/messages/session.hpp"
 #include "protocol/security/socket_owner.hpp"
 #include "protocol/security/tls.hpp"
+#include "protocol/streams/handshake.hpp"
 
 namespace clique::daemon {
 
@@ -40,10 +41,25 @@ struct Greeting {
   protocol::Hello hello;
 };
 
-/// The daemon's port. Accepts connections, has each prove a key, and reads one Hello from it. Until then, a
-/// connection costs bounded memory, descriptors and time, however many there are: the one that has waited
-/// longest, of the address that has most of them, makes room for a new one. Whom to admit is the caller's
-/// decision. Nothing waits. One thread.
+/// A connection for large transfers, which is for a worker. Nobody knows yet who made it.
+struct StreamVisit {
+  Fd socket;
+  std::string address;  ///< ADDRESS:PORT of the other end
+  protocol::StreamAddress worker{};
+  protocol::StreamRequest::Message request{};
+};
+
+/// What has come to the gate.
+struct Arrivals {
+  std::vector<Greeting> greetings;
+  std::vector<StreamVisit> streams;
+};
+
+/// The daemon's port. Accepts connections, has each prove a key, and reads one Hello from it. A connection
+/// that begins with a StreamRequest instead leaves the gate with it. Until then, a connection costs bounded
+/// memory, descriptors and time, however many there are: the one that has waited longest, of the address that
+/// has most of them, makes room for a new one. Whom to admit is the caller's decision. Nothing waits. One
+/// thread.
 class Gate {
  public:
   using Clock = std::chrono::steady_clock;
@@ -56,8 +72,8 @@ class Gate {
   /// A descriptor that is readable while turn() has something to do.
   int fd() const { return events_.get(); }
 
-  /// Accepts, receives and sends for a bounded time. @returns what has been asked for
-  std::vector<Greeting> turn();
+  /// Accepts, receives and sends for a bounded time. @returns what has come
+  Arrivals turn();
 
   bool connected(GuestId guest) const { return guests_.contains(guest); }
   /// Sends a message. @returns false if the guest has gone
@@ -84,7 +100,8 @@ class Gate {
   };
   struct Connection {
     Stage stage = Stage::Stranger;
-    Fd socket;                                      ///< until the first byte arrives
+    Fd socket;                                      ///< until the first byte arrives, or of a stream
+    std::vector<std::uint8_t> request;              ///< of a stream, as far as it has arrived
     std::unique_ptr<protocol::TlsChannel> channel;  ///< afterwards
     std::string host;                               ///< numeric address, without the port
     std::string address;
@@ -101,7 +118,11 @@ class Gate {
   /// How many connections nobody is admitted on: those of strangers, and those that have their answer.
   std::size_t strangers() const;
   /// Serves a connection that has something to receive or to send.
-  void serve(Connections::iterator connection, std::vector<Greeting>& greetings);
+  void serve(Connections::iterator connection, Arrivals& arrivals);
+  /// Whether a connection is a stream. @returns nothing if that is not known yet, or the connection was
+  /// dropped
+  std::optional<bool> is_stream(Connections::iterator connection);
+  void read_request(Connections::iterator connection, std::vector<StreamVisit>& streams);
   void read_hello(Connections::iterator connection, const std::shared_ptr<const std::string>& records,
                   std::vector<Greeting>& greetings);
   /// The same as answer().

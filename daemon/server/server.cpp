@@ -147,7 +147,9 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   }
   taken_.remove_if([&](Taken& taken) { return has_ended(taken, readable(taken.process.control().fd())); });
   // Also if nothing has arrived, because it closes connections whose time is over.
-  for (Greeting& greeting : gate_.turn()) greet(std::move(greeting));
+  Arrivals arrivals = gate_.turn();
+  for (Greeting& greeting : arrivals.greetings) greet(std::move(greeting));
+  for (StreamVisit& visit : arrivals.streams) hand_over(std::move(visit));
   if (desk_ && readable(desk_->fd()))
     for (Greeting& greeting : desk_->done()) decide(std::move(greeting));
   // A client that asks after a failure causes another try, and is refused only if that fails as well.
@@ -209,7 +211,7 @@ bool Server::has_ended(Taken& taken, bool readable) {
 void Server::retire(Set set) {
   for (Worker& worker : set) {
     worker.process.kill();
-    taken_.push_back({0, "", "no client", 0, std::move(worker.process), Clock::now(), Clock::now()});
+    taken_.push_back({0, "", "no client", 0, {}, std::move(worker.process), Clock::now(), Clock::now()});
   }
 }
 
@@ -290,6 +292,25 @@ bool Server::look_at(Worker& worker) {
     if (worker.ready) failure_.clear();
     return false;
   }
+}
+
+void Server::hand_over(StreamVisit&& visit) {
+  const auto worker = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& taken) {
+    return std::equal(taken.streams.begin(), taken.streams.end(), visit.worker.begin(), visit.worker.end()) &&
+           taken.closed == Clock::time_point();
+  });
+  Notice notice{Notice::Kind::Stream, visit.address};
+  notice.request.assign(visit.request.begin(), visit.request.end());
+  // In both cases the connection is closed, and whoever made it tries again if it still needs it.
+  if (worker == taken_.end())
+    warn_limited(strangers_, fmt::format("closed a connection for large transfers of {}: no session of this "
+                                         "node has its number; it may have ended",
+                                         visit.address));
+  else if (!worker->process.control().send(notice, visit.socket))
+    warn_limited(strangers_,
+                 fmt::format("closed a connection for large transfers of {}: the worker of {} does "
+                             "not take it",
+                             visit.address, worker->client));
 }
 
 void Server::greet(Greeting&& greeting) {
@@ -446,7 +467,7 @@ void Server::welcome(const Waiting& client, Set set) {
     if (!client.permit.shared) worker.process.use_programs_of(client.permit.client);
     worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory});
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
-                      std::move(worker.process), Clock::now()});
+                      worker.ready->address.streams, std::move(worker.process), Clock::now()});
   }
   spdlog::info("session for {} as {}: workers assigned", client.client, client.permit.client);
   gate_.answer(client.guest, message);

@@ -62,10 +62,11 @@ class Server {
   };
   /// A worker that has a session, or is ending.
   struct Taken {
-    GuestId guest;          ///< its client's, while that may still attach; 0 afterwards
-    std::string identity;   ///< Permit::client
-    std::string client;     ///< for logs
-    std::uint64_t session;  ///< 0: it never had one
+    GuestId guest;            ///< its client's, while that may still attach; 0 afterwards
+    std::string identity;     ///< Permit::client
+    std::string client;       ///< for logs
+    std::uint64_t session;    ///< 0: it never had one
+    protocol::Bytes streams;  ///< WorkerAddress::streams
     ChildProcess process;
     Clock::time_point since;
     /// When the worker closed its channel, which it does when it ends; before, the epoch.
@@ -83,6 +84,8 @@ class Server {
   Worker start_worker(const SelectedPlatform& platform, std::size_t position) const;
   /// Notes why no workers could be started, and logs it once. Another try is made later.
   void fail_start(std::string why);
+  /// Hands a connection to the worker that it is for.
+  void hand_over(StreamVisit&& visit);
   /// Decides about a client, or has its credential looked at first.
   void greet(Greeting&& greeting);
   void decide(Greeting&& greeting);

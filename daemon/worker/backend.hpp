@@ -140,6 +140,10 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// The shared memory is about to be unmapped.
   virtual void unshare(std::span<std::byte> memory) = 0;
 
+  /// Memory for a part of a transfer that is about to arrive, from which write() of its TransferSink needs no
+  /// copy. Any thread. Throws std::exception if there is none.
+  virtual std::shared_ptr<std::byte> memory_for_part(std::size_t size) = 0;
+
   /// A batch was handled: commands that the driver holds back have to start now.
   virtual void flush() = 0;
 

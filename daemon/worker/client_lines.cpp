@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/worker/segments.hpp"
+#include "daemon/worker/worker_streams.hpp"
 
 namespace clique::daemon {
 
@@ -170,6 +171,10 @@ void ClientLines::send(protocol::PeerData&& part) {
     lent_ = true;
     // The main thread collects what the client gives back, and must not sleep before it has looked for that.
     surroundings_.tasks.post([] {});
+    return;
+  }
+  if (streams_ != nullptr && part.data.bytes.size() > 0 && streams_->client_connected()) {
+    streams_->send_to_client(std::move(part));
     return;
   }
   surroundings_.tasks.post([this, part = std::move(part)] {

@@ -19,6 +19,7 @@
 namespace clique::daemon {
 
 class Segments;
+class WorkerStreams;
 
 /// What the client sends: commands, through its commands connection or shared memory, and large transfers,
 /// through lines of their own on the same socket. Also the route for what is pushed to the client. Main
@@ -34,6 +35,9 @@ class ClientLines final : public PeerLinks::ClientLink {
   /// Before open(): the client uses this memory.
   void share(std::shared_ptr<protocol::SharedMemory> memory) { shared_ = std::move(memory); }
   const std::shared_ptr<protocol::SharedMemory>& shared() const { return shared_; }
+
+  /// From now on large transfers to the client go through streams if it has any.
+  void use(WorkerStreams& streams) { streams_ = &streams; }
 
   /// Whether the client has attached its commands connection.
   bool attached() const { return !commands_.routing_id().empty(); }
@@ -92,6 +96,7 @@ class ClientLines final : public PeerLinks::ClientLink {
   std::map<protocol::LineId, InwardLine> uplinks_;
   std::map<protocol::LineId, OutwardLine> downlinks_;
   std::size_t next_downlink_ = 0;
+  WorkerStreams* streams_ = nullptr;
   std::map<std::string, protocol::LineId> bulk_ids_;  // uplinks and downlinks by their routing ids
   std::set<std::string> former_ids_;                  // of connections that were replaced or came too late
 

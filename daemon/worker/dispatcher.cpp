@@ -166,12 +166,17 @@ void Dispatcher::handle_peer(const protocol::Incoming& incoming) {
 
 bool Dispatcher::handle_part() {
   if (parts_.empty()) return false;
-  const Part part = std::move(parts_.front());
+  Part part = std::move(parts_.front());
   parts_.pop_front();
+  if (auto* const data = std::get_if<protocol::PeerData>(&part.content)) {
+    Handler{*this, part.sender}(std::move(*data));
+    return true;
+  }
+  const auto& incoming = std::get<protocol::Incoming>(part.content);
   if (part.sender == Sender::Client) {
-    handle(protocol::BulkMessages{}, part.incoming, Sender::Client);
+    handle(protocol::BulkMessages{}, incoming, Sender::Client);
   } else {
-    handle_peer(part.incoming);
+    handle_peer(incoming);
   }
   return true;
 }

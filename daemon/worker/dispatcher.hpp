@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "daemon/worker/recordings.hpp"
@@ -42,8 +43,10 @@ class Dispatcher {
   void queue_part(protocol::Incoming&& incoming, Sender sender) {
     parts_.push_back({std::move(incoming), sender});
   }
-  /// Handles one of the queued batches: they are handled one at a time, so that small commands wait for one
-  /// of them at most. @returns whether there was any.
+  /// The same for a part that has come through a stream.
+  void queue_part(protocol::PeerData&& part, Sender sender) { parts_.push_back({std::move(part), sender}); }
+  /// Handles one of the queued batches and parts: they are handled one at a time, so that small commands wait
+  /// for one of them at most. @returns whether there was any.
   bool handle_part();
 
   /// The shortest time in which the client answered an answer to its SyncClock with another SyncClock; 0:
@@ -56,7 +59,7 @@ class Dispatcher {
   /// Overloads for the messages that are not the backend's alone.
   struct Handler;
   struct Part {
-    protocol::Incoming incoming;
+    std::variant<protocol::Incoming, protocol::PeerData> content;
     Sender sender;
   };
 

@@ -24,6 +24,18 @@ void PeerLinks::connect(const protocol::ConnectPeer& message) {
                      " is not tcp://HOST:PORT");
   Link link{.endpoint = message.endpoint, .pass = message.pass};
   add_line(link);
+  if (!message.streams.empty()) {
+    protocol::StreamTarget target{.endpoint = message.daemon,
+                                  .role = protocol::StreamRequest::Role::Peer,
+                                  .secret = message.pass.stream_key,
+                                  .encrypt = message.pass.encrypts()};
+    if (!protocol::is_tcp_endpoint(target.endpoint) || message.streams.size() != target.worker.size())
+      throw RuleBroken("daemon '" + message.daemon + "' of peer " + std::to_string(message.peer) +
+                       " is not tcp://HOST:PORT, or its address for streams does not have " +
+                       std::to_string(target.worker.size()) + " bytes");
+    std::copy(message.streams.begin(), message.streams.end(), target.worker.begin());
+    link.streams = std::make_unique<PeerStreams>(patience_, std::move(target));
+  }
   const std::lock_guard lock(mutex_);
   links_.insert_or_assign(message.peer, std::move(link));
 }
@@ -89,8 +101,7 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   }
   if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
   const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  const unsigned fewest =
-      round_trip > protocol::kLongWay ? kFewest : kFewest * protocol::bulk_connections(false);
+  const unsigned fewest = round_trip > protocol::kLongWay ? kFewest : kFewest * protocol::stream_count(false);
   return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
 }
 
@@ -100,6 +111,31 @@ bool PeerLinks::try_shared(Link& link) {
   if (link.shared->try_send(batch_) != protocol::SharedMemory::Sent::Yes) return false;
   if (payloads) lending_ = true;
   return true;
+}
+
+bool PeerLinks::try_stream(Link& link, protocol::PeerData& part) {
+  if (!link.streams || link.gone || link.shares() || part.data.bytes.size() < kLarge) return false;
+  link.streams->send(std::move(part), link.long_way());
+  return true;
+}
+
+void PeerLinks::PeerStreams::send(protocol::PeerData&& part, bool long_way) {
+  set_.open(protocol::stream_count(long_way), 0);
+  set_.send(std::move(part));
+}
+
+std::shared_ptr<std::byte> PeerLinks::PeerStreams::place(const protocol::RecordHeader& /*part*/,
+                                                         bool /*sealed*/) {
+  throw protocol::DecodeError("a worker sends data on a stream that it has accepted");
+}
+
+void PeerLinks::PeerStreams::arrived(protocol::PeerData&& /*part*/) {
+  throw protocol::DecodeError("a worker sends a message on a stream that it has accepted");
+}
+
+void PeerLinks::PeerStreams::failed(const std::string& reason) {
+  spdlog::warn("large transfers to another node: {}", reason);
+  lost_.store(true, std::memory_order_relaxed);
 }
 
 void PeerLinks::send_batch(Link& link) {
@@ -131,6 +167,7 @@ void PeerLinks::with_lines(Link& link, F&& action) {
 void PeerLinks::end(Link& link) {
   link.gone = true;
   for (const Tended& tended : link.lines) tended.line->close(0);
+  if (link.streams) link.streams->close();
   // The peer gives no blocks back any more.
   if (link.shared) link.shared->forget_loans();
 }
@@ -142,6 +179,10 @@ std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_po
   down_ = false;
   for (auto& entry : links_) {
     Link& link = entry.second;
+    if (link.streams && link.streams->lost() && !link.gone) {
+      end(link);
+      if (patience_.count() > 0) lost.push_back(entry.first);
+    }
     for (Tended& tended : link.lines) {
       if (link.gone) break;
       const Advice advice = tended.repair.look(*tended.line, now, patience_);

@@ -12,6 +12,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/messages/peers.hpp"
 #include "protocol/messages/transfers.hpp"
+#include "protocol/streams/stream_set.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
@@ -87,6 +88,9 @@ class PeerLinks {
     const std::lock_guard lock(mutex_);
     const auto link = links_.find(peer);
     if (link == links_.end()) return;
+    if constexpr (std::is_same_v<M, protocol::PeerData>) {
+      if (try_stream(link->second, message)) return;
+    }
     batch_.add(message);
     send_batch(link->second);
   }
@@ -121,6 +125,25 @@ class PeerLinks {
   void hush();
 
  private:
+  /// The streams to a peer, which are opened when they are first needed.
+  class PeerStreams final : private protocol::StreamSet::Owner {
+   public:
+    PeerStreams(std::chrono::milliseconds patience, protocol::StreamTarget target)
+        : set_(*this, patience, std::move(target)) {}
+    void send(protocol::PeerData&& part, bool long_way);
+    /// Whether they have failed, and the peer cannot be reached any more.
+    bool lost() const { return lost_.load(std::memory_order_relaxed); }
+    /// Ends the connections, and releases what was to be sent.
+    void close() { set_.close(); }
+
+   private:
+    std::shared_ptr<std::byte> place(const protocol::RecordHeader& part, bool sealed) override;
+    void arrived(protocol::PeerData&& part) override;
+    void failed(const std::string& reason) override;
+
+    std::atomic<bool> lost_{false};
+    protocol::StreamSet set_;
+  };
   struct Tended {
     std::unique_ptr<protocol::Line> line;
     protocol::Repair repair = {};
@@ -132,6 +155,7 @@ class PeerLinks {
     std::size_t next = 0;
     bool gone = false;
     std::shared_ptr<protocol::SharedMemory> shared = nullptr;
+    std::unique_ptr<PeerStreams> streams = nullptr;  ///< null: large messages go through the lines
     bool long_way() const { return lines.front().line->round_trip() > protocol::kLongWay; }
     /// Whether messages can go through shared memory.
     bool shares() const { return shared && !gone; }
@@ -139,6 +163,8 @@ class PeerLinks {
   void add_line(Link& link);
   void send_batch(Link& link);
   bool try_shared(Link& link);
+  /// Sends a large part through streams if they are the way to the peer. @returns whether it did
+  static bool try_stream(Link& link, protocol::PeerData& part);
   /// Sends nothing more to the peer.
   static void end(Link& link);
   /// Calls action(), which uses the link's lines, unless the link is gone.

@@ -77,7 +77,9 @@ Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel&
       client_lines_(std::move(sockets.commands), admission_, connections_, dispatcher_, segments_,
                     surroundings, acknowledge(patience)),
       peer_inbox_(std::move(sockets.peers), admission_, dispatcher_, surroundings.waiting,
-                  acknowledge(patience)) {
+                  acknowledge(patience)),
+      streams_(authenticator, surroundings, backend, dispatcher_) {
+  client_lines_.use(streams_);
   surroundings_.peers.set_client(client_lines_);
 }
 
@@ -212,7 +214,8 @@ void Session::tend_peers() {
 }
 
 void Session::obey_starter() {
-  const auto packet = control_.receive();
+  Fd connection;
+  const auto packet = control_.receive(&connection);
   if (!packet) throw SessionOver{"the process that started this worker is gone"};
   const Notice notice = parse_notice(*packet);
   switch (notice.kind) {
@@ -226,6 +229,9 @@ void Session::obey_starter() {
       break;
     case Notice::Kind::Stop:
       throw DeviceFailed(notice.text);
+    case Notice::Kind::Stream:
+      streams_.accept(std::move(connection), notice.request, notice.text);
+      break;
   }
 }
 

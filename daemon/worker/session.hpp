@@ -12,6 +12,7 @@
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/peer_inbox.hpp"
 #include "daemon/worker/segments.hpp"
+#include "daemon/worker/worker_streams.hpp"
 #include "protocol/transport/authentication.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
@@ -73,6 +74,7 @@ class Session {
   ClientConnections connections_;
   ClientLines client_lines_;
   PeerInbox peer_inbox_;
+  WorkerStreams streams_;
   std::string reports_id_;  // routing id of the first reports connection; empty before
   Attempts report_attempts_;
   bool open_ = false;

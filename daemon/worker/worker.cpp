@@ -119,7 +119,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
                    authenticator.pass(Role::Client),
                    authenticator.pass(Role::Peer),
                    offer->name(),
-                   0};
+                   0,
+                   WorkerStreams::new_address()};
   Session session(context, {std::move(commands), std::move(peers)}, control, authenticator, std::move(offer),
                   options.session.resume_timeout, surroundings, *backend);
   for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);

@@ -46,10 +46,15 @@ class TomlReader {
         const auto text = value.value_exact<std::string>();
         if (!text) fail(value, R"(auth takes "keys" or "munge")");
         at(value, [&] { settings.security.munge = parse_auth(*text, "auth"); });
+      } else if (key == "transport") {
+        const auto text = value.value_exact<std::string>();
+        if (!text) fail(value, R"(transport takes "auto" or "zeromq")");
+        at(value, [&] { settings.streams = parse_transport(*text, "transport"); });
       } else {
-        fail_at(path_, key.source(),
-                "unknown key " + in_quotes(key.str()) +
-                    "; known are nodes, [[node]], connect_timeout_ms, insecure, encryption and auth");
+        fail_at(
+            path_, key.source(),
+            "unknown key " + in_quotes(key.str()) +
+                "; known are nodes, [[node]], connect_timeout_ms, insecure, encryption, auth and transport");
       }
     }
     return settings;

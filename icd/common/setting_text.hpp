@@ -28,6 +28,8 @@ std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_v
 /// "all" or "none": whether nodes have to encrypt everything. Throws SettingError.
 /// @param name of the setting
 bool parse_encryption(std::string_view text, std::string_view name);
+/// Whether the transport allows streams. Throws SettingError unless the text is "auto" or "zeromq".
+bool parse_transport(std::string_view text, std::string_view name);
 
 /// "keys", "munge" or "munge:SOCKET": munged's socket if nodes are shown MUNGE credentials, empty: its
 /// default. Throws SettingError.

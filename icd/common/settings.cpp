@@ -93,6 +93,13 @@ bool parse_shared_memory(const std::string& text) {
 
 }  // namespace
 
+bool parse_transport(std::string_view text, std::string_view name) {
+  if (text != "auto" && text != "zeromq")
+    throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                       "; write auto, or zeromq to send large transfers through ZeroMQ");
+  return text == "auto";
+}
+
 bool parse_encryption(std::string_view text, std::string_view name) {
   if (text != "all" && text != "none")
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
@@ -155,6 +162,8 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
     settings.connect_timeout = parse_connect_timeout(*text);
   if (const auto text = environment("CLIQUE_SHARED_MEMORY"); text && !text->empty())
     settings.shared_memory = parse_shared_memory(*text);
+  if (const auto text = given(environment, "CLIQUE_TRANSPORT"))
+    settings.streams = parse_transport(*text, "CLIQUE_TRANSPORT");
   try {
     settings.spin_time = protocol::parse_spin_time(environment("CLIQUE_SPIN_US").value_or("").c_str());
   } catch (const std::runtime_error& error) {

@@ -45,6 +45,9 @@ inline constexpr std::array kVariables{
                 "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
     SettingInfo{"CLIQUE_SHARED_MEMORY", "1",
                 "0: workers on this host are reached through the network, 1: through shared memory"},
+    SettingInfo{"CLIQUE_TRANSPORT", "auto",
+                "how large transfers travel through the network: auto: through connections made for them; "
+                "zeromq: through ZeroMQ, like commands"},
     SettingInfo{"CLIQUE_SPIN_US", "depends on the processors",
                 "how long a waiting thread polls before it sleeps, in microseconds, 0 to 1000000"},
     SettingInfo{"CLIQUE_LOG", "none", "debug: every call that fails prints its reason on standard error"},
@@ -68,6 +71,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which goes first"},
     SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which goes first"},
     SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which goes first"},
+    SettingInfo{"transport", "\"auto\"", "as CLIQUE_TRANSPORT, which goes first"},
 };
 
 /// A setting that cannot be used. what() says where it is, what is wrong and what is allowed.
@@ -123,6 +127,8 @@ struct NodeSettings {
   SecuritySettings security;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
+  /// Whether large transfers travel through streams. Otherwise they use ZeroMQ, like commands.
+  bool streams = true;
   /// How long waiting threads poll; nothing: what suits this host.
   std::optional<std::chrono::microseconds> spin_time;
 

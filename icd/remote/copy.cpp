@@ -129,7 +129,7 @@ Helpers* helpers() {
 
 void copy(std::byte* to, const std::byte* from, std::size_t size, Through through) {
   Helpers* all = nullptr;
-  if (size >= kLarge)
+  if (size >= kLarge && through != Through::Stream)
     all = through == Through::Network ? helpers<Through::Network>() : helpers<Through::Memory>();
   if (all != nullptr)
     all->copy(to, from, size);

@@ -9,6 +9,7 @@ namespace clique::icd {
 enum class Through {
   Memory,   ///< through memory that processes share; no other thread works on the transfer
   Network,  ///< through ZeroMQ, whose threads need processors at the same time
+  Stream,   ///< through a stream: each has a thread that copies, too
 };
 
 /// memcpy. Several threads copy large blocks if the host has processors to spare, because one thread alone

@@ -130,6 +130,19 @@ void Inbox::run(Errand errand) {
   if (errand.then) errand.then();
 }
 
+void Inbox::post(std::function<void()> function) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    afterwards_.push_back(std::move(function));
+    unsettled_.store(true);
+    settled_ = false;
+    if (std::exchange(sleeping_, false)) wake();
+    if (leader_.load() != std::thread::id() || !followers_.empty()) return;
+  }
+  control_.stir();
+}
+
 Errand Inbox::take_errand() {
   Errand errand = std::move(errands_.front());
   errands_.pop_front();
@@ -187,7 +200,7 @@ void Inbox::leave(bool attended) {
   {
     std::lock_guard lock(mutex_);
     leader_.store(std::thread::id());
-    settled_ = drained_ && next_ == queue_.size();
+    settled_ = drained_ && next_ == queue_.size() && afterwards_.empty();
     if (attended) ++attendances_;
     if (!followers_.empty()) turn_.notify_one();
   }

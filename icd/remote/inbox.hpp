@@ -77,6 +77,10 @@ class Inbox {
   /// other thread waits, runs it now.
   void run(Errand errand);
 
+  /// Has the receiving thread, or the background thread if there is none, call the function soon. Dropped
+  /// once the connection has ended. Any thread.
+  void post(std::function<void()> function);
+
   /// Keeps waiting threads awake for a transfer of this many bytes (protocol::Vigil). Any thread.
   void expect_transfer(std::uint64_t size) { vigil_.prolong(size); }
 
@@ -191,7 +195,7 @@ class Inbox {
   Arrival arrivals_ = 0;
   Arrival leader_arrival_ = 0;
   std::deque<Errand> errands_;
-  std::deque<std::function<void()>> afterwards_;  // Errand::then of errands that were run
+  std::deque<std::function<void()>> afterwards_;  // Errand::then of errands that were run, and post()
   unsigned errands_running_ = 0;                  // of errands with an Errand::then
   unsigned attendances_ = 0;
   std::uint64_t batches_ = 0;  // handled so far

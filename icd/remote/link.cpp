@@ -90,6 +90,10 @@ void Link::run(Errand errand) {
   session_->inbox().run(std::move(errand));
 }
 
+void Link::on_receiver(std::function<void()> function) {
+  session_->inbox().post(std::move(function));
+}
+
 void Link::expect_pushes() {
   if (!birthplace_.foreign()) session_->expect_pushes();
 }

@@ -102,6 +102,9 @@ class Link {
   void cancel_upload(protocol::CommandId transfer, std::function<void()> then);
   /// For Reports: Inbox::run().
   void run(Errand errand);
+  /// Has the thread that receives call the function soon, between two messages. It must not wait. Never
+  /// called once the link is lost. Any thread.
+  void on_receiver(std::function<void()> function);
   /// Must be called before a Push to protocol::kClientPeer is posted. Parts of the push may arrive after
   /// later reports.
   void expect_pushes();

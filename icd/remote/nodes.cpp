@@ -58,6 +58,7 @@ Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, cons
   in_parallel(workers.size(), [&](std::size_t i) {
     try {
       if (!settings.shared_memory) workers[i].shared.clear();
+      if (!settings.streams) workers[i].streams.clear();
       opened.links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
       failures[i] = "worker " + std::to_string(i + 1) + " cannot be used: " + error.what();
@@ -101,7 +102,7 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
   for (const auto& worker : welcome.workers)
     workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
                        tcp(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
-                       worker.driver});
+                       worker.driver, worker.streams, tcp(address, node.port), tcp(peers_host, node.port)});
   return workers;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "protocol/ids.hpp"
@@ -14,10 +17,10 @@ struct Print;
 
 namespace clique::icd {
 
-/// Receives what a worker reports unasked. The functions are called on whichever thread receives, one call at
-/// a time per link, in the order of arrival. They must not wait for the link. They may post to links, lock
-/// their own data and run the application's callbacks. (If such a callback waits for the link against the
-/// rules, its thread goes on receiving meanwhile.)
+/// Receives what a worker reports unasked. The functions, except place() and arrived(), are called on
+/// whichever thread receives, one call at a time per link, in the order of arrival. They must not wait for
+/// the link. They may post to links, lock their own data and run the application's callbacks. (If such a
+/// callback waits for the link against the rules, its thread goes on receiving meanwhile.)
 class Reports {
  public:
   virtual ~Reports() = default;
@@ -25,6 +28,15 @@ class Reports {
   virtual void data(protocol::Data&& data) = 0;
   /// A part of a push to this client. Parts arrive in any order, also relative to other reports.
   virtual void pushed(protocol::PeerData&& part) = 0;
+  /// The memory that a part of a push to this client is for, so that it can arrive there. It is not given
+  /// back to the application before the returned owner is released. Any thread.
+  /// @returns null if the part has to arrive elsewhere
+  virtual std::shared_ptr<std::byte> place(protocol::CommandId transfer, std::uint64_t offset,
+                                           std::size_t size) = 0;
+  /// A part of a push to this client has come through a stream: as pushed(), but on any thread. Its payload
+  /// is in the memory that place() has returned, or, without an owner, in memory that is valid during the
+  /// call.
+  virtual void arrived(protocol::PeerData&& part) = 0;
   virtual void print(protocol::Print&& text) = 0;
   virtual void failed(protocol::Failed&& failure) = 0;
   /// The worker cannot reach another worker.

@@ -62,8 +62,9 @@ Session::Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono:
       outbox_(commands_, shared_, upkeep_),
       inbox_(reports_, shared_, *this, upkeep_),
       bulk_(zmq, worker, inbox_, upkeep_),
+      streams_(worker, dispatch_, upkeep_),
       shared_route_(shared_, outbox_),
-      uploads_(shared_ ? static_cast<Uploads::Way&>(shared_route_) : bulk_),
+      uploads_(upload_way()),
       dispatch_(answers_, uploads_, bulk_, inbox_, upkeep_),
       reconnect_(commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
       clock_(answers_, outbox_) {
@@ -94,12 +95,19 @@ void Session::open(std::chrono::milliseconds timeout) {
                                              std::to_string(timeout.count()) + " ms");
   long_way_ = !shared_ && clock_.round_trip() > protocol::kLongWay;
   bulk_.configure(reconnect_.timeout() > 0ms, long_way_);
+  streams_.configure(reconnect_.timeout(), long_way_);
   uploads_.set_window(upload_window());
+}
+
+Uploads::Way& Session::upload_way() {
+  if (shared_) return shared_route_;
+  if (streams_.usable()) return streams_;
+  return bulk_;
 }
 
 std::size_t Session::upload_window() const {
   if (shared_) return kWindow;
-  const std::size_t least = long_way_ ? kWindow : kWindow * protocol::bulk_connections(false);
+  const std::size_t least = long_way_ ? kWindow : kWindow * protocol::stream_count(false);
   const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
   return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
 }
@@ -132,7 +140,11 @@ void Session::describe(protocol::Attached&& attached) {
 }
 
 void Session::expect_pushes() {
-  if (!shared_) bulk_.open_incoming();
+  if (shared_) return;
+  if (streams_.usable())
+    streams_.open();
+  else
+    bulk_.open_incoming();
 }
 
 std::string Session::loss() {
@@ -167,6 +179,7 @@ void Session::ended(const std::string& reason) {
   outbox_.close(by_ourselves ? kGoodbyeMs : 0);
   const auto cancelled = uploads_.close();
   bulk_.close();
+  streams_.close();
   for (const auto& then : cancelled) then();
   const std::string& last_words = dispatch_.last_words();
   const std::string why = last_words.empty() ? reason : "the worker ended the session: " + last_words;

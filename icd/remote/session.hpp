@@ -12,6 +12,7 @@
 
 #include "icd/remote/answers.hpp"
 #include "icd/remote/bulk_lines.hpp"
+#include "icd/remote/bulk_streams.hpp"
 #include "icd/remote/inbox.hpp"
 #include "icd/remote/outbox.hpp"
 #include "icd/remote/reconnect.hpp"
@@ -34,7 +35,7 @@ inline constexpr std::chrono::milliseconds kOfferTimeout{1000};
 ///
 /// - Outbox and Inbox: commands to the worker, reports from it;
 /// - ReportDispatch and Answers: to whom what comes goes;
-/// - Uploads, through BulkLines or SharedRoute: large transfers to the worker;
+/// - Uploads, through BulkStreams, BulkLines or SharedRoute: large transfers to the worker;
 /// - Reconnect: broken lines;
 /// - WorkerClock: the worker's clock;
 /// - Upkeep: what the background thread does.
@@ -66,7 +67,7 @@ class Session final : private Inbox::Handler {
   const protocol::Attached& attached() const { return attached_; }
   bool is_long_way() const { return long_way_; }
   const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }
-  /// Has incoming lines for large transfers, if such transfers do not go through shared memory.
+  /// Has connections for large transfers, if such transfers do not go through shared memory.
   void expect_pushes();
 
   Answers& answers() { return answers_; }
@@ -83,6 +84,7 @@ class Session final : private Inbox::Handler {
 
   void describe(protocol::Attached&& attached);
   std::size_t upload_window() const;
+  Uploads::Way& upload_way();
 
   const WorkerEndpoint& worker_;
   const std::shared_ptr<protocol::SharedMemory> shared_;  // null: none
@@ -95,6 +97,7 @@ class Session final : private Inbox::Handler {
   Outbox outbox_;
   Inbox inbox_;
   BulkLines bulk_;
+  BulkStreams streams_;
   SharedRoute shared_route_;
   Uploads uploads_;
   ReportDispatch dispatch_;

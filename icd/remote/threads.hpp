@@ -1,34 +1,16 @@
 // Threads that the application does not notice.
 #pragma once
 
-#include <pthread.h>
-
-#include <csignal>
 #include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "protocol/no_signals.hpp"
+
 namespace clique::icd {
 
-/// Blocks all signals, except those for faults of the thread itself, in the calling thread and in the threads
-/// that it starts, for as long as the object lives. Signals belong to the application's threads.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    // The application's handlers still report faults of the thread itself.
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
+using protocol::NoSignals;
 
 /// Calls task(0) ... task(count - 1), each on a thread of its own, and returns when all calls have returned.
 /// task must not throw.

@@ -15,7 +15,11 @@ struct ConnectPeer {
   std::string endpoint;  ///< of the peer's `peers` socket: tcp://HOST:PORT
   Pass pass;             ///< WorkerAddress::peer
   std::string shared;    ///< WorkerAddress::shared; empty: do not use shared memory
-  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared)
+  /// For large transfers: the daemon of the peer's node, tcp://HOST:PORT, and WorkerAddress::streams. Empty:
+  /// all messages go through `endpoint`.
+  std::string daemon = {};
+  Bytes streams = {};
+  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared, daemon, streams)
 };
 
 /// Worker to client: the worker cannot reach another one any more, which may be waiting for its data.

@@ -39,7 +39,9 @@ struct WorkerAddress {
   Pass peer;                   ///< to its peers socket, for other workers of the session
   std::string shared;          ///< name of its shared-memory offer on its host; empty: it makes none
   std::uint32_t driver = 0;    ///< Driver::id
-  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver)
+  /// By which the daemon's port finds the worker for a stream (StreamAddress); empty: it has no streams.
+  Bytes streams = {};
+  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams)
 };
 
 /// Daemon to client: a session is open; attach to its workers.

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "protocol/fd.hpp"
+#include "protocol/security/openssl.hpp"
 
 namespace clique::protocol {
 
@@ -68,12 +69,14 @@ Identity::Identity(std::shared_ptr<EVP_PKEY> key)
       public_key_(public_key_of(key_.get())) {}
 
 Identity Identity::generate() {
+  prepare_openssl();
   std::shared_ptr<EVP_PKEY> key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), EVP_PKEY_free);
   if (!key) fail("a key could not be generated");
   return Identity(std::move(key));
 }
 
 Identity Identity::read(const fs::path& path) {
+  prepare_openssl();
   Fd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat info{};
   if (!descriptor || ::fstat(descriptor.get(), &info) != 0)

@@ -3,9 +3,10 @@
 #include <sys/random.h>
 
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 #include <vector>
+
+#include "protocol/no_signals.hpp"
 
 namespace clique::protocol {
 
@@ -31,10 +32,15 @@ KeyPair new_keys() {
   return {public_key.data(), secret_key.data()};
 }
 
-std::string random_password() {
-  std::array<unsigned char, kKeyBytes> bytes{};
+Bytes random_bytes() {
+  Bytes bytes(kKeyBytes);
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw std::system_error(errno, std::generic_category(), "random numbers for a session's password");
+    throw std::system_error(errno, std::generic_category(), "random numbers for a session's keys");
+  return bytes;
+}
+
+std::string random_password() {
+  const Bytes bytes = random_bytes();
   std::array<char, kKeyText> text{};
   if (zmq_z85_encode(text.data(), bytes.data(), bytes.size()) == nullptr) throw zmq::error_t();
   return text.data();
@@ -90,11 +96,11 @@ Authenticator::Authenticator(zmq::context_t& context, bool encrypt)
   secret_key_ = own.secret_key;
   for (RoleKeys& role : roles_) {
     if (!encrypt) {
-      role.pass = {"", random_password()};
+      role.pass = {"", random_password(), random_bytes()};
       continue;
     }
     const KeyPair keys = new_keys();
-    role.pass = {own.public_key, keys.secret_key};
+    role.pass = {own.public_key, keys.secret_key, random_bytes()};
     role.public_key.resize(kKeyBytes);
     if (zmq_z85_decode(reinterpret_cast<std::uint8_t*>(role.public_key.data()), keys.public_key.c_str()) ==
         nullptr)
@@ -104,13 +110,8 @@ Authenticator::Authenticator(zmq::context_t& context, bool encrypt)
   requests_.bind("inproc://zeromq.zap.01");
   stop_here_.bind("inproc://authenticator");
   stop_there_.connect("inproc://authenticator");
-  // Signals are for the threads that expect them.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const NoSignals quiet;
   thread_ = std::thread([this] { serve(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Authenticator::~Authenticator() {

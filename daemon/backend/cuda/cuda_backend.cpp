@@ -87,6 +87,12 @@ bool CudaBackend::end_session(std::function<std::string(const std::vector<TaskRe
   return true;
 }
 
+std::shared_ptr<std::byte> CudaBackend::memory_for_part(std::size_t size) {
+  // The caller's thread may be one that knows nothing of CUDA.
+  driver().CtxSetCurrent(device_.context);
+  return pinned_.incoming(size);
+}
+
 }  // namespace clique::daemon::cuda
 
 namespace clique::daemon {

@@ -33,6 +33,7 @@ class CudaBackend : public Backend {
   std::int64_t clock() const override { return host_clock(); }
   void share(std::span<std::byte> memory) override { pinned_.share(memory); }
   void unshare(std::span<std::byte> memory) override { pinned_.unshare(memory); }
+  std::shared_ptr<std::byte> memory_for_part(std::size_t size) override;
   void flush() override { scheduler_.flush(); }
   bool attend() override { return scheduler_.completions().attend(); }
 

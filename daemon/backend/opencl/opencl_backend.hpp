@@ -35,6 +35,9 @@ class OpenClBackend : public Backend {
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
   void share(std::span<std::byte> /*memory*/) override {}
   void unshare(std::span<std::byte> /*memory*/) override {}
+  std::shared_ptr<std::byte> memory_for_part(std::size_t size) override {
+    return staging_.take_uncounted(size);
+  }
   void flush() override;
 
   // objects.cpp

@@ -128,35 +128,70 @@ void PendingCommands::data(const protocol::Data& data) {
   sink(data.part, data.data.bytes);
 }
 
+std::optional<PendingCommands::Target> PendingCommands::note_part(const protocol::PeerData& part,
+                                                                  bool in_place) {
+  const std::size_t size = part.data.bytes.size();
+  const auto found = pending_.find(part.transfer);
+  // Parts of a failed transfer may come after its event's end.
+  if (found == pending_.end() && abandoned_.contains(part.transfer)) return std::nullopt;
+  // Anything else that does not belong here would leave the read unfinished for ever.
+  if (found == pending_.end() || part.status > 0 || !found->second.add_part(part.offset, size))
+    throw protocol::DecodeError("a part of " + std::to_string(size) + " bytes at " +
+                                std::to_string(part.offset) + " of transfer " +
+                                std::to_string(part.transfer) + ", which does not expect it");
+  // The owner of a payload that is in place already counts as a copy, too.
+  if (!in_place) ++found->second.copying;
+  return Target{found->second.bulk.fills.subspan(part.offset, size), found->second.bulk.range};
+}
+
+void PendingCommands::Target::copy_from(std::span<const std::byte> data, Through through) const {
+  if (range)
+    range->fill(to.data(), data, through);
+  else
+    copy(to.data(), data.data(), to.size(), through);
+}
+
 void PendingCommands::pushed(Link& link, protocol::PeerData&& part) {
   // A failed transfer is reported through its event.
   if (part.status < 0) return;
-  std::span<std::byte> to;
-  std::shared_ptr<HostRange> range;
-  const std::size_t size = part.data.bytes.size();
+  std::optional<Target> target;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = pending_.find(part.transfer);
-    // Parts of a failed transfer may come after its event's end.
-    if (found == pending_.end() && abandoned_.contains(part.transfer)) return;
-    // Anything else that does not belong here would leave the read unfinished for ever.
-    if (found == pending_.end() || part.status > 0 || !found->second.add_part(part.offset, size))
-      throw protocol::DecodeError("a part of " + std::to_string(size) + " bytes at " +
-                                  std::to_string(part.offset) + " of transfer " +
-                                  std::to_string(part.transfer) + ", which does not expect it");
-    to = found->second.bulk.fills.subspan(part.offset, size);
-    range = found->second.bulk.range;
-    ++found->second.copying;
+    target = note_part(part, false);
   }
+  if (!target) return;
   const Through through = link.shares_memory() ? Through::Memory : Through::Network;
-  link.run({[to, range, through, data = std::move(part.data)]() mutable {
-              if (range)
-                range->fill(to.data(), data.bytes, through);
-              else
-                copy(to.data(), data.bytes.data(), to.size(), through);
+  link.run({[target = std::move(*target), through, data = std::move(part.data)]() mutable {
+              target.copy_from(data.bytes, through);
               data = {};
             },
             [this, &link, transfer = part.transfer] { copied(link, transfer); }});
+}
+
+std::shared_ptr<std::byte> PendingCommands::place(Link& link, protocol::CommandId transfer,
+                                                  std::uint64_t offset, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(transfer);
+  if (found == pending_.end() || found->second.bulk.range) return nullptr;
+  const std::span<std::byte> fills = found->second.bulk.fills;
+  if (size > fills.size() || offset > fills.size() - size) return nullptr;
+  ++found->second.copying;
+  return {fills.data() + offset, [this, &link, transfer](std::byte*) {
+            link.on_receiver([this, &link, transfer] { copied(link, transfer); });
+          }};
+}
+
+void PendingCommands::arrived(Link& link, protocol::PeerData&& part) {
+  if (part.status < 0) return;
+  const bool in_place = part.data.owner != nullptr;
+  std::optional<Target> target;
+  {
+    const std::lock_guard lock(mutex_);
+    target = note_part(part, in_place);
+  }
+  if (!target || in_place) return;
+  if (!part.data.bytes.empty()) target->copy_from(part.data.bytes, Through::Stream);
+  link.on_receiver([this, &link, transfer = part.transfer] { copied(link, transfer); });
 }
 
 void PendingCommands::copied(Link& link, protocol::CommandId transfer) {

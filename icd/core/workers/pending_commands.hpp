@@ -45,6 +45,13 @@ class PendingCommands {
   void data(const protocol::Data& data);
   /// A part of a large read, in any order. Throws DecodeError for a part that no read expects.
   void pushed(Link& link, protocol::PeerData&& part);
+  /// The memory that a part of a large read is for. While the owner exists, the event does not end. Any
+  /// thread.
+  /// @returns null if other workers fill the memory, too, or no read expects the part
+  std::shared_ptr<std::byte> place(Link& link, protocol::CommandId transfer, std::uint64_t offset,
+                                   std::size_t size);
+  /// pushed() on any thread: copies the part, unless it lies in the memory of place(). Throws DecodeError.
+  void arrived(Link& link, protocol::PeerData&& part);
   /// The worker is lost: fails all commands with CL_DEVICE_NOT_AVAILABLE. add() fails from now on.
   void lose();
 
@@ -74,6 +81,16 @@ class PendingCommands {
   /// Removes a command whose event ends. Under mutex_.
   Pending take(Entry entry);
   static void finish(Link& link, const Pending& pending, const protocol::EventState& state);
+  /// Where a part goes that has arrived.
+  struct Target {
+    std::span<std::byte> to;
+    std::shared_ptr<HostRange> range;
+
+    void copy_from(std::span<const std::byte> data, Through through) const;
+  };
+  /// Notes that a part has arrived, and is being copied unless it is in place. @returns nothing for one of a
+  /// failed transfer. Throws DecodeError for a part that no read expects. Under mutex_.
+  std::optional<Target> note_part(const protocol::PeerData& part, bool in_place);
   /// A part of a large read is in place.
   void copied(Link& link, protocol::CommandId transfer);
 

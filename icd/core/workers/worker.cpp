@@ -86,7 +86,7 @@ void Worker::connect_peer(const Worker& peer) {
   if (peers_[peer.index()]) return;
   peers_[peer.index()] = true;
   const WorkerEndpoint& to = peer.link().endpoint();
-  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared});
+  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared, to.peers_daemon, to.streams});
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
@@ -125,6 +125,15 @@ void Worker::data(protocol::Data&& data) {
 
 void Worker::pushed(protocol::PeerData&& part) {
   pending_->pushed(link(), std::move(part));
+}
+
+std::shared_ptr<std::byte> Worker::place(protocol::CommandId transfer, std::uint64_t offset,
+                                         std::size_t size) {
+  return pending_->place(link(), transfer, offset, size);
+}
+
+void Worker::arrived(protocol::PeerData&& part) {
+  pending_->arrived(link(), std::move(part));
 }
 
 void Worker::print(protocol::Print&& text) {

@@ -77,6 +77,9 @@ class Worker final : public Reports {
   void event_state(protocol::EventState&& state) override;
   void data(protocol::Data&& data) override;
   void pushed(protocol::PeerData&& part) override;
+  std::shared_ptr<std::byte> place(protocol::CommandId transfer, std::uint64_t offset,
+                                   std::size_t size) override;
+  void arrived(protocol::PeerData&& part) override;
   void print(protocol::Print&& text) override;
   void failed(protocol::Failed&& failure) override;
   void unreachable(protocol::PeerId peer) override;

@@ -50,6 +50,10 @@ void PinnedMemory::unshare(std::span<std::byte> memory) {
 }
 
 bool PinnedMemory::is_pinned(std::span<const std::byte> bytes) const {
+  {
+    const std::lock_guard lock(incoming_->mutex);
+    if (incoming_->blocks.contains(bytes.data())) return true;
+  }
   return std::any_of(registered_.begin(), registered_.end(), [&](std::span<const std::byte> memory) {
     return protocol::SharedMemory::inside(memory, bytes);
   });
@@ -62,6 +66,19 @@ std::shared_ptr<std::byte> PinnedMemory::outgoing(std::size_t size) {
 
 std::shared_ptr<std::byte> PinnedMemory::chunk(const std::shared_ptr<std::byte>& shared, std::size_t size) {
   return shared && is_pinned({shared.get(), size}) ? shared : staging_.take_uncounted(size);
+}
+
+std::shared_ptr<std::byte> PinnedMemory::incoming(std::size_t size) {
+  std::shared_ptr<std::byte> block = staging_.take_uncounted(size);
+  std::byte* const bytes = block.get();
+  {
+    const std::lock_guard lock(incoming_->mutex);
+    incoming_->blocks.insert(bytes);
+  }
+  return {bytes, [block = std::move(block), incoming = incoming_](std::byte* released) {
+            const std::lock_guard lock(incoming->mutex);
+            incoming->blocks.erase(released);
+          }};
 }
 
 std::shared_ptr<std::byte> PinnedMemory::pinned(const protocol::Payload& data) {

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "daemon/backend/common/staging.hpp"
@@ -22,7 +24,7 @@ class PinnedMemory {
   void share(std::span<std::byte> memory);
   /// The memory is about to go away. Main thread.
   void unshare(std::span<std::byte> memory);
-  /// Whether the bytes lie in shared memory that is registered.
+  /// Whether the bytes lie in shared memory that is registered, or are those of an incoming() block.
   bool is_pinned(std::span<const std::byte> bytes) const;
 
   // The following throw ClError if the driver has no more memory.
@@ -34,6 +36,9 @@ class PinnedMemory {
   /// A block for one chunk of a push: `shared`, or a staging block if that is null or not pinned. Never
   /// waits, since only few chunks are under way at a time.
   std::shared_ptr<std::byte> chunk(const std::shared_ptr<std::byte>& shared, std::size_t size);
+  /// A block for a part of a transfer that is about to arrive, which pinned() needs not copy. Never waits.
+  /// Any thread with the GPU's context.
+  std::shared_ptr<std::byte> incoming(std::size_t size);
   /// The data itself if the driver can read it in place, else a staging block with a copy.
   std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
 
@@ -41,6 +46,12 @@ class PinnedMemory {
   Reporter& reporter_;
   Staging staging_;
   std::vector<std::span<const std::byte>> registered_;
+  /// The incoming() blocks that are in use. Shared with them.
+  struct Incoming {
+    std::mutex mutex;
+    std::unordered_set<const std::byte*> blocks;
+  };
+  const std::shared_ptr<Incoming> incoming_ = std::make_shared<Incoming>();
 };
 
 }  // namespace clique::daemon::cuda

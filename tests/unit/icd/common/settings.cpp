@@ -74,7 +74,7 @@ port = 2
 TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"),
             "nodes.toml:2:1: unknown key 'nods'; known are nodes, [[node]], connect_timeout_ms, insecure, "
-            "encryption and auth");
+            "encryption, auth and transport");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
             "nodes.toml:1:15: a node is written as a string, such as \"b:7890\"");
   EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes takes a list of strings", 0), 0U);

@@ -100,6 +100,13 @@ class Recorder : public Reports {
   void pushed(protocol::PeerData&& part) override {
     if (on_pushed) on_pushed(part);
   }
+  std::shared_ptr<std::byte> place(protocol::CommandId /*transfer*/, std::uint64_t /*offset*/,
+                                   std::size_t /*size*/) override {
+    return nullptr;
+  }
+  void arrived(protocol::PeerData&& part) override {
+    if (on_pushed) on_pushed(part);
+  }
   void print(protocol::Print&& /*text*/) override {}
   void failed(protocol::Failed&& /*failure*/) override {}
   void unreachable(protocol::PeerId /*peer*/) override {}

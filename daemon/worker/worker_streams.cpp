@@ -1,0 +1,63 @@
+#include "daemon/worker/worker_streams.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/common/log.hpp"
+
+namespace clique::daemon {
+
+using protocol::StreamRequest;
+
+WorkerStreams::WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings,
+                             Backend& backend, Dispatcher& dispatcher)
+    : authenticator_(authenticator),
+      from_client_(surroundings, backend, dispatcher, Dispatcher::Sender::Client),
+      from_peers_(surroundings, backend, dispatcher, Dispatcher::Sender::Peer),
+      to_client_(from_client_),
+      peers_(from_peers_) {}
+
+protocol::Bytes WorkerStreams::new_address() {
+  protocol::Bytes address(std::tuple_size_v<protocol::StreamAddress>);
+  protocol::fill_random(address);
+  return address;
+}
+
+void WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const std::string& address) {
+  StreamRequest::Message message{};
+  std::optional<StreamRequest> decoded;
+  if (request.size() == message.size()) {
+    std::copy(request.begin(), request.end(), message.begin());
+    decoded = StreamRequest::decode(message);
+  }
+  const bool client = decoded && decoded->role == StreamRequest::Role::Client;
+  using Role = protocol::Authenticator::Role;
+  const protocol::Pass& pass = authenticator_.pass(client ? Role::Client : Role::Peer);
+  if (!decoded || !StreamRequest::authentic(message, pass.stream_key)) {
+    warn_limited(strangers_, fmt::format("closed a connection for large transfers of {}: it does not know the "
+                                         "session's key",
+                                         address));
+    return;
+  }
+  if (pass.encrypts() != (decoded->cipher != protocol::StreamCipher::None))
+    throw protocol::DecodeError(fmt::format("a connection for large transfers that is {}encrypted",
+                                            pass.encrypts() ? "not " : ""));
+  (client ? to_client_ : peers_).accept(std::move(connection), *decoded, pass.stream_key);
+  if (client) client_connected_.store(true, std::memory_order_relaxed);
+}
+
+std::shared_ptr<std::byte> WorkerStreams::Inward::place(const protocol::RecordHeader& part, bool /*sealed*/) {
+  return backend_.memory_for_part(part.size);
+}
+
+void WorkerStreams::Inward::arrived(protocol::PeerData&& part) {
+  surroundings_.waiting.count(part.data);
+  surroundings_.tasks.post(
+      [this, part = std::move(part)]() mutable { dispatcher_.queue_part(std::move(part), sender_); });
+}
+
+void WorkerStreams::Inward::failed(const std::string& reason) {
+  surroundings_.tasks.post([reason] { throw RuleBroken(reason); });
+}
+
+}  // namespace clique::daemon

@@ -1,0 +1,113 @@
+#include "protocol/streams/handshake.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "protocol/streams/bytes.hpp"
+
+namespace clique::protocol {
+
+namespace {
+
+/// The last byte is the version of this layout.
+constexpr std::array<std::uint8_t, 8> kMagic{StreamRequest::kFirstByte, 'L', 'Q', 'S', 'T', 'R', 'M', 1};
+
+/// Offsets in a request.
+enum At : std::size_t {
+  kWorker = 8,
+  kRole = 24,
+  kCipher = 25,
+  kReserved = 26,
+  kAttempt = 28,
+  kLine = 32,
+  kReceived = 40,
+  kNonce = 48,
+  kMac = 80
+};
+static_assert(kMac + std::tuple_size_v<StreamMac> == StreamRequest::kBytes);
+
+/// Offsets in an answer.
+enum AnswerAt : std::size_t { kAnswerNonce = 8, kAnswerMac = 40 };
+static_assert(kAnswerMac + std::tuple_size_v<StreamMac> == StreamAnswer::kBytes);
+
+template <std::size_t N>
+StreamMac mac_in(const std::array<std::uint8_t, N>& message) {
+  StreamMac mac{};
+  std::copy(message.end() - mac.size(), message.end(), mac.begin());
+  return mac;
+}
+
+StreamMac mac_of_answer(std::span<const std::uint8_t> secret, const StreamRequest& request,
+                        std::span<const std::uint8_t> answer) {
+  std::vector<std::uint8_t> bound(request.nonce.begin(), request.nonce.end());
+  bound.insert(bound.end(), answer.begin(), answer.end());
+  return authenticate(secret, bound);
+}
+
+}  // namespace
+
+StreamRequest::Message StreamRequest::encode(std::span<const std::uint8_t> secret) const {
+  Message message{};
+  std::copy(kMagic.begin(), kMagic.end(), message.begin());
+  std::copy(worker.begin(), worker.end(), message.begin() + kWorker);
+  message[kRole] = static_cast<std::uint8_t>(role);
+  message[kCipher] = static_cast<std::uint8_t>(cipher);
+  put_number(attempt, message.data() + kAttempt);
+  put_number(line, message.data() + kLine);
+  put_number(received, message.data() + kReceived);
+  std::copy(nonce.begin(), nonce.end(), message.begin() + kNonce);
+  const StreamMac mac = authenticate(secret, std::span(message).first(kMac));
+  std::copy(mac.begin(), mac.end(), message.begin() + kMac);
+  return message;
+}
+
+std::optional<StreamAddress> StreamRequest::worker_of(const Message& message) {
+  if (!std::equal(kMagic.begin(), kMagic.end(), message.begin())) return std::nullopt;
+  StreamAddress worker{};
+  std::copy_n(message.begin() + kWorker, worker.size(), worker.begin());
+  return worker;
+}
+
+std::optional<StreamRequest> StreamRequest::decode(const Message& message) {
+  const auto worker = worker_of(message);
+  if (!worker || message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
+      message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305) ||
+      message[kReserved] != 0 || message[kReserved + 1] != 0)
+    return std::nullopt;
+  StreamRequest request;
+  request.worker = *worker;
+  request.role = static_cast<Role>(message[kRole]);
+  request.cipher = static_cast<StreamCipher>(message[kCipher]);
+  request.attempt = get_number<std::uint32_t>(message.data() + kAttempt);
+  request.line = get_number<LineId>(message.data() + kLine);
+  request.received = get_number<std::uint64_t>(message.data() + kReceived);
+  std::copy_n(message.begin() + kNonce, request.nonce.size(), request.nonce.begin());
+  return request;
+}
+
+bool StreamRequest::authentic(const Message& message, std::span<const std::uint8_t> secret) {
+  return same_mac(mac_in(message), authenticate(secret, std::span(message).first(kMac)));
+}
+
+StreamAnswer::Message StreamAnswer::encode(std::span<const std::uint8_t> secret,
+                                           const StreamRequest& to) const {
+  Message message{};
+  put_number(received, message.data());
+  std::copy(nonce.begin(), nonce.end(), message.begin() + kAnswerNonce);
+  const StreamMac mac = mac_of_answer(secret, to, std::span(message).first(kAnswerMac));
+  std::copy(mac.begin(), mac.end(), message.begin() + kAnswerMac);
+  return message;
+}
+
+std::optional<StreamAnswer> StreamAnswer::decode(const Message& message, std::span<const std::uint8_t> secret,
+                                                 const StreamRequest& to) {
+  if (!same_mac(mac_in(message), mac_of_answer(secret, to, std::span(message).first(kAnswerMac))))
+    return std::nullopt;
+  StreamAnswer answer;
+  answer.received = get_number<std::uint64_t>(message.data());
+  std::copy_n(message.begin() + kAnswerNonce, answer.nonce.size(), answer.nonce.begin());
+  return answer;
+}
+
+}  // namespace clique::protocol

@@ -1,0 +1,62 @@
+// The handshake of a stream: a connection for large transfers, which is made to a daemon's port and handed to
+// a worker there. protocol/security.md specifies it. Each side sends one message of fixed size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "protocol/payload.hpp"
+#include "protocol/streams/keys.hpp"
+
+namespace clique::protocol {
+
+/// By which the daemon finds the worker that a stream is for. Random; of the worker.
+using StreamAddress = std::array<std::uint8_t, 16>;
+
+/// From the side that connects.
+struct StreamRequest {
+  /// The first byte. TLS begins with another one, so that the daemon's port can tell them apart.
+  static constexpr std::uint8_t kFirstByte = 'C';
+  static constexpr std::size_t kBytes = 112;
+  using Message = std::array<std::uint8_t, kBytes>;
+
+  /// Who connects. Each has a pass of its own.
+  enum class Role : std::uint8_t { Client = 0, Peer = 1 };
+
+  StreamAddress worker{};
+  Role role = Role::Client;
+  StreamCipher cipher = StreamCipher::None;
+  std::uint32_t attempt = 0;  ///< counts the connections of the line, from 1
+  LineId line = 0;
+  std::uint64_t received = 0;  ///< records of the line that the side that connects has received
+  StreamNonce nonce{};
+
+  /// @param secret Pass::stream_key of the role
+  Message encode(std::span<const std::uint8_t> secret) const;
+  /// Reads a message whose sender is not known yet. @returns nothing if it is not a StreamRequest
+  static std::optional<StreamRequest> decode(const Message& message);
+  /// The worker that a message is for, whoever sent it. @returns nothing if it is not a StreamRequest
+  static std::optional<StreamAddress> worker_of(const Message& message);
+  /// Whether the sender of a message knows the secret.
+  static bool authentic(const Message& message, std::span<const std::uint8_t> secret);
+};
+
+/// The worker's answer. A request that the worker does not accept has none: the connection ends.
+struct StreamAnswer {
+  static constexpr std::size_t kBytes = 72;
+  using Message = std::array<std::uint8_t, kBytes>;
+
+  std::uint64_t received = 0;  ///< records of the line that the worker has received
+  StreamNonce nonce{};
+
+  /// @param to the request, to which the answer is bound
+  Message encode(std::span<const std::uint8_t> secret, const StreamRequest& to) const;
+  /// @returns nothing unless it is the answer to this request, of somebody who knows the secret
+  static std::optional<StreamAnswer> decode(const Message& message, std::span<const std::uint8_t> secret,
+                                            const StreamRequest& to);
+};
+
+}  // namespace clique::protocol

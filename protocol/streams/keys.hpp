@@ -1,0 +1,81 @@
+// The keys of streams, and the ciphers that protect their records. protocol/security.md specifies both.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "protocol/ids.hpp"
+
+// OpenSSL's EVP_CIPHER_CTX.
+struct evp_cipher_ctx_st;
+
+namespace clique::protocol {
+
+/// What protects the records of a stream.
+enum class StreamCipher : std::uint8_t {
+  None = 0,              ///< nothing: the node does not encrypt
+  Aes256Gcm = 1,         ///< NIST SP 800-38D
+  ChaCha20Poly1305 = 2,  ///< RFC 8439
+};
+
+/// The cipher that this process should choose: AES if the processor has instructions for it.
+StreamCipher preferred_cipher();
+
+inline constexpr std::size_t kStreamKeyBytes = 32;
+using StreamKey = std::array<std::uint8_t, kStreamKeyBytes>;
+/// A random number that one end of a connection contributes to its keys.
+using StreamNonce = std::array<std::uint8_t, 32>;
+/// The HMAC-SHA256 (RFC 2104) of a handshake message.
+using StreamMac = std::array<std::uint8_t, 32>;
+/// What authenticates a record.
+using RecordTag = std::array<std::uint8_t, 16>;
+
+/// Random bytes of the system. Throws SecurityError.
+void fill_random(std::span<std::uint8_t> bytes);
+
+/// The keys of one connection. Each connection has others, since both ends contribute a nonce.
+struct ConnectionKeys {
+  StreamKey to_worker{};    ///< for records from the side that connected
+  StreamKey from_worker{};  ///< for records from the worker that was connected to
+};
+
+/// Derives the keys of a connection by HKDF-SHA256 (RFC 5869). Throws SecurityError.
+/// @param secret that both ends know: Pass::stream_key
+ConnectionKeys derive_keys(std::span<const std::uint8_t> secret, const StreamNonce& connecting,
+                           const StreamNonce& accepting, LineId line, std::uint32_t attempt);
+
+/// Authenticates a handshake message. Throws SecurityError.
+StreamMac authenticate(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> message);
+/// Compares in a time that does not depend on the contents.
+bool same_mac(const StreamMac& a, const StreamMac& b);
+
+/// Seals, or opens, the records of one direction of one connection. The nonce of a record is its number, so a
+/// record that is repeated, left out or exchanged with another does not open. One thread at a time.
+class RecordCipher {
+ public:
+  enum class Direction : std::uint8_t { Seal, Open };
+
+  /// Throws SecurityError. @param cipher not None
+  RecordCipher(StreamCipher cipher, const StreamKey& key, Direction direction);
+
+  /// Begins the next record. Throws SecurityError.
+  /// @param header is authenticated, but not encrypted
+  void begin(std::span<const std::byte> header);
+  /// Encrypts, or decrypts, a piece of the payload. `from` and `to` may be the same memory. Throws
+  /// SecurityError.
+  void transform(std::span<const std::byte> from, std::byte* to);
+  /// Ends a record that is sealed. Throws SecurityError.
+  RecordTag seal();
+  /// Ends a record that is opened. Nothing of it may be used before. Throws SecurityError unless header and
+  /// payload are what the other end has sealed as its record of this number.
+  void verify(const RecordTag& tag);
+
+ private:
+  std::unique_ptr<evp_cipher_ctx_st, void (*)(evp_cipher_ctx_st*)> context_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace clique::protocol

@@ -1,0 +1,36 @@
+// What travels on a stream after the handshake: records, each a header of fixed size and perhaps a payload.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/ids.hpp"
+
+namespace clique::protocol {
+
+struct PeerData;
+
+struct RecordHeader {
+  enum class Kind : std::uint8_t {
+    Part = 1,      ///< PeerData
+    Received = 2,  ///< this many parts have arrived since the line began (`transfer`)
+  };
+  static constexpr std::size_t kBytes = 32;
+  using Message = std::array<std::byte, kBytes>;
+
+  Kind kind = Kind::Part;
+  std::uint32_t size = 0;  ///< bytes of the payload; at most kMaxPayload
+  std::int32_t status = 0;
+  CommandId transfer = 0;
+  std::uint64_t offset = 0;
+
+  static RecordHeader of(const PeerData& part);
+  static RecordHeader received(std::uint64_t parts);
+
+  Message encode() const;
+  /// Throws DecodeError.
+  static RecordHeader decode(const Message& message);
+};
+
+}  // namespace clique::protocol

@@ -1,0 +1,432 @@
+#include "protocol/streams/stream_set.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "protocol/decode_error.hpp"
+#include "protocol/limits.hpp"
+#include "protocol/no_signals.hpp"
+#include "protocol/security/openssl.hpp"
+#include "protocol/security/public_key.hpp"
+#include "protocol/streams/stream.hpp"
+
+namespace clique::protocol {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+/// The pause between two attempts to connect.
+constexpr auto kPause = 100ms;
+/// How long the first connection of a line may take, if that is longer than the resume timeout.
+constexpr auto kFirstConnection = 5s;
+/// Lines that one end accepts, which is more than any other end opens: each takes two threads.
+constexpr std::size_t kMaxLines = 256;
+
+}  // namespace
+
+unsigned stream_count(bool long_way) {
+  constexpr unsigned kMost = 8;
+  constexpr unsigned kLongWay = 4;
+  // One connection moves several GB/s; more need processors of their own at both ends.
+  static const unsigned count = std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMost);
+  return long_way ? std::max(count, kLongWay) : count;
+}
+
+namespace {
+
+/// The sets of this process. Never destroyed, since it is used while the process exits.
+class Registry {
+ public:
+  static Registry& instance() {
+    static auto* const registry = new Registry;
+    return *registry;
+  }
+  void add(StreamSet& set) {
+    const std::lock_guard lock(mutex_);
+    sets_.insert(&set);
+  }
+  void remove(StreamSet& set) {
+    const std::lock_guard lock(mutex_);
+    sets_.erase(&set);
+  }
+  template <typename F>
+  void for_each(F&& function) {
+    const std::lock_guard lock(mutex_);
+    for (StreamSet* set : sets_) function(*set);
+  }
+
+ private:
+  Registry() {
+    prepare_openssl();
+    OPENSSL_atexit(StreamSet::end_all);
+  }
+  std::mutex mutex_;
+  std::set<StreamSet*> sets_;
+};
+
+}  // namespace
+
+struct StreamSet::Line {
+  explicit Line(LineId number) : id(number) {}
+
+  // All under the set's mutex_.
+  const LineId id;
+  std::shared_ptr<Stream> stream;  ///< null: there is no connection
+  std::uint32_t attempt = 0;       ///< the last connection's
+  bool connected = false;          ///< there has been a connection
+  bool receiving = false;          ///< a thread receives from the last connection
+  std::uint64_t received = 0;      ///< parts that have arrived
+  std::size_t unacknowledged = 0;  ///< bytes of those since the last acknowledgement
+  bool owes = false;               ///< an acknowledgement is to be sent
+  std::uint64_t taken = 0;         ///< parts that were taken from the queue
+  std::deque<PeerData> kept;       ///< the last of them
+  std::size_t next = 0;            ///< the first of `kept` to be sent on this connection
+
+  std::thread writer;
+  std::thread reader;
+};
+
+StreamSet::StreamSet(Owner& owner) : owner_(owner), patience_(std::chrono::milliseconds::max()) {
+  Registry::instance().add(*this);
+}
+
+StreamSet::StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target)
+    : owner_(owner), patience_(patience), target_(std::move(target)) {
+  Registry::instance().add(*this);
+}
+
+StreamSet::~StreamSet() {
+  close();
+}
+
+void StreamSet::end_all() {
+  Registry::instance().for_each([](StreamSet& set) {
+    set.end_threads();
+    set.owner_.failed("the process is exiting");
+  });
+}
+
+StreamSet::Line& StreamSet::add_line(LineId id) {
+  const auto [entry, added] = lines_.emplace(id, std::make_unique<Line>(id));
+  Line& line = *entry->second;
+  if (added) {
+    const NoSignals quiet;
+    line.writer = std::thread([this, &line] { write(line); });
+    line.reader = std::thread([this, &line] { read(line); });
+  }
+  return line;
+}
+
+void StreamSet::open(unsigned count, LineId first) {
+  const std::lock_guard lock(mutex_);
+  if (ended()) return;
+  while (lines_.size() < count) {
+    LineId id = first + lines_.size();
+    if (first == 0) {
+      std::array<std::uint8_t, sizeof id> random{};
+      fill_random(random);
+      std::copy(random.begin(), random.end(), reinterpret_cast<std::uint8_t*>(&id));
+    }
+    add_line(id);
+  }
+}
+
+bool StreamSet::accept(Fd socket, const StreamRequest& request, std::span<const std::uint8_t> secret) {
+  std::uint64_t received = 0;
+  Line* line = nullptr;
+  {
+    Lock lock(mutex_);
+    if (ended()) return false;
+    if (!lines_.contains(request.line) && lines_.size() >= kMaxLines)
+      throw DecodeError("more than " + std::to_string(kMaxLines) + " connections for large transfers");
+    line = &add_line(request.line);
+    if (request.attempt <= line->attempt) return false;
+    line->attempt = request.attempt;
+    if (line->stream) std::exchange(line->stream, nullptr)->shut();
+    work_.notify_all();
+    await_reader(*line, lock);
+    received = line->received;
+  }
+  try {
+    std::shared_ptr<Stream> stream = accept_stream(std::move(socket), request, secret, received);
+    std::vector<PeerData> done;
+    const std::lock_guard lock(mutex_);
+    if (!ended()) done = install(*line, std::move(stream), request.received);
+  } catch (const StreamBroken&) {
+    return false;
+  }
+  return true;
+}
+
+void StreamSet::send(PeerData&& part) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended()) return;
+    queue_.push_back(std::move(part));
+  }
+  work_.notify_one();
+}
+
+void StreamSet::end_threads() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    shut_all();
+  }
+  for (auto& [id, line] : lines_) {
+    if (line->writer.joinable()) line->writer.join();
+    if (line->reader.joinable()) line->reader.join();
+  }
+}
+
+void StreamSet::close() {
+  Registry::instance().remove(*this);
+  end_threads();
+  lines_.clear();
+  queue_.clear();
+}
+
+void StreamSet::write(Line& line) {
+  while (const auto stream = connection(line)) {
+    try {
+      while (send_next(line, stream)) {
+      }
+    } catch (const StreamBroken& error) {
+      drop(line, stream, error.what());
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  }
+}
+
+bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
+  std::optional<PeerData> part;
+  std::optional<std::uint64_t> received;
+  {
+    Lock lock(mutex_);
+    work_.wait(lock, [&] {
+      return ended() || line.stream != stream || line.owes || stream->has_rest() ||
+             line.next < line.kept.size() || !queue_.empty();
+    });
+    if (ended() || line.stream != stream) return false;
+    if (std::exchange(line.owes, false)) received = line.received;
+    if (line.next == line.kept.size() && !queue_.empty()) {
+      line.kept.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+      ++line.taken;
+    }
+    if (line.next < line.kept.size()) part = line.kept[line.next++];
+  }
+  if (received) stream->send(RecordHeader::received(*received), {});
+  if (!part) {
+    stream->flush();
+    return true;
+  }
+  stream->send(RecordHeader::of(*part), part->data.bytes);
+  if (patience_ > 0ms) return true;
+  // No connection follows this one, so nothing is sent again, or acknowledged.
+  std::vector<PeerData> done;
+  const std::lock_guard lock(mutex_);
+  done = received_there(line, line.taken);
+  return true;
+}
+
+std::shared_ptr<Stream> StreamSet::connection(Line& line) {
+  Lock lock(mutex_);
+  auto since = Clock::now();
+  for (;;) {
+    if (ended()) return nullptr;
+    if (line.stream) return line.stream;
+    if (!target_) {
+      changed_.wait(lock);
+      since = Clock::now();
+      continue;
+    }
+    const std::string why = dial(line, lock);
+    if (why.empty() || ended()) continue;
+    const auto patience =
+        line.connected ? patience_ : std::max<std::chrono::milliseconds>(patience_, kFirstConnection);
+    if (Clock::now() - since > patience) {
+      lock.unlock();
+      fail("a connection for large transfers could not be made within " +
+           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) + " s: " + why);
+      return nullptr;
+    }
+    changed_.wait_for(lock, kPause, [this] { return ended(); });
+  }
+}
+
+std::string StreamSet::dial(Line& line, Lock& lock) {
+  await_reader(line, lock);
+  StreamRequest request;
+  request.worker = target_->worker;
+  request.role = target_->role;
+  request.line = line.id;
+  request.attempt = ++line.attempt;
+  request.received = line.received;
+  const auto stop = [this] {
+    const std::lock_guard look(mutex_);
+    return ended();
+  };
+  lock.unlock();
+  std::string why;
+  std::vector<PeerData> done;
+  try {
+    DialledStream dialled = dial_stream(target_->endpoint, request, target_->encrypt, target_->secret, stop);
+    lock.lock();
+    if (!ended()) done = install(line, std::move(dialled.stream), dialled.received);
+    lock.unlock();
+  } catch (const StreamBroken& error) {
+    why = error.what();
+  } catch (const std::exception& error) {
+    if (lock.owns_lock()) lock.unlock();
+    fail(error.what());
+  }
+  done.clear();
+  lock.lock();
+  return why;
+}
+
+void StreamSet::read(Line& line) {
+  std::vector<std::byte> scratch;
+  for (;;) {
+    std::shared_ptr<Stream> stream;
+    {
+      Lock lock(mutex_);
+      changed_.wait(lock, [&] { return ended() || line.stream; });
+      if (ended()) return;
+      stream = line.stream;
+      line.receiving = true;
+    }
+    try {
+      for (;;) receive_one(line, *stream, scratch);
+    } catch (const StreamBroken& error) {
+      drop(line, stream, error.what());
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      line.receiving = false;
+    }
+    changed_.notify_all();
+  }
+}
+
+void StreamSet::receive_one(Line& line, Stream& stream, std::vector<std::byte>& scratch) {
+  const RecordHeader header = stream.receive_header();
+  if (header.kind == RecordHeader::Kind::Part) {
+    take_part(line, stream, header, scratch);
+    return;
+  }
+  stream.receive_payload(header, nullptr);
+  std::vector<PeerData> done;
+  const std::lock_guard lock(mutex_);
+  done = received_there(line, header.transfer);
+}
+
+void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header,
+                          std::vector<std::byte>& scratch) {
+  std::shared_ptr<std::byte> memory;
+  if (header.size > 0) memory = owner_.place(header, stream.sealed());
+  std::byte* to = memory.get();
+  if (to == nullptr && header.size > 0) {
+    if (scratch.size() < header.size) scratch.resize(header.size);
+    to = scratch.data();
+  }
+  stream.receive_payload(header, to);
+  bool due = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ++line.received;
+    line.unacknowledged += RecordHeader::kBytes + header.size;
+    due = line.unacknowledged >= kBytesToAcknowledge;
+    if (due) line.unacknowledged = 0;
+  }
+  owner_.arrived({header.transfer, header.offset, header.status, {{to, header.size}, std::move(memory)}});
+  if (due) acknowledge(line, stream);
+}
+
+void StreamSet::acknowledge(Line& line, Stream& stream) {
+  std::uint64_t received = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    received = line.received;
+  }
+  const bool sent = stream.try_send(RecordHeader::received(received));
+  if (sent && !stream.has_rest()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    line.owes = line.owes || !sent;
+  }
+  work_.notify_all();
+}
+
+std::vector<PeerData> StreamSet::install(Line& line, std::shared_ptr<Stream> stream, std::uint64_t received) {
+  std::vector<PeerData> done = received_there(line, received);
+  if (line.taken - line.kept.size() != received)
+    throw DecodeError("a line for large transfers resumes after part " + std::to_string(received) +
+                      ", before parts that were acknowledged");
+  line.stream = std::move(stream);
+  line.connected = true;
+  line.next = 0;
+  line.owes = false;
+  changed_.notify_all();
+  work_.notify_all();
+  return done;
+}
+
+std::vector<PeerData> StreamSet::received_there(Line& line, std::uint64_t parts) {
+  if (parts > line.taken)
+    throw DecodeError("an acknowledgement of " + std::to_string(parts) + " parts, of which only " +
+                      std::to_string(line.taken) + " were sent");
+  std::vector<PeerData> done;
+  while (!line.kept.empty() && line.taken - line.kept.size() < parts) {
+    done.push_back(std::move(line.kept.front()));
+    line.kept.pop_front();
+    if (line.next > 0) --line.next;
+  }
+  return done;
+}
+
+void StreamSet::await_reader(Line& line, Lock& lock) {
+  changed_.wait(lock, [&] { return ended() || !line.receiving; });
+}
+
+void StreamSet::shut_all() {
+  for (auto& [id, line] : lines_)
+    if (line->stream) line->stream->shut();
+  work_.notify_all();
+  changed_.notify_all();
+}
+
+void StreamSet::drop(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why) {
+  stream->shut();
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended() || line.stream != stream) return;
+    line.stream.reset();
+    work_.notify_all();
+    changed_.notify_all();
+  }
+  if (patience_ == 0ms) fail("a connection for large transfers ended: " + why);
+}
+
+void StreamSet::fail(const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended()) return;
+    failed_ = true;
+    shut_all();
+  }
+  owner_.failed(reason);
+}
+
+}  // namespace clique::protocol

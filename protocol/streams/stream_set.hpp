@@ -1,0 +1,150 @@
+// The streams between two processes, over which large transfers travel beside the commands.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/fd.hpp"
+#include "protocol/ids.hpp"
+#include "protocol/messages/transfers.hpp"
+#include "protocol/streams/handshake.hpp"
+#include "protocol/streams/record.hpp"
+
+namespace clique::protocol {
+
+class Stream;
+
+/// How to reach a worker's streams, and what admits to them.
+struct StreamTarget {
+  std::string endpoint;  ///< of its daemon: tcp://HOST:PORT
+  StreamAddress worker{};
+  StreamRequest::Role role = StreamRequest::Role::Client;
+  Bytes secret;  ///< Pass::stream_key
+  bool encrypt = true;
+};
+
+/// Number of streams over which this process spreads large transfers to another one, and back.
+/// @param long_way see kLongWay in zmq.hpp
+unsigned stream_count(bool long_way);
+
+/// Lines (protocol/README.md) that carry parts of large transfers in both directions at the same time, each
+/// on a connection of its own. Two threads serve a line: one sends what is queued for all lines, the other
+/// one receives. One end connects, and connects again when a connection breaks; the other end accepts. What
+/// the other end has not acknowledged is kept, and sent again on the line's next connection. Thread-safe.
+class StreamSet {
+ public:
+  /// Receives what arrives. The functions are called on threads of the set, by several of them at a time.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    /// Memory for the payload of a part, which is about to arrive. It is released after arrived(), or when
+    /// the connection breaks: then the part comes again. May throw DecodeError, and is called only for parts
+    /// with a payload.
+    /// @param sealed the payload is written before it is authentic
+    /// @returns null: the payload is to arrive in memory of the set
+    virtual std::shared_ptr<std::byte> place(const RecordHeader& part, bool sealed) = 0;
+    /// A part has arrived. May throw DecodeError.
+    /// @param part its payload's owner is what place() returned; if that was null, the bytes are valid during
+    /// the call only
+    virtual void arrived(PeerData&& part) = 0;
+    /// The set is of no use any more: a line could not be restored in time, or the other end has broken the
+    /// rules. Called once. Must not call the set.
+    virtual void failed(const std::string& reason) = 0;
+  };
+
+  /// The end that accepts, and waits for connections as long as the other end needs. `owner` must live until
+  /// close() has returned.
+  explicit StreamSet(Owner& owner);
+  /// The end that connects.
+  /// @param patience how long a line may be without a connection; 0: a connection that ends is an error
+  StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target);
+  /// close().
+  ~StreamSet();
+  StreamSet(const StreamSet&) = delete;
+  StreamSet& operator=(const StreamSet&) = delete;
+
+  /// Opens lines until there are `count`. Does not wait for their connections. For the end that connects.
+  /// @param ids the number of the first line, if the other end has lines of this end only; 0: random numbers
+  void open(unsigned count, LineId first);
+  /// Goes on with a line on this connection, whose request is authentic. For the end that accepts. Waits for
+  /// other threads of the set only.
+  /// @returns false if the connection is older than the line's present one, or has ended already
+  /// Throws DecodeError if the request breaks the rules.
+  bool accept(Fd socket, const StreamRequest& request, std::span<const std::uint8_t> secret);
+
+  /// Queues a part. It is sent when a line can take it; what is queued while there is no line waits. Dropped
+  /// after failed() and close(). Never waits. Its owner is released, on any thread, when the other end has
+  /// the part, or by close().
+  void send(PeerData&& part);
+
+  /// Ends all connections and threads of all sets of this process, which cannot be used from now on. OpenSSL
+  /// calls this before it cleans itself up.
+  static void end_all();
+
+  /// Ends all connections and threads, and drops what is queued. Returns when no thread of the set runs and
+  /// no payload is read any more. Not for a thread of the set. Further calls do nothing.
+  void close();
+
+ private:
+  struct Line;
+  using Lock = std::unique_lock<std::mutex>;
+
+  Line& add_line(LineId id);
+  /// The body of a line's thread that sends.
+  void write(Line& line);
+  /// Waits for something to send, and sends it. @returns false when this is no longer the line's connection
+  bool send_next(Line& line, const std::shared_ptr<Stream>& stream);
+  /// The line's connection, which this makes if need be. @returns null at the end
+  std::shared_ptr<Stream> connection(Line& line);
+  /// connection() for the end that connects: one attempt. @returns why it failed; empty if it did not
+  std::string dial(Line& line, Lock& lock);
+
+  /// The body of a line's thread that receives.
+  void read(Line& line);
+  void receive_one(Line& line, Stream& stream, std::vector<std::byte>& scratch);
+  void take_part(Line& line, Stream& stream, const RecordHeader& header, std::vector<std::byte>& scratch);
+  void acknowledge(Line& line, Stream& stream);
+
+  // Under mutex_:
+
+  bool ended() const { return closed_ || failed_; }
+  /// From now on `stream` is the line's connection.
+  /// @param received parts that the other end has
+  /// @returns payloads' owners to be released without the lock. Throws DecodeError.
+  std::vector<PeerData> install(Line& line, std::shared_ptr<Stream> stream, std::uint64_t received);
+  /// The other end has this many parts. @returns as install()
+  static std::vector<PeerData> received_there(Line& line, std::uint64_t parts);
+  /// Waits until no thread receives from the line's last connection, which has ended.
+  void await_reader(Line& line, Lock& lock);
+  void shut_all();
+  /// The part of close() that end_all() does.
+  void end_threads();
+
+  /// The connection has ended.
+  void drop(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why);
+  void fail(const std::string& reason);
+
+  Owner& owner_;
+  const std::chrono::milliseconds patience_;
+  const std::optional<StreamTarget> target_;  // for the end that connects
+
+  std::mutex mutex_;                 // guards the members below
+  std::condition_variable work_;     // for threads that have a connection to send on
+  std::condition_variable changed_;  // for all other reasons to wait
+  std::map<LineId, std::unique_ptr<Line>> lines_;
+  std::deque<PeerData> queue_;
+  bool failed_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace clique::protocol

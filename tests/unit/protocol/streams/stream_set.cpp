@@ -1,0 +1,379 @@
+// Sets of streams, both ends in this process.
+#include "protocol/streams/stream_set.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "protocol/limits.hpp"
+
+namespace clique::protocol {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+template <typename F>
+bool eventually(F&& condition) {
+  for (const auto deadline = Clock::now() + 20s; !condition(); std::this_thread::sleep_for(1ms))
+    if (Clock::now() > deadline) return false;
+  return true;
+}
+
+/// The bytes of the part of a transfer at an offset.
+std::vector<std::byte> content(CommandId transfer, std::uint64_t offset, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  auto state = static_cast<std::uint32_t>(transfer * 2654435761U + offset * 40503U + 1);
+  for (std::byte& byte : bytes) {
+    state = state * 1664525U + 1013904223U;
+    byte = static_cast<std::byte>(state >> 24U);
+  }
+  return bytes;
+}
+
+/// Notes what arrives, and compares it with content().
+class Receiver : public StreamSet::Owner {
+ public:
+  std::shared_ptr<std::byte> place(const RecordHeader& part, bool /*sealed*/) override {
+    if (!places) return nullptr;
+    return {new std::byte[part.size], std::default_delete<std::byte[]>()};
+  }
+  void arrived(PeerData&& part) override {
+    const auto expected = content(part.transfer, part.offset, part.data.bytes.size());
+    const bool right = std::equal(expected.begin(), expected.end(), part.data.bytes.begin());
+    const std::lock_guard lock(mutex_);
+    ++parts_[{part.transfer, part.offset}];
+    wrong_ += right ? 0 : 1;
+  }
+  void failed(const std::string& why) override {
+    const std::lock_guard lock(mutex_);
+    reason_ = why;
+    ++failures_;
+  }
+
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return parts_.size();
+  }
+  /// Whether each part has arrived once, with the right bytes.
+  bool flawless() {
+    const std::lock_guard lock(mutex_);
+    return wrong_ == 0 &&
+           std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part.second == 1; });
+  }
+  std::string reason() {
+    const std::lock_guard lock(mutex_);
+    return reason_;
+  }
+  int failures() {
+    const std::lock_guard lock(mutex_);
+    return failures_;
+  }
+
+  std::atomic<bool> places{true};
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<CommandId, std::uint64_t>, int> parts_;
+  int wrong_ = 0;
+  int failures_ = 0;
+  std::string reason_;
+};
+
+Fd listen_anywhere(std::uint16_t& port) {
+  Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::listen(listener.get(), 64) != 0 ||
+      ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::runtime_error("no port to listen at");
+  port = ntohs(address.sin_port);
+  return listener;
+}
+
+/// Connects to the port of this host.
+Fd connect_here(std::uint16_t port) {
+  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = ::htons(port);
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    throw std::runtime_error("cannot connect");
+  return socket;
+}
+
+/// Calls a function with each connection that comes to a port, until the end.
+class Listener {
+ public:
+  explicit Listener(std::function<void(Fd)> take)
+      : take_(std::move(take)), listener_(listen_anywhere(port_)) {
+    thread_ = std::thread([this] {
+      while (!stop_) {
+        pollfd item{listener_.get(), POLLIN, 0};
+        if (::poll(&item, 1, 10) > 0) take_(Fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+      }
+    });
+  }
+  ~Listener() {
+    stop_ = true;
+    thread_.join();
+  }
+  std::uint16_t port() const { return port_; }
+
+ private:
+  std::function<void(Fd)> take_;
+  std::uint16_t port_ = 0;
+  Fd listener_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+/// Somebody between the two ends, who passes on what they send.
+class Middle {
+ public:
+  explicit Middle(std::uint16_t port)
+      : listener_([this, port](Fd left) { pass_on(std::move(left), port); }) {}
+  ~Middle() {
+    cut();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  std::uint16_t port() const { return listener_.port(); }
+  /// Breaks all connections.
+  void cut() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& socket : sockets_) ::shutdown(socket->get(), SHUT_RDWR);
+    sockets_.clear();
+  }
+  /// From now on, calls `change` with all that comes from the side that connects. It may change the bytes.
+  void set_change(std::function<void(std::vector<char>&)> change) {
+    const std::lock_guard lock(mutex_);
+    change_ = std::move(change);
+  }
+
+ private:
+  void pass_on(Fd left, std::uint16_t port) {
+    auto a = std::make_shared<Fd>(std::move(left));
+    auto b = std::make_shared<Fd>(connect_here(port));
+    const std::lock_guard lock(mutex_);
+    sockets_.insert(sockets_.end(), {a, b});
+    threads_.emplace_back([this, a, b] { copy(*a, *b, true); });
+    threads_.emplace_back([this, a, b] { copy(*b, *a, false); });
+  }
+  void copy(const Fd& from, const Fd& to, bool outward) {
+    std::vector<char> bytes;
+    for (;;) {
+      bytes.resize(64 << 10);
+      const ssize_t count = ::recv(from.get(), bytes.data(), bytes.size(), 0);
+      if (count <= 0) break;
+      bytes.resize(static_cast<std::size_t>(count));
+      if (outward) {
+        const std::lock_guard lock(mutex_);
+        if (change_) change_(bytes);
+      }
+      for (std::size_t at = 0; at < bytes.size();) {
+        const ssize_t sent = ::send(to.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
+        if (sent <= 0) break;
+        at += static_cast<std::size_t>(sent);
+      }
+    }
+    ::shutdown(from.get(), SHUT_RDWR);
+    ::shutdown(to.get(), SHUT_RDWR);
+  }
+
+  std::mutex mutex_;
+  std::function<void(std::vector<char>&)> change_;
+  std::vector<std::shared_ptr<Fd>> sockets_;
+  std::vector<std::thread> threads_;
+  Listener listener_;
+};
+
+constexpr unsigned kStreams = 3;
+
+/// Two sets that are connected to each other, with somebody in the middle. The parameter: whether they
+/// encrypt.
+class StreamSets : public testing::TestWithParam<bool> {
+ protected:
+  StreamSets() {
+    target.secret.assign(32, 7);
+    target.encrypt = GetParam();
+    target.endpoint = "tcp://127.0.0.1:" + std::to_string(middle.port());
+  }
+  ~StreamSets() override {
+    if (here) here->close();
+    there->close();
+  }
+
+  void connect(std::chrono::milliseconds patience = 20s) {
+    here.emplace(near, patience, target);
+    here->open(kStreams, kFirstBulkLine);
+  }
+  void accept(Fd socket) {
+    StreamRequest::Message message{};
+    if (::recv(socket.get(), message.data(), message.size(), MSG_WAITALL) !=
+        static_cast<ssize_t>(message.size()))
+      return;
+    const auto request = StreamRequest::decode(message);
+    if (!request || !StreamRequest::authentic(message, secret)) return;
+    there->accept(std::move(socket), *request, secret);
+  }
+  static PeerData part(CommandId transfer, std::uint64_t offset, std::size_t size) {
+    auto bytes = std::make_shared<std::vector<std::byte>>(content(transfer, offset, size));
+    return {transfer, offset, 0, {*bytes, bytes}};
+  }
+
+  const Bytes secret = Bytes(32, 7);
+  Receiver near;
+  Receiver far;
+  std::unique_ptr<StreamSet> there = std::make_unique<StreamSet>(far);
+  std::optional<StreamSet> here;
+  Listener worker{[this](Fd socket) { accept(std::move(socket)); }};
+  Middle middle{worker.port()};
+  StreamTarget target;
+};
+
+TEST_P(StreamSets, CarryPartsInBothDirections) {
+  connect();
+  near.places = false;
+  const std::vector<std::size_t> sizes{0, 1, 4096, 100'000, kPartSize, kMaxPayload};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    here->send(part(1, i, sizes[i]));
+    there->send(part(2, i, sizes[i]));
+  }
+  EXPECT_TRUE(eventually([&] { return far.count() == sizes.size() && near.count() == sizes.size(); }));
+  EXPECT_TRUE(far.flawless());
+  EXPECT_TRUE(near.flawless());
+}
+
+TEST_P(StreamSets, GoOnWhereConnectionsBroke) {
+  connect();
+  constexpr std::size_t kParts = 300;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    here->send(part(1, i, 100'000));
+    there->send(part(2, i, 100'000));
+    if (i % 30 == 10) {
+      std::this_thread::sleep_for(5ms);
+      middle.cut();
+    }
+  }
+  EXPECT_TRUE(eventually([&] { return far.count() == kParts && near.count() == kParts; }))
+      << far.count() << " and " << near.count() << " of " << kParts;
+  EXPECT_TRUE(far.flawless());
+  EXPECT_TRUE(near.flawless());
+  EXPECT_EQ(far.failures() + near.failures(), 0);
+}
+
+TEST_P(StreamSets, ReleasePayloadsThatTheOtherEndHas) {
+  connect();
+  std::weak_ptr<const void> life;
+  {
+    PeerData data = part(1, 0, 2 * kPartSize);
+    life = data.data.owner;
+    here->send(std::move(data));
+  }
+  EXPECT_TRUE(eventually([&] { return life.expired(); }));
+  EXPECT_EQ(far.count(), 1U);
+}
+
+TEST_P(StreamSets, ReleasePayloadsWhenClosed) {
+  target.endpoint = "tcp://127.0.0.1:1";
+  connect();
+  PeerData data = part(1, 0, 1000);
+  const std::weak_ptr<const void> life = data.data.owner;
+  here->send(std::move(data));
+  EXPECT_FALSE(life.expired());
+  here->close();
+  EXPECT_TRUE(life.expired());
+}
+
+TEST_P(StreamSets, FailIfNoConnectionCanBeRestored) {
+  connect(500ms);
+  here->send(part(1, 0, 1000));
+  ASSERT_TRUE(eventually([&] { return far.count() == 1; }));
+  middle.set_change([](std::vector<char>& bytes) { bytes.clear(); });
+  middle.cut();
+  EXPECT_TRUE(eventually([&] { return near.failures() > 0; }));
+  EXPECT_NE(near.reason().find("could not be made"), std::string::npos) << near.reason();
+}
+
+TEST_P(StreamSets, FailAtOnceIfTheyCannotBeResumed) {
+  connect(0ms);
+  here->send(part(1, 0, 1000));
+  ASSERT_TRUE(eventually([&] { return far.count() == 1; }));
+  middle.cut();
+  EXPECT_TRUE(eventually([&] { return near.failures() > 0; }));
+  EXPECT_NE(near.reason().find("ended"), std::string::npos) << near.reason();
+}
+
+TEST_P(StreamSets, AdmitNobodyWhoDoesNotKnowTheSecret) {
+  target.secret.assign(32, 8);
+  connect(100ms);
+  here->send(part(1, 0, 1000));
+  EXPECT_TRUE(eventually([&] { return near.failures() > 0; }));
+  EXPECT_EQ(far.count(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Encrypted, StreamSets, testing::Bool(),
+                         [](const auto& encrypted) { return encrypted.param ? "All" : "None"; });
+
+/// What somebody in the middle may do to encrypted records.
+class AttackedStreams : public StreamSets {};
+
+TEST_P(AttackedStreams, EndWhenBytesAreChanged) {
+  connect();
+  here->send(part(1, 0, 1000));
+  ASSERT_TRUE(eventually([&] { return far.count() == 1; }));
+  middle.set_change([](std::vector<char>& bytes) { bytes[bytes.size() / 2] ^= 1; });
+  for (std::uint64_t i = 1; i < 10; ++i) here->send(part(1, i, 200'000));
+  EXPECT_TRUE(eventually([&] { return far.failures() > 0; }));
+  EXPECT_NE(far.reason(), "");
+  EXPECT_TRUE(far.flawless());
+}
+
+TEST_P(AttackedStreams, EndWhenBytesAreRepeated) {
+  connect();
+  here->send(part(1, 0, 1000));
+  ASSERT_TRUE(eventually([&] { return far.count() == 1; }));
+  middle.set_change([](std::vector<char>& bytes) {
+    const std::vector<char> once = bytes;
+    bytes.insert(bytes.end(), once.begin(), once.end());
+  });
+  for (std::uint64_t i = 1; i < 10; ++i) here->send(part(1, i, 1000));
+  EXPECT_TRUE(eventually([&] { return far.failures() > 0; }));
+  EXPECT_TRUE(far.flawless());
+}
+
+TEST_P(AttackedStreams, ShowNothingOfWhatTheyCarry) {
+  std::mutex mutex;
+  std::vector<char> seen;
+  middle.set_change([&](std::vector<char>& bytes) {
+    const std::lock_guard lock(mutex);
+    seen.insert(seen.end(), bytes.begin(), bytes.end());
+  });
+  connect();
+  here->send(part(1, 0, 100'000));
+  ASSERT_TRUE(eventually([&] { return far.count() == 1; }));
+  const auto sent = content(1, 0, 100'000);
+  const std::lock_guard lock(mutex);
+  ASSERT_GE(seen.size(), sent.size());
+  for (std::size_t at = 0; at + 8 <= sent.size(); at += 1000) {
+    const auto* const piece = reinterpret_cast<const char*>(sent.data() + at);
+    EXPECT_EQ(std::search(seen.begin(), seen.end(), piece, piece + 8), seen.end()) << "the bytes at " << at;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Encrypted, AttackedStreams, testing::Values(true));
+
+}  // namespace
+}  // namespace clique::protocol
