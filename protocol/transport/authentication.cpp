@@ -11,10 +11,10 @@ namespace clique::protocol {
 
 namespace {
 
-/// Characters of a key in Z85, and the zero behind them.
+/// Size of a key in Z85, with the terminating zero.
 constexpr std::size_t kKeyText = 41;
 constexpr std::size_t kKeyBytes = 32;
-/// PLAIN's name of the user, which says nothing: the domain tells the role.
+/// The user name for PLAIN. It has no meaning: the domain determines the role.
 constexpr const char* kUser = "clique";
 /// Frames of a ZAP request before the credentials.
 enum Frame : std::size_t { kVersion, kId, kDomain, kAddress, kIdentity, kMechanism, kCredentials };
@@ -44,7 +44,7 @@ std::string domain_of(Authenticator::Role role) {
   return role == Authenticator::Role::Client ? "client" : "peer";
 }
 
-/// Compares in a time that does not depend on how many characters are right.
+/// Compares in constant time.
 bool same_secret(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -104,7 +104,7 @@ Authenticator::Authenticator(zmq::context_t& context, bool encrypt)
   requests_.bind("inproc://zeromq.zap.01");
   stop_here_.bind("inproc://authenticator");
   stop_there_.connect("inproc://authenticator");
-  // Signals are for the threads that expect them.
+  // Only threads that expect signals may receive them.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -150,7 +150,7 @@ void Authenticator::serve() {
       }
     }
   } catch (const zmq::error_t&) {
-    // The context ends. Nobody else is admitted.
+    // The context was terminated, which ends all connections.
   }
 }
 
