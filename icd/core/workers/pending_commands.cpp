@@ -137,13 +137,13 @@ void PendingCommands::pushed(Link& link, protocol::PeerData&& part) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(part.transfer);
-    // Parts of a failed transfer may come after its event's end.
+    // Parts of a failed transfer may arrive after its event has ended.
     if (found == pending_.end() && abandoned_.contains(part.transfer)) return;
-    // Anything else that does not belong here would leave the read unfinished for ever.
+    // If the client ignored any other unexpected part, the read might never complete.
     if (found == pending_.end() || part.status > 0 || !found->second.add_part(part.offset, size))
       throw protocol::DecodeError("a part of " + std::to_string(size) + " bytes at " +
                                   std::to_string(part.offset) + " of transfer " +
-                                  std::to_string(part.transfer) + ", which does not expect it");
+                                  std::to_string(part.transfer) + ", which does not expect this part");
     to = found->second.bulk.fills.subspan(part.offset, size);
     range = found->second.bulk.range;
     ++found->second.copying;
