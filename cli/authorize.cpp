@@ -24,10 +24,11 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
-/// The line for the options, and what it means. Throws Failed, and SecurityError.
+/// The line for these options, and its parsed content. Throws Failed and SecurityError.
 std::pair<std::string, protocol::AuthorizedClient> entry_of(const Options& options) {
   if (!is_name(options.name))
-    throw Failed("'" + options.name + "' is not a name for a client; write one word, such as alice@laptop");
+    throw Failed("'" + options.name +
+                 "' is not a valid name; write one word of printable ASCII characters, such as alice@laptop");
   std::string line = protocol::PublicKey::parse(options.key).text() + " " + options.name;
   if (!options.sessions.empty()) line += " sessions=" + options.sessions;
   if (!options.memory.empty()) line += " session-memory=" + options.memory;
@@ -42,8 +43,8 @@ void authorize(const Options& options) {
     const auto entries = protocol::AuthorizedClients::parse(text);
     const auto same = entries.clients.find(client.key);
     if (same != entries.clients.end())
-      throw Failed(options.file + " authorizes this key already, as '" + same->second.name +
-                   "'; edit its line to change its name or options");
+      throw Failed(options.file + " already authorizes this key, as '" + same->second.name +
+                   "'; to change its name or options, edit that line");
     std::string edited = text;
     append_line(edited, line);
     return edited;
@@ -56,18 +57,24 @@ void authorize(const Options& options) {
 
 void add_authorize(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
-      "authorize", "Admit a client to this node, without restarting cliqued: add its key to the list");
+      "authorize", "Admit a client to this node: add its key to the list. cliqued need not be restarted");
   auto options = std::make_shared<Options>();
-  command->add_option("KEY", options->key, "Its public key, as 'clique key' prints it there")->required();
-  command->add_option("NAME", options->name, "How logs name it: one word, such as alice@laptop")->required();
-  command->add_option("--sessions", options->sessions, "Most sessions that it may have at a time")
+  command->add_option("KEY", options->key, "The client's public key, as 'clique key' prints it there")
+      ->required();
+  command->add_option("NAME", options->name, "The client's name in logs: one word, such as alice@laptop")
+      ->required();
+  command
+      ->add_option("--sessions", options->sessions,
+                   "The largest number of concurrent sessions of this client")
       ->type_name("NUMBER");
   command
       ->add_option(
           "--session-memory", options->memory,
-          "Memory that each of its sessions may allocate on each driver's devices, with K, M, G or T")
+          "Memory that each of its sessions may allocate on the devices of one driver, with K, M, G or T")
       ->type_name("BYTES");
-  command->add_option("--file", options->file, "The list")->type_name("FILE")->capture_default_str();
+  command->add_option("--file", options->file, "The list of clients")
+      ->type_name("FILE")
+      ->capture_default_str();
   command->callback([=, &chosen] { chosen = [=] { authorize(*options); }; });
 }
 

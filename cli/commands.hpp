@@ -10,17 +10,16 @@ class App;
 
 namespace clique::cli {
 
-/// A subcommand failed. what() says why, and what helps.
+/// A subcommand failed. what() says why, and what the user can do.
 class Failed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What the chosen subcommand does, with its options. Throws Failed, or another exception whose what() users
-/// understand.
+/// Runs the chosen subcommand with its options. Throws Failed, or another exception with a message for users.
 using Action = std::function<void()>;
 
-// Each adds a subcommand, which sets `chosen` when it is on the command line.
+// Each function adds a subcommand, which sets `chosen` if the command line contains it.
 
 void add_authorize(CLI::App& app, Action& chosen);
 void add_key(CLI::App& app, Action& chosen);

@@ -26,7 +26,7 @@ constexpr mode_t kPermissions = 07777;
   throw Failed(path.string() + " " + what + ": " + std::strerror(errno));
 }
 
-/// The folder, locked until the descriptor is closed.
+/// Creates and locks the folder. The lock lasts until the descriptor is closed.
 Fd lock_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -54,7 +54,7 @@ void write_all(const Fd& descriptor, const std::string& text, const fs::path& pa
   }
 }
 
-/// Removes a file that has not been renamed.
+/// A temporary file. Removes it unless it was renamed.
 struct Scratch {
   fs::path path;
   ~Scratch() {
@@ -65,7 +65,7 @@ struct Scratch {
 }  // namespace
 
 void edit_file(const fs::path& named, const std::function<std::string(const std::string& text)>& edit) {
-  // A link stays a link.
+  // Replace the target of a symbolic link, not the link.
   std::error_code error;
   const fs::path path = fs::exists(named, error) ? fs::canonical(named) : fs::absolute(named);
   const Fd folder = lock_folder(path.parent_path());
@@ -80,9 +80,9 @@ void edit_file(const fs::path& named, const std::function<std::string(const std:
       ::open(scratch.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kReadableByAll));
   if (!file) fail(scratch.path, "cannot be written");
   write_all(file, after, scratch.path);
-  // Only root may give a file to its owner again; for others that is who owned it before.
+  // Keep the owner. Only root can give a file to another user.
   if (existed && ::fchown(file.get(), info.st_uid, info.st_gid) != 0 && info.st_uid != ::geteuid())
-    fail(path, "belongs to another user, and cannot be replaced");
+    fail(path, "belongs to another user and cannot be replaced; run this command as root or as its owner");
   if (::fchmod(file.get(), existed ? info.st_mode & kPermissions : kReadableByAll) != 0 ||
       ::fsync(file.get()) != 0 || ::rename(scratch.path.c_str(), path.c_str()) != 0)
     fail(path, "cannot be written");

@@ -6,15 +6,15 @@
 
 namespace clique::cli {
 
-/// Replaces the text of a file at once: whoever reads it sees the text before or the one afterwards, also if
-/// the host fails meanwhile. Others that edit files of the folder in this way wait. A file that does not
-/// exist has no text, and is created with its folder; all users may read it. Throws Failed, and what `edit`
-/// throws; then the file stays as it is.
-/// @param edit makes the new text of the old one
+/// Replaces the content of a file atomically: readers see the old or the new text, even if the host crashes.
+/// Locks the folder, so that concurrent calls wait for each other. A file that does not exist counts as
+/// empty; it is created with its folder, readable by all users. Throws Failed, and what `edit` throws; the
+/// file is then unchanged.
+/// @param edit returns the new text
 void edit_file(const std::filesystem::path& path,
                const std::function<std::string(const std::string& text)>& edit);
 
-/// Appends a line to a text, whose last line may lack its end.
+/// Appends a line to a text. Adds a missing line break at the end of the text first.
 void append_line(std::string& text, const std::string& line);
 
 }  // namespace clique::cli

@@ -24,11 +24,12 @@ void print_key(const std::string& file, bool of_node) {
 
 void add_key(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
-      "key", "Print the public key and, in a second line, its fingerprint, of an existing private key");
+      "key", "Print the public key that belongs to a private key, and in a second line its fingerprint");
   auto file = std::make_shared<std::string>();
   auto of_node = std::make_shared<bool>(false);
-  command->add_flag("--node", *of_node, "The key of this node, in " + std::string(protocol::kNodeIdentity));
-  command->add_option("--file", *file, "The private key; by default this user's")->type_name("FILE");
+  command->add_flag("--node", *of_node, "Use the key of this node, " + std::string(protocol::kNodeIdentity));
+  command->add_option("--file", *file, "The file with the private key; by default this user's")
+      ->type_name("FILE");
   command->callback([=, &chosen] { chosen = [=] { print_key(*file, *of_node); }; });
 }
 

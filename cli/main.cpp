@@ -1,4 +1,4 @@
-// clique: what users and administrators of Clique do on a command line.
+// clique: the command-line program for users and administrators.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -15,8 +15,8 @@ constexpr int kWrongUse = 2;
 int main(int argc, char** argv) {
   using namespace clique::cli;
   CLI::App app(
-      "clique manages the keys by which clients and nodes of Clique know each other.\n"
-      "Exit status: 0 done, 1 failed, 2 wrong use.",
+      "Manages the keys by which Clique's clients and nodes identify each other.\n"
+      "Exit status: 0 success, 1 failure, 2 invalid command line.",
       "clique");
   app.require_subcommand(1);
   Action chosen;

@@ -11,7 +11,9 @@ std::filesystem::path identity_file(const std::string& named, bool of_node) {
   if (of_node) return protocol::kNodeIdentity;
   std::string file = icd::KeyFiles::of(icd::environment).identity;
   if (file.empty())
-    throw Failed("the environment has neither HOME nor XDG_CONFIG_HOME; name the file with --file");
+    throw Failed(
+        "neither HOME nor XDG_CONFIG_HOME is set, so the key has no default place; name its file with "
+        "--file");
   return file;
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For finding the node and its key.
+/// Time limit for reaching the node and learning its key.
 constexpr std::chrono::seconds kTimeout{10};
 
 struct Options {
@@ -32,7 +32,7 @@ struct Options {
   std::string file;
 };
 
-/// An entry for the node in a file.
+/// An entry of a file that matches the node.
 struct Known {
   std::string file;
   protocol::KnownNode entry;
@@ -48,7 +48,7 @@ std::vector<Known> look_up(const std::vector<std::string>& files, const icd::Nod
 
 protocol::PublicKey key_of(const icd::NodeAddress& node) {
   const auto deadline = Clock::now() + kTimeout;
-  // Decides nothing, and proves a key that nobody knows.
+  // Without settings: nothing is decided here, and the client proves a key made up for this connection.
   const icd::Trust nobody{icd::SecuritySettings{}};
   std::string why;
   try {
@@ -79,35 +79,36 @@ bool confirmed() {
   }
 }
 
-/// Decides whether the key is the one that the user means. Throws Failed if it is not, or nobody can tell.
+/// Has the user, or an option, confirm the key. Throws Failed if the key is wrong or nobody confirms it.
 void check(const Options& options, const icd::NodeAddress& node, const protocol::PublicKey& key) {
   const std::string fingerprint = key.fingerprint();
   if (!options.fingerprint.empty()) {
     if (options.fingerprint == fingerprint || options.fingerprint == key.text()) return;
     throw Failed("node " + node.text() + " has the key " + fingerprint + ", not " + options.fingerprint +
-                 "; another host may answer in its place. Nothing was changed");
+                 "; another host may be impersonating it. Nothing was changed");
   }
   if (options.yes) return;
   if (::isatty(STDIN_FILENO) == 0)
     throw Failed(
-        "there is no terminal to ask whether to trust the key; compare its fingerprint with the one that "
-        "'clique key --node' prints on the node, and give that with --fingerprint");
+        "cannot ask whether to trust the key, because standard input is not a terminal; pass the fingerprint "
+        "that 'clique key --node' prints on the node with --fingerprint");
   std::printf("Compare the fingerprint with the one that 'clique key --node' prints on the node.\n");
   if (!confirmed()) throw Failed("the key is not trusted. Nothing was changed");
 }
 
-/// The key differs from the ones that were trusted. Throws Failed unless it may replace them all: lines of
-/// the node alone, in the file that is edited.
+/// Called if the key differs from trusted ones. Throws Failed unless --replace is given and all other entries
+/// are lines for this node only, in the file to be edited.
 void check_replacement(const Options& options, const icd::NodeAddress& node, const protocol::PublicKey& key,
                        const std::vector<Known>& others, const std::string& file) {
   const Known& first = others.front();
-  std::printf("But in %s, its key is\n  %s\n  %s\n", first.file.c_str(), first.entry.key.text().c_str(),
+  std::printf("But %s lists the key\n  %s\n  %s\n", first.file.c_str(), first.entry.key.text().c_str(),
               first.entry.key.fingerprint().c_str());
   if (!options.replace)
-    throw Failed("the key of node " + node.text() + " has changed, from " + first.entry.key.fingerprint() +
-                 " to " + key.fingerprint() +
-                 ". If its administrator has changed it, add --replace; if not, another host answers in its "
-                 "place. Nothing was changed");
+    throw Failed(
+        "the key of node " + node.text() + " has changed, from " + first.entry.key.fingerprint() + " to " +
+        key.fingerprint() +
+        ". If its administrator changed the key, add --replace; if not, another host is impersonating "
+        "the node. Nothing was changed");
   for (const Known& other : others)
     if (other.file != file || other.entry.pattern != protocol::known_node_name(node.host, node.port))
       throw Failed("the line for '" + other.entry.pattern + "' in " + other.file + " gives node " +
@@ -115,7 +116,7 @@ void check_replacement(const Options& options, const icd::NodeAddress& node, con
                    "; change that line. Nothing was changed");
 }
 
-/// The text without the lines of the node alone.
+/// The text without the lines whose pattern is exactly this node's name.
 std::string without(const std::string& text, const std::string& name) {
   std::istringstream lines(text);
   std::string kept;
@@ -140,7 +141,7 @@ void trust(const Options& options) {
   std::erase_if(others, [&](const Known& known) { return known.entry.key == key; });
   if (!others.empty()) check_replacement(options, node, key, others, file);
   if (!listed_in.empty() && others.empty()) {
-    std::printf("It was trusted before: %s lists it.\n", listed_in.c_str());
+    std::printf("It is already trusted: %s lists it.\n", listed_in.c_str());
     return;
   }
   check(options, node, key);
@@ -150,21 +151,21 @@ void trust(const Options& options) {
     append_line(edited, name + " " + key.text());
     return edited;
   });
-  std::printf("It is trusted now: %s lists it.\n", file.c_str());
+  std::printf("It is now trusted: %s lists it.\n", file.c_str());
 }
 
 }  // namespace
 
 void add_trust(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
-      "trust", "Show the key of a node, and have this user's programs know the node by it");
+      "trust", "Show the key of a node, and after confirmation add it to this user's known nodes");
   auto options = std::make_shared<Options>();
   command->add_option("HOST[:PORT]", options->node, "The node, written as in CLIQUE_NODES")->required();
   command->add_option("--fingerprint", options->fingerprint, "Trust the key if this is its fingerprint")
       ->type_name("SHA256:…");
   command->add_flag("--yes", options->yes, "Trust the key without comparing it");
-  command->add_flag("--replace", options->replace, "Replace another key that was trusted before");
-  command->add_option("--file", options->file, "Another list than this user's known-nodes")
+  command->add_flag("--replace", options->replace, "Replace the key that was trusted before");
+  command->add_option("--file", options->file, "The list of known nodes; by default this user's")
       ->type_name("FILE");
   command->callback([=, &chosen] { chosen = [=] { trust(*options); }; });
 }

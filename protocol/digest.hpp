@@ -1,4 +1,4 @@
-// What names a content, so that nobody can make another content with the same name.
+// Cryptographic digests that identify contents.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class DigestBuilder {
 
   DigestBuilder& add(std::span<const std::uint8_t> part);
   DigestBuilder& add(std::string_view part);
-  /// The digest of all parts. To be called once, last.
+  /// The digest of all parts. Call this once, last.
   Digest digest();
 
  private:

@@ -7,9 +7,8 @@
 
 namespace clique::protocol {
 
-/// What admits a process to sockets of a worker, in one role: that of the session's client, or that of
-/// another worker of the session. Only who has been given it by the worker's own node or by the client has
-/// it.
+/// The credential for a worker's sockets in one role: that of the session's client, or that of another worker
+/// of the session. Only processes that received it from the worker's node or from the client have it.
 struct Pass {
   /// The worker's public key in Z85 (ZeroMQ RFC 32), for CURVE (RFC 26), which encrypts. Empty: PLAIN (RFC
   /// 24), which does not.

@@ -16,7 +16,7 @@ constexpr const char* kNoNamespaces =
     "this kernel or container does not allow user namespaces (see user.max_user_namespaces and "
     "kernel.apparmor_restrict_unprivileged_userns)";
 
-/// The walls as they are put up, and what becomes of it.
+/// Sets up the walls one after the other, and notes which ones fail.
 class Builder {
  public:
   Builder(const FileNeeds& needs, Start start) : needs_(needs), start_(start), rules_(file_rules(needs)) {}
@@ -25,7 +25,7 @@ class Builder {
     try_to(Wall::Limits, [this] { set_limits(start_ == Start::InNamespaces); });
     if (wants_namespaces(needs_.role)) build_namespaces();
     try_to(Wall::Privileges, [] { drop_privileges(); });
-    // A PID namespace keeps signals in, too.
+    // In a PID namespace, signals cannot reach processes outside.
     bool signals_refused = start_ == Start::InNamespaces;
     try_to(Wall::FileRights, [&] { signals_refused |= restrict_file_rights(rules_, scope()); });
     try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_.role, !signals_refused); });
@@ -33,9 +33,9 @@ class Builder {
   }
 
  private:
-  void try_to(Wall wall, const std::function<void()>& put_up) {
+  void try_to(Wall wall, const std::function<void()>& set_up) {
     try {
-      put_up();
+      set_up();
     } catch (const std::exception& error) {
       missing_.push_back({wall, error.what()});
     }
@@ -53,7 +53,7 @@ class Builder {
   }
 
   LandlockScope scope() const {
-    // Workers offer memory to each other, and to clients, through sockets with abstract names.
+    // Workers share memory with clients and with each other through sockets with abstract names.
     const bool alone = needs_.role == Role::Compiler || needs_.role == Role::Probe;
     return {alone, alone};
   }
@@ -75,7 +75,8 @@ MissingWalls confine(const FileNeeds& needs, Start start, Mode mode) {
   make_cache_folders(needs);
   MissingWalls missing = Builder(needs, start).build();
   if (mode == Mode::Required && !missing.empty())
-    throw std::runtime_error("confinement is required, but this host lacks walls: " + to_text(missing));
+    throw std::runtime_error("confinement is 'required', but this host lacks walls: " + to_text(missing) +
+                             "; fix this, or set confinement to 'on' to run without them");
   return missing;
 }
 

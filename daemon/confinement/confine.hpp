@@ -1,4 +1,4 @@
-// Puts up a process's walls: the only place that decides which ones a process gets.
+// Sets up the walls of a process. This is the only place that decides which walls a process gets.
 #pragma once
 
 #include "daemon/confinement/file_rules.hpp"
@@ -6,21 +6,22 @@
 
 namespace clique::daemon::confinement {
 
-/// How a process was started, as far as it concerns namespaces.
+/// Whether a process was started in namespaces of its own.
 enum class Start : std::uint8_t {
-  WithoutNamespaces,  ///< it is meant to have none
-  InNamespaces,       ///< with NewProcess::own_namespaces
-  NamespacesRefused   ///< the kernel did not allow that
+  WithoutNamespaces,  ///< no: its role has none
+  InNamespaces,       ///< yes: with NewProcess::own_namespaces
+  NamespacesRefused   ///< no: the kernel did not allow it
 };
 
-/// Whether processes of the role are to be started in namespaces of their own. Those that use CUDA are not:
-/// the windows between GPUs need processes that see each other.
+/// Whether processes of this role are started in namespaces of their own. Processes that use CUDA are not,
+/// because windows between GPUs need processes that see each other.
 bool wants_namespaces(Role role);
 
-/// Puts up the walls around this process, its threads and all that it starts, for ever. To be called first,
-/// by the process itself, while it has one thread and has loaded no driver. Does nothing where `mode` is Off.
-/// @returns the walls that the host cannot put up, of those that the role has
-/// Throws std::runtime_error with the reason if `mode` is Required and one is missing.
+/// Sets up the walls of the calling process. They also hold for its threads and for all programs it starts,
+/// and cannot be removed. Call this first, while the process has one thread and has loaded no driver. Does
+/// nothing if `mode` is Off.
+/// @returns the walls of this role that the host lacks
+/// Throws std::runtime_error with the reason if `mode` is Required and a wall is missing.
 MissingWalls confine(const FileNeeds& needs, Start start, Mode mode);
 
 /// "WALL: REASON; WALL: REASON"

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-/// Where systems keep programs, libraries and what belongs to them.
+/// Where systems keep programs, libraries and their data.
 constexpr const char* kSystemFolders[] = {"/usr",  "/lib", "/lib32",     "/lib64",     "/bin",
                                           "/sbin", "/opt", "/nix/store", "/gnu/store", "/run/opengl-driver"};
 
@@ -29,7 +29,7 @@ constexpr const char* kSystemSettings[] = {
     "/etc/hosts",        "/etc/gai.conf",        "/etc/resolv.conf",   "/etc/services",
     "/etc/protocols",    "/run/systemd/resolve", "/run/nscd",          "/run/nvidia-persistenced"};
 
-/// What the kernel tells of the host and of this process. Other processes' folders are not among it.
+/// Information from the kernel about the host and this process. Folders of other processes are not included.
 constexpr const char* kKernelFiles[] = {
     "/proc/self",        "/proc/cpuinfo",  "/proc/meminfo",  "/proc/stat",       "/proc/version",
     "/proc/uptime",      "/proc/loadavg",  "/proc/devices",  "/proc/modules",    "/proc/driver",
@@ -59,7 +59,7 @@ class Collector {
   void add(const fs::path& path, FileAccess access) {
     if (path.is_absolute()) rules_.push_back({path.lexically_normal(), access});
   }
-  /// A file or folder and what it is a symbolic link to.
+  /// Adds a file or folder, and its target if it is a symbolic link.
   void add_resolved(const fs::path& path, FileAccess access) {
     add(path, access);
     std::error_code missing;
@@ -75,7 +75,7 @@ class Collector {
   FileRules rules_;
 };
 
-/// The libraries that the .icd files of a vendors folder, or one .icd file, name.
+/// The libraries named by the .icd files of a vendors folder, or by one .icd file.
 Paths driver_libraries(const fs::path& vendors) {
   Paths files;
   std::error_code missing;
@@ -86,7 +86,7 @@ Paths driver_libraries(const fs::path& vendors) {
   }
   Paths libraries;
   for (const fs::path& file : files) {
-    // The loader also takes the library itself.
+    // OCL_ICD_VENDORS may also name a library itself.
     if (file.extension() != ".icd") {
       libraries.push_back(file);
       continue;
@@ -114,7 +114,7 @@ void add_drivers(Collector& rules) {
   }
 }
 
-/// What the environment names.
+/// Adds the files and folders that the environment names.
 void add_environment(Collector& rules) {
   for (const fs::path& folder : split(environment("LD_LIBRARY_PATH").value_or("")))
     rules.add_resolved(folder, FileAccess::Read);
@@ -122,26 +122,26 @@ void add_environment(Collector& rules) {
     rules.add_resolved(library, FileAccess::Read);
   for (const Variable variable : {Variable("CUDA_HOME"), Variable("CUDA_PATH"), Variable("CLIQUE_LIBDEVICE")})
     rules.add_resolved(environment(variable).value_or(""), FileAccess::Read);
-  // The library loads others of its toolkit.
+  // The library loads others of the same toolkit.
   if (const auto nvrtc = environment("CLIQUE_NVRTC")) {
     for (const fs::path& folder : folders_of_driver(*nvrtc)) rules.add_resolved(folder, FileAccess::Read);
   }
 }
 
-/// The folders of this program and of those that belong to it.
+/// Adds the folders of this program and of the programs installed with it.
 void add_own_program(Collector& rules, FileAccess access) {
   std::error_code failed;
   const fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
   rules.add(folder, access);
   if (const auto compiler = environment("CLIQUE_COMPILER").value_or(""); !compiler.empty())
     rules.add_resolved(fs::path(compiler).parent_path(), access);
-  // As installed outside of /usr.
+  // If installed outside of /usr.
   if (folder.filename() == "bin")
     for (const char* beside : {"lib", "lib64", "libexec"})
       rules.add(folder.parent_path() / beside / "clique", access);
 }
 
-/// The loader of programs, which the kernel starts for every other program.
+/// Adds the dynamic loader, which the kernel executes for every other program.
 int add_loader(dl_phdr_info* program, std::size_t /*size*/, void* rules) {
   for (int i = 0; i < program->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = program->dlpi_phdr[i];
@@ -157,7 +157,7 @@ void add_programs(Collector& rules, const Paths& programs) {
   for (const fs::path& program : programs) rules.add_resolved(program, FileAccess::Execute);
 }
 
-/// Where a driver's compiler may find a linker.
+/// The linkers that a driver's compiler may find.
 Paths linkers() {
   Paths programs;
   Paths folders = split(environment("PATH").value_or(""));
@@ -174,13 +174,13 @@ Paths linkers() {
 void add_devices(Collector& rules) {
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator("/dev", unreadable)) {
-    // NVIDIA's, also /dev/nvidia-caps, and those of GPUs of AMD, Intel and others.
+    // NVIDIA GPUs (and /dev/nvidia-caps), and GPUs of AMD, Intel and others.
     const std::string name = entry.path().filename();
     if (name.starts_with("nvidia") || name == "dri" || name == "kfd" || name == "accel" || name == "dxg")
       rules.add(entry.path(), FileAccess::Device);
   }
   rules.add("/dev/shm", FileAccess::Write);
-  // Where CUDA finds NVIDIA's Multi-Process Service.
+  // The pipes of NVIDIA's Multi-Process Service.
   rules.add(environment("CUDA_MPS_PIPE_DIRECTORY").value_or("/tmp/nvidia-mps"), FileAccess::Write);
 }
 
@@ -188,11 +188,11 @@ fs::path home() {
   return environment("HOME").value_or("");
 }
 
-/// The folders of caches, which drivers and the worker make where they do not exist.
+/// The cache folders, which drivers and the worker create if they do not exist.
 Paths cache_folders(const FileNeeds& needs) {
   Paths folders;
   if (needs.role == Role::CudaWorker) {
-    // What is kept there was compiled for a GPU by processes that cannot write there themselves.
+    // These contain code for GPUs only, and the processes that compile it cannot write here themselves.
     folders.emplace_back(
         environment("CLIQUE_CACHE_DIR").value_or((user_cache_folder() / "clique/programs").string()));
     folders.emplace_back(environment("CUDA_CACHE_PATH").value_or((home() / ".nv").string()));
@@ -201,7 +201,7 @@ Paths cache_folders(const FileNeeds& needs) {
   return folders;
 }
 
-/// Where a process keeps what it makes.
+/// Adds the folders that a process writes to.
 void add_places_to_write(Collector& rules, const FileNeeds& needs) {
   if (!needs.folder.empty()) rules.add_resolved(needs.folder, FileAccess::Write);
   for (const fs::path& folder : cache_folders(needs)) rules.add_resolved(folder, FileAccess::Write);
@@ -234,8 +234,7 @@ void make_cache_folders(const FileNeeds& needs) {
 
 FileRules file_rules(const FileNeeds& needs) {
   Collector rules;
-  // CUDA's driver and the worker start programs of the system, which the compiler's own rules restrict
-  // further.
+  // CUDA's driver and the worker start programs of the system. The compiler has stricter rules of its own.
   const FileAccess programs = needs.role == Role::CudaWorker ? FileAccess::Execute : FileAccess::Read;
   rules.add_all(kSystemFolders, programs);
   for (const char* file : kSystemSettings) rules.add_resolved(file, FileAccess::Read);
@@ -248,10 +247,10 @@ FileRules file_rules(const FileNeeds& needs) {
   if (needs.role == Role::Compiler) return rules.take();
   add_drivers(rules);
   add_devices(rules);
-  // Threads get their names there, without which CUDA's driver does not start.
+  // CUDA's driver writes the names of its threads there, and does not start otherwise.
   rules.add("/proc/self/task", FileAccess::Write);
   if (needs.role == Role::CudaWorker) {
-    // The compiler looks for the translator there.
+    // The compiler looks for the SPIR-V translator in PATH.
     add_programs(rules, split(environment("PATH").value_or("")));
     add_programs(rules, {environment("CLIQUE_COMPILER").value_or(""),
                          environment("CLIQUE_SPIRV_TRANSLATOR").value_or("")});

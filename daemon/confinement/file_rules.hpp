@@ -1,5 +1,5 @@
-// Which files a process of a session needs. The only place that decides it: the process's view of the file
-// system and its rights are both made from this list.
+// Which files a process of a session needs. This is the only place that decides this: the process's view of
+// the file system and its Landlock rights both come from these rules.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace clique::daemon::confinement {
 
-/// How a process uses a file, or a folder with all that is in it.
+/// What a process may do with a file, or with a folder and everything in it.
 enum class FileAccess : std::uint8_t {
   Read,
-  Execute,  ///< to read it, and to start it as a program
-  Device,   ///< to read and to write what is there, with ioctl()
-  Write     ///< to read, to write, to create and to remove; not to start programs
+  Execute,  ///< read, and start as a program
+  Device,   ///< read, write and ioctl() what exists
+  Write     ///< read, write, create and remove, but not start as a program
 };
 
 struct FileRule {
@@ -25,26 +25,26 @@ struct FileRule {
 };
 using FileRules = std::vector<FileRule>;
 
-/// What determines the files of a process, besides its environment.
+/// Determines, with the environment, which files a process needs.
 struct FileNeeds {
   Role role = Role::OpenClWorker;
-  /// The folder that belongs to this session's process alone. Empty for private workers, which use the
-  /// folders for caches and temporary files of their user.
+  /// The session's own folder. Empty for private workers, which use their user's folders for caches and
+  /// temporary files.
   std::filesystem::path folder;
-  /// Programs that it starts, apart from those that its role implies.
+  /// Programs that it starts, in addition to those that its role implies.
   std::vector<std::filesystem::path> programs;
 };
 
-/// The files that the process needs on this host: the system's libraries, drivers and devices, what the
-/// environment names (CUDA_HOME, LD_LIBRARY_PATH, OCL_ICD_VENDORS …), and its own folder.
+/// The files that the process needs on this host: the system's libraries, drivers and devices, the files and
+/// folders that the environment names (CUDA_HOME, LD_LIBRARY_PATH, OCL_ICD_VENDORS …), and its own folder.
 FileRules file_rules(const FileNeeds& needs);
-/// Makes the folders of caches that the process may use: a wall cannot have a door to what does not exist,
-/// and behind it the process cannot make them. What cannot be made is left out.
+/// Creates the cache folders that the process may use. Rules apply to existing folders only, and behind its
+/// walls the process cannot create them itself. Ignores folders that cannot be created.
 void make_cache_folders(const FileNeeds& needs);
 
-/// The folders that belong to a driver, given the library that an .icd file names: that of the library, and
-/// beside it those where installations keep what belongs to libraries. Never the folder above alone, which
-/// may be a user's.
+/// The folders of a driver, given the library that an .icd file names: the library's folder, and the folders
+/// beside it in which installations keep data of libraries (share, etc …). Never the whole parent folder,
+/// which may be a user's home.
 std::vector<std::filesystem::path> folders_of_driver(const std::filesystem::path& library);
 
 }  // namespace clique::daemon::confinement

@@ -24,7 +24,7 @@ constexpr long kAddRule = 445;
 constexpr long kRestrictSelf = 446;
 constexpr unsigned kVersion = 1;   // flag of landlock_create_ruleset
 constexpr int kPathBeneath = 1;    // kind of rule
-constexpr int kOldestVersion = 2;  // version 1, up to Linux 5.18, forbids to move files between folders
+constexpr int kOldestVersion = 2;  // version 1, up to Linux 5.18, does not allow moving files between folders
 
 // struct landlock_ruleset_attr of version 6.
 struct RulesetAttributes {
@@ -63,7 +63,7 @@ Rights known_rights(int version) {
   return rights;
 }
 
-/// Those that make sense for a file that is not a folder; the kernel refuses others.
+/// The rights that apply to a file that is not a folder; the kernel refuses others.
 constexpr Rights kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kControl;
 
 Rights rights_of(FileAccess access) {
@@ -101,13 +101,15 @@ void add_rule(int ruleset, const FileRule& rule, Rights known) {
 bool restrict_file_rights(const FileRules& rules, LandlockScope scope) {
   const long version = ::syscall(kCreateRuleset, nullptr, 0, kVersion);
   if (version < 0)
-    throw std::runtime_error(errno == EOPNOTSUPP
-                                 ? "Landlock is turned off; add landlock to the kernel's parameter lsm="
-                                 : "this kernel has no Landlock, which Linux has since 5.13");
+    throw std::runtime_error(
+        errno == EOPNOTSUPP
+            ? "Landlock is disabled; add landlock to the kernel's boot parameter lsm="
+            : "this kernel has no Landlock; it needs Linux 5.19 or later, built with Landlock");
   if (version < kOldestVersion)
-    throw std::runtime_error("this kernel's Landlock is too old; Linux 5.19 has what is needed");
+    throw std::runtime_error("this kernel's Landlock has version " + std::to_string(version) +
+                             "; version 2 (Linux 5.19) or later is needed");
   RulesetAttributes attributes{known_rights(static_cast<int>(version)), 0, 0};
-  if (scope.no_tcp && version >= 4) attributes.tcp_rights = 3;  // to bind, and to connect
+  if (scope.no_tcp && version >= 4) attributes.tcp_rights = 3;  // bind, connect
   // Bit 0: abstract names of UNIX sockets, bit 1: signals.
   if (version >= 6) attributes.scoped = scope.no_abstract_sockets ? 3 : 2;
   const Fd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, sizeof attributes, 0)));

@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the new root is put together. The folder exists everywhere, and is covered for that time only.
+// Where the new root is assembled. This folder exists on every system, and is hidden only meanwhile.
 const fs::path kWorkplace = "/usr";
 
-// Not in the C library before version 2.36, and in the kernel's headers since 5.12. The numbers are the same
-// on all architectures.
+// The C library has these since version 2.36, the kernel's headers since 5.12. The numbers are the same on
+// all architectures.
 constexpr long kOpenTree = 428;
 constexpr long kMoveMount = 429;
 constexpr long kMountSetattr = 442;
@@ -55,7 +55,7 @@ bool is_in(const fs::path& path, const fs::path& folder) {
 
 /// A part of the new file system: a symbolic link, or a mount that is not attached yet.
 struct Part {
-  fs::path link;  ///< where it leads; empty: it is a mount
+  fs::path link;  ///< target of the symbolic link; empty: it is a mount
   Fd tree;
   bool folder = false;
 };
@@ -80,7 +80,7 @@ Part take(const fs::path& path, FileAccess access, const struct stat& status) {
 Parts parts_of(const FileRules& rules) {
   std::map<fs::path, FileAccess> wanted;
   for (const auto& [path, access] : rules) {
-    if (is_in(path, "/proc") || path == "/dev/shm") continue;  // These are new.
+    if (is_in(path, "/proc") || path == "/dev/shm") continue;  // These are created anew.
     FileAccess& known = wanted.try_emplace(path, access).first->second;
     if (writable(access)) known = access;
   }
@@ -89,7 +89,7 @@ Parts parts_of(const FileRules& rules) {
   for (const auto& [path, access] : wanted) {
     struct stat status{};
     if (::lstat(path.c_str(), &status) != 0) continue;
-    // What is behind a link has rules of its own, by the name that the link leads to.
+    // Rules name the target of a link as well, so nothing below the link itself is needed.
     if (std::any_of(parts.begin(), parts.end(), [&path = path](const auto& part) {
           return !part.second.link.empty() && is_in(path, part.first);
         }))
@@ -99,7 +99,7 @@ Parts parts_of(const FileRules& rules) {
     const bool is_there = around != taken.rend();
     if (is_there && (!writable(access) || around->second == access)) continue;
     if (S_ISLNK(status.st_mode)) {
-      // Its target has a rule of its own.
+      // Another rule names its target.
       std::error_code missing;
       const fs::path target = fs::canonical(path, missing);
       if (!missing && !is_there) parts[path].link = target;
@@ -143,11 +143,11 @@ void link_to(const char* target, const fs::path& link) {
   if (::symlink(target, link.c_str()) != 0 && errno != EEXIST) fail("symlink " + link.string());
 }
 
-/// @returns why /proc is the host's; empty: it is not
+/// @returns why /proc is still the host's; empty if it is not
 std::string mount_proc(const fs::path& where, const Fd& host) {
   make_folders(where);
   if (::mount("proc", where.c_str(), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return {};
-  // Containers that hide parts of /proc do not allow another one.
+  // Containers that hide parts of /proc do not allow mounting another one.
   const std::string reason = std::string("a /proc of its own cannot be mounted: ") + std::strerror(errno);
   if (::syscall(kMoveMount, host.get(), "", AT_FDCWD, where.c_str(), kEmptySource) != 0)
     fail("move_mount to /proc");
@@ -167,12 +167,12 @@ std::string build(const fs::path& root, Parts& parts, const Fd& proc, const fs::
   return reason;
 }
 
-/// Makes a mounted file system the root, and forgets the one before.
+/// Makes a mounted file system the root, and unmounts the previous one.
 void move_into(const fs::path& root) {
   std::error_code gone;
   const fs::path before = fs::current_path(gone);
   if (::chdir(root.c_str()) != 0) fail("chdir to the new root");
-  // The old root lies above the new one until it is unmounted.
+  // The old root covers the new one until it is unmounted.
   if (::syscall(SYS_pivot_root, ".", ".") != 0) fail("pivot_root");
   if (::umount2(".", MNT_DETACH) != 0) fail("umount of the old root");
   if (::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0)
@@ -183,7 +183,7 @@ void move_into(const fs::path& root) {
 }  // namespace
 
 std::string enter_own_file_system(const FileRules& rules, const fs::path& folder) {
-  // What is mounted here must not appear on the host, and the other way round.
+  // Mounts must not propagate between this namespace and the host.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) fail("mount of / as private");
   Parts parts = parts_of(rules);
   const Fd proc(

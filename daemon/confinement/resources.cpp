@@ -19,7 +19,7 @@ namespace clique::daemon::confinement {
 
 namespace {
 
-/// How much rather than the daemon the process is ended when memory is short, of 1000.
+/// Added to oom_score_adj (at most 1000), so that the OOM killer prefers the process to the daemon.
 constexpr int kRatherThanDaemon = 300;
 /// Threads and processes of a session's process: drivers start one thread or two per processor.
 constexpr rlim_t kThreads = 8192;
@@ -54,7 +54,7 @@ void set_limits(bool own_users) {
 void drop_privileges() {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS");
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Refused to those that have none, which then need not drop them.
+  // The kernel refuses this to processes without capabilities, which need not drop any.
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};

@@ -3,13 +3,14 @@
 
 namespace clique::daemon::confinement {
 
-/// No core dumps, as many open files as the process may have, and the out-of-memory killer takes it before
-/// the daemon. @param own_users whether it has a user namespace of its own, in which its threads can be
-/// counted Throws std::runtime_error with the reason when the kernel cannot.
+/// Disables core dumps, raises the limit of open files to the hard limit, and makes the out-of-memory killer
+/// prefer this process to the daemon. Throws std::runtime_error with the reason if the kernel refuses.
+/// @param own_users whether the process has its own user namespace; only then the number of its threads can
+/// be limited
 void set_limits(bool own_users);
 
-/// Gives up all capabilities, and those that a program started later might have. Throws std::runtime_error
-/// with the reason when the kernel cannot.
+/// Gives up all capabilities, also for programs that the process starts. Throws std::runtime_error with the
+/// reason if the kernel refuses.
 void drop_privileges();
 
 }  // namespace clique::daemon::confinement

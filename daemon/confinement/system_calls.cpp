@@ -18,27 +18,27 @@ namespace clique::daemon::confinement {
 
 namespace {
 
-/// Nobody in a session needs these. Names that an architecture or an older libseccomp lacks are left out.
+/// No process of a session needs these. Names that the architecture or an older libseccomp lacks are ignored.
 constexpr const char* kForNobody[] = {
     // Other processes' memory and descriptors.
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "pidfd_open",
     "pidfd_send_signal", "process_mrelease",
-    // The kernel's modules, its successor, its inside.
+    // Kernel modules, kexec, and the kernel's internals.
     "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "bpf",
     "perf_event_open", "userfaultfd", "syslog", "lookup_dcookie", "iopl", "ioperm", "vm86", "vm86old",
     "uselib", "nfsservctl", "_sysctl",
-    // A second way to do everything, which filters do not see.
+    // io_uring bypasses filters.
     "io_uring_setup", "io_uring_enter", "io_uring_register",
     // Keys.
     "add_key", "request_key", "keyctl",
-    // Namespaces, mounts, and files by other ways than their names.
+    // Namespaces, mounts, and access to files without their names.
     "unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount",
     "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "name_to_handle_at", "open_by_handle_at",
     "fanotify_init", "quotactl", "quotactl_fd", "swapon", "swapoff",
-    // The host: its time, its name, its end.
+    // The host's clock, name and shutdown.
     "settimeofday", "clock_settime", "clock_settime64", "stime", "adjtimex", "clock_adjtime",
     "clock_adjtime64", "sethostname", "setdomainname", "reboot", "acct", "vhangup",
-    // Programs without a name, which no rule for files can know.
+    // Programs and memory without a name, which no rule for files covers.
     "execveat", "memfd_secret"};
 
 constexpr std::uint32_t kRefuse = SCMP_ACT_ERRNO(EPERM);
@@ -47,8 +47,8 @@ class Filter {
  public:
   Filter() : filter_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
     if (!filter_) throw std::runtime_error("seccomp_init failed");
-    // On kernels before 5.16, processes with filters would run slower otherwise; kernels of other sessions
-    // run in other processes.
+    // Before Linux 5.16, filters turn on a mitigation against speculative store bypass, which slows processes
+    // down. It is not needed, because kernels of other sessions run in other processes.
     set(SCMP_FLTATR_CTL_SSB, 1);
     set(SCMP_FLTATR_CTL_TSYNC, 1);
     set(SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -61,7 +61,7 @@ class Filter {
   template <typename... Conditions>
   void refuse_with(std::uint32_t action, const char* name, Conditions... conditions) {
     const int number = ::seccomp_syscall_resolve_name(name);
-    // Negative numbers stand for calls that another architecture has.
+    // Negative numbers are calls that only other architectures have.
     if (number < 0) return;
     check(::seccomp_rule_add(filter_.get(), action, number, sizeof...(conditions), conditions...), name);
   }
@@ -69,7 +69,7 @@ class Filter {
 
  private:
   void set(scmp_filter_attr attribute, std::uint32_t value) {
-    // Without an attribute, the filter does the same.
+    // Older versions lack some attributes; the filter works without them.
     static_cast<void>(::seccomp_attr_set(filter_.get(), attribute, value));
   }
   static void check(int error, const char* what) {
@@ -91,11 +91,11 @@ void refuse_namespaces(Filter& filter) {
     filter.refuse("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit));
 #endif
   }
-  // Its flags are in memory, where filters cannot look. The C library uses clone() instead.
+  // Filters cannot see its flags, which are in memory. On ENOSYS the C library uses clone() instead.
   filter.refuse_with(SCMP_ACT_ERRNO(ENOSYS), "clone3");
 }
 
-/// Signals reach this process alone.
+/// Allows signals to this process only.
 void refuse_signals_to_others(Filter& filter) {
   const auto own = static_cast<scmp_datum_t>(::getpid());
   for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
@@ -103,7 +103,7 @@ void refuse_signals_to_others(Filter& filter) {
   filter.refuse("tkill");
 }
 
-/// Sockets of other families than these.
+/// Refuses sockets of all other families.
 void allow_sockets(Filter& filter, std::initializer_list<int> families) {
   constexpr int kMost = 64;
   for (int family = 0; family < kMost; ++family)
@@ -118,7 +118,7 @@ void restrict_system_calls(Role role, bool signals) {
   Filter filter;
   for (const char* name : kForNobody) filter.refuse(name);
   refuse_namespaces(filter);
-  // A CUDA worker ends its compiler.
+  // A CUDA worker may have to kill its compiler.
   if (signals && role != Role::CudaWorker) refuse_signals_to_others(filter);
   switch (role) {
     case Role::OpenClWorker:
@@ -129,7 +129,7 @@ void restrict_system_calls(Role role, bool signals) {
       filter.refuse("socket");
       break;
     case Role::Probe:
-      // Drivers talk to services of their vendors.
+      // Drivers talk to services of their vendors, such as nvidia-persistenced.
       allow_sockets(filter, {AF_UNIX});
       break;
   }

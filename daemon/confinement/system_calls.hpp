@@ -1,15 +1,16 @@
-// seccomp: system calls that the kernel refuses to a process, its threads and all that it starts, for ever.
+// seccomp: the kernel refuses system calls to a process, its threads and all programs it starts. This cannot
+// be undone.
 #pragma once
 
 #include "daemon/confinement/wall.hpp"
 
 namespace clique::daemon::confinement {
 
-/// Takes away the system calls that a process of this role does not need: they fail with EPERM. Drivers need
-/// many, and differ, so that everything else stays allowed. no_new_privs has to be set. Throws
-/// std::runtime_error with the reason when the kernel cannot.
-/// @param signals whether to take away signals to other processes, too, where nothing else does. The programs
-/// that this process starts then cannot send signals to themselves either.
+/// Makes the system calls that a process of this role does not need fail with EPERM. All others stay allowed,
+/// because drivers need many, and differ. no_new_privs must be set. Throws std::runtime_error with the reason
+/// if the kernel does not support this.
+/// @param signals whether to refuse signals to other processes as well, if no other wall does. Programs that
+/// this process starts can then not even signal themselves.
 void restrict_system_calls(Role role, bool signals);
 
 }  // namespace clique::daemon::confinement

@@ -29,13 +29,13 @@ std::string_view description_of(Wall wall) {
     case Wall::Privileges:
       return "no capabilities (no_new_privs)";
     case Wall::Limits:
-      return "no core dumps, ended first when memory is short (rlimits, oom_score_adj)";
+      return "no core dumps, killed before the daemon when memory is short (rlimits, oom_score_adj)";
     case Wall::Processes:
       return "sees no other processes (user, PID and IPC namespaces)";
     case Wall::Files:
-      return "sees no files but those that it needs (mount namespace)";
+      return "sees only the files that it needs (mount namespace)";
     case Wall::FileRights:
-      return "uses these files only as it needs to (Landlock)";
+      return "uses these files only as needed (Landlock)";
     case Wall::SystemCalls:
       return "no system calls that it does not need (seccomp)";
   }
@@ -57,7 +57,7 @@ std::string_view name_of(Mode mode) {
 Mode parse_mode(std::string_view text) {
   for (const Mode mode : {Mode::Off, Mode::On, Mode::Required})
     if (name_of(mode) == text) return mode;
-  throw std::invalid_argument("'" + std::string(text) + "' is not known; write on, required or off");
+  throw std::invalid_argument("'" + std::string(text) + "' is not valid; write on, required or off");
 }
 
 Mode mode_of_environment() {

@@ -1,4 +1,4 @@
-// What keeps a process of a session away from everything that is not its session's.
+// Walls: the mechanisms that confine a process of a session to what belongs to the session.
 #pragma once
 
 #include <cstdint>
@@ -8,33 +8,33 @@
 
 namespace clique::daemon::confinement {
 
-/// What a process does, which decides what it may do.
+/// What a process does. Its role determines its rights.
 enum class Role : std::uint8_t {
-  OpenClWorker,  ///< runs kernels as native code in its own process, where the driver is one for processors
+  OpenClWorker,  ///< uses an OpenCL driver, which on CPUs runs kernels as native code in this process
   CudaWorker,    ///< runs kernels on a GPU, and starts the compiler
-  Compiler,      ///< clique-compiler, which reads what clients write
+  Compiler,      ///< clique-compiler, which parses what clients send
   Probe          ///< lists the node's devices
 };
 
-/// One kind of protection.
+/// One mechanism.
 enum class Wall : std::uint8_t {
-  Privileges,  ///< no capabilities, and none by starting a program
-  Limits,      ///< no core dumps; ended before the daemon when memory is short
-  Processes,   ///< sees no process but those that it has started
-  Files,       ///< sees no files but those that it needs
-  FileRights,  ///< reads, writes and starts only the files that it needs, in the ways that it needs
+  Privileges,  ///< no capabilities, not even by starting a program
+  Limits,      ///< no core dumps; the OOM killer prefers the process to the daemon
+  Processes,   ///< sees only processes that it has started
+  Files,       ///< sees only the files that it needs
+  FileRights,  ///< may read, write and execute these files only as needed
   SystemCalls  ///< cannot use system calls that it does not need
 };
 
-/// In the order in which they are put up.
+/// All walls, in the order in which they are set up.
 inline constexpr Wall kWalls[] = {Wall::Limits,     Wall::Processes,  Wall::Files,
                                   Wall::Privileges, Wall::FileRights, Wall::SystemCalls};
 
-/// The name for users, and what the wall consists of.
+/// The name that users see, and a description with the mechanism.
 std::string_view name_of(Wall wall);
 std::string_view description_of(Wall wall);
 
-/// A wall that the process does without.
+/// A wall that the host lacks.
 struct MissingWall {
   Wall wall = Wall::Privileges;
   std::string reason;  ///< for users
@@ -44,15 +44,15 @@ using MissingWalls = std::vector<MissingWall>;
 /// Whether processes get walls.
 enum class Mode : std::uint8_t {
   Off,
-  On,       ///< those that the host can put up
-  Required  ///< all; without one of them a process does not start
+  On,       ///< all that the host supports
+  Required  ///< all; if one is missing, the process does not start
 };
 
 /// "off", "on" or "required".
 std::string_view name_of(Mode mode);
-/// Reads such a name. Throws std::invalid_argument.
+/// Parses such a name. Throws std::invalid_argument.
 Mode parse_mode(std::string_view text);
-/// What CLIQUE_CONFINEMENT says, which cliqued sets for the processes that it starts; On if it is not set.
+/// The value of CLIQUE_CONFINEMENT, which cliqued sets for the processes that it starts; On if it is not set.
 /// Throws std::invalid_argument.
 Mode mode_of_environment();
 

@@ -51,8 +51,8 @@ void parse_auth(const std::string& text, AccessSettings& settings) {
     else if (auto socket = protocol::munge_socket(word))
       settings.munge = std::move(socket);
     else
-      throw std::invalid_argument("'" + word +
-                                  "' is no way to know clients; write keys, munge, or both with a comma");
+      throw std::invalid_argument(
+          "'" + word + "' is not a kind of authentication; write keys, munge, or both with a comma");
   }
 }
 

@@ -13,16 +13,15 @@
 
 namespace clique::daemon {
 
-/// A process of this program that has a control channel to the process that started it. It is killed with
-/// this object at the latest.
+/// A child process that runs this program, with a control channel. The destructor kills it if it still runs.
 class ChildProcess {
  public:
-  // Each starts `cliqued PROCESS --control-fd N OPTIONS` in a process group of its own, with an environment
-  // in which the OpenCL loader finds the node's drivers but not Clique, and in namespaces and with a folder
-  // as far as its walls need them (daemon/confinement). They throw std::system_error, and
-  // std::invalid_argument if CLIQUE_CONFINEMENT is wrong.
+  // Each of these starts `cliqued PROCESS --control-fd N OPTIONS` in a process group of its own, with an
+  // environment in which the OpenCL loader finds the node's drivers but not Clique, and with the namespaces
+  // and the folder that its walls need (daemon/confinement). They throw std::system_error, and
+  // std::invalid_argument if CLIQUE_CONFINEMENT is invalid.
 
-  /// `cliqued worker`. Sets the options that concern walls.
+  /// `cliqued worker`. Sets the options about walls itself.
   static ChildProcess start_worker(WorkerOptions options);
   /// `cliqued probe`.
   /// @param folders see SessionOptions::folders
@@ -37,7 +36,7 @@ class ChildProcess {
   /// Kills it if it still runs.
   ~ChildProcess();
 
-  /// See SessionFolder. To be called before the client learns of this process.
+  /// See SessionFolder. Call this before the client learns of this process.
   void use_programs_of(const std::string& owner) { folder_.use_programs_of(owner); }
 
   pid_t pid() const { return pid_; }

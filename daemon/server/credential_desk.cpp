@@ -9,7 +9,7 @@
 namespace clique::daemon {
 
 namespace {
-/// Greetings that may wait for munged, which needs some milliseconds for each.
+/// Greetings that may wait for munged, which takes some milliseconds for each.
 constexpr std::size_t kMaxWaiting = 64;
 }  // namespace
 

@@ -12,22 +12,21 @@
 
 namespace clique::daemon {
 
-/// Finds out who the visitors with MUNGE credentials are, in a thread of its own, because munged may take
-/// long to answer.
+/// Verifies the MUNGE credentials of visitors in a thread of its own, because munged may be slow to answer.
 class CredentialDesk {
  public:
   /// Throws std::system_error.
   explicit CredentialDesk(protocol::Munge munge);
-  /// Waits for munged's last answer.
+  /// Waits for the answer that munged still owes.
   ~CredentialDesk();
   CredentialDesk(const CredentialDesk&) = delete;
   CredentialDesk& operator=(const CredentialDesk&) = delete;
 
-  /// Takes a greeting with a credential. @returns false if too many wait already
+  /// Queues a greeting with a credential. @returns false if the queue is full
   bool take(Greeting greeting);
   /// A descriptor that is readable while done() has something to return.
   int fd() const { return news_.get(); }
-  /// Greetings whose visitor now has a munge_user, or a munge_failure.
+  /// Returns the verified greetings, whose visitors now have a munge_user or a munge_failure.
   std::vector<Greeting> done();
 
  private:

@@ -36,7 +36,7 @@ namespace {
 /// How long cliqued may take to end after draining.
 constexpr std::chrono::seconds kStopTime{10};
 
-/// Has SIGINT, SIGTERM and SIGHUP read from the returned descriptor from now on.
+/// Blocks SIGINT, SIGTERM and SIGHUP, and returns a signalfd from which they are read.
 Fd block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -73,9 +73,9 @@ protocol::Identity identity_of(const Settings& settings) {
   }
   if (!settings.listen.loopback && !settings.access.insecure)
     throw ConfigError("listen: " + settings.listen.endpoint() +
-                      " can be reached from other hosts, and the node has no key by which clients could know "
-                      "it; run 'clique "
-                      "keygen --node', or name its private key with 'identity', or listen on 127.0.0.1");
+                      " can be reached from other hosts, but the node has no key by which clients could "
+                      "recognise it; run 'clique keygen --node', or name its private key with 'identity', or "
+                      "listen on 127.0.0.1");
   return protocol::Identity::generate();
 }
 
@@ -101,24 +101,25 @@ int list_walls() {
   return missing.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/// Says which walls this host lacks. Throws ConfigError where the settings demand all.
+/// Logs which walls this host lacks. Throws ConfigError if the settings require all of them.
 void check_walls(confinement::Mode mode) {
-  // Processes of sessions read it.
+  // The processes of sessions read this variable.
   set_environment("CLIQUE_CONFINEMENT", std::string(name_of(mode)));
   if (mode == confinement::Mode::Off) {
-    spdlog::warn("confinement is off: kernels that run on this host's processors can do what {} can do",
+    spdlog::warn("confinement is off: kernels that run on this host's CPUs can do everything that {} can do",
                  ::geteuid() == 0 ? "root" : "this user");
     return;
   }
   const auto missing = try_walls();
   if (mode == confinement::Mode::Required && !missing.empty())
-    throw ConfigError("confinement: this host lacks walls, and the settings require all: " +
-                      to_text(missing) + "; 'cliqued --check' lists them; change the host, or write 'on'");
+    throw ConfigError("confinement is 'required', but this host lacks walls: " + to_text(missing) +
+                      "; fix this, or set confinement to 'on' to run without them");
   for (const auto& [wall, reason] : missing)
-    spdlog::warn("sessions go without the wall '{}': {}", name_of(wall), reason);
+    spdlog::warn("this host lacks the wall '{}', so sessions run without it: {}", name_of(wall), reason);
 }
 
-/// Where sessions' folders are; empty if the user has no place for them.
+/// Removes abandoned folders of sessions.
+/// @returns the folder for folders of sessions; empty if the user has no place for it
 std::string prepare_session_folders() {
   const std::string folders = environment("POCL_CACHE_DIR").value_or("");
   if (!folders.empty()) SessionFolder::remove_abandoned(folders);
@@ -131,29 +132,28 @@ void listen_on(std::optional<Server>& server, const Settings& settings, const pr
     server.emplace(settings, identity, std::move(platforms));
   } catch (const std::system_error& error) {
     throw ConfigError("listen: cannot listen on " + settings.listen.endpoint() + ": " + error.what() +
-                      "; stop the cliqued that uses this address, or write an address of this host");
+                      "; stop the program that uses this address, or name another address of this host");
   }
 }
 
-/// Says in the log who can use the node, and whether others can read along.
+/// Logs who can use the node, and whether others can read the traffic.
 void log_access(const Settings& settings, const protocol::Identity& identity) {
   spdlog::info("the node's key is {}, {}", identity.public_key().text(), identity.public_key().fingerprint());
   if (settings.access.insecure)
-    spdlog::warn("--insecure: everybody who reaches this address can run programs on this node");
+    spdlog::warn("--insecure: everybody who can reach this address can run programs on this node");
   if (settings.encryption == Encryption::None && !settings.listen.loopback)
-    spdlog::warn(
-        "encryption is none: others in the network can read and change what programs and this node exchange");
+    spdlog::warn("encryption is none: others in the network can read and change the data of sessions");
   if (settings.listen.loopback)
     spdlog::info("only programs on this host can use this node; to change that, use --listen HOST:PORT");
 }
 
-/// SIGHUP asks for what may change while the daemon runs to be read anew. Sessions go on.
+/// Handles SIGHUP: reads the list of authorized clients again. Running sessions are not affected.
 void reload(Server& server) {
-  spdlog::info("SIGHUP: the keys of clients are read again, and sessions go on");
+  spdlog::info("SIGHUP: reading the keys of clients again; running sessions are not affected");
   server.reload();
 }
 
-/// Serves until a signal asks for the end. @returns the signal's number.
+/// Serves until SIGINT or SIGTERM arrives. @returns the signal's number
 int serve(Server& server, int signals) {
   for (;;) {
     const int signal = server.run(signals);
@@ -187,7 +187,7 @@ int run_daemon(int argc, char** argv) {
   spdlog::info("node {} listens on {}", settings.name, server->endpoint());
   notify_systemd("READY=1");
   const int signal = serve(*server, signals.get());
-  // Has systemd wait as long as draining and stopping may take.
+  // Tell systemd how long draining and stopping may take.
   notify_systemd(fmt::format("STOPPING=1\nEXTEND_TIMEOUT_USEC={}",
                              std::chrono::microseconds(settings.drain_timeout + kStopTime).count()));
   if (signal == SIGTERM) server->drain(signals.get(), settings.drain_timeout);

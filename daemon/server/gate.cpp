@@ -22,14 +22,14 @@ using namespace std::chrono_literals;
 
 /// The longest message: clients send nothing but Hello.
 constexpr std::size_t kLongestHello = 4U << 10U;
-/// Connections that have not said Hello, or have their answer, as strangers have soon. An honest client needs
-/// some milliseconds for either.
+/// The largest number of connections that have not sent Hello yet, or have been answered already. A
+/// well-behaved client takes some milliseconds for either.
 constexpr std::size_t kMaxStrangers = 128;
 /// How long a connection may take until its Hello has arrived.
 constexpr auto kHelloTime = 5s;
-/// How long an answer may take to be sent, after which the connection is not needed.
+/// How long sending an answer may take before the connection is closed.
 constexpr auto kFarewellTime = 5s;
-/// How often to look for connections whose time is over.
+/// How often to look for connections that have exceeded their time.
 constexpr auto kCheckInterval = 500ms;
 /// What one turn does at most.
 constexpr int kAcceptsPerTurn = 16;
@@ -41,7 +41,7 @@ constexpr GuestId kListener = 0;
   throw std::system_error(errno, std::generic_category(), call);
 }
 
-/// A host that is gone closes its connections in the kernel's eyes after a few seconds.
+/// Makes the kernel close the connections of hosts that are gone after a few seconds.
 void notice_lost_hosts(int socket) {
   constexpr int kOn = 1;
   constexpr int kSeconds = 2;
@@ -259,7 +259,7 @@ bool Gate::send(GuestId guest, const protocol::Batch& batch) {
   try {
     found->second.channel->send(batch);
   } catch (const protocol::SecurityError& error) {
-    // What the other end has done to the connection must not end the daemon.
+    // A connection that the other end has broken must not end the daemon.
     drop(found, error.what());
     return false;
   }
@@ -271,9 +271,8 @@ bool Gate::work(Connections::iterator connection) {
   try {
     guest.channel->work();
   } catch (const protocol::SecurityError& error) {
-    drop(connection, guest.channel->foreign()
-                         ? "does not speak TLS; a client of an older release of Clique does not"
-                         : error.what());
+    drop(connection, guest.channel->foreign() ? "does not speak TLS, like clients of older releases of Clique"
+                                              : error.what());
     return false;
   }
   if (guest.channel->ended()) {

@@ -21,20 +21,20 @@
 
 namespace clique::daemon {
 
-/// The number of a connection at the gate. Never used again.
+/// The number of a connection at the gate. Never reused.
 using GuestId = std::uint64_t;
 
-/// Who is at the other end of a connection.
+/// The other end of a connection, as far as it has identified itself.
 struct Visitor {
   std::string address;                     ///< ADDRESS:PORT
   std::optional<uid_t> user;               ///< of the process, if it is on this host
-  protocol::PublicKey key;                 ///< of which it has proven to have the private key
+  protocol::PublicKey key;                 ///< it has proven that it has the private key
   std::array<std::uint8_t, 32> binding{};  ///< TlsChannel::binding()
   std::optional<uid_t> munge_user = {};    ///< whose credential it has shown
-  std::string munge_failure = {};          ///< why the credential shows nothing; empty: none was looked at
+  std::string munge_failure = {};          ///< why the credential is not valid; empty: none was checked
 };
 
-/// A client's wish, and who has it.
+/// A client's request.
 struct Greeting {
   GuestId guest = 0;
   Visitor visitor;
@@ -55,11 +55,10 @@ struct Arrivals {
   std::vector<StreamVisit> streams;
 };
 
-/// The daemon's port. Accepts connections, has each prove a key, and reads one Hello from it. A connection
-/// that begins with a StreamRequest instead leaves the gate with it. Until then, a connection costs bounded
-/// memory, descriptors and time, however many there are: the one that has waited longest, of the address that
-/// has most of them, makes room for a new one. Whom to admit is the caller's decision. Nothing waits. One
-/// thread.
+/// The daemon's port. It accepts connections, makes each prove a key, and reads one Hello from it. A connection
+/// that begins with a StreamRequest instead leaves the gate with it. Until then, connections use bounded memory,
+/// descriptors and time: if there are too many, the gate closes the one that has waited longest, of the address
+/// with the most connections. The caller decides whom to admit. No function blocks. One thread.
 class Gate {
  public:
   using Clock = std::chrono::steady_clock;

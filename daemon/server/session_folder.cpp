@@ -34,7 +34,7 @@ struct Removals {
 };
 
 Removals& removals() {
-  // Never destroyed: threads that still remove may outlive main().
+  // Never destroyed, because removing threads may outlive main().
   static auto* const all = new Removals;
   return *all;
 }
@@ -44,13 +44,13 @@ void erase_folder(const fs::path& path) {
   fs::remove_all(path, failed);
 }
 
-/// The most of one session's programs that is kept; more is removed with the session.
+/// If the programs of a session exceed these limits, they are removed with the session.
 constexpr std::uintmax_t kMostBytes = 256U << 20U;
 constexpr std::size_t kMostFiles = 20'000;
-/// As many sessions of one owner find programs at the same time.
+/// The largest number of kept program folders per owner.
 constexpr std::size_t kMostKept = 8;
 
-/// Whether it is a folder that is worth keeping, and no link, which a kernel may have put there.
+/// Whether it is a folder within the limits, and not a symbolic link, which a kernel may have created.
 bool worth_keeping(const fs::path& folder) {
   std::error_code failed;
   if (!fs::is_directory(fs::symlink_status(folder, failed))) return false;
@@ -70,13 +70,13 @@ void keep(const fs::path& programs, const fs::path& kept) {
   std::error_code failed;
   fs::create_directories(kept, failed);
   const auto count = std::distance(fs::directory_iterator(kept, failed), fs::directory_iterator());
-  // The session's name is unique among living ones.
+  // The session's name is unique among running sessions.
   const fs::path place = kept / programs.parent_path().filename();
   if (!failed && static_cast<std::size_t>(count) < kMostKept && worth_keeping(programs))
     fs::rename(programs, place, failed);
 }
 
-/// Keeps the programs, if there is a place for them, and removes the rest.
+/// In another thread: keeps the programs if `kept` is not empty, and removes the rest.
 void finish_later(fs::path path, fs::path kept) {
   {
     const std::lock_guard lock(removals().mutex);
@@ -91,7 +91,7 @@ void finish_later(fs::path path, fs::path kept) {
   }).detach();
 }
 
-/// The name of a folder for this owner.
+/// A folder name for the programs of this owner.
 std::string encode(const std::string& owner) {
   std::string name = "programs-of-";
   for (const char c : owner) {
@@ -101,7 +101,7 @@ std::string encode(const std::string& owner) {
   return name;
 }
 
-/// Moves everything in one folder to another. Neither is followed if it is a link.
+/// Moves everything in one folder to another. Does nothing if either is a symbolic link.
 void move_content(const fs::path& from, const fs::path& to) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const Fd target(::open(to.c_str(), kFlags));
@@ -113,13 +113,13 @@ void move_content(const fs::path& from, const fs::path& to) {
   }
   while (const dirent* entry = ::readdir(entries)) {
     const std::string_view name = entry->d_name;
-    // What is there already stays.
+    // Fails if the name exists in the target, whose entry then stays.
     if (name != "." && name != "..") ::renameat(source, entry->d_name, target.get(), entry->d_name);
   }
   ::closedir(entries);
 }
 
-/// A folder is its daemon's as long as that holds the lock.
+/// Locks a folder. A daemon owns the folders whose locks it holds.
 Fd lock_of(const fs::path& folder) {
   Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return {};
@@ -130,7 +130,7 @@ Fd lock_of(const fs::path& folder) {
 
 SessionFolder::SessionFolder(const fs::path& root) {
   const fs::path place = folder_with_room(root);
-  // It gets its final name when it is locked, so that no other daemon takes it for an abandoned one.
+  // Locked before it gets its final name, so that no other daemon considers it abandoned.
   std::string name = place / "new-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr)
     throw std::system_error(errno, std::generic_category(),
@@ -169,7 +169,7 @@ void SessionFolder::use_programs_of(const std::string& owner) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(kept_, failed)) {
     const fs::path taken = path_ / "taken";
-    // Another session may take it at the same time; only one succeeds.
+    // If another session tries the same, only one of them succeeds.
     if (::rename(entry.path().c_str(), taken.c_str()) != 0) continue;
     move_content(taken, path_ / kPrograms);
     return;

@@ -8,29 +8,29 @@
 
 namespace clique::daemon {
 
-/// A folder for what the driver of one process compiles and for its temporary files. It exists as long as
-/// this object; what another daemon that was killed has left is removed when the next one starts.
+/// A folder for the temporary files of one worker and for the programs that its driver compiles. It exists as
+/// long as this object. If a daemon is killed, the next one removes the folders that it left.
 class SessionFolder {
  public:
-  /// The folder in it for what PoCL compiles.
+  /// Name of the folder inside for the programs that PoCL compiles.
   static constexpr const char* kPrograms = "pocl";
 
   /// No folder.
   SessionFolder() = default;
-  /// Creates a folder in `root`, or where there is room if that has none. Throws std::system_error.
+  /// Creates a folder in `root`, or elsewhere if the disk of `root` is full. Throws std::system_error.
   explicit SessionFolder(const std::filesystem::path& root);
   SessionFolder(SessionFolder&& other) noexcept;
   SessionFolder& operator=(SessionFolder&& other) noexcept;
   SessionFolder(const SessionFolder&) = delete;
   SessionFolder& operator=(const SessionFolder&) = delete;
-  /// Has it removed by another thread, since a process may leave any number of files.
+  /// Removes the folder in another thread, because it may contain any number of files.
   ~SessionFolder();
 
-  /// Gives the process what drivers compiled for an earlier session of the same owner, if no other session
-  /// has it at the moment, and keeps what they compile now for the next one. Only sessions of one owner may
-  /// run each other's programs, since a driver that compiles in the process that runs kernels may be made to
+  /// Moves the programs compiled for an earlier session of the same owner into this folder, unless another
+  /// session uses them, and keeps the programs of this session for the next one. Sessions of different owners
+  /// must not run each other's programs: drivers that compile in the process that runs kernels can be made to
   /// store anything.
-  /// @param owner whoever the session is for, as admission knows them
+  /// @param owner Permit::client of the session
   void use_programs_of(const std::string& owner);
 
   /// Empty if there is no folder.
@@ -45,8 +45,8 @@ class SessionFolder {
   void swap(SessionFolder& other) noexcept;
 
   std::filesystem::path path_;
-  std::filesystem::path kept_;  ///< where the programs are kept afterwards; empty: nowhere
-  Fd lock_;                     ///< tells other daemons that the folder is in use
+  std::filesystem::path kept_;  ///< where to keep the programs afterwards; empty: nowhere
+  Fd lock_;                     ///< shows other daemons that the folder is in use
 };
 
 }  // namespace clique::daemon

@@ -47,20 +47,21 @@ std::size_t parse_sessions(const std::string& text) {
   return *number;
 }
 
-/// Bytes: a number that K, M, G or T (powers of 1024) may follow; empty: 0, for no limit.
+/// A number of bytes, optionally with the suffix K, M, G or T (powers of 1024). Empty text is 0: no limit.
 std::uint64_t parse_memory(const std::string& text) {
   if (text.empty()) return 0;
   constexpr std::string_view kUnits = "KMGT";
-  // OpenCL demands that much for one buffer: CL_DEVICE_MAX_MEM_ALLOC_SIZE.
+  // OpenCL's minimum for CL_DEVICE_MAX_MEM_ALLOC_SIZE.
   constexpr std::uint64_t kLeast = 32U << 20U;
   const auto unit = kUnits.find(text.back());
   const std::size_t shift = unit == std::string_view::npos ? 0 : 10 * (unit + 1);
   const auto number = parse_number(std::string_view(text).substr(0, text.size() - (shift > 0 ? 1 : 0)));
   if (!number || *number > (std::numeric_limits<std::uint64_t>::max() >> shift) || *number << shift < kLeast)
-    throw std::invalid_argument(in_quotes(text) +
-                                " is not an amount of memory for a session; write bytes, or a number with K, "
-                                "M, G or T such as 512M or "
-                                "8G, 32M at least, or leave the setting out for no limit");
+    throw std::invalid_argument(
+        in_quotes(text) +
+        " is not a valid amount of memory for a session; write at least 32M: a number "
+        "of bytes, or a number with K, M, G or T, such as 8G; or leave the setting out "
+        "for no limit");
   return *number << shift;
 }
 
@@ -75,7 +76,7 @@ Encryption parse_encryption(const std::string& text, const ListenAddress& listen
   if (text.empty()) return listen.loopback ? Encryption::None : Encryption::All;
   if (text == "all") return Encryption::All;
   if (text == "none") return Encryption::None;
-  throw std::invalid_argument(in_quotes(text) + " cannot be encrypted; write all or none");
+  throw std::invalid_argument(in_quotes(text) + " is not a kind of encryption; write all or none");
 }
 
 std::string host_name() {
@@ -89,31 +90,29 @@ const std::array kSettings{
             "free one",
             [](const std::string& text, Settings& s) { s.listen = parse_listen(text); }},
     Setting{"identity", Type::Text, "FILE", protocol::kNodeIdentity,
-            "The node's private key, which 'clique keygen --node' makes; without it the node has another key "
-            "after each start, and listens on the loopback address only",
+            "The node's private key, which 'clique keygen --node' makes; without it the node generates a new "
+            "key at each start, and listens on the loopback address only",
             [](const std::string& text, Settings& s) { s.identity = text; }},
-    Setting{
-        "auth", Type::List, "LIST", "keys",
-        "By what clients prove who they are: keys, munge (any user of the site who has a MUNGE credential; "
-        "munge:SOCKET for a munged with another socket), or both, separated by commas",
-        [](const std::string& text, Settings& s) { parse_auth(text, s.access); }},
+    Setting{"auth", Type::List, "LIST", "keys",
+            "How clients prove their identity: keys, munge (every user of the site with a MUNGE credential; "
+            "munge:SOCKET if munged uses another socket), or both, separated by a comma",
+            [](const std::string& text, Settings& s) { parse_auth(text, s.access); }},
     Setting{"authorized-clients", Type::Text, "FILE", protocol::kAuthorizedClients,
-            "The keys of the clients that may use the node; read again whenever it changes",
+            "The file with the keys of the clients that may use the node; read again whenever it changes",
             [](const std::string& text, Settings& s) { s.access.authorized_clients = text; }},
     Setting{"local-users", Type::List, "LIST", "",
             "Users whose programs on this host may use the node without a key, separated by commas, or '*' "
-            "for all; always the user that cliqued runs as",
+            "for all; the user that cliqued runs as always may",
             [](const std::string& text, Settings& s) { parse_local_users(text, s.access); }},
     Setting{"encryption", Type::Text, "WHAT", "",
-            "'all' encrypts the connections with workers, 'none' only authenticates them; by default all, "
+            "'all' encrypts connections to workers, 'none' only authenticates them; by default all, "
             "but none on the loopback address",
             [](const std::string& text, Settings& s) { s.encryption = parse_encryption(text, s.listen); }},
-    Setting{"insecure", Type::Switch, "", "false", "Admit everybody who reaches the port",
+    Setting{"insecure", Type::Switch, "", "false", "Admit everybody who can reach the port",
             [](const std::string& text, Settings& s) { s.access.insecure = text == "true"; }},
     Setting{"devices", Type::List, "LIST", "",
             "Devices to offer, separated by commas: indices, types (cpu, gpu, accelerator) or parts of "
-            "names; all "
-            "by default",
+            "names; all by default",
             [](const std::string& text, Settings& s) { s.devices = text; }},
     Setting{"name", Type::Text, "NAME", "", "The node's name; its host name by default",
             [](const std::string& text, Settings& s) { s.name = text.empty() ? host_name() : text; }},
@@ -135,20 +134,20 @@ const std::array kSettings{
             [](const std::string& text, Settings& s) { s.session.resume_timeout = parse_time(text); }},
     Setting{"sessions", Type::Number, "NUMBER", "0", "Most sessions at a time; 0 is no limit",
             [](const std::string& text, Settings& s) { s.sessions = parse_sessions(text); }},
-    Setting{"session-memory", Type::Text, "BYTES", "",
-            "Memory that a session may allocate on each driver's devices, 32M at least, with K, M, G or T "
-            "for powers "
-            "of 1024; no limit by default",
-            [](const std::string& text, Settings& s) { s.session.memory = parse_memory(text); }},
+    Setting{
+        "session-memory", Type::Text, "BYTES", "",
+        "Memory that a session may allocate on the devices of one driver: at least 32M, with K, M, G or T "
+        "for powers of 1024; no limit by default",
+        [](const std::string& text, Settings& s) { s.session.memory = parse_memory(text); }},
     Setting{"nvidia", Type::Text, "DRIVER", "cuda",
             "How NVIDIA GPUs are used: 'cuda', or 'opencl' for NVIDIA's own OpenCL driver",
             [](const std::string& text, Settings& s) { s.nvidia = parse_nvidia_driver(text); }},
-    Setting{
-        "confinement", Type::Text, "MODE", "",
-        "Walls around sessions: 'on' (default), 'required' to refuse to start without all of them, or 'off'",
-        [](const std::string& text, Settings& s) {
-          s.confinement = text.empty() ? confinement::mode_of_environment() : confinement::parse_mode(text);
-        }},
+    Setting{"confinement", Type::Text, "MODE", "",
+            "Walls around sessions: 'on' (default), 'required' to start only if the host has all, or 'off'",
+            [](const std::string& text, Settings& s) {
+              s.confinement =
+                  text.empty() ? confinement::mode_of_environment() : confinement::parse_mode(text);
+            }},
     Setting{"log-level", Type::Text, "LEVEL", "info", "trace, debug, info, warning, error, critical or off",
             [](const std::string& text, Settings& s) { s.log_level = parse_log_level(text); }},
 };

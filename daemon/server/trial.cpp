@@ -46,7 +46,8 @@ confinement::MissingWalls try_walls() {
   ChildProcess trial = ChildProcess::start_trial();
   const auto packet = trial.control().receive();
   if (!packet)
-    throw std::runtime_error("the process that tries to put up walls has ended (" + trial.stop() + ")");
+    throw std::runtime_error("the process that tries the walls of this host ended unexpectedly (" +
+                             trial.stop() + ")");
   confinement::MissingWalls missing;
   for (Finding& finding : parse_findings(*packet)) {
     const auto* const wall =

@@ -19,12 +19,12 @@ std::vector<std::string> trial_arguments(const TrialOptions& options);
 /// Reads what trial_arguments() wrote. Throws std::invalid_argument.
 TrialOptions parse_trial_arguments(std::span<char* const> arguments);
 
-/// `cliqued trial`: puts up the walls of a worker around itself, and sends which ones the host lacks through
-/// the control channel. Does not return.
+/// `cliqued trial`: sets up the walls of a worker, and sends the missing ones through the control channel.
+/// Does not return.
 [[noreturn]] void run_trial(const ControlChannel& control, const TrialOptions& options);
 
-/// The walls that this host cannot put up around workers, as a process of its own finds out. Throws
-/// std::runtime_error when it cannot.
+/// The walls of workers that this host lacks. A child process tries all of them. Throws std::runtime_error if
+/// that fails.
 confinement::MissingWalls try_walls();
 
 }  // namespace clique::daemon

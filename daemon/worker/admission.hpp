@@ -9,9 +9,9 @@
 
 namespace clique::daemon {
 
-/// Reads the first message of each connection, by which it attaches. Who can connect has the session's pass
-/// (protocol::Authenticator), but may not keep to the protocol: other messages are dropped and logged. Main
-/// thread.
+/// Reads the first message of each connection, by which it attaches. The other end has presented the
+/// session's pass (protocol::Authenticator), but may violate the protocol: other first messages are dropped
+/// and logged. Main thread.
 class Admission {
  public:
   /// Reads the first message of one of the client's two connections.

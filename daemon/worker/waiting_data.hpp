@@ -9,32 +9,33 @@
 
 namespace clique::daemon {
 
-/// Counts the host memory of what waits in the worker: the data of commands that have not run, what other
-/// workers have sent before it is expected, replies that the client has not received, and sources of
-/// programs. A client could otherwise have a worker keep any amount of it. Any thread, unless a function says
-/// otherwise.
+/// Counts the host memory of data that waits in the worker: the data of commands that have not run yet, data
+/// from other workers that arrived before it was expected, replies that the client has not received yet, and
+/// program sources. Without a limit, a client could make a worker keep any amount. Any thread, unless a
+/// function says otherwise.
 class WaitingData {
  public:
   /// Data that is counted until the last copy is destroyed.
   using Share = std::shared_ptr<const void>;
 
-  /// The least that a session may have: transfers overlap, and each way has its window.
+  /// The smallest limit in bytes: transfers overlap, and each direction has its window.
   static constexpr std::uint64_t kLeast = 128U << 20U;
 
-  /// @param session_memory bytes that the session may have on devices, and once more here; 0: no limit
+  /// @param session_memory bytes that the session may allocate on devices, and may have waiting here; 0: no
+  /// limit
   explicit WaitingData(std::uint64_t session_memory);
 
   Share count(std::uint64_t bytes);
   /// Counts a payload until its last owner releases it.
   void count(protocol::Payload& payload);
-  /// Counts a batch until nothing refers to it any more.
+  /// Counts a batch until nothing refers to it.
   void count(protocol::Incoming& incoming);
 
-  /// Throws DeviceFailed when more waits than the session may have. Main thread.
+  /// Throws DeviceFailed if more data waits than the session may have. Main thread.
   void check() const;
 
  private:
-  /// An owner that counts these bytes, and is `owner` otherwise.
+  /// An owner that keeps `owner` alive, and counts these bytes until it is destroyed.
   Share counted(Share owner, std::uint64_t bytes);
 
   const std::uint64_t limit_;  // 0: none

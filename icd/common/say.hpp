@@ -4,8 +4,8 @@
 
 namespace clique::icd {
 
-/// Prints "clique: TEXT" as one line on standard error. The text may contain what nodes wrote: it is shown as
-/// protocol::printable() says.
+/// Prints "clique: TEXT" as one line on standard error. The text may come from nodes: protocol::printable()
+/// escapes it.
 void say(const std::string& text);
 
 }  // namespace clique::icd

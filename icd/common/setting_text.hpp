@@ -25,14 +25,14 @@ inline std::string in_quotes(std::string_view text) {
 /// @param name of the setting
 std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name);
 
-/// "all" or "none": whether nodes have to encrypt everything. Throws SettingError.
+/// "all" or "none": whether nodes must encrypt all connections. Throws SettingError.
 /// @param name of the setting
 bool parse_encryption(std::string_view text, std::string_view name);
 /// Whether the transport allows streams. Throws SettingError unless the text is "auto" or "zeromq".
 bool parse_transport(std::string_view text, std::string_view name);
 
-/// "keys", "munge" or "munge:SOCKET": munged's socket if nodes are shown MUNGE credentials, empty: its
-/// default. Throws SettingError.
+/// "keys", "munge" or "munge:SOCKET". Throws SettingError.
+/// @returns the socket of munged (empty: its default); nothing for "keys"
 /// @param name of the setting
 std::optional<std::string> parse_auth(std::string_view text, std::string_view name);
 

@@ -66,7 +66,7 @@ std::optional<std::string> given(const Environment& environment, Variable variab
   return text && !text->empty() ? text : std::nullopt;
 }
 
-/// Sets what the environment says about keys, and the default files.
+/// Reads the variables about keys and encryption, and determines the default files.
 void read_security(const Environment& environment, SecuritySettings& security) {
   KeyFiles files = KeyFiles::of(environment);
   std::error_code error;
@@ -76,7 +76,7 @@ void read_security(const Environment& environment, SecuritySettings& security) {
   if (const auto text = given(environment, "CLIQUE_INSECURE")) {
     if (*text != "0" && *text != "1")
       throw SettingError("CLIQUE_INSECURE is " + in_quotes(*text) +
-                         "; write 1 to use nodes with unknown keys, or 0");
+                         "; write 1 to also use nodes with unknown keys, or 0");
     security.insecure = *text == "1";
   }
   if (const auto text = given(environment, "CLIQUE_ENCRYPTION"))
@@ -103,7 +103,7 @@ bool parse_transport(std::string_view text, std::string_view name) {
 bool parse_encryption(std::string_view text, std::string_view name) {
   if (text != "all" && text != "none")
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
-                       "; write all to use only nodes that encrypt everything, or none");
+                       "; write all to use only nodes that encrypt all connections, or none");
   return text == "all";
 }
 
@@ -111,7 +111,7 @@ std::optional<std::string> parse_auth(std::string_view text, std::string_view na
   if (text == "keys") return std::nullopt;
   if (auto socket = protocol::munge_socket(text)) return socket;
   throw SettingError(std::string(name) + " is " + in_quotes(text) +
-                     "; write keys, or munge to prove with a MUNGE credential who you are");
+                     "; write keys, or munge to also send a MUNGE credential");
 }
 
 std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name) {

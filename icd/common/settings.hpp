@@ -31,15 +31,14 @@ inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
                 "time allowed for reaching a node, in milliseconds, 1 to 600000"},
     SettingInfo{"CLIQUE_IDENTITY", "clique/client.key in the folder of nodes.toml, if it exists",
-                "the file with this client's private key, by which nodes know it"},
+                "the file with this client's private key, by which nodes recognise it"},
     SettingInfo{"CLIQUE_KNOWN_NODES", "clique/known-nodes there, and /etc/clique/known-nodes",
                 "the file with the keys of the nodes to trust"},
-    SettingInfo{"CLIQUE_INSECURE", "0", "1: nodes with unknown keys are used, too"},
+    SettingInfo{"CLIQUE_INSECURE", "0", "1: nodes with unknown keys are used as well"},
     SettingInfo{"CLIQUE_ENCRYPTION", "none",
-                "all: nodes that do not encrypt everything are not used; none: the nodes decide"},
-    SettingInfo{
-        "CLIQUE_AUTH", "keys",
-        "munge: also proves with a MUNGE credential who the user is; munge:SOCKET names munged's socket"},
+                "all: only nodes that encrypt all connections are used; none: the nodes decide"},
+    SettingInfo{"CLIQUE_AUTH", "keys",
+                "munge: also sends a MUNGE credential to nodes; munge:SOCKET names munged's socket"},
     SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
     SettingInfo{"CLIQUE_NVIDIA", "cuda",
                 "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
@@ -67,11 +66,11 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
-    SettingInfo{"connect_timeout_ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which goes first"},
-    SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which goes first"},
-    SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which goes first"},
-    SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which goes first"},
-    SettingInfo{"transport", "\"auto\"", "as CLIQUE_TRANSPORT, which goes first"},
+    SettingInfo{"connect_timeout_ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
+    SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which overrides it"},
+    SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which overrides it"},
+    SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which overrides it"},
+    SettingInfo{"transport", "\"auto\"", "as CLIQUE_TRANSPORT, which overrides it"},
 };
 
 /// A setting that cannot be used. what() says where it is, what is wrong and what is allowed.
@@ -100,23 +99,23 @@ using Environment = std::function<std::optional<std::string>(Variable)>;
 /// The environment of this process.
 std::optional<std::string> environment(Variable variable);
 
-/// Where this user's files of keys are, whether they exist or not.
+/// The paths of this user's key files, which need not exist.
 struct KeyFiles {
-  std::string identity;  ///< with the private key; empty: there is no place for it
-  /// With the keys of nodes. A key that the user trusts is added to the first one.
+  std::string identity;  ///< the private key; empty: the environment determines no place for it
+  /// The keys of nodes. New keys go to the first one.
   std::vector<std::string> known_nodes;
 
   /// CLIQUE_IDENTITY and CLIQUE_KNOWN_NODES, otherwise the default places.
   static KeyFiles of(const Environment& environment);
 };
 
-/// By what this client and its nodes know each other.
+/// How this client and its nodes authenticate each other.
 struct SecuritySettings {
   std::string identity;                  ///< file with this client's private key; empty: none
   std::vector<std::string> known_nodes;  ///< files with the nodes' keys
-  bool insecure = false;                 ///< nodes with unknown keys are used, too
-  bool encrypted = false;                ///< only nodes that encrypt everything are used
-  std::optional<std::string> munge;      ///< show MUNGE credentials; munged's socket, empty: its default
+  bool insecure = false;                 ///< nodes with unknown keys are used as well
+  bool encrypted = false;                ///< only nodes that encrypt all connections are used
+  std::optional<std::string> munge;      ///< send MUNGE credentials; munged's socket, empty: its default
 };
 
 /// Which nodes there are, and how to reach them.

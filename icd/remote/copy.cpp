@@ -106,8 +106,8 @@ class Helpers {
   std::atomic<unsigned> inside_{0};      // helpers that may be copying pieces
 };
 
-/// The helpers of this process for one kind of transfer; null if it has none. Created without a lock, which a
-/// forked child might find locked for ever.
+/// The helpers of this process for one kind of transfer; null if it has none. Created without a lock, because
+/// a forked child might inherit it locked.
 template <Through through>
 Helpers* helpers() {
   static const unsigned count = helper_count(through);

@@ -80,13 +80,13 @@ Fd connect_to(const std::string& address, std::uint16_t port) {
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-    throw Unreachable("its address " + address + " cannot be used");
+    throw Unreachable("its address " + address + " is not a valid IPv4 or IPv6 address");
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   Fd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) throw Unreachable(std::string("no socket could be made: ") + std::strerror(errno));
+  if (!socket) throw Unreachable(std::string("this process cannot create a socket: ") + std::strerror(errno));
   constexpr int kOn = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
-  // What makes it fail shows when the connection is used.
+  // If it fails, using the connection reports the reason.
   static_cast<void>(::connect(socket.get(), found->ai_addr, found->ai_addrlen));
   return socket;
 }
@@ -118,8 +118,8 @@ void DaemonConnection::wait(Clock::time_point deadline) const {
 
 std::string DaemonConnection::somebody() const {
   return "port " + std::to_string(node_.port) +
-         " is not cliqued's, or its release differs. Check the port, and install the same release of Clique "
-         "on both hosts";
+         " does not belong to cliqued, or to one of another release. Check the port, and install the same "
+         "release of Clique on both hosts";
 }
 
 template <typename Talk>

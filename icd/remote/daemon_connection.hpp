@@ -1,4 +1,4 @@
-// Asking a node's daemon.
+// The client's connection to a node's daemon.
 #pragma once
 
 #include <chrono>
@@ -14,28 +14,28 @@
 
 namespace clique::icd {
 
-/// The connection to a daemon ended before its answer.
+/// The connection ended before the daemon had answered.
 class Cut : public Unreachable {
  public:
   using Unreachable::Unreachable;
 };
 
-/// The connection to the daemon at a numeric address of a node. While it exists, the workers of the session
-/// that it gave wait for this client. One thread at a time.
+/// The connection to the daemon at a numeric address of a node. While it exists, the workers that the daemon
+/// assigned wait for this client to attach. One thread at a time.
 class DaemonConnection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Connects, without waiting. Throws Unreachable.
-  /// @param trust decides whether the node is the right one; must outlive the connection
+  /// Begins to connect, without waiting. Throws Unreachable.
+  /// @param trust decides whether the node's key is trusted; must outlive the connection
   DaemonConnection(const NodeAddress& node, std::string address, const Trust& trust);
   ~DaemonConnection();
   DaemonConnection(const DaemonConnection&) = delete;
   DaemonConnection& operator=(const DaemonConnection&) = delete;
 
-  // A connection answers one question. They throw Unreachable; Cut if the connection ended.
+  // Only one of these can be called, once. They throw Unreachable, and Cut if the connection ended.
 
-  /// The key that the daemon proves, whatever trust says. Tells it nothing.
+  /// The key that the daemon proves, trusted or not. Sends nothing after the handshake.
   protocol::PublicKey ask_for_key(Clock::time_point deadline);
   protocol::Welcome ask_for_session(Clock::time_point deadline);
   protocol::Offer ask_for_devices(Clock::time_point deadline);
@@ -43,17 +43,17 @@ class DaemonConnection {
  private:
   template <typename Answer>
   Answer ask(protocol::Wish wish, Clock::time_point deadline);
-  /// Calls a function that uses the channel. What it throws, this throws as Unreachable or Cut.
+  /// Calls a function that uses the channel. Turns its exceptions into Unreachable or Cut.
   template <typename Talk>
   auto in_words(Talk&& talk) const;
   /// Waits until the daemon has proven its key.
   void shake_hands(Clock::time_point deadline);
-  /// Waits until there is something to receive, or to send if that is wanted, or until the deadline. Throws
-  /// Unreachable if it has passed.
+  /// Waits until the socket can be read (or written, if there is data to send), or until the deadline. Throws
+  /// Unreachable if the deadline has passed already.
   void wait(Clock::time_point deadline) const;
   /// The connection ended before the daemon's key was known.
   [[noreturn]] void throw_unconnected(Clock::time_point deadline) const;
-  /// The reason if the port accepts connections, but does not speak as cliqued does.
+  /// The reason if the port accepts connections, but does not behave like cliqued.
   std::string somebody() const;
 
   const NodeAddress node_;

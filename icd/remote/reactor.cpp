@@ -28,7 +28,7 @@ thread_local const Reactor* thread_of = nullptr;
 }  // namespace
 
 Reactor& Reactor::instance() {
-  // Without a lock, which a forked child might find locked for ever.
+  // Without a lock, because a forked child might inherit it locked.
   static constinit std::atomic<Reactor*> current{nullptr};
   Reactor* known = current.load(std::memory_order_acquire);
   while (!known || known->birthplace_.foreign()) {

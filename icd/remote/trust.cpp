@@ -9,7 +9,7 @@ namespace clique::icd {
 
 namespace {
 
-/// Users below this number belong to the system (Debian policy, section 9.2.2).
+/// Smaller numbers are system users (Debian policy, section 9.2.2).
 constexpr uid_t kFirstOrdinaryUser = 1000;
 
 protocol::Identity identity_of(const SecuritySettings& settings) {
@@ -58,16 +58,17 @@ void Trust::check(const NodeAddress& node, const protocol::PublicKey& key, int s
   const auto known = known_.find(node.host, node.port);
   for (const protocol::KnownNode& entry : known)
     if (entry.key == key) return;
-  const std::string command = "'clique trust " + node.text() + "'";
+  const std::string command = "clique trust " + node.text();
   if (!known.empty())
     throw Unreachable("its key is " + key.fingerprint() + ", but " + files_ + " lists " +
-                      known[0].key.fingerprint() + ". If its administrator has changed the key, run " +
-                      command + "; if not, another host answers in its place");
+                      known[0].key.fingerprint() + ". If its administrator changed the key, run '" + command +
+                      " --replace'; if not, another host is impersonating it");
   if (insecure_) return;
   if (const auto user = protocol::owner_of_other_end(socket))
     if (*user == ::geteuid() || *user < kFirstOrdinaryUser) return;
   throw Unreachable("its key " + key.fingerprint() + " is not listed in " + files_ +
-                    ". Compare it with the one in the log of cliqued there, and run " + command);
+                    ". Compare it with the one that 'clique key --node' prints there, and run '" + command +
+                    "'");
 }
 
 }  // namespace clique::icd

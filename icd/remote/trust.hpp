@@ -13,23 +13,23 @@
 
 namespace clique::icd {
 
-/// By which key this client is known to nodes, and by which keys it knows them. Thread-safe.
+/// This client's key, and the keys of the nodes that it trusts. Thread-safe.
 class Trust {
  public:
   /// Reads the files that the settings name. Throws SettingError.
   explicit Trust(const SecuritySettings& settings);
 
-  /// For connections to nodes: proves this client's key. A client without one makes one up.
+  /// For connections to nodes: proves this client's key. A client without a key file generates a key.
   const protocol::TlsContext& tls() const { return tls_; }
 
   /// A MUNGE credential for a connection (TlsChannel::binding()); empty if the settings do not ask for one.
   /// Throws Unreachable.
   std::string credential(const protocol::Munge::Binding& binding) const;
 
-  /// Whether the node that has proven this key is the one that the user means. A node whose key is not listed
-  /// is, if its daemon runs on this host for this user or for the system, or if the settings say insecure.
-  /// Throws Unreachable with what helps.
-  /// @param socket of the connection
+  /// Returns if the key that a node has proven is trusted: it is listed; or no key of the node is listed, and
+  /// its daemon runs on this host as this user or as a system user, or the setting `insecure` is on.
+  /// Otherwise throws Unreachable with the reason and a remedy.
+  /// @param socket of the connection to the node
   void check(const NodeAddress& node, const protocol::PublicKey& key, int socket) const;
 
  private:

@@ -8,14 +8,14 @@
 
 namespace clique::icd {
 
-/// The address of a worker, and what admits to it.
+/// The address of a worker, and the passes for it.
 struct WorkerEndpoint {
   std::string node;                      ///< the node's own name, for messages to people
   std::string commands;                  ///< ZeroMQ endpoint for commands
   std::string reports;                   ///< ZeroMQ endpoint for reports
   std::string peers;                     ///< ZeroMQ endpoint for the workers of other nodes
-  protocol::Pass client;                 ///< to commands and reports
-  protocol::Pass peer;                   ///< to peers
+  protocol::Pass client;                 ///< for commands and reports
+  protocol::Pass peer;                   ///< for peers
   std::string shared;                    ///< see protocol::WorkerAddress
   std::shared_ptr<const void> lifeline;  ///< keeps the worker running while the link exists. May be empty.
   std::uint32_t driver = 0;              ///< protocol::Driver::id

@@ -38,7 +38,7 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
   throw SecurityError(path.string() + " " + why);
 }
 
-/// A certificate without a name that never expires: it only carries the key.
+/// A self-signed certificate without a name that never expires. It only carries the key.
 std::shared_ptr<X509> make_certificate(EVP_PKEY* key) {
   std::shared_ptr<X509> certificate(X509_new(), X509_free);
   constexpr long kVersion3 = 2;
@@ -81,13 +81,13 @@ Identity Identity::read(const fs::path& path) {
   struct stat info{};
   if (!descriptor || ::fstat(descriptor.get(), &info) != 0)
     fail_at(path, std::string("cannot be read: ") + std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) fail_at(path, "is not a file");
-  // root may let a group read a key of its own, and so does systemd with credentials (systemd.exec(5)).
+  if (!S_ISREG(info.st_mode)) fail_at(path, "is not a regular file");
+  // A group may read a key that root owns: systemd provides credentials like this (systemd.exec(5)).
   const bool lent = info.st_uid == 0 && ::geteuid() != 0;
   if ((info.st_mode & (S_IRWXO | (lent ? S_IWGRP | S_IXGRP : S_IRWXG))) != 0)
     fail_at(path,
-            "can be used by other users, so its key may not be secret; run chmod 600 on it, or make a "
-            "new key if others may have read it");
+            "can be read or changed by other users, so its key may not be secret; run chmod 600 on it, or "
+            "make a new key if others may have read it");
   const File file(::fdopen(::dup(descriptor.get()), "r"));
   std::shared_ptr<EVP_PKEY> key(
       file ? PEM_read_PrivateKey(
@@ -96,10 +96,10 @@ Identity Identity::read(const fs::path& path) {
       EVP_PKEY_free);
   if (!key) {
     ERR_clear_error();
-    fail_at(path, "does not hold a private key as 'clique keygen' writes it");
+    fail_at(path, "does not contain a private key in the format of 'clique keygen'");
   }
   if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519)
-    fail_at(path, "holds another kind of key than Ed25519; make a key with 'clique keygen'");
+    fail_at(path, "contains a key of another kind than Ed25519; make a key with 'clique keygen'");
   return Identity(std::move(key));
 }
 
@@ -113,7 +113,7 @@ void Identity::write(const fs::path& path) const {
   Fd descriptor(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
   if (!descriptor)
-    fail_at(path, errno == EEXIST ? "exists already; remove it first to replace its key"
+    fail_at(path, errno == EEXIST ? "already exists; remove it first to replace its key"
                                   : std::string("cannot be written: ") + std::strerror(errno));
   const File file(::fdopen(::dup(descriptor.get()), "w"));
   if (!file ||

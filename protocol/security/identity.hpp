@@ -11,17 +11,17 @@ struct x509_st;
 
 namespace clique::protocol {
 
-/// A private key, by which a client or a node proves who it is, and a certificate for TLS that names nobody:
-/// others know the key itself. Copies share the key. Thread-safe.
+/// The private key of a client or a node, and a certificate for TLS that contains the key but no name. Copies
+/// share the key. Thread-safe.
 class Identity {
  public:
-  /// A new random key. Throws SecurityError.
+  /// Generates a random key. Throws SecurityError.
   static Identity generate();
   /// Reads a file that write() wrote: a private key in PEM (PKCS #8). Throws SecurityError, also if other
-  /// users can read the file; a group may read root's.
+  /// users can read the file; only if root owns it, its group may read it.
   static Identity read(const std::filesystem::path& path);
-  /// Writes a new file that only this user can read, and its folder if that does not exist. Throws
-  /// SecurityError; an existing file is never replaced.
+  /// Writes a new file that only this user can read, and creates its folder if necessary. Throws
+  /// SecurityError. Never replaces an existing file.
   void write(const std::filesystem::path& path) const;
 
   const PublicKey& public_key() const { return public_key_; }
@@ -37,7 +37,7 @@ class Identity {
   PublicKey public_key_;
 };
 
-/// The public Ed25519 key in a key or a certificate. Throws SecurityError if there is another kind of key.
+/// The public part of an Ed25519 key. Throws SecurityError if it is null or a key of another kind.
 PublicKey public_key_of(const evp_pkey_st* key);
 
 }  // namespace clique::protocol

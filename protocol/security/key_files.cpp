@@ -18,7 +18,7 @@ namespace clique::protocol {
 
 namespace {
 
-/// Larger than any sensible file, so that a wrong path cannot fill the memory.
+/// In bytes. Larger than any sensible file, so that a wrong path cannot fill the memory.
 constexpr std::uintmax_t kLargestFile = 16U << 20U;
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// Calls read(words) for every line that says something, and collects what is wrong.
+/// Calls read(words) for every line that is an entry, and collects the invalid ones.
 std::vector<WrongLine> read_lines(std::string_view text,
                                   const std::function<void(const std::vector<std::string>& words)>& read) {
   std::vector<WrongLine> wrong;
@@ -52,7 +52,9 @@ std::string text_of(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path, error) && !error) return {};
   const auto size = std::filesystem::file_size(path, error);
   if (error) throw SecurityError(path.string() + " cannot be read: " + error.message());
-  if (size > kLargestFile) throw SecurityError(path.string() + " is too large for a list of keys");
+  if (size > kLargestFile)
+    throw SecurityError(path.string() + " has " + std::to_string(size) +
+                        " bytes; a list of keys has at most " + std::to_string(kLargestFile));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -74,7 +76,7 @@ void read_option(AuthorizedClient& client, const std::string& word) {
   if (name == "sessions") {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), client.sessions);
     if (error != std::errc() || end != value.data() + value.size())
-      throw SecurityError("'" + word + "' has no number of sessions; write sessions=NUMBER");
+      throw SecurityError("'" + word + "' is not a number of sessions; write sessions=NUMBER");
   } else if (name == "session-memory") {
     client.memory = parse_bytes(value);
   } else {
@@ -109,7 +111,8 @@ std::string known_node_name(std::string_view host, std::uint16_t port) {
 KnownNodes KnownNodes::parse(std::string_view text) {
   KnownNodes known;
   known.wrong = read_lines(text, [&](const std::vector<std::string>& words) {
-    if (words.size() != 2) throw SecurityError("a line is a node and its key: NODE KEY");
+    if (words.size() != 2)
+      throw SecurityError("this line has " + std::to_string(words.size()) + " words; write NODE KEY");
     known.nodes.push_back({lower(words[0]), PublicKey::parse(words[1])});
   });
   return known;
@@ -132,13 +135,13 @@ AuthorizedClients AuthorizedClients::parse(std::string_view text) {
   AuthorizedClients authorized;
   authorized.wrong = read_lines(text, [&](const std::vector<std::string>& words) {
     if (words.size() < 2)
-      throw SecurityError("a line is a client's key and its name: KEY NAME [OPTION=VALUE …]");
+      throw SecurityError("this line has no name for the client; write KEY NAME [OPTION=VALUE …]");
     AuthorizedClient client;
     client.key = PublicKey::parse(words[0]);
     client.name = words[1];
     for (auto word = words.begin() + 2; word != words.end(); ++word) read_option(client, *word);
     if (!authorized.clients.emplace(client.key, client).second)
-      throw SecurityError("the key stands in an earlier line, which counts");
+      throw SecurityError("an earlier line has the same key, and takes precedence; remove one of them");
   });
   return authorized;
 }

@@ -1,4 +1,4 @@
-// The files that list keys. Each line is one entry; blank lines and lines that begin with '#' say nothing.
+// The files that list keys. Each line is one entry; blank lines and lines that begin with '#' are ignored.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace clique::protocol {
 
-/// A line that cannot be read, which holds nobody's key.
+/// An invalid line, which is skipped.
 struct WrongLine {
   std::size_t number;  ///< from 1
   std::string why;
@@ -20,33 +20,34 @@ struct WrongLine {
 
 /// An entry of known-nodes: `PATTERN KEY`.
 struct KnownNode {
-  /// HOST, or HOST:PORT for another port than the default; '*' and '?' stand for any characters, so that one
-  /// line can name a whole cluster.
+  /// HOST, or HOST:PORT for a port other than the default. The wildcards '*' and '?' let one line match a
+  /// whole cluster.
   std::string pattern;
   PublicKey key;
 };
 
-/// The nodes whose keys a client knows.
+/// The nodes that a client trusts.
 struct KnownNodes {
   std::vector<KnownNode> nodes;
   std::vector<WrongLine> wrong;
 
   static KnownNodes parse(std::string_view text);
-  /// Reads a file; empty if there is none. Throws SecurityError.
+  /// Reads a file; the result is empty if it does not exist. Throws SecurityError.
   static KnownNodes read(const std::filesystem::path& path);
 
-  /// The entries that name the node. IPv6 addresses are without brackets.
+  /// The entries that match the node.
+  /// @param host IPv6 addresses without brackets
   std::vector<KnownNode> find(std::string_view host, std::uint16_t port) const;
 };
 
-/// How an entry of known-nodes names a node.
+/// The name of a node in known-nodes.
 std::string known_node_name(std::string_view host, std::uint16_t port);
 
 /// An entry of authorized-clients: `KEY NAME [OPTION=VALUE …]`.
 struct AuthorizedClient {
   PublicKey key;
   std::string name;          ///< for logs
-  std::size_t sessions = 0;  ///< at a time; 0: no limit of its own
+  std::size_t sessions = 0;  ///< largest number of concurrent sessions; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
 };
 
@@ -56,11 +57,12 @@ struct AuthorizedClients {
   std::vector<WrongLine> wrong;
 
   static AuthorizedClients parse(std::string_view text);
-  /// Reads a file; empty if there is none. Throws SecurityError.
+  /// Reads a file; the result is empty if it does not exist. Throws SecurityError.
   static AuthorizedClients read(const std::filesystem::path& path);
 };
 
-/// Bytes: a whole number that K, M, G or T (powers of 1024) may follow. Throws SecurityError.
+/// Parses a number of bytes: a whole number, optionally with the suffix K, M, G or T (powers of 1024). Throws
+/// SecurityError.
 std::uint64_t parse_bytes(std::string_view text);
 
 }  // namespace clique::protocol

@@ -16,8 +16,8 @@ void MessageStream::append(std::string_view bytes) {
     for (std::size_t i = 0; i < kLengthBytes; ++i)
       length = (length << 8U) | static_cast<unsigned char>(rest_[begin + i]);
     if (length > longest_)
-      throw SecurityError("a message of " + std::to_string(length) + " bytes; " + std::to_string(longest_) +
-                          " are allowed");
+      throw SecurityError("a message has " + std::to_string(length) + " bytes; at most " +
+                          std::to_string(longest_) + " are allowed");
     if (rest_.size() - begin < kLengthBytes + length) break;
     messages_.push_back(std::make_shared<const std::string>(rest_, begin + kLengthBytes, length));
     begin += kLengthBytes + length;

@@ -9,20 +9,20 @@
 
 namespace clique::protocol {
 
-/// Cuts a stream of bytes into messages: each is its length (4 bytes, big-endian) and that many bytes. Not
+/// Splits a stream of bytes into messages, each preceded by its length (4 bytes, big-endian). Not
 /// thread-safe.
 class MessageStream {
  public:
   /// @param longest message to accept, in bytes
   explicit MessageStream(std::size_t longest) : longest_(longest) {}
 
-  /// Appends what has arrived. Throws SecurityError if a message is longer than allowed; the stream cannot be
-  /// used any more then.
+  /// Appends received bytes. Throws SecurityError if a message is longer than allowed; the stream is unusable
+  /// then.
   void append(std::string_view bytes);
-  /// The next complete message; null: there is none.
+  /// The next complete message; null if there is none.
   std::shared_ptr<const std::string> next();
 
-  /// A message as append() takes it.
+  /// A message with its length, as append() expects it.
   static std::string framed(std::span<const std::byte> message);
 
  private:

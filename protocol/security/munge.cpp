@@ -18,7 +18,7 @@ constexpr int kOptionSocket = 8;
 
 constexpr const char* kLibrary = "libmunge.so.2";
 
-/// Keeps SIGPIPE from the process: libmunge writes to a socket whose other end may be closed.
+/// Suppresses SIGPIPE: libmunge writes to a socket whose other end may be closed.
 class NoPipeSignal {
  public:
   NoPipeSignal() {
@@ -71,9 +71,9 @@ struct Munge::Library {
   /// What one call needs: contexts are not thread-safe. Throws SecurityError.
   OwnedContext context(const std::string& socket) const {
     OwnedContext made(create(), destroy);
-    if (!made) throw SecurityError("there is not enough memory for MUNGE");
+    if (!made) throw SecurityError("there is not enough memory for a MUNGE context");
     if (!socket.empty() && set(made.get(), kOptionSocket, socket.c_str()) != kSuccess)
-      throw SecurityError("munged's socket cannot be '" + socket + "': " + reason(made.get()));
+      throw SecurityError("MUNGE does not accept the socket '" + socket + "': " + reason(made.get()));
     return made;
   }
 
@@ -95,7 +95,7 @@ std::string Munge::encode(const Binding& binding) const {
   const int status = library_->encode(&text, context.get(), binding.data(), static_cast<int>(binding.size()));
   const std::unique_ptr<char, void (*)(void*)> owner(text, std::free);
   if (status != kSuccess || text == nullptr)
-    throw SecurityError(std::string("MUNGE makes no credential: ") + library_->reason(context.get()));
+    throw SecurityError(std::string("munged provides no credential: ") + library_->reason(context.get()));
   return text;
 }
 
@@ -107,11 +107,10 @@ uid_t Munge::decode(const std::string& credential, const Binding& binding) const
   uid_t user = 0;
   gid_t group = 0;
   const int status = library_->decode(credential.c_str(), context.get(), &data, &size, &user, &group);
-  // A credential that is too old or was used before is decoded nevertheless.
+  // Data is returned even for a credential that is too old or was used before.
   const std::unique_ptr<void, void (*)(void*)> owner(data, std::free);
   if (status != kSuccess)
-    throw SecurityError(std::string("MUNGE does not accept the credential: ") +
-                        library_->reason(context.get()));
+    throw SecurityError(std::string("MUNGE rejects the credential: ") + library_->reason(context.get()));
   const auto* bytes = static_cast<const std::uint8_t*>(data);
   if (size != static_cast<int>(binding.size()) || !std::equal(binding.begin(), binding.end(), bytes))
     throw SecurityError("the credential was made for another connection");

@@ -13,22 +13,22 @@
 
 namespace clique::protocol {
 
-/// MUNGE: credentials by which the hosts of a site, which share a secret key, tell each other to which user a
-/// process belongs. libmunge is opened at run time, because few hosts have it. Copies share it. Thread-safe.
+/// MUNGE: with its credentials, hosts that share a secret key prove to each other which user a process
+/// belongs to. Opens libmunge at run time, because few hosts have it. Copies share the library. Thread-safe.
 class Munge {
  public:
-  /// TlsChannel::binding(): a credential is for one connection only.
+  /// TlsChannel::binding(), which makes a credential valid for one connection only.
   using Binding = std::array<std::uint8_t, 32>;
 
   /// @param socket of munged; empty: munged's own default
-  /// Throws SecurityError if there is no libmunge.
+  /// Throws SecurityError if libmunge is not installed.
   explicit Munge(std::string socket);
 
-  /// A credential of the user of this process. Asks munged, which may take some seconds if that does not
+  /// A credential for the user of this process. Asks munged, which takes some seconds if munged does not
   /// answer. Throws SecurityError.
   std::string encode(const Binding& binding) const;
-  /// The user of the process that has made the credential for this connection. Asks munged, too. Throws
-  /// SecurityError, also if the credential is for another connection, too old, or has been decoded before.
+  /// The user of the process that made the credential. Asks munged, too. Throws SecurityError, also if the
+  /// credential was made for another connection, is too old, or has been decoded before.
   uid_t decode(const std::string& credential, const Binding& binding) const;
 
  private:
@@ -37,8 +37,8 @@ class Munge {
   std::string socket_;
 };
 
-/// What a setting `auth` says about MUNGE: "munge", or "munge:SOCKET" for a munged with another socket than
-/// the default. @returns the socket, or nothing if the text is something else
+/// Parses the part of a setting `auth` about MUNGE: "munge", or "munge:SOCKET".
+/// @returns the socket of munged (empty: its default); nothing if the text is something else
 std::optional<std::string> munge_socket(std::string_view text);
 
 }  // namespace clique::protocol

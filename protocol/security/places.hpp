@@ -1,4 +1,4 @@
-// Where the files of keys are unless a setting or an option names others.
+// Default places of the key files, unless a setting or an option names others.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ inline constexpr std::string_view kNodeIdentity = "/etc/clique/node.key";
 inline constexpr std::string_view kAuthorizedClients = "/etc/clique/authorized-clients";
 /// The nodes that all users of a host trust.
 inline constexpr std::string_view kSystemKnownNodes = "/etc/clique/known-nodes";
-/// In the folder of a user's settings.
+/// Names in the folder of a user's settings.
 inline constexpr std::string_view kClientIdentityName = "client.key";
 inline constexpr std::string_view kKnownNodesName = "known-nodes";
 

@@ -32,7 +32,7 @@ PublicKey PublicKey::parse(std::string_view text) {
   if (EVP_DecodeBlock(decoded.data(), characters, kCharacters) != static_cast<int>(decoded.size())) fail();
   PublicKey key;
   std::copy_n(decoded.begin(), kBytes, key.bytes_.begin());
-  // The decoder accepts spaces and bits that are not part of the key: a key has one spelling only.
+  // The decoder also accepts spaces and superfluous bits, but each key has only one spelling.
   if (key.text() != text) fail();
   return key;
 }

@@ -22,7 +22,7 @@ struct Request {
   inet_diag_req_v2 body{};
 };
 
-/// Fills in an address and its port. @returns false if it is not one of TCP.
+/// Fills in an address and its port. @returns false if it is neither IPv4 nor IPv6
 bool put(const sockaddr_storage& from, std::uint8_t& family, __be32 (&address)[4], __be16& port) {
   if (from.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
@@ -64,7 +64,7 @@ std::optional<uid_t> SocketOwners::of_other_end(int socket) {
   request.body.idiag_states = ~0U;
   request.body.id.idiag_cookie[0] = INET_DIAG_NOCOOKIE;
   request.body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-  // From the other end's point of view.
+  // The socket at the other end: its source is our destination.
   if (!put(theirs, request.body.sdiag_family, request.body.id.idiag_src, request.body.id.idiag_sport) ||
       !put(ours, request.body.sdiag_family, request.body.id.idiag_dst, request.body.id.idiag_dport))
     return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<uid_t> SocketOwners::of_other_end(int socket) {
       header->nlmsg_seq != sequence_ || header->nlmsg_len < NLMSG_LENGTH(sizeof(inet_diag_msg)))
     return std::nullopt;
   const auto* found = static_cast<const inet_diag_msg*>(NLMSG_DATA(header));
-  // Without such a connection, the kernel names a socket that listens at the port, whoever owns it.
+  // If there is no such connection, the kernel reports the socket that listens at the port instead.
   constexpr std::uint8_t kEstablished = 1;
   const bool same = found->idiag_state == kEstablished &&
                     found->id.idiag_sport == request.body.id.idiag_sport &&

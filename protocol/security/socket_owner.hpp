@@ -9,8 +9,8 @@
 
 namespace clique::protocol {
 
-/// Asks the kernel whose processes have sockets, so often that it keeps the descriptor for that: a process
-/// that has no other left can still tell who its guests are. One thread at a time.
+/// Asks the kernel which users own sockets. Keeps a descriptor for that, so that it works even if the process
+/// has run out of descriptors. One thread at a time.
 class SocketOwners {
  public:
   SocketOwners();
@@ -22,7 +22,7 @@ class SocketOwners {
   std::uint32_t sequence_ = 0;
 };
 
-/// The user whose process has the other end of a TCP connection within this host, as the kernel knows it
+/// The user who owns the other end of a TCP connection within this host, according to the kernel
 /// (sock_diag(7)). Nothing if the other end is on another host or in another network namespace.
 /// @param socket a connected TCP socket
 std::optional<uid_t> owner_of_other_end(int socket);

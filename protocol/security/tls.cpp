@@ -10,9 +10,9 @@ namespace clique::protocol {
 
 namespace {
 
-/// What one call of work() receives at most.
+/// The largest number of bytes that one call of work() receives.
 constexpr std::size_t kBytesPerTurn = 16 * kKiB;
-/// The certificates that are accepted have a few hundred bytes.
+/// In bytes. Certificates made by Identity have a few hundred.
 constexpr long kLongestCertificate = 2048;
 /// The first byte of a TLS record that begins a handshake.
 constexpr unsigned char kHandshakeRecord = 22;
@@ -37,12 +37,12 @@ TlsContext::TlsContext(Role role, const Identity& identity)
       SSL_CTX_use_certificate(tls, identity.certificate()) != 1 ||
       SSL_CTX_use_PrivateKey(tls, identity.private_key()) != 1)
     fail("OpenSSL does not offer TLS 1.3 with Ed25519 keys");
-  // There is no authority whose signature would say anything about a certificate: keys are compared
-  // themselves. TLS still verifies that the other end has the private key.
+  // Accept every certificate, because there is no authority: the caller compares the key in it. TLS still
+  // verifies that the other end has the private key.
   SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(tls, [](X509_STORE_CTX*, void*) { return 1; }, nullptr);
   SSL_CTX_set_max_cert_list(tls, kLongestCertificate);
-  // A connection is never resumed: its keys end with it.
+  // Connections are never resumed, so that their keys are forgotten with them.
   SSL_CTX_set_options(tls, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(tls, 0);
   SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
@@ -70,14 +70,14 @@ TlsChannel::TlsChannel(const TlsContext& context, Fd socket, std::size_t longest
 TlsChannel::~TlsChannel() = default;
 
 void TlsChannel::work() {
-  // The queue of errors is the thread's: what is in it may be the application's.
+  // The error queue belongs to the thread, and may contain errors of the application.
   ERR_clear_error();
   receive_bytes();
   try {
     if (!open_) shake_hands();
     if (open_) decrypt();
   } catch (const SecurityError&) {
-    // Tells the other end why, as far as that is possible.
+    // Send the alert with the reason to the other end, if possible.
     send_bytes();
     throw;
   }

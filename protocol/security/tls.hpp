@@ -1,5 +1,5 @@
-// TLS 1.3 (RFC 8446) between a client and a node's daemon. Each side proves that it has the private key of
-// an Ed25519 key; whose key that is, and what it may do, is the caller's decision.
+// TLS 1.3 (RFC 8446) between a client and a node's daemon. Each side proves that it has an Ed25519 private
+// key. The caller decides whether to trust the key.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct bio_st;
 
 namespace clique::protocol {
 
-/// What the TLS connections of a process have in common. Thread-safe.
+/// The configuration that all TLS connections of a process share. Thread-safe.
 class TlsContext {
  public:
   enum class Role : std::uint8_t { Client, Node };
@@ -35,11 +35,11 @@ class TlsContext {
   std::shared_ptr<ssl_ctx_st> context_;
 };
 
-/// Messages over one TLS connection, each the records of a batch without payload frames (MessageStream).
-/// Nothing waits. One thread at a time.
+/// Messages over one TLS connection. Each message is the records of a batch without payload frames
+/// (MessageStream). No function blocks. One thread at a time.
 class TlsChannel {
  public:
-  /// @param socket a connected or connecting stream socket that does not block
+  /// @param socket a non-blocking stream socket that is connected or connecting
   /// @param longest message to accept, in bytes
   TlsChannel(const TlsContext& context, Fd socket, std::size_t longest);
   ~TlsChannel();
@@ -48,22 +48,22 @@ class TlsChannel {
 
   int fd() const { return socket_.get(); }
 
-  /// Receives and sends what can be without waiting: at most a few KiB, so that no peer keeps the caller
-  /// busy. Throws SecurityError if the other end breaks the rules of TLS, or sends a message that is too
+  /// Receives and sends as much as possible without waiting. Receives at most a few KiB, so that no peer can
+  /// keep the caller busy. Throws SecurityError if the other end violates TLS, or sends a message that is too
   /// long.
   void work();
-  /// Whether work() has more to send, so that the caller has to wait until the socket is writable.
+  /// Whether work() has more to send, so that the caller should wait until the socket is writable.
   bool wants_to_send() const;
   /// The handshake is complete: the other end has proven its key.
   bool open() const { return open_; }
   /// The other end has closed the connection, or it broke.
   bool ended() const { return ended_; }
-  /// The other end's key; open() is true.
+  /// The other end's key. Only if open().
   const PublicKey& peer() const { return peer_; }
-  /// Whether the other end speaks something that is not TLS. Known after the first byte.
+  /// Whether the other end does not speak TLS. Known after the first byte.
   bool foreign() const { return foreign_; }
 
-  /// Queues messages without payload frames; open() is true. Must be followed by work().
+  /// Queues messages without payload frames. Only if open(). Call work() afterwards.
   void send(const Batch& batch);
   /// The same for one message.
   template <typename M>
@@ -72,10 +72,10 @@ class TlsChannel {
     batch.add(message);
     send(batch);
   }
-  /// The records of the next message that has arrived; null: none has.
+  /// The records of the next message that has arrived; null if there is none.
   std::shared_ptr<const std::string> receive();
 
-  /// A value that both ends of this connection know and nobody else (RFC 9266, tls-exporter); open() is true.
+  /// A value that only the two ends of this connection know (RFC 9266, tls-exporter). Only if open().
   std::array<std::uint8_t, 32> binding() const;
 
  private:

@@ -1,4 +1,4 @@
-// The words of build options, and which of them say what a source includes.
+// Splits build options into words, and finds those that determine what a source includes.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace clique::protocol {
 
-/// A word of build options. Quotes and backslashes in them work as in a shell.
+/// A word of build options. Quotes and backslashes work as in a shell.
 struct OptionWord {
   std::string text;                ///< without quotes and backslashes
   std::size_t begin = 0, end = 0;  ///< its place in the options
@@ -17,7 +17,7 @@ struct OptionWord {
 /// Splits build options at white space.
 std::vector<OptionWord> option_words(std::string_view options);
 
-/// The values of an option, such as -I, that stand in its own word or in the next one.
+/// A value of an option such as -I, which may be in the same word or in the next one.
 struct OptionValue {
   std::string text;                ///< without quotes and backslashes
   std::string raw;                 ///< as given

@@ -1,4 +1,4 @@
-// Characters of a source as a compiler's first translation phases leave them.
+// The characters of a source after the first translation phases of C (trigraphs, line splices).
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,18 @@
 
 namespace clique::protocol {
 
-/// Reads a source without its line splices, and with the trigraphs for # and \ replaced. The text must
-/// outlive it.
+/// Reads a source, skipping line splices and replacing the trigraphs for # and \. The text must outlive it.
 class Cursor {
  public:
   explicit Cursor(std::string_view text, std::size_t at = 0) : text_(text), at_(at), end_(at) { settle(); }
 
   bool at_end() const { return at_ >= text_.size(); }
-  /// The present character; 0 at the end.
+  /// The current character; 0 at the end.
   char peek() const;
   void advance();
-  /// Where the present character begins in the text.
+  /// Where the current character begins in the text.
   std::size_t position() const { return at_; }
-  /// Where the character before it ended. Line splices may lie between.
+  /// Where the previous character ended. There may be line splices in between.
   std::size_t end() const { return end_; }
 
   bool at_line_end() const { return at_end() || peek() == '\n' || peek() == '\r'; }
@@ -27,13 +26,14 @@ class Cursor {
   void skip_blank();
   /// The identifier or keyword here; empty if there is none.
   std::string identifier();
-  /// What follows on the line, without comments and the white space at its end.
+  /// The rest of the line, without comments and trailing white space.
   std::string rest_of_line();
 
  private:
   /// Moves over line splices.
   void settle();
-  /// Skips the comment that begins here. @returns whether there is one that ends on its own, as /* */ does
+  /// Skips the comment that begins here.
+  /// @returns whether it was one that can end within a line, as /* */ does
   bool skip_comment();
 
   std::string_view text_;
@@ -41,8 +41,8 @@ class Cursor {
   std::size_t end_;
 };
 
-/// Whether compilers take the character for white space within a line. They take a 0 for it, and some
-/// characters beyond ASCII. Here all of those count, because a directive must not be missed.
+/// Whether any compiler treats the character as white space within a line. Some treat a 0 and characters
+/// beyond ASCII as such; all of these count here, so that no directive is missed.
 bool is_blank(char c);
 bool is_identifier_character(char c);
 

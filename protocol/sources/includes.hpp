@@ -1,4 +1,4 @@
-// The places in a source at which it includes others.
+// Finds the include directives of a source.
 #pragma once
 
 #include <cstddef>
@@ -10,34 +10,33 @@
 
 namespace clique::protocol {
 
-/// The operand of an #include, or of a __has_include, which only asks whether a file exists. #include_next,
-/// #import, #embed and __has_embed count as well.
+/// The operand of an #include or a __has_include. #include_next, #import, #embed and __has_embed count as
+/// well.
 struct Include {
   enum class Form : std::uint8_t {
     Quoted,    ///< "name"
     Angled,    ///< <name>
-    Computed,  ///< whatever the macros in it expand to
+    Computed,  ///< macros, to be expanded
   };
   Form form = Form::Quoted;
-  std::string name;   ///< of the file; if computed: the operand
-  bool next = false;  ///< of #include_next: the folders up to the including file's own are left out
+  std::string name;   ///< name of the file; for a computed include, the operand
+  bool next = false;  ///< #include_next: the search starts after the including file's own folder
   /// The operand's place in the source, with its quotes or brackets.
   std::size_t begin = 0, end = 0;
 };
 
-/// A source includes more than the protocol allows, or is made to keep its reader busy. what() says what and
-/// how much.
+/// A source includes more than the protocol allows, or would take too long to scan. what() names the limit
+/// and the value.
 class TooMuchIncluded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// All places, in their order. They are found as text: what conditionals leave out counts as well, and so do
-/// some places within comments and strings. None that a compiler sees is missed.
-/// Throws TooMuchIncluded.
+/// All includes, in their order in the text. Ignores conditionals, and also finds some includes within
+/// comments and strings, but misses none that a compiler would see. Throws TooMuchIncluded.
 std::vector<Include> find_includes(std::string_view source);
 
-/// The definitions of macros (`NAME body` or `NAME(parameters) body`), found in the same way. Throws
+/// The macro definitions (`NAME body` or `NAME(parameters) body`), found in the same way. Throws
 /// TooMuchIncluded.
 std::vector<std::string> find_definitions(std::string_view source);
 

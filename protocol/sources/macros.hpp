@@ -1,4 +1,4 @@
-// Macros, as far as they name the files that a source includes.
+// Expands macros in computed includes.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,16 @@
 
 namespace clique::protocol {
 
-/// Definitions of macros, and what the operand of a computed #include expands to with them. Nothing is known
-/// about conditionals and #undef, nor about macros that the compiler defines: a macro with several
-/// definitions has any of them.
+/// Macro definitions, and the expansion of computed includes with them. Ignores conditionals, #undef and the
+/// compiler's predefined macros. A macro with several definitions may mean any of them.
 class Macros {
  public:
-  /// Adds a definition as it follows #define: `NAME body` or `NAME(parameters) body`.
+  /// Adds the text after a #define: `NAME body` or `NAME(parameters) body`.
   void define(std::string_view definition);
   /// Adds the definition of an option -D: `NAME`, `NAME=body` or `NAME(parameters)=body`.
   void define_by_option(std::string_view definition);
 
-  /// The files that the operand may name. Empty if it names none, and if finding out would take too long.
+  /// The files that the operand may name. Empty if it names none, or if the expansion would take too long.
   std::vector<Include> expansions(const Include& computed) const;
 
  private:
@@ -42,7 +41,7 @@ class Macros {
   static std::string text_of(const Tokens& tokens);
   void add(std::string_view definition, bool by_option);
 
-  /// Of each macro, its different definitions.
+  /// The different definitions of each macro.
   std::map<std::string, std::vector<Definition>, std::less<>> definitions_;
 };
 

@@ -12,10 +12,10 @@ namespace clique::protocol {
 
 namespace {
 
-/// Characters of a key in Z85, and the zero behind them.
+/// Size of a key in Z85, with the terminating zero.
 constexpr std::size_t kKeyText = 41;
 constexpr std::size_t kKeyBytes = 32;
-/// PLAIN's name of the user, which says nothing: the domain tells the role.
+/// The user name for PLAIN. It has no meaning: the domain determines the role.
 constexpr const char* kUser = "clique";
 /// Frames of a ZAP request before the credentials.
 enum Frame : std::size_t { kVersion, kId, kDomain, kAddress, kIdentity, kMechanism, kCredentials };
@@ -50,7 +50,7 @@ std::string domain_of(Authenticator::Role role) {
   return role == Authenticator::Role::Client ? "client" : "peer";
 }
 
-/// Compares in a time that does not depend on how many characters are right.
+/// Compares in constant time.
 bool same_secret(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -151,7 +151,7 @@ void Authenticator::serve() {
       }
     }
   } catch (const zmq::error_t&) {
-    // The context ends. Nobody else is admitted.
+    // The context was terminated, which ends all connections.
   }
 }
 

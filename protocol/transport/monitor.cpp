@@ -66,7 +66,7 @@ int Monitor::descriptor() {
 
 void Monitor::stop(zmq::socket_ref socket) {
   std::lock_guard lock(mutex_);
-  // The sending end goes first: it would wait for ever for a receiver that is gone.
+  // Close the sending end first: without a receiver it would block.
   zmq_socket_monitor(socket.handle(), nullptr, 0);
   events_.close();
 }

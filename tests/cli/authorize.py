@@ -23,7 +23,7 @@ class Authorize(nodes.TestCase):
         self.assertIn(fingerprint, said)
         self.assertEqual(self.list.read_text(), f'{first} alice@laptop\n')
         self.assertEqual(stat.S_IMODE(self.list.stat().st_mode), 0o644)
-        # An editor may have left out the last end of line.
+        # An editor may have left out the last line break.
         self.list.write_text(f'# ours\nwrong line\n{first} alice@laptop')
         status, said = self.authorize(second, 'bob', '--sessions', '2', '--session-memory', '512M')
         self.assertEqual(status, 0, said)
@@ -36,7 +36,7 @@ class Authorize(nodes.TestCase):
         self.authorize(key, 'alice')
         status, said = self.authorize(key, 'eve')
         self.assertEqual(status, 1)
-        self.assertIn("authorizes this key already, as 'alice'", said)
+        self.assertIn("already authorizes this key, as 'alice'", said)
         self.assertEqual(self.list.read_text(), f'{key} alice\n')
 
     def test_refuses_what_would_be_a_wrong_line(self):
@@ -45,10 +45,10 @@ class Authorize(nodes.TestCase):
                 (('ssh-ed25519', 'alice'), 'is not a public key'),
                 ((key[:-2] + 'B=', 'alice'), 'is not a public key'),
                 ((key + '=', 'alice'), 'is not a public key'),
-                ((key, 'alice smith'), 'is not a name'),
-                ((key, 'alice\nbob'), 'is not a name'),
-                ((key, 'al\x1b[2Jice'), 'is not a name'),
-                ((key, ''), 'is not a name'),
+                ((key, 'alice smith'), 'is not a valid name'),
+                ((key, 'alice\nbob'), 'is not a valid name'),
+                ((key, 'al\x1b[2Jice'), 'is not a valid name'),
+                ((key, ''), 'is not a valid name'),
                 ((key, 'alice', '--sessions', 'many'), 'sessions=NUMBER'),
                 ((key, 'alice', '--session-memory', '5X'), 'is not an amount of memory'),
         ):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clique keygen, clique key, clique version, and wrong use."""
+"""clique keygen, clique key, clique version, and invalid command lines."""
 
 import os
 import re
@@ -44,7 +44,7 @@ class Keygen(nodes.TestCase):
         before = file.read_bytes()
         status, said = self.clique('keygen', '--file', file)
         self.assertEqual(status, 1)
-        self.assertIn(f'{file} exists already; remove it first', said)
+        self.assertIn(f'{file} already exists; remove it first', said)
         self.assertEqual(file.read_bytes(), before)
         link = self.folder / 'link.key'
         link.symlink_to(self.folder / 'elsewhere')
@@ -73,14 +73,14 @@ class Key(nodes.TestCase):
         os.chmod(file, 0o640)
         status, said = self.clique('key', '--file', file)
         self.assertEqual(status, 1)
-        self.assertIn('can be used by other users', said)
+        self.assertIn('can be read or changed by other users', said)
 
     def test_other_files_are_no_keys(self):
         file = self.folder / 'text'
         file.write_text('ed25519:\n', encoding='utf-8')
         file.chmod(0o600)
-        self.assertIn('does not hold a private key', self.clique('key', '--file', file)[1])
-        self.assertIn('is not a file', self.clique('key', '--file', self.folder)[1])
+        self.assertIn('does not contain a private key', self.clique('key', '--file', file)[1])
+        self.assertIn('is not a regular file', self.clique('key', '--file', self.folder)[1])
 
 
 class Program(nodes.TestCase):

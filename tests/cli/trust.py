@@ -19,7 +19,7 @@ class Trust(nodes.TestCase):
         return self.node('--identity', self.key_file)
 
     def at_terminal(self, answer, *arguments):
-        """Runs clique at a terminal where somebody types the answer."""
+        """Runs clique at a terminal, and types the answer."""
         ours, theirs = pty.openpty()
         with nodes.closing(os.fdopen(ours, 'wb', 0), os.fdopen(theirs, 'rb', 0, closefd=False)):
             os.write(ours, answer.encode())
@@ -36,7 +36,7 @@ class Trust(nodes.TestCase):
         # Again: nothing to do.
         status, said = self.clique('trust', node.address)
         self.assertEqual(status, 0, said)
-        self.assertIn('was trusted before', said)
+        self.assertIn('is already trusted', said)
         self.assertEqual(self.known.read_text(), f'{node.address} {self.key}\n')
         # The daemon has no reason to complain.
         self.assertNotIn('warn', node.log())
@@ -122,7 +122,7 @@ class Trust(nodes.TestCase):
             threading.Thread(target=talk, daemon=True).start()
             status, said = self.clique('trust', f'127.0.0.1:{other.getsockname()[1]}', '--yes')
         self.assertEqual(status, 1)
-        self.assertIn("is not cliqued's", said)
+        self.assertIn('does not belong to cliqued', said)
         self.assertFalse(self.known.exists())
 
 

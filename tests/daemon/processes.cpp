@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kEndless =
     R"(kernel void endless(global volatile int* flag) { while (flag[0] == 0) flag[1]++; })";
 
-/// A session whose device is busy for ever.
+/// Occupies the device with a kernel that never completes.
 void occupy(Client& client) {
   ASSERT_EQ(client.set_up(kEndless).status, 0);
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},

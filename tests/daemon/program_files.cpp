@@ -64,21 +64,21 @@ TEST_F(IncludedFiles, GivenWrongMessagesThenTheSessionEndsWithTheReason) {
   const auto has = [](const std::string& reason, const char* part) {
     EXPECT_NE(reason.find(part), std::string::npos) << reason;
   };
-  has(end_of(files({known("/client/a.h", text)})), "neither known");
+  has(end_of(files({known("/client/a.h", text)})), "nor known");
   has(end_of(files({file("/client/a.h", text)}),
              ProgramFiles{kFiles + 1, true, "/", {known("/client/a.h", text)}}),
-      "neither known");
+      "nor known");
   for (const std::string& path :
        {std::string("a.h"), std::string("/a/../b.h"), std::string("/a//b.h"), std::string(""),
         std::string("/a\0b", 4), "/" + std::string(kMaxPath, 'x'), std::string("/a/")})
     has(end_of(files({file(path, text)})), "normal form");
   has(end_of(ProgramFiles{kFiles, false, "relative", {}}), "normal form");
-  has(end_of(files({}), files({})), "exist already");
-  has(end_of(files({}, 0)), "exist already");
-  has(end_of(build()), "do not exist");
-  has(end_of(files({}), build(), BuildProgram{2, kProgram, {0}, "", kFiles}), "do not exist");
-  has(end_of(CompileProgram{1, kProgram, {0}, "", {}, {}, kFiles}), "do not exist");
-  has(end_of(files(std::vector<ProgramFile>(kMaxProgramFiles + 1, file("/a", "")))), "files; it may have");
+  has(end_of(files({}), files({})), "must be new");
+  has(end_of(files({}, 0)), "must be new");
+  has(end_of(build()), "there are no ProgramFiles");
+  has(end_of(files({}), build(), BuildProgram{2, kProgram, {0}, "", kFiles}), "there are no ProgramFiles");
+  has(end_of(CompileProgram{1, kProgram, {0}, "", {}, {}, kFiles}), "there are no ProgramFiles");
+  has(end_of(files(std::vector<ProgramFile>(kMaxProgramFiles + 1, file("/a", "")))), "files; the limit is");
 }
 
 TEST_F(IncludedFiles, GivenMoreBytesThanAreAllowedThenTheSessionEnds) {

@@ -1,4 +1,4 @@
-"""What tests in Python have in common: the program clique, nodes of their own, and programs that use them.
+"""What tests in Python share: the program clique, nodes, and programs that use the nodes.
 
 CTest sets CLIQUE_PROGRAM (the program clique), CLIQUE_DAEMON (cliqued) and OCL_ICD_VENDORS.
 """
@@ -19,7 +19,7 @@ CLIQUE = os.environ['CLIQUE_PROGRAM']
 CLIQUED = os.environ['CLIQUE_DAEMON']
 CLIENT = os.environ.get('CLIQUE_TEST_CLIENT')
 NOBODY = 65534
-# Runs a command as a user who owns nothing.
+# Runs a command as an unprivileged user who owns no files.
 AS_NOBODY = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '--')
 SKIPPED = 77
 START_SECONDS = 60
@@ -32,7 +32,7 @@ def die_with_parent():
 
 
 def eventually(condition, seconds=START_SECONDS):
-    """Waits until the condition is true or the time is over. Returns the last value of the condition."""
+    """Waits until the condition is true or the time is up. Returns the last value of the condition."""
     deadline = time.monotonic() + seconds
     while True:
         result = condition()
@@ -42,7 +42,7 @@ def eventually(condition, seconds=START_SECONDS):
 
 
 def run(command, **options):
-    """Runs a command to its end. Returns its exit status, and its output of both kinds."""
+    """Runs a command to its end. Returns its exit status, and its standard output and error."""
     options.setdefault('stdin', subprocess.DEVNULL)
     ended = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                            timeout=90, check=False, errors='replace', **options)
@@ -97,13 +97,13 @@ class TestCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix='clique-test.')
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        # Of no user of this host.
+        # An empty home, so that no settings of this user apply.
         self.environment = dict(os.environ, HOME=str(self.folder / 'home'))
         for name in ('XDG_CONFIG_HOME', 'CLIQUE_IDENTITY', 'CLIQUE_KNOWN_NODES', 'CLIQUE_INSECURE', 'CLIQUE_ENCRYPTION'):
             self.environment.pop(name, None)
 
     def clique(self, *arguments, **options):
-        """Runs the program clique. Returns its exit status, and its output of both kinds."""
+        """Runs the program clique. Returns its exit status, and its standard output and error."""
         return run([CLIQUE, *arguments], env=self.environment, **options)
 
     def made_key(self, name):
@@ -126,21 +126,21 @@ class TestCase(unittest.TestCase):
         return dict(self.environment, CLIQUE_NODES=','.join(addresses), **environment)
 
     def clinfo(self, *nodes, prefix=(), **environment):
-        """Lists the devices of nodes with clinfo. Returns its output of both kinds."""
+        """Lists the devices of nodes with clinfo. Returns its standard output and error."""
         return run([*prefix, 'clinfo', '-l'], env=self.using(*nodes, **environment))[1]
 
     def compute(self, *nodes, prefix=(), arguments=(), **environment):
-        """Runs an honest program over nodes. Returns its exit status, and its output of both kinds."""
+        """Runs the test client over nodes. Returns its exit status, and its standard output and error."""
         return run([*prefix, CLIENT, *arguments], env=self.using(*nodes, **environment))
 
     def give_to_nobody(self, *files):
-        """Lets nobody see this test's folder, and own some files in it."""
+        """Lets the user nobody see this test's folder, and gives it some files there."""
         self.folder.chmod(0o755)
         for file in files:
             os.chown(file, NOBODY, NOBODY)
 
     def assert_refused(self, said, *parts):
-        """The program said why it cannot use a node, and found no device."""
+        """Expects that the program reported why it cannot use a node, and found no device."""
         self.assertIn('cannot be reached', said)
         self.assertNotIn('Device #0', said)
         for part in parts:

@@ -1,4 +1,4 @@
-"""TLS as strangers speak it: connections to daemons, and programs that answer in a node's place."""
+"""TLS for tests: connections to daemons, and servers that impersonate a node."""
 
 import contextlib
 import socket
@@ -53,7 +53,7 @@ def message(connection):
 
 
 class FakeNode:
-    """A program that answers at a port in the place of a node, with a key of its own. It notes what clients tell it."""
+    """A server that impersonates a node, with a key of its own. It records the messages of clients."""
 
     def __init__(self, key, pem, forward_to=None):
         self.context = node_context(key, pem)

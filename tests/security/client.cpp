@@ -1,7 +1,7 @@
-// An honest program: computes something on the first device of the platform, and checks the result.
+// A well-behaved program: computes something on the first device of the platform, and checks the result.
 // Use: security_client [--bytes N] [--hold]
 //   --bytes N  first allocates a buffer of N bytes, and writes to it
-//   --hold     prints "ready", and ends when its standard input does
+//   --hold     prints "ready", and exits at the end of its standard input
 // Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
 

@@ -38,7 +38,7 @@ class Limits(nodes.TestCase):
         status, said = self.as_client(node, 'alice')
         self.assertNotEqual(status, 0)
         self.assertIn('alice has 1 sessions on node alpha, which is its limit', said)
-        # Others are not concerned, and neither is the first session.
+        # Other clients and the first session are not affected.
         self.holding(node, 'bob')
         self.assertEqual(self.as_client(node, 'bob'), (0, 'right\n'))
         self.assertEqual(first.communicate()[0], 'right\n')

@@ -79,7 +79,7 @@ class Clients(nodes.TestCase):
         self.assert_served(self.as_nobody(node, self.client_file))
         self.assert_refused(self.as_nobody(node, self.other_file))
         self.assertIn(f'{self.list}, line 2: ', node.log())
-        self.assertIn(f"{self.list}, line 3: 'sessions=many' has no number of sessions", node.log())
+        self.assertIn(f"{self.list}, line 3: 'sessions=many' is not a number of sessions", node.log())
         self.assertNotIn('line 4', node.log())
 
     def test_list_that_cannot_be_read_changes_nothing(self):
@@ -93,13 +93,13 @@ class Clients(nodes.TestCase):
     def test_insecure_admits_everybody(self):
         node = self.served('--insecure')
         self.assert_served(self.as_nobody(node))
-        self.assertIn('everybody who reaches this address', node.log())
+        self.assertIn('everybody who can reach this address', node.log())
 
     def test_key_that_others_can_read_is_not_used(self):
         self.list.write_text(f'{self.client_key} alice\n')
         self.client_file.chmod(0o644)
         said = self.as_nobody(self.served(), self.client_file)
-        self.assertIn('can be used by other users', said)
+        self.assertIn('can be read or changed by other users', said)
         self.assertNotIn('Device #0', said)
 
 

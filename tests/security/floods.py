@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Floods: honest clients are served, and what the daemon holds stays bounded."""
+"""Floods of connections: other clients are served, and the daemon's memory and descriptors stay bounded."""
 
 import contextlib
 import os
@@ -58,14 +58,14 @@ class Floods(nodes.TestCase):
                             CLIQUE_CONNECT_TIMEOUT_MS='30000')
 
     def recorded_hello(self):
-        """What a client says to open a session: a file."""
+        """The messages that a client sends to open a session, in a file."""
         fake = tls.FakeNode(self.stranger_file, self.stranger_pem)
         self.clinfo(fake.address, CLIQUE_INSECURE='1')
         fake.close()
-        # It tries again where it gets no answer.
+        # The client tries again if it gets no answer.
         said = fake.heard[0]
         file = self.folder / 'hello'
-        # The wish follows the version, which is one number: a session instead of devices.
+        # The wish is the byte after the version. Ask for a session instead of devices.
         before = said.index(b'clinfo')
         wish = said.rindex(b'\x01', 0, before)
         file.write_bytes(said[:wish] + b'\x00' + said[wish + 1:])
@@ -82,13 +82,13 @@ class Floods(nodes.TestCase):
                 self.assertEqual(self.honest(node), (0, 'right\n'))
                 self.assertLess(descriptors(pid), 2 * SOCKETS + 128)
                 self.assertLess(memory(pid) - before, 64 * MIB)
-                # Those of 8 sessions that nobody attaches to, of one that is kept ready, of some that start, of one that
-                # runs and of some that are ending.
+                # The workers of 8 sessions without clients, of a warm set, of one running session, and some that start
+                # or end.
                 self.assertLess(len(children(pid)), 32)
         self.assertTrue(nodes.eventually(lambda: descriptors(pid) < 48, 40), descriptors(pid))
         self.assertEqual(self.honest(node), (0, 'right\n'))
         self.assertTrue(node.alive())
-        # However many they were, the log is not full of them.
+        # The log does not grow with the number of refused connections.
         self.assertLess(node.log().count(' warning: '), 100)
         return node
 

@@ -1,5 +1,5 @@
-// A kernel that makes system calls, on a driver that runs kernels as native code in the worker, as PoCL does:
-// it reaches nothing but its own session.
+// Kernels that make system calls, on a driver that runs kernels as native code in the worker (PoCL). They
+// must reach nothing but their own session.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/ptrace.h>
@@ -113,7 +113,7 @@ class Attacker {
   std::string answer_;
 };
 
-/// The wall's line in the list of `cliqued --check`, if the host lacks the wall.
+/// The line of `cliqued --check` about the wall if the host lacks it; empty otherwise.
 std::string missing(const std::string& wall) {
   const std::string list = run_cliqued({"--check"}).first;
   std::istringstream lines(list);
@@ -138,12 +138,12 @@ class HostileKernel : public testing::Test {
     ::unsetenv("POCL_CACHE_DIR");
     fs::remove_all(folder_);
   }
-  /// A refusal, and no other failure. What cannot be seen does not exist, or is another process.
+  /// Expects a refusal and no other failure. Hidden files do not exist, and hidden process ids are unused.
   static void expect_refused(long result) {
     constexpr std::array kRefusals{EACCES, EPERM, ENOENT, ESRCH, EROFS};
     EXPECT_NE(std::find(kRefusals.begin(), kRefusals.end(), -result), kRefusals.end()) << result;
   }
-  /// The daemon serves other sessions, old and new.
+  /// Expects that the daemon still serves other sessions, old and new.
   static void expect_unharmed(const Node& node, Client& other) {
     EXPECT_TRUE(alive(node.pid()));
     EXPECT_EQ(other.finish().status, 0);
@@ -194,7 +194,7 @@ TEST_F(HostileKernel, GivenWallsThenItReadsNoFilesOfOthers) {
       ++(attacker.open(entry.path(), O_RDONLY | O_DIRECTORY) >= 0 ? opened : others);
   EXPECT_EQ(opened, 1U);
   EXPECT_GE(others, 1U);
-  // What it needs it still has.
+  // The files that it needs are still available.
   EXPECT_GE(attacker.open("/dev/null", O_RDWR), 0);
   EXPECT_GE(attacker.open("/proc/self/maps"), 0);
   expect_unharmed(node, other);
@@ -255,7 +255,7 @@ TEST_F(HostileKernel, GivenWallsThenItStartsNoPrograms) {
   Attacker attacker(node, "attacker");
   for (const char* program : {"/bin/sh", "/usr/bin/env", "/proc/self/exe", CLIQUED})
     expect_refused(attacker.call(SYS_execve, {program, 0, 0}));
-  // It lives on, so none of them was started.
+  // The worker still runs, so execve() has not replaced it.
   EXPECT_GT(attacker.call(SYS_getpid), 0);
   expect_refused(attacker.call(SYS_execveat, {AT_FDCWD, "/bin/sh", 0, 0, 0}));
 }
@@ -264,7 +264,7 @@ TEST_F(HostileKernel, GivenWallsThenItHasNoSystemCallsToSpare) {
   CLIQUE_NEEDS_WALL("system-calls");
   const Node node;
   Attacker attacker(node, "attacker");
-  // With arguments for which the kernel's answer would be another one.
+  // Without the filter, the kernel would answer these calls with other errors.
   const std::vector<std::pair<long, std::vector<Argument>>> calls{
       {SYS_unshare, {CLONE_NEWUSER}},
       {SYS_clone, {CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0}},
@@ -313,7 +313,7 @@ TEST_F(HostileKernel, GivenADaemonWasKilledThenTheNextOneRemovesItsFolders) {
 
 TEST_F(HostileKernel, GivenASessionHasEndedThenTheNextOneOfItsOwnerHasItsPrograms) {
   const Node node;
-  // Of this test's user.
+  // The owner is this test's user.
   const auto kept = [this] {
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(caches_, missing))
@@ -323,7 +323,7 @@ TEST_F(HostileKernel, GivenASessionHasEndedThenTheNextOneOfItsOwnerHasItsProgram
   for (int session = 0; session < 3; ++session) {
     {
       Attacker attacker(node, "attacker" + std::to_string(session));
-      // It has taken what was kept, so that no other session has it now.
+      // The session has taken the kept programs, so no other session can have them now.
       EXPECT_TRUE(session == 0 || fs::is_empty(kept()));
       attacker.client().send(Goodbye{});
     }
@@ -341,7 +341,7 @@ TEST_F(HostileKernel, GivenALinkInsteadOfProgramsThenItIsNotKept) {
     unsigned replaced = 0;
     for (const auto& entry : fs::directory_iterator(caches_)) {
       const std::string folder = entry.path();
-      // Only one of these folders is its own.
+      // Only one of these folders belongs to the session.
       if (attacker.call(SYS_rename, {folder + "/pocl", folder + "/other"}) == 0 &&
           attacker.call(SYS_symlink, {others, folder + "/pocl"}) == 0)
         ++replaced;

@@ -83,7 +83,7 @@ class Munge(nodes.TestCase):
         self.assert_refused(self.as_nobody(self.served(f'munge:{ours}'), theirs), 'Invalid credential')
 
     def man_in_the_middle(self, node, change=lambda said: said):
-        """Somebody whom the client trusts passes on what it says. Returns his address, and the node's answers."""
+        """A host that the client trusts forwards its messages. Returns its address, and the node's answers."""
         pem = tls.certificate(self.man_file, self.folder)
         context = tls.client_context(self.man_file, pem)
         answers = []
@@ -93,13 +93,13 @@ class Munge(nodes.TestCase):
                 to_node.sendall(change(said))
                 answers.append(tls.message(to_node))
                 return answers[-1]
-        # Beside the daemon's own user, nobody is admitted for being on its host.
+        # Of the users of its own host, the daemon admits only its own.
         fake = tls.FakeNode(self.man_file, pem, forward_to=pass_on)
         self.addCleanup(fake.close)
         return fake.address, answers
 
     def as_nobodys_node(self, socket):
-        """A node of nobody's, so that root, to whom this test's own connections belong, is a stranger to it."""
+        """A node of the user nobody, so that it does not admit root, the owner of this test's connections."""
         cache = self.folder / 'cache'
         cache.mkdir()
         node_file, _, _ = self.made_key('node.key')
@@ -114,7 +114,7 @@ class Munge(nodes.TestCase):
         said = self.clinfo(address, CLIQUE_AUTH=f'munge:{socket}', CLIQUE_INSECURE='1')
         self.assert_refused(said, 'the credential was made for another connection')
         self.assertEqual(len(answers), 1)
-        # The same client is admitted where nobody is in the middle.
+        # The same client is admitted if no host is in the middle.
         self.assert_served(self.clinfo(node, CLIQUE_AUTH=f'munge:{socket}', CLIQUE_INSECURE='1'))
 
     def test_replayed_credential(self):
@@ -139,19 +139,19 @@ class Munge(nodes.TestCase):
                        lambda said: said[:-40] + b'\0' * 30 + said[-10:]):
             address, _ = self.man_in_the_middle(node, change)
             said = self.clinfo(address, CLIQUE_AUTH=f'munge:{socket}', CLIQUE_INSECURE='1')
-            self.assert_refused(said, 'MUNGE does not accept the credential')
+            self.assert_refused(said, 'MUNGE rejects the credential')
         self.assertTrue(node.alive())
 
     def test_client_without_munged(self):
         socket, _ = self.munged()
         node = self.served(f'munge:{socket}')
-        self.assert_refused(self.as_nobody(node, self.folder / 'nothing'), 'MUNGE makes no credential',
+        self.assert_refused(self.as_nobody(node, self.folder / 'nothing'), 'munged provides no credential',
                             'Check that munged runs on this host')
 
     def test_node_without_munged(self):
         socket, _ = self.munged()
         node = self.served(f'munge:{self.folder / "nothing"}')
-        self.assert_refused(self.as_nobody(node, socket, CLIQUE_CONNECT_TIMEOUT_MS='30000'), 'MUNGE does not accept')
+        self.assert_refused(self.as_nobody(node, socket, CLIQUE_CONNECT_TIMEOUT_MS='30000'), 'MUNGE rejects')
 
     def test_silent_munged_of_a_node_holds_up_nobody_else(self):
         self.list.write_text(f'{self.client_key} alice\n')
@@ -173,7 +173,7 @@ class Munge(nodes.TestCase):
     def test_wrong_settings(self):
         status, said = nodes.run([nodes.CLIQUED, '--config', '/dev/null', '--auth', 'keys,kerberos'])
         self.assertEqual(status, 1)
-        self.assertIn("--auth: 'kerberos' is no way to know clients", said)
+        self.assertIn("--auth: 'kerberos' is not a kind of authentication", said)
         said = self.clinfo('127.0.0.1:1', CLIQUE_AUTH='kerberos')
         self.assertIn("CLIQUE_AUTH is 'kerberos'; write keys, or munge", said)
 

@@ -40,7 +40,7 @@ class NodesKeys(nodes.TestCase):
     def test_unknown(self):
         node = self.served()
         self.assert_refused(self.at_node(node), f'its key {self.node_fingerprint} is not listed in {self.known}',
-                            f"'clique trust {node.address}'")
+                            f"'clique trust {node.address}")
         self.assertNotIn('clinfo', node.log())
         self.assert_served(self.at_node(node, CLIQUE_INSECURE='1'))
 
@@ -48,9 +48,9 @@ class NodesKeys(nodes.TestCase):
         node = self.served()
         self.known.write_text(f'{node.address} {self.other_key}\n')
         for insecure in '0', '1':
-            # Whatever the setting says: a key that is known is compared.
+            # The setting does not matter: a known key is always compared.
             said = self.at_node(node, CLIQUE_INSECURE=insecure)
-            self.assert_refused(said, self.node_fingerprint, self.other_fingerprint, f"'clique trust {node.address}'")
+            self.assert_refused(said, self.node_fingerprint, self.other_fingerprint, f"'clique trust {node.address}")
         self.assertNotIn('clinfo', node.log())
 
     def test_impostor_learns_nothing(self):
@@ -59,13 +59,13 @@ class NodesKeys(nodes.TestCase):
         self.assert_refused(self.at_node(fake.address), self.node_fingerprint, self.other_fingerprint)
         self.assertGreater(fake.met, 0)
         self.assertEqual(fake.heard, [])
-        # It would have learned something, if the client trusted it.
+        # If the client trusted it, it would have received something.
         self.known.write_text(f'{fake.address} {self.other_key}\n')
         self.at_node(fake.address)
         self.assertIn(b'clinfo', fake.heard[0])
 
     def test_man_in_the_middle(self):
-        """Somebody between the client and the node ends TLS on both sides, and passes everything on."""
+        """A man in the middle terminates TLS on both sides, and forwards everything."""
         node = self.served()
         own = self.folder / 'other.key'
         context = tls.client_context(own, tls.certificate(own, self.folder))
@@ -77,9 +77,9 @@ class NodesKeys(nodes.TestCase):
         fake = self.impostor(forward_to=pass_on)
         self.known.write_text(f'{fake.address} {self.node_key}\n')
         said = self.clinfo(fake.address, CLIQUE_KNOWN_NODES=str(self.known))
-        self.assert_refused(said, 'another host answers in its place')
+        self.assert_refused(said, 'another host is impersonating it')
         self.assertEqual(fake.heard, [])
-        # The man is really in the middle: a client that checks nothing is served through him.
+        # The man in the middle works: it serves a client that checks nothing.
         self.known.write_text('')
         self.assert_served(self.clinfo(fake.address, CLIQUE_KNOWN_NODES=str(self.known), CLIQUE_INSECURE='1'))
 

@@ -1,5 +1,4 @@
-// What each kind of process may still do when its walls are up, in processes that put them up around
-// themselves.
+// What each role may still do behind its walls. Each test runs in a child process that sets up the walls.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -122,7 +121,7 @@ TEST_F(Roles, GivenCompilerAndProbeThenTheyHaveNoNetwork) {
     EXPECT_EQ(network, EPERM);
   }
   EXPECT_EQ(in_role(Role::Compiler, [] { return error_of(::socket(AF_UNIX, SOCK_STREAM, 0)); }), EPERM);
-  // Nobody listens there, which a worker may find out.
+  // Nobody listens at this port, and a worker is allowed to find that out.
   EXPECT_EQ(in_role(Role::OpenClWorker, [] { return error_of_connect(1); }), ECONNREFUSED);
 }
 
@@ -138,7 +137,7 @@ TEST_F(Roles, GivenNothingElseKeepsSignalsInThenSystemCallsDo) {
   const auto kill_error = [victim](pid_t whom) {
     return in_child([=] {
       try {
-        // As no_new_privs demands.
+        // seccomp requires no_new_privs.
         confine({Role::Compiler, {}, {}}, Start::WithoutNamespaces, Mode::Off);
         restrict_system_calls(Role::OpenClWorker, true);
       } catch (const std::exception&) {

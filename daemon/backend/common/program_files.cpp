@@ -8,18 +8,19 @@ namespace clique::daemon {
 
 namespace {
 
-/// Sets of files that wait for their builds. A client sends a set just before its build.
+/// The largest number of sets that wait for their builds. A client sends a set just before its build.
 constexpr std::size_t kMostSets = 1024;
-/// Bytes of texts, with those of builds that wait. More than a client makes that waits for its builds.
+/// The largest size of all texts in bytes, including those of waiting builds. Clients that wait for their
+/// builds need less.
 constexpr std::size_t kMostBytes = 4 * protocol::kMaxKeptFileBytes;
 
-/// Rule: a path is absolute and in normal form, so that each file has one name.
+/// A path must be absolute and in normal form, so that each file has one name.
 void check_path(const std::string& path) {
   if (path.size() <= protocol::kMaxPath && path.starts_with('/') && path.find('\0') == std::string::npos &&
       protocol::absolute_path(path, "/") == path)
     return;
-  throw RuleBroken("a path of " + std::to_string(path.size()) +
-                   " bytes of a program's file is not absolute, is not in normal form, or has more than " +
+  throw RuleBroken("the path of a program's file has " + std::to_string(path.size()) +
+                   " bytes; it must be absolute, in normal form, and have at most " +
                    std::to_string(protocol::kMaxPath) + " bytes");
 }
 
@@ -30,13 +31,14 @@ ProgramFiles::Text ProgramFiles::text_of(protocol::ProgramFile&& file) {
   if (text != nullptr) return text;
   if (file.text.empty() && file.digest != protocol::digest_of("")) {
     kept_.erase(file.digest);
-    throw RuleBroken("the text of a program's file is neither known nor in the message");
+    throw RuleBroken("the text of a program's file is neither in the message nor known from an earlier one");
   }
   const std::size_t size = file.text.size();
   if (bytes_->fetch_add(size) + size > kMostBytes)
     throw RuleBroken("the files of the session's programs have more than " +
                      std::to_string(kMostBytes / protocol::kMiB) + " MiB, which is the limit");
-  // The client's digest is not checked: it names the text in this session only, and caches look at the text.
+  // The client's digest is not verified: it identifies the text only in this session, and caches use the
+  // text.
   text = Text(new std::string(file.text.begin(), file.text.end()),
               [bytes = bytes_, size](const std::string* old) {
                 *bytes -= size;
@@ -47,13 +49,14 @@ ProgramFiles::Text ProgramFiles::text_of(protocol::ProgramFile&& file) {
 
 void ProgramFiles::take(protocol::ProgramFiles&& message) {
   if (message.id == 0 || sets_.contains(message.id))
-    throw RuleBroken("files " + std::to_string(message.id) + " of a program exist already");
+    throw RuleBroken("ProgramFiles with the id " + std::to_string(message.id) +
+                     ", which must be new and not 0");
   if (message.files.size() > protocol::kMaxProgramFiles)
-    throw RuleBroken("a program with " + std::to_string(message.files.size()) + " files; it may have " +
+    throw RuleBroken("a program with " + std::to_string(message.files.size()) + " files; the limit is " +
                      std::to_string(protocol::kMaxProgramFiles));
   if (sets_.size() >= kMostSets)
     throw RuleBroken("the files of " + std::to_string(kMostSets) +
-                     " builds wait for these, which is the limit");
+                     " builds, which is the limit, already wait for these builds");
   check_path(message.folder);
   if (message.forget) kept_.clear();
   auto set = std::make_shared<FileSet>();
@@ -76,7 +79,7 @@ void ProgramFiles::take(protocol::ProgramFiles&& message) {
 std::shared_ptr<const FileSet> ProgramFiles::claim(protocol::ObjectId id) {
   if (id == 0) return std::make_shared<FileSet>();
   const auto found = sets_.find(id);
-  if (found == sets_.end()) throw RuleBroken("files " + std::to_string(id) + " of a program do not exist");
+  if (found == sets_.end()) throw RuleBroken("there are no ProgramFiles with the id " + std::to_string(id));
   auto set = std::move(found->second);
   sets_.erase(found);
   return set;

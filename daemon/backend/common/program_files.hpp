@@ -13,17 +13,17 @@ namespace clique::daemon {
 
 /// The client's files that one build may include.
 struct FileSet {
-  std::string folder = "/";                                              ///< in which relative paths begin
+  std::string folder = "/";                                              ///< relative paths start here
   std::map<std::string, std::shared_ptr<const std::string>> files = {};  ///< by path
 };
 
 /// The files that the client has sent for its programs. One thread.
 class ProgramFiles {
  public:
-  /// Throws RuleBroken.
+  /// Stores the files for one build. Throws RuleBroken.
   void take(protocol::ProgramFiles&& message);
-  /// The files of a build, which are used up thereby. 0 stands for none. Throws RuleBroken if they are not
-  /// there.
+  /// Removes and returns the files for a build. Id 0 means no files. Throws RuleBroken if there are none with
+  /// this id.
   std::shared_ptr<const FileSet> claim(protocol::ObjectId id);
 
  private:

@@ -246,8 +246,8 @@ class OpenClBackend : public Backend {
   EventTable<Event> events_;
   CommandPartsTable<Handle<cl_event>> parts_;
   std::vector<std::shared_ptr<Queue>> touched_;
-  /// Whether any event has failed. From then on, wait lists are checked for failed events: some drivers wait
-  /// for those for ever.
+  /// Whether any event has failed. From then on, wait lists are checked for failed events, because some
+  /// drivers would never stop waiting for them.
   std::atomic<bool> failures_seen_ = false;
   /// A block for data on its way to the client.
   std::shared_ptr<std::byte> outgoing(std::size_t size) {

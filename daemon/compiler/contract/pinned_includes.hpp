@@ -1,4 +1,4 @@
-// Sources for compilers that open the files of #include themselves: OpenCL drivers and NVRTC.
+// Prepares sources for compilers that open included files themselves: OpenCL drivers and NVRTC.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace clique::daemon::compiler {
 
-/// Begins the names under which no host has a file. What an include that names no file of the client becomes.
+/// Prefix of names for which no file exists on any host. Includes that name no file of the client get it.
 inline constexpr std::string_view kNoFile = "/proc/self/fd/none/";
 
-/// What becomes of an include that names no file of the client.
+/// How to rewrite an include that names no file of the client.
 enum class UnknownIncludes : std::uint8_t {
-  Absent,        ///< it names no file at all: kNoFile
-  CompilersOwn,  ///< the same, unless it is a plain relative name, as those of the compiler's own headers are
+  Absent,        ///< to a name with the prefix kNoFile
+  CompilersOwn,  ///< the same, but keep plain relative names, such as those of the compiler's own headers
 };
 
-/// Rewrites each include of a text so that it names one file, and nothing else of the node's disk: computed
-/// includes, too. Keeps the numbers of lines.
-/// @param name_of the name under which the compiler finds a text, by its `path`; empty: it cannot
+/// Rewrites each include of a text, also computed ones, so that it names one file of the client and nothing
+/// else on the node's disk. Keeps line numbers.
+/// @param name_of returns the name under which the compiler finds the text with this `path`; empty: none
 std::string pin_includes(const protocol::SourceText& text,
                          const std::function<std::string(const std::string& path)>& name_of,
                          UnknownIncludes unknown);
 
-/// A compiler's messages with the names that the client gave, where pin_includes() wrote kNoFile.
+/// Removes kNoFile from a compiler's messages, which restores the names that the client wrote.
 std::string without_no_file(std::string log);
 
 }  // namespace clique::daemon::compiler

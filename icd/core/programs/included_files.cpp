@@ -22,7 +22,7 @@ namespace {
 
 /// The content of a regular file; nothing if it cannot be read.
 std::optional<std::string> read_file(const std::string& path) {
-  // A pipe that has the name must not block the build, nor a terminal become this process's.
+  // The path may name a pipe, which must not block, or a terminal, which must not become the controlling one.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<std::string> read_file(const std::string& path) {
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
-  // The file may have become shorter meanwhile.
+  // The file may have shrunk meanwhile.
   text.resize(done);
   return text;
 }
@@ -70,7 +70,7 @@ IncludedFiles find_included_files(std::string_view source, std::string_view opti
 std::string working_directory() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::current_path(error);
-  // A folder that was removed has no path any more.
+  // A folder that was removed has no path.
   return error || !folder.is_absolute() ? "/" : folder.string();
 }
 

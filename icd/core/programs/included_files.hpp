@@ -1,4 +1,4 @@
-// The files of this host that programs include: found in their sources, and sent to workers.
+// Finds the files of this host that programs include, and sends them to workers.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +15,31 @@ namespace clique::icd {
 
 class Link;
 
-/// What the source of a program includes, directly and indirectly.
+/// The files that the source of a program includes, directly and indirectly.
 struct IncludedFiles {
   struct File {
     std::string path;  ///< absolute, without `.` and `..`
     std::string text;
     protocol::Digest digest{};
   };
-  std::string folder;  ///< in which relative paths begin
+  std::string folder;  ///< absolute; relative paths start here
   std::vector<File> files;
 };
 
-/// Reads the files that a program includes, with the rights of this process. Which ones these are follows
-/// from the texts of the source, the options, the headers and the files alone (protocol/sources). Files that
-/// do not exist, or cannot be read, are left out: the compiler reports them if it needs them. Throws
+/// Reads the files that a program includes, with the rights of this process. The texts of the source, the
+/// options, the headers and the files alone determine which files these are (protocol/sources). Skips files
+/// that do not exist or cannot be read: the compiler reports them if it needs them. Throws
 /// protocol::TooMuchIncluded.
 /// @param headers sources of clCompileProgram's headers, by the names that #include uses
-/// @param folder in which relative paths begin
+/// @param folder absolute; relative paths start here
 IncludedFiles find_included_files(std::string_view source, std::string_view options,
                                   const std::map<std::string, std::string_view, std::less<>>& headers,
                                   const std::string& folder);
 
-/// The working directory of this process, in which relative paths of programs begin.
+/// The working directory of this process, from which programs' relative paths start.
 std::string working_directory();
 
-/// Which texts of files a worker has. Guarded by the lock of the link's outbox (Link::compose).
+/// The texts of files that a worker has. Guarded by the lock of the link's outbox (Link::compose).
 struct KnownTexts {
   std::set<protocol::Digest> digests;
   std::size_t bytes = 0;

@@ -7,11 +7,12 @@
 
 namespace clique::icd {
 
-/// Which parts of a transfer have arrived. They come in any order, each byte once.
+/// The parts of a transfer that have arrived. They may arrive in any order, but each byte only once.
 class ArrivedParts {
  public:
-  /// Adds a part. @param whole bytes of the transfer
-  /// @returns false, having done nothing, if some of the part is beyond the transfer or has arrived before
+  /// Adds a part, unless it exceeds the transfer or overlaps an earlier part.
+  /// @param whole size of the transfer in bytes
+  /// @returns whether the part was added
   bool add(std::uint64_t offset, std::size_t size, std::size_t whole) {
     if (offset > whole || size > whole - offset) return false;
     std::uint64_t begin = offset;
@@ -38,7 +39,7 @@ class ArrivedParts {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ranges_;  // begin, end; those that touch each other are one
+  std::map<std::uint64_t, std::uint64_t> ranges_;  // begin, end; adjacent ranges are merged
   std::size_t bytes_ = 0;
 };
 

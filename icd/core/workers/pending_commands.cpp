@@ -132,13 +132,13 @@ std::optional<PendingCommands::Target> PendingCommands::note_part(const protocol
                                                                   bool in_place) {
   const std::size_t size = part.data.bytes.size();
   const auto found = pending_.find(part.transfer);
-  // Parts of a failed transfer may come after its event's end.
+  // Parts of a failed transfer may arrive after its event has ended.
   if (found == pending_.end() && abandoned_.contains(part.transfer)) return std::nullopt;
-  // Anything else that does not belong here would leave the read unfinished for ever.
+  // If the client ignored any other unexpected part, the read might never complete.
   if (found == pending_.end() || part.status > 0 || !found->second.add_part(part.offset, size))
     throw protocol::DecodeError("a part of " + std::to_string(size) + " bytes at " +
                                 std::to_string(part.offset) + " of transfer " +
-                                std::to_string(part.transfer) + ", which does not expect it");
+                                std::to_string(part.transfer) + ", which does not expect this part");
   // The owner of a payload that is in place already counts as a copy, too.
   if (!in_place) ++found->second.copying;
   return Target{found->second.bulk.fills.subspan(part.offset, size), found->second.bulk.range};

@@ -69,7 +69,7 @@ class Replies : private PendingReplies {
     } else {
       answer.failure = failure_of(*answer.worker, reason);
     }
-    // Nobody may wait for ever, even if `done` throws, which is the end of the link that brought the answer.
+    // Wake the waiting thread even if `done` throws, which ends the link.
     struct Taken {
       Replies& replies;
       Answer& answer;

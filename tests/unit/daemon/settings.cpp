@@ -111,7 +111,7 @@ TEST_F(SettingsFile, GivenWaysToKnowClientsThenTheyAreTheOnlyOnes) {
   EXPECT_TRUE(access("auth = [\"keys\", \"munge:/some/socket\"]").keys);
   EXPECT_EQ(access("auth = [\"keys\", \"munge:/some/socket\"]").munge, "/some/socket");
   for (const std::string wrong : {"kerberos", "munge:", "mungee", "Keys"})
-    EXPECT_CONTAINS(error("auth = \"" + wrong + "\""), "'" + wrong + "' is no way to know clients");
+    EXPECT_CONTAINS(error("auth = \"" + wrong + "\""), "'" + wrong + "' is not a kind of authentication");
 }
 
 TEST_F(SettingsFile, GivenUsersThenTheyExist) {

@@ -101,7 +101,7 @@ void Objects::handle(protocol::CreateImage&& message) {
     for (const std::uint64_t size : message.extent)
       if (size == 0 || size > kMostExtent)
         throw RuleBroken("image " + std::to_string(message.id) + " has an extent of " + std::to_string(size) +
-                         " pixels; 1 to 2^31 are allowed, and 1 in dimensions that its type has not");
+                         " pixels; 1 to 2^31 are allowed, and 1 in dimensions that its type does not have");
     request.layers = std::max<std::size_t>(message.array_size, 1);
     const auto format = pixel_format(request.order, request.channel_type);
     if (!format) throw unsupported_format(request);

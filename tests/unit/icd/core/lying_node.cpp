@@ -158,12 +158,12 @@ TEST_P(ImpossibleParts, EndTheSession) {
   const Ref<Event> event = read();
   fake_.run([&] {
     for (const PeerData& one : GetParam().parts(event->id())) fake_.reply(one);
-    // After which an application would wait for ever.
+    // If the client accepted these parts, the application would wait indefinitely.
     fake_.reply(protocol::EventState{event->id(), CL_COMPLETE, {}});
   });
   event->wait();
   EXPECT_EQ(event->status(), CL_DEVICE_NOT_AVAILABLE);
-  expect_lost("which does not expect it");
+  expect_lost("which does not expect this part");
   expect_frame_untouched();
 }
 

@@ -92,7 +92,7 @@ TEST_F(IdentityFile, IsRefusedIfOthersMayUseIt) {
   Identity::generate().write(folder / "key");
   for (const mode_t mode : {0640U, 0620U, 0610U, 0604U, 0602U, 0601U, 0777U}) {
     ::chmod((folder / "key").c_str(), mode);
-    EXPECT_PART(refusal(folder / "key"), "can be used by other users");
+    EXPECT_PART(refusal(folder / "key"), "can be read or changed by other users");
   }
   ::chmod((folder / "key").c_str(), 0400);
   EXPECT_EQ(refusal(folder / "key"), "");
@@ -100,24 +100,24 @@ TEST_F(IdentityFile, IsRefusedIfOthersMayUseIt) {
 
 TEST_F(IdentityFile, IsRefusedIfItIsSomethingElse) {
   EXPECT_PART(refusal(folder / "missing"), "cannot be read");
-  EXPECT_PART(refusal(folder), "is not a file");
+  EXPECT_PART(refusal(folder), "is not a regular file");
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_PART(refusal(folder / "pipe"), "is not a file");
-  EXPECT_PART(refusal("/dev/null"), "is not a file");
-  EXPECT_PART(refusal(written("empty", "")), "does not hold a private key");
-  EXPECT_PART(refusal(written("text", "ed25519:AAAA\n")), "does not hold a private key");
+  EXPECT_PART(refusal(folder / "pipe"), "is not a regular file");
+  EXPECT_PART(refusal("/dev/null"), "is not a regular file");
+  EXPECT_PART(refusal(written("empty", "")), "does not contain a private key");
+  EXPECT_PART(refusal(written("text", "ed25519:AAAA\n")), "does not contain a private key");
   Identity::generate().write(folder / "key");
   const std::string whole = text_of(folder / "key");
-  EXPECT_PART(refusal(written("cut", whole.substr(0, whole.size() / 2))), "does not hold a private key");
+  EXPECT_PART(refusal(written("cut", whole.substr(0, whole.size() / 2))), "does not contain a private key");
   EXPECT_PART(refusal(written("ec", EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"))),
-              "holds another kind of key");
+              "contains a key of another kind");
   EXPECT_PART(refusal(written("rsa", EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}))),
-              "holds another kind of key");
+              "contains a key of another kind");
   EXPECT_PART(refusal(written("x25519", EVP_PKEY_Q_keygen(nullptr, nullptr, "X25519"))),
-              "holds another kind of key");
+              "contains a key of another kind");
   // Must not ask for the password at a terminal.
   EXPECT_PART(refusal(written("locked", EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), "word")),
-              "does not hold a private key");
+              "does not contain a private key");
 }
 
 }  // namespace
