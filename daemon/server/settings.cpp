@@ -1,6 +1,5 @@
 #include "daemon/server/settings.hpp"
 
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <stdexcept>
 
 #include "protocol/security/places.hpp"
+#include "protocol/toml.hpp"
 
 namespace clique::daemon {
 
@@ -211,6 +211,8 @@ GivenValues read_settings_file(const std::string& path) {
       throw ConfigError(path + " cannot be read: " + std::string(error.description()));
     throw ConfigError(place(path, error.source()) + std::string(error.description()) +
                       "; see https://toml.io for the format");
+  } catch (const protocol::MalformedToml& error) {
+    throw ConfigError(path + ": " + error.what() + "; see https://toml.io for the format");
   }
   GivenValues given;
   for (const auto& [key, node] : table) {

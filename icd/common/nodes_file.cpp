@@ -1,11 +1,9 @@
 // nodes.toml.
 #include <optional>
 
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
-
 #include "icd/common/setting_text.hpp"
 #include "icd/common/settings.hpp"
+#include "protocol/toml.hpp"
 
 namespace clique::icd {
 
@@ -126,6 +124,8 @@ NodeSettings parse_nodes_file(std::string_view text, const std::string& path) {
     return TomlReader(file, path).read();
   } catch (const toml::parse_error& error) {
     fail_at(path, error.source(), std::string(error.description()));
+  } catch (const protocol::MalformedToml& error) {
+    throw SettingError(path + ": " + error.what());
   }
 }
 

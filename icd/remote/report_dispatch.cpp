@@ -30,10 +30,14 @@ template <typename M>
 void check(const M& /*message*/) {}
 template <>
 void check(const protocol::ProgramBuilt& message) {
-  for (const protocol::KernelDescription& kernel : message.kernels)
-    if (kernel.arg_count > protocol::Limits::kArray)
+  std::uint64_t arguments = 0;
+  for (const protocol::KernelDescription& kernel : message.kernels) {
+    arguments += kernel.arg_count;
+    if (arguments > protocol::Limits::kElements)
       throw protocol::DecodeError("kernel " + kernel.name + " with " + std::to_string(kernel.arg_count) +
-                                  " arguments");
+                                  " arguments; the kernels of a program have at most " +
+                                  std::to_string(protocol::Limits::kElements) + " together");
+  }
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ TEST(ProgramBinaryTest, GivenValuesThatBreakRulesWhenParsedThenTheyAreInvalid) {
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].hidden[0].what = 20; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].hidden[0].offset = 13; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].params_size = 1U << 20U; }));
+  EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels[0].required_group = {8, 0, 1}; }));
   EXPECT_FALSE(is_valid_with([](ProgramBinary& binary) { binary.kernels.push_back(binary.kernels[0]); }));
 }
 

@@ -39,12 +39,12 @@ void write_all(int file, std::string_view text) {
   }
 }
 
-/// A directive that makes messages and __FILE__ name the text.
+/// A directive that makes messages and __FILE__ name the text. It has one line, whatever the client calls it.
 std::string line_directive(const std::string& name) {
   std::string directive = "#line 1 \"";
   for (const char c : name) {
     if (c == '"' || c == '\\') directive += '\\';
-    directive += c == '\n' ? ' ' : c;
+    directive += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   return directive + "\"\n";
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/sources/cursor.hpp"
+
 namespace clique::daemon::compiler {
 
 namespace {
@@ -11,9 +13,18 @@ using protocol::Include;
 /// Bytes of a name in messages about an include that names no file.
 constexpr std::size_t kMostShown = 200;
 
+/// Whether the character can be written into a source wherever that is: with such characters nothing ends a
+/// comment or a string, and nothing begins a directive.
+bool is_harmless(char c) {
+  constexpr std::string_view kOthers{"._-+/,@=~ ()<>:"};
+  return protocol::is_identifier_character(c) || static_cast<unsigned char>(c) >= 0x80 ||
+         kOthers.find(c) != std::string_view::npos;
+}
+
 /// Whether a compiler looks for the name in its own folders only, and below them.
 bool is_plain(const std::string& name) {
-  if (name.empty() || name.starts_with('/')) return false;
+  if (name.empty() || name.starts_with('/') || !std::all_of(name.begin(), name.end(), is_harmless))
+    return false;
   const std::string framed = "/" + name + "/";
   return framed.find("/../") == std::string::npos;
 }
@@ -23,7 +34,7 @@ std::string quoted(const std::string& name) {
 }
 
 std::string no_file(std::string name) {
-  std::erase_if(name, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; });
+  std::erase_if(name, [](char c) { return !is_harmless(c); });
   name.resize(std::min(name.size(), kMostShown));
   return quoted(std::string(kNoFile) + name);
 }
@@ -41,7 +52,9 @@ std::string pinned(const protocol::SourceText::Inclusion& inclusion,
                    std::to_string(inclusion.paths.size()) + " files)");
   if (inclusion.paths.size() == 1) {
     const std::string name = name_of(inclusion.paths.front());
-    const bool fits = !name.empty() && name.find_first_of("\"\n\r\\") == std::string::npos;
+    // The include may stand in a comment, which its name must not end.
+    const bool fits = !name.empty() && name.find_first_of("\"\n\r\\") == std::string::npos &&
+                      name.find("*/") == std::string::npos;
     return fits ? quoted(name) : no_file(include.name);
   }
   const bool computed = include.form == Include::Form::Computed;
@@ -62,9 +75,10 @@ std::string pin_includes(const protocol::SourceText& text,
     const Include& include = inclusion.include;
     const std::string_view replaced = text.text.substr(include.begin, include.end - include.begin);
     result += text.text.substr(done, include.begin - done);
-    result += pinned(inclusion, name_of, unknown);
+    // Before the name, so that what follows it does not begin a line.
     const auto lines = std::count(replaced.begin(), replaced.end(), '\n');
     for (auto line = lines; line > 0; --line) result += "\\\n";
+    result += pinned(inclusion, name_of, unknown);
     done = include.end;
   }
   result += text.text.substr(done);

@@ -43,6 +43,8 @@ void check_kernel(const Kernel& kernel) {
   if (kernel.params_size > kLargestParameterBlock)
     invalid("kernel '" + kernel.name + "': the parameter block has " + std::to_string(kernel.params_size) +
             " bytes; the limit is " + std::to_string(kLargestParameterBlock));
+  const auto zeros = std::count(kernel.required_group.begin(), kernel.required_group.end(), 0U);
+  expect(zeros == 0 || zeros == 3, "the required size of work-groups is 0 in some dimensions only");
   const auto inside = [&](std::uint64_t offset, std::uint64_t size) {
     return offset <= kernel.params_size && size <= kernel.params_size - offset;
   };

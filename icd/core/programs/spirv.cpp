@@ -93,9 +93,10 @@ void specialize_spirv(protocol::Bytes& module, cl_uint constant, std::span<const
       case kOpSpecConstant: {
         if (word.size() < 4 || !targets.contains(word[2])) break;
         const Type type = types[word[1]];
-        require(value.size() == type.size && value.size() <= (word.size() - 3) * sizeof word[0],
-                CL_INVALID_VALUE, "spec_size is ", value.size(), "; constant ", constant, " has ", type.size,
-                " bytes");
+        require(
+            !value.empty() && value.size() == type.size && value.size() <= (word.size() - 3) * sizeof word[0],
+            CL_INVALID_VALUE, "spec_size is ", value.size(), "; constant ", constant, " has ", type.size,
+            " bytes");
         store(word.subspan(3), value, type);
         found = true;
         break;

@@ -83,6 +83,19 @@ TEST(NdRange, GivenMoreGroupsThanAGridHasThenSeveralGrids) {
   EXPECT_EQ(seen.size(), 18U * 5);
 }
 
+TEST(NdRange, GivenAnyRangeThenTheGridsAreCounted) {
+  GridLimits limits;
+  limits.groups = {4, 2, 2};
+  for (const std::uint64_t x : {1, 7, 8, 18})
+    for (const std::uint64_t z : {1, 4, 5}) {
+      const NdRange whole = range({x, 5, z}, {2, 1, 1});
+      EXPECT_EQ(count_grids(whole, limits), split(whole, limits).size()) << x << ' ' << z;
+    }
+  // Far more than there is memory for.
+  EXPECT_EQ(count_grids(range({1ULL << 32U, 1ULL << 28U, 1ULL << 28U}, {1, 1, 1}), {}), 3ULL * 4097 * 4097);
+  EXPECT_EQ(count_grids(range({~0ULL, ~0ULL, ~0ULL}, {1, 1, 1}), {}), ~0ULL);
+}
+
 std::uint64_t items(const std::array<std::uint64_t, 3>& local) {
   return local[0] * local[1] * local[2];
 }

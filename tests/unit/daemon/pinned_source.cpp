@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "daemon/compiler/contract/build_options.hpp"
+#include "protocol/sources/includes.hpp"
 
 namespace clique::daemon::opencl {
 namespace {
@@ -59,6 +60,36 @@ TEST(PinnedSource, GivenIncludesOfOtherFilesThenTheyNameNone) {
     const auto operand = pinned.text().find_last_of('#', pinned.text().rfind("\n\n/* "));
     EXPECT_EQ(pinned.text().find("\"/etc", operand), std::string::npos) << pinned.text();
   }
+}
+
+/// The includes of a text by which compilers might open another file, wherever its comments and lines end.
+std::vector<std::string> opened(const std::string& text) {
+  std::vector<std::string> names;
+  for (const protocol::Include& include : protocol::find_includes(text))
+    if (!include.name.starts_with("/proc/self/fd/") || include.name.find("*/") != std::string::npos)
+      names.push_back(include.name);
+  return names;
+}
+
+TEST(PinnedSource, GivenNamesThatEndCommentsThenNoIncludeFollowsThem) {
+  for (const std::string name :
+       {"*/ #include </etc/passwd> //", "*/%:include </etc/passwd> //", "*/?\?=include </etc/passwd> //"})
+    for (const std::string& include :
+         {"\"" + name + "\"", "<" + name, "X \"" + name, "X(\n\\\n" + name + ")"}) {
+      const PinnedSource pinned("/*\n#include " + include + "\n*/", "", files_of({}), {});
+      EXPECT_EQ(opened(pinned.text()), std::vector<std::string>()) << pinned.text();
+    }
+}
+
+TEST(PinnedSource, GivenAFileWhosePathHasLineBreaksThenNoIncludeFollowsThem) {
+  const std::string path = "/client/x\r#include </etc/passwd>\r/a.h";
+  const PinnedSource pinned("#include F", "'-DF=\"" + path + "\"'", files_of({{path, "// a"}}), {});
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(pinned.text(), match, std::regex("#include \"(/proc/self/fd/[0-9]+)\"")));
+  std::ostringstream content;
+  content << std::ifstream(match[1]).rdbuf();
+  EXPECT_TRUE(content.str().ends_with("// a")) << content.str();
+  EXPECT_EQ(opened(content.str()), std::vector<std::string>()) << content.str();
 }
 
 TEST(PinnedSource, GivenComputedIncludeThenItNamesItsFile) {

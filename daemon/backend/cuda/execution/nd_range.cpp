@@ -1,6 +1,7 @@
 #include "daemon/backend/cuda/execution/nd_range.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace clique::daemon::cuda {
 
@@ -55,6 +56,17 @@ bool NdRange::uniform() const {
   for (std::size_t i = 0; i < 3; ++i)
     if (global[i] % local[i] != 0) return false;
   return true;
+}
+
+std::uint64_t count_grids(const NdRange& range, const GridLimits& limits) {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint64_t whole = range.global[i] / range.local[i];
+    const std::uint64_t along = whole / limits.groups[i] + (whole % limits.groups[i] != 0 ? 1 : 0) +
+                                (range.global[i] % range.local[i] != 0 ? 1 : 0);
+    if (__builtin_mul_overflow(count, along, &count)) return std::numeric_limits<std::uint64_t>::max();
+  }
+  return count;
 }
 
 std::vector<Grid> split(const NdRange& range, const GridLimits& limits) {

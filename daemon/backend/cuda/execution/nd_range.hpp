@@ -32,6 +32,9 @@ struct Grid {
   std::array<std::uint32_t, 3> first_group{};  ///< group id of the first group
 };
 
+/// The number of grids that split() makes of a range, which may be more than there is memory for; the largest
+/// number if it is larger than that.
+std::uint64_t count_grids(const NdRange& range, const GridLimits& limits);
 /// The grids that make up a range: one, or more if there are partial groups at the ends, or more groups than
 /// one grid can have.
 std::vector<Grid> split(const NdRange& range, const GridLimits& limits);

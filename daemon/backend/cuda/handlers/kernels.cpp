@@ -229,16 +229,16 @@ Kernels::Parameters Kernels::parameters_of(const Kernel& kernel) {
 
 std::vector<Grid> Kernels::grids_of(const compiler::Kernel& kernel, const NdRange& range) const {
   const GridLimits& limits = uses_.device.limits;
-  auto grids = split(range, limits);
-  const bool whole = kernel.one_grid         ? grids.size() == 1
+  const std::uint64_t count = count_grids(range, limits);
+  const bool whole = kernel.one_grid         ? count == 1
                      : kernel.uniform_groups ? range.groups(0) <= limits.groups[0]
                                              : true;
-  if (!whole || grids.size() > kMostGrids)
-    throw ClError(CL_OUT_OF_RESOURCES, "kernel '" + kernel.name + "' needs " + std::to_string(grids.size()) +
+  if (!whole || count > kMostGrids)
+    throw ClError(CL_OUT_OF_RESOURCES, "kernel '" + kernel.name + "' needs " + std::to_string(count) +
                                            " CUDA grids for its range; " +
                                            (whole ? "at most " + std::to_string(kMostGrids) + " are allowed"
                                                   : std::string("it can only run as one")));
-  return grids;
+  return split(range, limits);
 }
 
 void Kernels::launch_grid(const Function& function, const Grid& grid, Parameters& parameters,

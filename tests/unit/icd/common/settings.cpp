@@ -195,6 +195,12 @@ TEST_F(Sources, SecurityOfTheEnvironmentGoesFirst) {
   }
 }
 
+TEST(NodesToml, RefusesMalformedFiles) {
+  for (const char* toml :
+       {"a.", "[a.", "[a.#", "x={a.", "é=1", "a.é=1", "x=12:é", "x=1979-05-27T07:é", "x=[é"})
+    EXPECT_THROW(parse_nodes_file(toml, "nodes.toml"), SettingError) << toml;
+}
+
 TEST(NodesToml, NamesWhatIsWrongWithSecurity) {
   EXPECT_EQ(failure("insecure = 1"), "nodes.toml:1:12: insecure takes true or false");
   EXPECT_EQ(failure("encryption = true"), "nodes.toml:1:14: encryption takes \"all\" or \"none\"");

@@ -211,6 +211,19 @@ TEST_F(LyingNode, GivenAKernelWithAnyNumberOfArgumentsThenTheBuildFails) {
   expect_lost("4294967295 arguments");
 }
 
+TEST_F(LyingNode, GivenKernelsWithTooManyArgumentsTogetherThenTheBuildFails) {
+  fake_.on_build = [this](const protocol::BuildProgram& message) {
+    protocol::ProgramBuilt built{message.request, CL_SUCCESS, {}, {}};
+    for (const char* name : {"a", "b", "c"})
+      built.kernels.push_back({name, "", 400'000, {}, {{0, {}}}, name});
+    fake_.reply(built);
+  };
+  open();
+  const Ref<Program> program = Program::from_source(context_, "source");
+  EXPECT_EQ(program->build(context_->devices(), "", {}), CL_OUT_OF_RESOURCES);
+  expect_lost("kernel c with 400000 arguments");
+}
+
 TEST_F(LyingNode, GivenTimesAndAClockOfAnySizeThenTheEventEnds) {
   fake_.on_clock = [this](const protocol::SyncClock& message) {
     fake_.reply(protocol::ClockSynced{message.request, INT64_MIN});
