@@ -17,15 +17,6 @@ namespace {
 
 constexpr std::size_t kNameBuffer = 16U << 10U;
 
-std::string user_name(uid_t user) {
-  std::vector<char> buffer(kNameBuffer);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-    return found->pw_name;
-  return std::to_string(user);
-}
-
 uid_t user_of(const std::string& name) {
   uid_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
@@ -40,6 +31,15 @@ uid_t user_of(const std::string& name) {
 }
 
 }  // namespace
+
+std::string user_name(uid_t user) {
+  std::vector<char> buffer(kNameBuffer);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
+  return std::to_string(user);
+}
 
 void parse_auth(const std::string& text, AccessSettings& settings) {
   settings.keys = false;

@@ -57,6 +57,9 @@ class Access {
   std::filesystem::file_time_type changed_;
 };
 
+/// The name of a user of this host; the number if it has none.
+std::string user_name(uid_t user);
+
 /// By what clients may prove who they are: a list of "keys", "munge" and "munge:SOCKET", separated by commas.
 /// Throws std::invalid_argument.
 void parse_auth(const std::string& text, AccessSettings& settings);

@@ -39,6 +39,15 @@ constexpr std::chrono::milliseconds kGuestInterval{500};
 std::string described(const Greeting& greeting) {
   return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
 }
+
+/// A device's name.
+std::string name_of(const protocol::DeviceDescription& device) {
+  constexpr std::uint32_t kName = 0x102b;  // CL_DEVICE_NAME
+  for (const protocol::Property& property : device.properties)
+    if (property.name == kName)
+      return {property.value.begin(), std::find(property.value.begin(), property.value.end(), 0)};
+  return "?";
+}
 }  // namespace
 
 Server::Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms)
@@ -81,6 +90,11 @@ void Server::stop() {
         Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", settings_.name)});
   const auto deadline = Clock::now() + kEndTime;
   while (!taken_.empty() && Clock::now() < deadline) turn(-1, deadline);
+  for (Taken& taken : taken_) {
+    const std::string how = taken.process.stop();
+    session_log_.worker_ended(taken.session, taken.record, how);
+  }
+  taken_.clear();
 }
 
 void Server::close() {
@@ -191,18 +205,32 @@ std::size_t Server::unattached(const std::string& identity) const {
   return sessions.size();
 }
 
+bool Server::hear(Taken& taken) {
+  try {
+    const auto packet = taken.process.control().receive();
+    // A kernel may have taken the worker over, and could keep the daemon busy.
+    if (!packet || taken.record) return false;
+    taken.record = parse_record(*packet);
+    return true;
+  } catch (const std::exception& error) {
+    spdlog::warn("a worker of the session of {} has failed: {}", taken.client, error.what());
+    return false;
+  }
+}
+
 bool Server::has_ended(Taken& taken, bool readable) {
-  // A worker that has a session sends nothing more; its channel becomes readable when the process ends. The
-  // driver of a busy device may take long to release the process, and other clients must not wait for that.
+  // The channel's end tells that the process ends. The driver of a busy device may take long to release the
+  // process, and other clients must not wait for that.
   const auto now = Clock::now();
   if (taken.closed == Clock::time_point()) {
-    if (!readable) return false;
+    if (!readable || hear(taken)) return false;
     taken.closed = now;
   }
   const auto how = taken.process.ended();
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
   if (how && !how->empty() && taken.session != 0)
     spdlog::warn("a worker of the session of {} exited: {}", taken.client, *how);
+  if (how) session_log_.worker_ended(taken.session, taken.record, *how);
   return how.has_value();
 }
 
@@ -332,7 +360,8 @@ void Server::decide(Greeting&& greeting) {
                     waiting_.size(), settings_.name, of_this_client, permit.client, kMaxWaiting,
                     kMaxWaitingOfOne));
   } else {
-    waiting_.push_back({greeting.guest, std::move(permit), hello.wish, client, Clock::now()});
+    waiting_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor), std::move(hello),
+                        client, Clock::now()});
   }
 }
 
@@ -441,14 +470,16 @@ void Server::welcome(const Waiting& client, Set set) {
   message.node = settings_.name;
   message.advertise = settings_.advertise;
   ++last_session_;
+  SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
+    for (const protocol::DeviceDescription& device : worker.devices) owner.devices.push_back(name_of(device));
     if (!client.permit.shared) worker.process.use_programs_of(client.permit.client);
     worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory});
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
                       std::move(worker.process), Clock::now()});
   }
-  spdlog::info("session for {} as {}: workers assigned", client.client, client.permit.client);
+  session_log_.begin(last_session_, std::move(owner), set.size());
   gate_.answer(client.guest, message);
 }
 

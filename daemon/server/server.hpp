@@ -14,6 +14,7 @@
 #include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/gate.hpp"
+#include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
 
 namespace clique::daemon {
@@ -55,21 +56,23 @@ class Server {
   struct Waiting {
     GuestId guest;
     Permit permit;
-    protocol::Wish wish;
+    Visitor visitor;
+    protocol::Hello hello;
     std::string client;  ///< for logs
     Clock::time_point since;
     bool told = false;  ///< it knows that it has to wait (Starting)
   };
   /// A worker that has a session, or is ending.
   struct Taken {
-    GuestId guest;          ///< its client's, while that may still attach; 0 afterwards
-    std::string identity;   ///< Permit::client
-    std::string client;     ///< for logs
-    std::uint64_t session;  ///< 0: it never had one
+    GuestId guest;         ///< its client's, while that may still attach; 0 afterwards
+    std::string identity;  ///< Permit::client
+    std::string client;    ///< for logs
+    SessionId session;     ///< 0: it never had one
     ChildProcess process;
     Clock::time_point since;
     /// When the worker closed its channel, which it does when it ends; before, the epoch.
     Clock::time_point closed = {};
+    std::optional<SessionRecord> record = {};  ///< when the worker has sent it
   };
 
   /// Waits for events, until `deadline` at most, and handles them.
@@ -112,10 +115,12 @@ class Server {
   /// Reads the channel of a worker without a session. @returns false if the worker cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
-  static bool wants_session(const Waiting& client) { return client.wish != protocol::Wish::Devices; }
+  static bool wants_session(const Waiting& client) { return client.hello.wish != protocol::Wish::Devices; }
   void note_devices(const Set& set);
   /// Looks at a worker that has a session, or had one. @returns whether its process has exited.
-  static bool has_ended(Taken& taken, bool readable);
+  bool has_ended(Taken& taken, bool readable);
+  /// Reads the channel of such a worker. @returns whether it has sent what it may.
+  static bool hear(Taken& taken);
   /// Ends workers without a session, without waiting for them.
   void retire(Set set);
 
@@ -132,7 +137,8 @@ class Server {
   Clock::time_point failed_at_;
   Clock::time_point next_start_;
   Clock::time_point next_look_;  // when to look after guests
-  std::uint64_t last_session_ = 0;
+  SessionLog session_log_;
+  SessionId last_session_ = 0;
   bool draining_ = false;
   LogLimit strangers_;
 };
