@@ -85,7 +85,9 @@ struct Notice {
   Kind kind = Kind::Taken;
   std::string text;
   std::uint64_t memory = 0;  ///< Taken: the client's own limit on the session's memory, in bytes; 0: none
-  CLIQUE_FIELDS(Notice, kind, text, memory)
+  /// Taken: the worker's devices that the client may use, by their places; empty: all
+  std::vector<std::uint32_t> devices = {};
+  CLIQUE_FIELDS(Notice, kind, text, memory, devices)
 };
 
 /// How long a client that was given a worker's address may take to attach.

@@ -48,12 +48,21 @@ std::string name_of(const protocol::DeviceDescription& device) {
       return {property.value.begin(), std::find(property.value.begin(), property.value.end(), 0)};
   return "?";
 }
+
+/// Those of a driver's devices that a client may use.
+std::vector<protocol::DeviceDescription> permitted(const Permit& permit, std::uint32_t driver,
+                                                   const std::vector<protocol::DeviceDescription>& devices) {
+  if (!permit.devices) return devices;
+  std::vector<protocol::DeviceDescription> result;
+  for (const std::uint32_t position : permit.devices->at(driver)) result.push_back(devices.at(position));
+  return result;
+}
 }  // namespace
 
-Server::Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms)
+Server::Server(Settings settings, const protocol::Identity& identity, NodeDevices devices)
     : settings_(std::move(settings)),
-      platforms_(std::move(platforms)),
-      access_(settings_.access),
+      devices_(std::move(devices)),
+      access_(settings_.access, devices_),
       gate_(settings_.listen, identity) {
   settings_.listen.port = gate_.port();
   if (!settings_.access.munge) return;
@@ -267,11 +276,11 @@ void Server::start_sets() {
   while (sets_.size() < std::min(wanted, kMaxSets) && now >= next_start_) {
     Set set;
     try {
-      for (const SelectedPlatform& platform : platforms_) set.push_back(start_worker(platform, set.size()));
+      for (const SelectedPlatform& platform : devices_.served)
+        set.push_back(start_worker(platform, set.size()));
     } catch (const std::system_error& error) {
       retire(std::move(set));
-      fail_start(fmt::format("node {} cannot start a process for a session: {}; try again later",
-                             settings_.name, error.what()));
+      fail_start(error);
       return;
     }
     if (set.empty()) {
@@ -285,7 +294,9 @@ void Server::start_sets() {
   }
 }
 
-void Server::fail_start(std::string why) {
+void Server::fail_start(const std::system_error& error) {
+  std::string why = fmt::format("node {} cannot start a process for a session: {}; try again later",
+                                settings_.name, error.what());
   // The same failure is tried again whenever a client asks; its first time tells enough.
   if (failure_ != why) spdlog::error("{}", why);
   failure_ = std::move(why);
@@ -389,7 +400,12 @@ void Server::answer_devices() {
   if (drivers_.empty() || full() || (sets_.empty() && !failure_.empty())) return;
   std::erase_if(waiting_, [this](const Waiting& client) {
     if (wants_session(client) || !limit_of(client).empty()) return false;
-    gate_.answer(client.guest, protocol::Offer{protocol::kVersion, settings_.name, drivers_});
+    protocol::Offer offer{protocol::kVersion, settings_.name, {}};
+    for (const protocol::Driver& driver : drivers_) {
+      auto devices = permitted(client.permit, driver.id, driver.devices);
+      if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices)});
+    }
+    gate_.answer(client.guest, offer);
     gate_.let_go(client.guest);
     return true;
   });
@@ -449,9 +465,15 @@ void Server::serve_waiting() {
     waiting_.erase(next);
     // A client that has waited may have gone meanwhile.
     if (!gate_.connected(client.guest)) continue;
-    Set taken = std::move(*set);
-    set = sets_.erase(set);
-    welcome(client, std::move(taken));
+    Set taken = take_workers(set, client.permit);
+    if (taken.empty()) {
+      refuse(
+          client.guest, client.client,
+          fmt::format("none of the devices that {} may use on node {} works at the moment; its log says why",
+                      client.permit.client, settings_.name));
+    } else {
+      welcome(client, std::move(taken));
+    }
   }
   for (Waiting& client : waiting_) {
     if (std::exchange(client.told, true)) continue;
@@ -464,6 +486,30 @@ void Server::serve_waiting() {
   }
 }
 
+Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Permit& permit) {
+  Set taken;
+  for (auto worker = set->begin(); worker != set->end();) {
+    const auto next = std::next(worker);
+    if (permit.may_use(worker->driver)) taken.splice(taken.end(), *set, worker);
+    worker = next;
+  }
+  if (set->empty()) {
+    set = sets_.erase(set);
+    return taken;
+  }
+  try {
+    for (const Worker& worker : taken)
+      set->push_back(start_worker(devices_.served[worker.driver], worker.driver));
+    set->sort([](const Worker& one, const Worker& other) { return one.driver < other.driver; });
+    ++set;
+  } catch (const std::system_error& error) {
+    fail_start(error);
+    retire(std::move(*set));
+    set = sets_.erase(set);
+  }
+  return taken;
+}
+
 void Server::welcome(const Waiting& client, Set set) {
   protocol::Welcome message;
   message.version = protocol::kVersion;
@@ -473,9 +519,12 @@ void Server::welcome(const Waiting& client, Set set) {
   SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
-    for (const protocol::DeviceDescription& device : worker.devices) owner.devices.push_back(name_of(device));
+    for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
+      owner.devices.push_back(name_of(device));
+    const auto& subset = client.permit.devices;
     if (!client.permit.shared) worker.process.use_programs_of(client.permit.client);
-    worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory});
+    worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory,
+                                         subset ? subset->at(worker.driver) : std::vector<std::uint32_t>()});
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
                       std::move(worker.process), Clock::now()});
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "daemon/common/log.hpp"
@@ -25,8 +26,7 @@ class Server {
  public:
   /// Listens. Throws std::system_error, and ConfigError if the list of authorized clients cannot be read.
   /// @param identity by which clients know this node
-  /// @param platforms the drivers and devices to serve
-  Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms);
+  Server(Settings settings, const protocol::Identity& identity, NodeDevices devices);
 
   /// Where it listens, with the port that was chosen if the settings ask for port 0.
   std::string endpoint() const { return settings_.listen.endpoint(); }
@@ -44,7 +44,7 @@ class Server {
  private:
   using Clock = std::chrono::steady_clock;
   struct Worker {
-    std::uint32_t driver;  ///< position in platforms_
+    std::uint32_t driver;  ///< position in NodeDevices::served
     std::string platform;
     ChildProcess process;
     std::vector<protocol::DeviceDescription> devices;
@@ -84,8 +84,8 @@ class Server {
   void start_sets();
   /// Starts the worker of a driver. Throws std::system_error.
   Worker start_worker(const SelectedPlatform& platform, std::size_t position) const;
-  /// Notes why no workers could be started, and logs it once. Another try is made later.
-  void fail_start(std::string why);
+  /// Notes that no workers could be started, and logs it once. Another try is made later.
+  void fail_start(const std::system_error& error);
   /// Decides about a client, or has its credential looked at first.
   void greet(Greeting&& greeting);
   void decide(Greeting&& greeting);
@@ -97,6 +97,9 @@ class Server {
   void refuse_overdue();
   /// Answers the clients that ask for devices, if these are known.
   void answer_devices();
+  /// Takes the workers that the client may use out of a set that is ready. The others stay, and get company
+  /// in place of those; otherwise the set is removed, and `set` is the next one.
+  Set take_workers(std::deque<Set>::iterator& set, const Permit& permit);
   void welcome(const Waiting& client, Set set);
   /// Why a draining node refuses sessions.
   std::string drains() const;
@@ -125,7 +128,7 @@ class Server {
   void retire(Set set);
 
   Settings settings_;
-  const std::vector<SelectedPlatform> platforms_;
+  const NodeDevices devices_;
   Access access_;
   Gate gate_;
   std::unique_ptr<CredentialDesk> desk_;   // if the node accepts MUNGE credentials

@@ -234,6 +234,7 @@ void Session::obey_starter() {
     case Notice::Kind::Taken:
       client_ = notice.text;
       surroundings_.memory.lower(notice.memory);
+      if (!notice.devices.empty()) backend_.keep_devices(notice.devices);
       attach_deadline_ = Clock::now() + std::chrono::seconds(kAttachSeconds);
       break;
     case Notice::Kind::HungUp:
