@@ -418,12 +418,14 @@ std::string Server::limit_of(const Waiting& client) const {
         "'sessions' in its configuration",
         settings_.name, settings_.sessions);
   const Permit& permit = client.permit;
-  if (permit.sessions > 0 && sessions(permit.client) >= permit.sessions)
-    return fmt::format(
-        "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise "
-        "'sessions' in the node's authorized-clients",
-        permit.client, permit.sessions, settings_.name);
-  return {};
+  const auto reaches = [&](std::size_t limit) { return limit > 0 && sessions(permit.client) >= limit; };
+  const bool of_all = reaches(settings_.client_sessions);
+  if (!of_all && !reaches(permit.sessions)) return {};
+  return fmt::format(
+      "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise {}",
+      permit.client, of_all ? settings_.client_sessions : permit.sessions, settings_.name,
+      of_all ? "'client-sessions' in the node's configuration"
+             : "'sessions' in the node's authorized-clients");
 }
 
 void Server::refuse_overdue() {

@@ -45,6 +45,24 @@ class Limits(nodes.TestCase):
         self.assertEqual(first.communicate()[0], 'right\n')
         self.assertEqual(self.as_client(node, 'alice'), (0, 'right\n'))
 
+    def test_sessions_of_each_client(self):
+        node = self.node('--authorized-clients', self.list, '--client-sessions', '2')
+        self.holding(node, 'bob')
+        self.holding(node, 'bob')
+        status, said = self.as_client(node, 'bob')
+        self.assertNotEqual(status, 0)
+        self.assertIn("bob has 2 sessions on node alpha, which is its limit; try again when one has ended, or raise "
+                      "'client-sessions' in the node's configuration", said)
+        # Users have the same limit, and a smaller one of a line counts.
+        self.holding(node, 'alice')
+        self.assertIn("alice has 1 sessions on node alpha", self.as_client(node, 'alice')[1])
+        self.assertEqual(self.compute(node), (0, 'right\n'))
+
+    def test_sessions_of_each_address(self):
+        node = self.node('--insecure', '--client-sessions', '1')
+        self.holding(node, 'bob')
+        self.assertIn('anybody at 127.0.0.1 has 1 sessions on node alpha', self.as_client(node, 'alice')[1])
+
     def test_memory_of_a_session(self):
         node = self.node('--authorized-clients', self.list)
         self.assertEqual(self.as_client(node, 'alice', '--bytes', 48 * MIB), (0, 'right\n'))
