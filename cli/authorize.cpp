@@ -16,6 +16,7 @@ struct Options {
   std::string name;
   std::string sessions;
   std::string memory;
+  std::string devices;
   std::string file{protocol::kAuthorizedClients};
 };
 
@@ -32,6 +33,10 @@ std::pair<std::string, protocol::AuthorizedClient> entry_of(const Options& optio
   std::string line = protocol::PublicKey::parse(options.key).text() + " " + options.name;
   if (!options.sessions.empty()) line += " sessions=" + options.sessions;
   if (!options.memory.empty()) line += " session-memory=" + options.memory;
+  if (!options.devices.empty()) line += " devices=" + options.devices;
+  if (!std::all_of(options.devices.begin(), options.devices.end(), [](unsigned char c) { return c > ' '; }))
+    throw Failed("'" + options.devices +
+                 "' contains a space; name a device by a part of its name without one");
   const auto entries = protocol::AuthorizedClients::parse(line);
   if (!entries.wrong.empty()) throw Failed(entries.wrong[0].why);
   return {line, entries.clients.begin()->second};
@@ -72,6 +77,10 @@ void add_authorize(CLI::App& app, Action& chosen) {
           "--session-memory", options->memory,
           "Memory that each of its sessions may allocate on the devices of one driver, with K, M, G or T")
       ->type_name("BYTES");
+  command
+      ->add_option("--devices", options->devices,
+                   "The only devices that it may use, separated by commas: indices, types or parts of names")
+      ->type_name("LIST");
   command->add_option("--file", options->file, "The list of clients")
       ->type_name("FILE")
       ->capture_default_str();

@@ -51,6 +51,10 @@ void ControlChannel::send(const WorkerReady& ready) const {
   send_packet(encode(ready));
 }
 
+void ControlChannel::send(const SessionRecord& record) const {
+  send_packet(encode(record));
+}
+
 void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
   send_packet(encode(workers));
 }
@@ -128,6 +132,10 @@ std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<co
   if (!elements.empty() && elements[0].type == msgpack::type::ARRAY)
     return decode<protocol::DeviceDescription>(handle.get());
   return decode<WorkerReady>(handle.get());
+}
+
+SessionRecord parse_record(std::span<const std::byte> packet) {
+  return parse<SessionRecord>(packet);
 }
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {

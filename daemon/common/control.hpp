@@ -2,8 +2,8 @@
 // end of which is inherited. Every packet is one msgpack array.
 //
 // What `cliqued PROCESS --control-fd N` sends:
-// - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady; it lives until its
-// session's end;
+// - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady, and at its session's end
+// SessionRecord; then it exits;
 // - embedded: a list of WorkerReady; it lives until end of file;
 // - probe: a list of ListedPlatform; then it exits;
 // - trial: a list of Finding, one for each wall that this host cannot put up; then it exits.
@@ -26,11 +26,27 @@
 
 namespace clique::daemon {
 
-/// A worker's last packet: its driver is loaded, and its sockets are bound.
+/// A worker is ready for a session: its driver is loaded, and its sockets are bound.
 struct WorkerReady {
   std::string platform;  ///< the driver's platform name
   protocol::WorkerAddress address;
   CLIQUE_FIELDS(WorkerReady, platform, address)
+};
+
+/// What a session has used of one worker, in bytes where nothing else is said, and why it ended. What the
+/// transport adds to messages does not count.
+struct SessionRecord {
+  std::string end;                ///< the reason; empty: the client's Goodbye
+  std::uint64_t network_in = 0;   ///< from the client, through connections
+  std::uint64_t network_out = 0;  ///< to the client
+  std::uint64_t shared_in = 0;    ///< the same through shared memory
+  std::uint64_t shared_out = 0;
+  std::uint64_t peers_in = 0;  ///< from and to the session's other workers
+  std::uint64_t peers_out = 0;
+  std::uint64_t kernels = 0;      ///< how many were enqueued
+  std::uint64_t peak_memory = 0;  ///< the most that buffers and images had at a time
+  CLIQUE_FIELDS(SessionRecord, end, network_in, network_out, shared_in, shared_out, peers_in, peers_out,
+                kernels, peak_memory)
 };
 
 /// A device as the node's driver lists it.
@@ -69,9 +85,11 @@ struct Notice {
   };
   Kind kind = Kind::Taken;
   std::string text;
-  std::uint64_t memory = 0;      ///< Taken: the client's own limit on the session's memory, in bytes; 0: none
+  std::uint64_t memory = 0;  ///< Taken: the client's own limit on the session's memory, in bytes; 0: none
+  /// Taken: the worker's devices that the client may use, by their places; empty: all
+  std::vector<std::uint32_t> devices = {};
   protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest
-  CLIQUE_FIELDS(Notice, kind, text, memory, request)
+  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request)
 };
 
 /// How long a client that was given a worker's address may take to attach.
@@ -86,6 +104,7 @@ class ControlChannel {
 
   void send(const protocol::DeviceDescription& device) const;
   void send(const WorkerReady& ready) const;
+  void send(const SessionRecord& record) const;
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const std::vector<Finding>& findings) const;
@@ -109,6 +128,7 @@ class ControlChannel {
 /// Decode a packet. They throw DecodeError, and std::runtime_error with the reason that the process sent
 /// instead.
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
+SessionRecord parse_record(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
 std::vector<Finding> parse_findings(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);

@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
@@ -16,15 +17,6 @@ namespace clique::daemon {
 namespace {
 
 constexpr std::size_t kNameBuffer = 16U << 10U;
-
-std::string user_name(uid_t user) {
-  std::vector<char> buffer(kNameBuffer);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-    return found->pw_name;
-  return std::to_string(user);
-}
 
 uid_t user_of(const std::string& name) {
   uid_t number = 0;
@@ -40,6 +32,15 @@ uid_t user_of(const std::string& name) {
 }
 
 }  // namespace
+
+std::string user_name(uid_t user) {
+  std::vector<char> buffer(kNameBuffer);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
+  return std::to_string(user);
+}
 
 void parse_auth(const std::string& text, AccessSettings& settings) {
   settings.keys = false;
@@ -66,7 +67,8 @@ void parse_local_users(const std::string& text, AccessSettings& settings) {
   }
 }
 
-Access::Access(AccessSettings settings) : settings_(std::move(settings)) {
+Access::Access(AccessSettings settings, NodeDevices devices)
+    : settings_(std::move(settings)), devices_(std::move(devices)) {
   try {
     read();
   } catch (const protocol::SecurityError& error) {
@@ -83,6 +85,23 @@ void Access::read() {
   for (const protocol::WrongLine& line : authorized_.wrong)
     spdlog::error("{}, line {}: {}; the line is skipped", settings_.authorized_clients.string(), line.number,
                   line.why);
+  read_devices();
+}
+
+void Access::read_devices() {
+  subsets_.clear();
+  std::erase_if(authorized_.clients, [this](const auto& entry) {
+    const auto& [key, client] = entry;
+    if (client.devices.empty()) return false;
+    try {
+      subsets_.emplace(key, select_subset(client.devices, devices_));
+      return false;
+    } catch (const ConfigError& error) {
+      spdlog::error("{}, line {}: {}; the line is skipped", settings_.authorized_clients.string(),
+                    client.line, error.what());
+      return true;
+    }
+  });
 }
 
 void Access::refresh() {
@@ -103,8 +122,12 @@ void Access::reload() {
 
 std::optional<Permit> Access::permit_of(const Visitor& visitor) const {
   if (settings_.keys)
-    if (const auto known = authorized_.clients.find(visitor.key); known != authorized_.clients.end())
-      return Permit{known->second.name, known->second.sessions, known->second.memory};
+    if (const auto known = authorized_.clients.find(visitor.key); known != authorized_.clients.end()) {
+      Permit permit{known->second.name, known->second.sessions, known->second.memory};
+      if (const auto subset = subsets_.find(visitor.key); subset != subsets_.end())
+        permit.devices = subset->second;
+      return permit;
+    }
   if (visitor.user) {
     const uid_t user = *visitor.user;
     if (user == ::geteuid() || settings_.all_local_users || settings_.local_users.contains(user))
@@ -118,11 +141,20 @@ bool Access::wants_credential(const Visitor& visitor) const {
 }
 
 std::variant<Permit, std::string> Access::decide(const Visitor& visitor, const std::string& node) const {
-  if (auto permit = permit_of(visitor)) return *std::move(permit);
+  if (auto permit = permit_of(visitor)) {
+    const auto none = [](const auto& positions) { return positions.empty(); };
+    if (permit->devices && std::all_of(permit->devices->begin(), permit->devices->end(), none))
+      return fmt::format(
+          "node {} serves none of the devices that {} may use; its administrator has to change the option "
+          "'devices' in authorized-clients, or the setting 'devices'",
+          node, permit->client);
+    return *std::move(permit);
+  }
   if (settings_.munge && visitor.munge_user)
     return Permit{"munge user " + user_name(*visitor.munge_user), 0, 0};
   if (settings_.insecure)
-    return Permit{"anybody at " + visitor.address.substr(0, visitor.address.rfind(':')), 0, 0, true};
+    return Permit{.client = "anybody at " + visitor.address.substr(0, visitor.address.rfind(':')),
+                  .shared = true};
   std::string reason;
   if (settings_.keys)
     reason = fmt::format(

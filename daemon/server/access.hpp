@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "daemon/server/device_filter.hpp"
 #include "daemon/server/gate.hpp"
 #include "protocol/security/key_files.hpp"
 
@@ -28,14 +29,19 @@ struct Permit {
   std::string client;
   std::size_t sessions = 0;  ///< at a time; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
-  bool shared = false;       ///< nobody knows whether two connections with this permit are one client's
+  std::optional<DeviceSubset> devices = {};  ///< that it may use; none: all
+  bool shared = false;  ///< nobody knows whether two connections with this permit are one client's
+
+  /// Whether it may use any device of the driver, a position in NodeDevices::served.
+  bool may_use(std::uint32_t driver) const { return !devices || !devices->at(driver).empty(); }
 };
 
 /// Decides who is admitted. One thread.
 class Access {
  public:
   /// Reads the keys. Throws ConfigError if the file cannot be read.
-  explicit Access(AccessSettings settings);
+  /// @param devices of the node
+  Access(AccessSettings settings, NodeDevices devices);
 
   /// Reads the keys again. What is wrong in their file is logged, and holds nobody's key; a file that cannot
   /// be read changes nothing.
@@ -49,13 +55,20 @@ class Access {
 
  private:
   void read();
+  /// Finds the devices of clients that may not use all of them.
+  void read_devices();
   /// The permit of a visitor whom the node admits for another reason than a MUNGE credential.
   std::optional<Permit> permit_of(const Visitor& visitor) const;
 
   const AccessSettings settings_;
+  const NodeDevices devices_;
   protocol::AuthorizedClients authorized_;
+  std::map<protocol::PublicKey, DeviceSubset> subsets_;  // of clients that may not use all devices
   std::filesystem::file_time_type changed_;
 };
+
+/// The name of a user of this host; the number if it has none.
+std::string user_name(uid_t user);
 
 /// By what clients may prove who they are: a list of "keys", "munge" and "munge:SOCKET", separated by commas.
 /// Throws std::invalid_argument.

@@ -127,9 +127,9 @@ std::string prepare_session_folders() {
 }
 
 void listen_on(std::optional<Server>& server, const Settings& settings, const protocol::Identity& identity,
-               std::vector<SelectedPlatform> platforms) {
+               NodeDevices devices) {
   try {
-    server.emplace(settings, identity, std::move(platforms));
+    server.emplace(settings, identity, std::move(devices));
   } catch (const std::system_error& error) {
     throw ConfigError("listen: cannot listen on " + settings.listen.endpoint() + ": " + error.what() +
                       "; stop the program that uses this address, or name another address of this host");
@@ -177,12 +177,13 @@ int run_daemon(int argc, char** argv) {
   check_walls(settings.confinement);
   settings.session.folders = prepare_session_folders();
   make_nvidia_devices(settings.nvidia);
-  const auto platforms = probe_platforms(settings.nvidia, settings.session.folders);
-  auto selected = select_devices(settings.devices, platforms);
-  log_devices(platforms);
+  NodeDevices devices;
+  devices.all = probe_platforms(settings.nvidia, settings.session.folders);
+  devices.served = select_devices(settings.devices, devices.all);
+  log_devices(devices.all);
 
   std::optional<Server> server;
-  listen_on(server, settings, identity, std::move(selected));
+  listen_on(server, settings, identity, std::move(devices));
   log_access(settings, identity);
   spdlog::info("node {} listens on {}", settings.name, server->endpoint());
   notify_systemd("READY=1");

@@ -75,6 +75,22 @@ std::vector<SelectedPlatform> select_devices(const std::string& spec,
   return result;
 }
 
+DeviceSubset select_subset(const std::string& spec, const NodeDevices& devices) {
+  const auto selected = select_devices(spec, devices.all);
+  DeviceSubset result;
+  for (const SelectedPlatform& served : devices.served) {
+    std::vector<std::uint32_t>& positions = result.emplace_back();
+    const auto platform = std::find_if(selected.begin(), selected.end(), [&](const SelectedPlatform& one) {
+      return one.kind == served.kind && one.index == served.index;
+    });
+    if (platform == selected.end()) continue;
+    for (std::uint32_t i = 0; i < served.devices.size(); ++i)
+      if (std::binary_search(platform->devices.begin(), platform->devices.end(), served.devices[i]))
+        positions.push_back(i);
+  }
+  return result;
+}
+
 std::string device_table(const std::vector<ListedPlatform>& platforms) {
   std::string table;
   std::size_t index = 0;

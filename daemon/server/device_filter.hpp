@@ -22,6 +22,19 @@ struct SelectedPlatform {
 std::vector<SelectedPlatform> select_devices(const std::string& spec,
                                              const std::vector<ListedPlatform>& platforms);
 
+/// The node's devices.
+struct NodeDevices {
+  std::vector<ListedPlatform> all;
+  std::vector<SelectedPlatform> served;
+};
+
+/// For each driver that is served, the devices that one client may use: positions in
+/// SelectedPlatform::devices, ascending.
+using DeviceSubset = std::vector<std::vector<std::uint32_t>>;
+
+/// The devices that are served and that `spec` selects as well. Throws as select_devices() does.
+DeviceSubset select_subset(const std::string& spec, const NodeDevices& devices);
+
 /// A line for each device: index, type and name.
 std::string device_table(const std::vector<ListedPlatform>& platforms);
 

@@ -39,12 +39,30 @@ constexpr std::chrono::milliseconds kGuestInterval{500};
 std::string described(const Greeting& greeting) {
   return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
 }
+
+/// A device's name.
+std::string name_of(const protocol::DeviceDescription& device) {
+  constexpr std::uint32_t kName = 0x102b;  // CL_DEVICE_NAME
+  for (const protocol::Property& property : device.properties)
+    if (property.name == kName)
+      return {property.value.begin(), std::find(property.value.begin(), property.value.end(), 0)};
+  return "?";
+}
+
+/// Those of a driver's devices that a client may use.
+std::vector<protocol::DeviceDescription> permitted(const Permit& permit, std::uint32_t driver,
+                                                   const std::vector<protocol::DeviceDescription>& devices) {
+  if (!permit.devices) return devices;
+  std::vector<protocol::DeviceDescription> result;
+  for (const std::uint32_t position : permit.devices->at(driver)) result.push_back(devices.at(position));
+  return result;
+}
 }  // namespace
 
-Server::Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms)
+Server::Server(Settings settings, const protocol::Identity& identity, NodeDevices devices)
     : settings_(std::move(settings)),
-      platforms_(std::move(platforms)),
-      access_(settings_.access),
+      devices_(std::move(devices)),
+      access_(settings_.access, devices_),
       gate_(settings_.listen, identity) {
   settings_.listen.port = gate_.port();
   if (!settings_.access.munge) return;
@@ -81,6 +99,11 @@ void Server::stop() {
         Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", settings_.name)});
   const auto deadline = Clock::now() + kEndTime;
   while (!taken_.empty() && Clock::now() < deadline) turn(-1, deadline);
+  for (Taken& taken : taken_) {
+    const std::string how = taken.process.stop();
+    session_log_.worker_ended(taken.session, taken.record, how);
+  }
+  taken_.clear();
 }
 
 void Server::close() {
@@ -193,18 +216,32 @@ std::size_t Server::unattached(const std::string& identity) const {
   return sessions.size();
 }
 
+bool Server::hear(Taken& taken) {
+  try {
+    const auto packet = taken.process.control().receive();
+    // A kernel may have taken the worker over, and could keep the daemon busy.
+    if (!packet || taken.record) return false;
+    taken.record = parse_record(*packet);
+    return true;
+  } catch (const std::exception& error) {
+    spdlog::warn("a worker of the session of {} has failed: {}", taken.client, error.what());
+    return false;
+  }
+}
+
 bool Server::has_ended(Taken& taken, bool readable) {
-  // A worker that has a session sends nothing more; its channel becomes readable when the process ends. The
-  // driver of a busy device may take long to release the process, and other clients must not wait for that.
+  // The channel's end tells that the process ends. The driver of a busy device may take long to release the
+  // process, and other clients must not wait for that.
   const auto now = Clock::now();
   if (taken.closed == Clock::time_point()) {
-    if (!readable) return false;
+    if (!readable || hear(taken)) return false;
     taken.closed = now;
   }
   const auto how = taken.process.ended();
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
   if (how && !how->empty() && taken.session != 0)
     spdlog::warn("a worker of the session of {} exited: {}", taken.client, *how);
+  if (how) session_log_.worker_ended(taken.session, taken.record, *how);
   return how.has_value();
 }
 
@@ -241,11 +278,11 @@ void Server::start_sets() {
   while (sets_.size() < std::min(wanted, kMaxSets) && now >= next_start_) {
     Set set;
     try {
-      for (const SelectedPlatform& platform : platforms_) set.push_back(start_worker(platform, set.size()));
+      for (const SelectedPlatform& platform : devices_.served)
+        set.push_back(start_worker(platform, set.size()));
     } catch (const std::system_error& error) {
       retire(std::move(set));
-      fail_start(fmt::format("node {} cannot start a process for a session: {}; try again later",
-                             settings_.name, error.what()));
+      fail_start(error);
       return;
     }
     if (set.empty()) {
@@ -259,7 +296,9 @@ void Server::start_sets() {
   }
 }
 
-void Server::fail_start(std::string why) {
+void Server::fail_start(const std::system_error& error) {
+  std::string why = fmt::format("node {} cannot start a process for a session: {}; try again later",
+                                settings_.name, error.what());
   // The same failure is tried again whenever a client asks; its first time tells enough.
   if (failure_ != why) spdlog::error("{}", why);
   failure_ = std::move(why);
@@ -353,7 +392,8 @@ void Server::decide(Greeting&& greeting) {
                     waiting_.size(), settings_.name, of_this_client, permit.client, kMaxWaiting,
                     kMaxWaitingOfOne));
   } else {
-    waiting_.push_back({greeting.guest, std::move(permit), hello.wish, client, Clock::now()});
+    waiting_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor), std::move(hello),
+                        client, Clock::now()});
   }
 }
 
@@ -381,7 +421,12 @@ void Server::answer_devices() {
   if (drivers_.empty() || full() || (sets_.empty() && !failure_.empty())) return;
   std::erase_if(waiting_, [this](const Waiting& client) {
     if (wants_session(client) || !limit_of(client).empty()) return false;
-    gate_.answer(client.guest, protocol::Offer{protocol::kVersion, settings_.name, drivers_});
+    protocol::Offer offer{protocol::kVersion, settings_.name, {}};
+    for (const protocol::Driver& driver : drivers_) {
+      auto devices = permitted(client.permit, driver.id, driver.devices);
+      if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices)});
+    }
+    gate_.answer(client.guest, offer);
     gate_.let_go(client.guest);
     return true;
   });
@@ -394,12 +439,14 @@ std::string Server::limit_of(const Waiting& client) const {
         "'sessions' in its configuration",
         settings_.name, settings_.sessions);
   const Permit& permit = client.permit;
-  if (permit.sessions > 0 && sessions(permit.client) >= permit.sessions)
-    return fmt::format(
-        "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise "
-        "'sessions' in the node's authorized-clients",
-        permit.client, permit.sessions, settings_.name);
-  return {};
+  const auto reaches = [&](std::size_t limit) { return limit > 0 && sessions(permit.client) >= limit; };
+  const bool of_all = reaches(settings_.client_sessions);
+  if (!of_all && !reaches(permit.sessions)) return {};
+  return fmt::format(
+      "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise {}",
+      permit.client, of_all ? settings_.client_sessions : permit.sessions, settings_.name,
+      of_all ? "'client-sessions' in the node's configuration"
+             : "'sessions' in the node's authorized-clients");
 }
 
 void Server::refuse_overdue() {
@@ -441,9 +488,15 @@ void Server::serve_waiting() {
     waiting_.erase(next);
     // A client that has waited may have gone meanwhile.
     if (!gate_.connected(client.guest)) continue;
-    Set taken = std::move(*set);
-    set = sets_.erase(set);
-    welcome(client, std::move(taken));
+    Set taken = take_workers(set, client.permit);
+    if (taken.empty()) {
+      refuse(
+          client.guest, client.client,
+          fmt::format("none of the devices that {} may use on node {} works at the moment; its log says why",
+                      client.permit.client, settings_.name));
+    } else {
+      welcome(client, std::move(taken));
+    }
   }
   for (Waiting& client : waiting_) {
     if (std::exchange(client.told, true)) continue;
@@ -456,20 +509,49 @@ void Server::serve_waiting() {
   }
 }
 
+Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Permit& permit) {
+  Set taken;
+  for (auto worker = set->begin(); worker != set->end();) {
+    const auto next = std::next(worker);
+    if (permit.may_use(worker->driver)) taken.splice(taken.end(), *set, worker);
+    worker = next;
+  }
+  if (set->empty()) {
+    set = sets_.erase(set);
+    return taken;
+  }
+  try {
+    for (const Worker& worker : taken)
+      set->push_back(start_worker(devices_.served[worker.driver], worker.driver));
+    set->sort([](const Worker& one, const Worker& other) { return one.driver < other.driver; });
+    ++set;
+  } catch (const std::system_error& error) {
+    fail_start(error);
+    retire(std::move(*set));
+    set = sets_.erase(set);
+  }
+  return taken;
+}
+
 void Server::welcome(const Waiting& client, Set set) {
   protocol::Welcome message;
   message.version = protocol::kVersion;
   message.node = settings_.name;
   message.advertise = settings_.advertise;
   ++last_session_;
+  SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
+    for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
+      owner.devices.push_back(name_of(device));
+    const auto& subset = client.permit.devices;
     if (!client.permit.shared) worker.process.use_programs_of(client.permit.client);
-    worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory});
+    worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory,
+                                         subset ? subset->at(worker.driver) : std::vector<std::uint32_t>()});
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
                       worker.ready->address.streams, std::move(worker.process), Clock::now()});
   }
-  spdlog::info("session for {} as {}: workers assigned", client.client, client.permit.client);
+  session_log_.begin(last_session_, std::move(owner), set.size());
   gate_.answer(client.guest, message);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "daemon/common/log.hpp"
@@ -14,6 +15,7 @@
 #include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/gate.hpp"
+#include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
 
 namespace clique::daemon {
@@ -24,8 +26,7 @@ class Server {
  public:
   /// Listens. Throws std::system_error, and ConfigError if the list of authorized clients cannot be read.
   /// @param identity by which clients know this node
-  /// @param platforms the drivers and devices to serve
-  Server(Settings settings, const protocol::Identity& identity, std::vector<SelectedPlatform> platforms);
+  Server(Settings settings, const protocol::Identity& identity, NodeDevices devices);
 
   /// Where it listens, with the port that was chosen if the settings ask for port 0.
   std::string endpoint() const { return settings_.listen.endpoint(); }
@@ -43,7 +44,7 @@ class Server {
  private:
   using Clock = std::chrono::steady_clock;
   struct Worker {
-    std::uint32_t driver;  ///< position in platforms_
+    std::uint32_t driver;  ///< position in NodeDevices::served
     std::string platform;
     ChildProcess process;
     std::vector<protocol::DeviceDescription> devices;
@@ -55,22 +56,24 @@ class Server {
   struct Waiting {
     GuestId guest;
     Permit permit;
-    protocol::Wish wish;
+    Visitor visitor;
+    protocol::Hello hello;
     std::string client;  ///< for logs
     Clock::time_point since;
     bool told = false;  ///< it knows that it has to wait (Starting)
   };
   /// A worker that has a session, or is ending.
   struct Taken {
-    GuestId guest;            ///< its client's, while that may still attach; 0 afterwards
-    std::string identity;     ///< Permit::client
-    std::string client;       ///< for logs
-    std::uint64_t session;    ///< 0: it never had one
+    GuestId guest;         ///< its client's, while that may still attach; 0 afterwards
+    std::string identity;  ///< Permit::client
+    std::string client;    ///< for logs
+    SessionId session;     ///< 0: it never had one
     protocol::Bytes streams;  ///< WorkerAddress::streams
     ChildProcess process;
     Clock::time_point since;
     /// When the worker closed its channel, which it does when it ends; before, the epoch.
     Clock::time_point closed = {};
+    std::optional<SessionRecord> record = {};  ///< when the worker has sent it
   };
 
   /// Waits for events, until `deadline` at most, and handles them.
@@ -82,8 +85,8 @@ class Server {
   void start_sets();
   /// Starts the worker of a driver. Throws std::system_error.
   Worker start_worker(const SelectedPlatform& platform, std::size_t position) const;
-  /// Notes why no workers could be started, and logs it once. Another try is made later.
-  void fail_start(std::string why);
+  /// Notes that no workers could be started, and logs it once. Another try is made later.
+  void fail_start(const std::system_error& error);
   /// Hands a connection to the worker that it is for.
   void hand_over(StreamVisit&& visit);
   /// Decides about a client, or has its credential looked at first.
@@ -97,6 +100,9 @@ class Server {
   void refuse_overdue();
   /// Answers the clients that ask for devices, if these are known.
   void answer_devices();
+  /// Takes the workers that the client may use out of a set that is ready. The others stay, and get company
+  /// in place of those; otherwise the set is removed, and `set` is the next one.
+  Set take_workers(std::deque<Set>::iterator& set, const Permit& permit);
   void welcome(const Waiting& client, Set set);
   /// Why a draining node refuses sessions.
   std::string drains() const;
@@ -115,15 +121,17 @@ class Server {
   /// Reads the channel of a worker without a session. @returns false if the worker cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
-  static bool wants_session(const Waiting& client) { return client.wish != protocol::Wish::Devices; }
+  static bool wants_session(const Waiting& client) { return client.hello.wish != protocol::Wish::Devices; }
   void note_devices(const Set& set);
   /// Looks at a worker that has a session, or had one. @returns whether its process has exited.
-  static bool has_ended(Taken& taken, bool readable);
+  bool has_ended(Taken& taken, bool readable);
+  /// Reads the channel of such a worker. @returns whether it has sent what it may.
+  static bool hear(Taken& taken);
   /// Ends workers without a session, without waiting for them.
   void retire(Set set);
 
   Settings settings_;
-  const std::vector<SelectedPlatform> platforms_;
+  const NodeDevices devices_;
   Access access_;
   Gate gate_;
   std::unique_ptr<CredentialDesk> desk_;   // if the node accepts MUNGE credentials
@@ -135,7 +143,8 @@ class Server {
   Clock::time_point failed_at_;
   Clock::time_point next_start_;
   Clock::time_point next_look_;  // when to look after guests
-  std::uint64_t last_session_ = 0;
+  SessionLog session_log_;
+  SessionId last_session_ = 0;
   bool draining_ = false;
   LogLimit strangers_;
 };

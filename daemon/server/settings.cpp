@@ -135,6 +135,10 @@ const std::array kSettings{
     Setting{"sessions", Type::Number, "NUMBER", "0", "Most sessions at a time; 0 is no limit",
             [](const std::string& text, Settings& s) { s.sessions = parse_sessions(text); }},
     Setting{
+        "client-sessions", Type::Number, "NUMBER", "0",
+        "Most sessions of one client (a key, a user, or with --insecure an address) at a time; 0 is no limit",
+        [](const std::string& text, Settings& s) { s.client_sessions = parse_sessions(text); }},
+    Setting{
         "session-memory", Type::Text, "BYTES", "",
         "Memory that a session may allocate on the devices of one driver: at least 32M, with K, M, G or T "
         "for powers of 1024; no limit by default",

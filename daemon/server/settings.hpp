@@ -29,7 +29,8 @@ struct Settings {
   std::string name;                         ///< the node's name; never empty
   std::string advertise;  ///< host by which other nodes reach this one; empty: the client's name for it
   std::chrono::seconds drain_timeout{0};
-  std::size_t sessions = 0;  ///< at a time; 0: no limit
+  std::size_t sessions = 0;         ///< at a time; 0: no limit
+  std::size_t client_sessions = 0;  ///< the same of each client
   NvidiaDriver nvidia = NvidiaDriver::Cuda;
   confinement::Mode confinement = confinement::Mode::On;
   std::string log_level;

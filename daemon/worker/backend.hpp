@@ -106,6 +106,11 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// The driver's platform and its devices; the caller sets `clock`.
   virtual const protocol::Attached& description() const = 0;
 
+  /// From now on there are only these devices, which get the ids 0, 1, …: for a client that may not use the
+  /// others. Before the first message. Whoever has one device need not do anything.
+  /// @param positions in description(), ascending
+  virtual void keep_devices(const std::vector<std::uint32_t>& positions) { static_cast<void>(positions); }
+
   /// The present time of the clock that EventState's times use, in nanoseconds. Any thread.
   virtual std::int64_t clock() const = 0;
 

@@ -26,6 +26,7 @@ bool ClientLines::receive() {
   int count = 0;
   for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
     surroundings_.waiting.count(incoming);
+    from_network_.add(bytes_of(incoming));
     if (open_ && incoming.routing_id == commands_.routing_id()) {
       if (shared_) {
         from_socket_.push_back(std::move(incoming));
@@ -67,6 +68,7 @@ bool ClientLines::receive_shared() {
         continue;
       }
       surroundings_.waiting.count(incoming);
+      from_memory_.add(bytes_of(incoming));
     }
     dispatcher_.handle_commands(incoming);
   }
@@ -185,6 +187,7 @@ void ClientLines::send(protocol::PeerData&& part) {
     }
     protocol::Batch batch;
     batch.add(part);
+    to_network_.add(bytes_of(batch));
     auto& [id, line] =
         *std::next(downlinks_.begin(), static_cast<std::ptrdiff_t>(next_downlink_++ % downlinks_.size()));
     line.sender.send(socket_, batch, line.routing_id);

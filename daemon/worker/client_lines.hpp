@@ -13,6 +13,7 @@
 #include "daemon/worker/client_connections.hpp"
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/inward_line.hpp"
+#include "daemon/worker/traffic.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
@@ -59,6 +60,11 @@ class ClientLines final : public PeerLinks::ClientLink {
   /// @returns false when there is something already
   bool arm();
 
+  /// Bytes that the client has sent, and that were pushed to it through connections. Any thread.
+  std::uint64_t received_through_network() const { return from_network_.value(); }
+  std::uint64_t received_through_memory() const { return from_memory_.value(); }
+  std::uint64_t pushed_through_network() const { return to_network_.value(); }
+
   // For pushes to the client: see PeerLinks::ClientLink.
   std::shared_ptr<std::byte> take(std::size_t size) override;  // any thread
   std::chrono::nanoseconds round_trip() const override { return dispatcher_.round_trip(); }
@@ -99,6 +105,9 @@ class ClientLines final : public PeerLinks::ClientLink {
   WorkerStreams* streams_ = nullptr;
   std::map<std::string, protocol::LineId> bulk_ids_;  // uplinks and downlinks by their routing ids
   std::set<std::string> former_ids_;                  // of connections that were replaced or came too late
+  Counter from_network_;
+  Counter from_memory_;
+  Counter to_network_;
 
   std::shared_ptr<protocol::SharedMemory> shared_;  // null: the client is on another host
   std::deque<protocol::Incoming> from_socket_;      // batches that did not fit into the shared memory

@@ -22,11 +22,17 @@ struct Dispatcher::Handler {
   void operator()(M&& message) const {
     self.backend_.handle(std::forward<M>(message));
   }
+  void operator()(protocol::RunKernel&& message) const {
+    self.counts_.kernels.add(1);
+    self.backend_.handle(std::move(message));
+  }
   void operator()(protocol::ReadToSegment&& message) const {
+    self.counts_.to_segments.add(message.size);
     self.vigil_.prolong(message.size);
     self.backend_.handle(std::move(message));
   }
   void operator()(protocol::WriteFromSegment&& message) const {
+    self.counts_.from_segments.add(message.size);
     self.vigil_.prolong(message.size);
     self.backend_.handle(std::move(message));
   }
@@ -106,7 +112,10 @@ struct Dispatcher::Handler {
       throw RuleBroken("other workers offer more than " + std::to_string(kMaxWindows) + " windows");
     self.withheld_.push_back(std::move(message.consent));
   }
-  void operator()(protocol::WindowData&& message) const { self.transfers_.receive(std::move(message)); }
+  void operator()(protocol::WindowData&& message) const {
+    self.counts_.from_windows.add(message.size);
+    self.transfers_.receive(std::move(message));
+  }
   void operator()(protocol::FreeSegment&& message) const { self.segments_.remove(message.segment); }
 
   // Events of other workers.
@@ -136,7 +145,9 @@ struct Dispatcher::Handler {
   // Recordings, whose ids are objects' ids.
 
   void operator()(protocol::DefineRecording&& message) const { self.recordings_.define(message); }
-  void operator()(protocol::RunRecording&& message) const { self.recordings_.run(message, self.backend_); }
+  void operator()(protocol::RunRecording&& message) const {
+    self.counts_.kernels.add(self.recordings_.run(message, self.backend_));
+  }
   void operator()(protocol::Release&& message) const {
     std::erase_if(message.objects, [this](protocol::ObjectId id) { return self.recordings_.release(id); });
     for (const protocol::ObjectId id : message.objects) self.programs_.erase(id);

@@ -9,6 +9,7 @@
 
 #include "daemon/worker/recordings.hpp"
 #include "daemon/worker/remote_events.hpp"
+#include "daemon/worker/traffic.hpp"
 #include "daemon/worker/transfers.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
@@ -55,6 +56,16 @@ class Dispatcher {
   /// Whether the transfers between the device and memory shared with the client should have completed.
   bool transfers_over(protocol::Vigil::Clock::time_point now) const { return vigil_.over(now); }
 
+  /// What the session has asked for: runs of kernels, bytes of segments (protocol/README.md), and bytes in
+  /// other workers' windows.
+  struct Counts {
+    Counter kernels;
+    Counter from_segments;
+    Counter to_segments;
+    Counter from_windows;
+  };
+  const Counts& counts() const { return counts_; }
+
  private:
   /// Overloads for the messages that are not the backend's alone.
   struct Handler;
@@ -75,6 +86,7 @@ class Dispatcher {
   RemoteEvents remote_events_;
   std::deque<Part> parts_;
   std::map<protocol::ObjectId, WaitingData::Share> programs_;  // their sources and binaries
+  Counts counts_;
   std::vector<protocol::Payload> withheld_;  // consents to windows that the backend cannot open
   protocol::Vigil vigil_;
   std::chrono::nanoseconds round_trip_{0};

@@ -18,10 +18,9 @@ void MemoryBudget::lower(std::uint64_t limit) {
 }
 
 MemoryBudget::Share MemoryBudget::take(std::uint64_t size) {
-  if (limit_ == 0) return nullptr;
   std::uint64_t used = used_->load();
   do {
-    if (size > limit_ - used)
+    if (limit_ != 0 && size > limit_ - used)
       throw ClError(
           CL_MEM_OBJECT_ALLOCATION_FAILURE,
           fmt::format("a memory object of {} bytes exceeds this node's limit of {} bytes for each session "
@@ -30,6 +29,12 @@ MemoryBudget::Share MemoryBudget::take(std::uint64_t size) {
                       size, limit_, used));
   } while (!used_->compare_exchange_weak(used, used + size));
   return {used_.get(), [used = used_, size](const void*) { *used -= size; }};
+}
+
+void MemoryBudget::note_peak() {
+  const std::uint64_t used = used_->load();
+  for (std::uint64_t peak = peak_.load(); peak < used;)
+    if (peak_.compare_exchange_weak(peak, used)) break;
 }
 
 void MemoryBudget::restrict(protocol::DeviceDescription& device) const {

@@ -8,8 +8,8 @@
 
 namespace clique::daemon {
 
-/// Limits the memory of a session's buffers and images on a worker's devices; WaitingData, that of everything
-/// else. Any thread.
+/// Counts and limits the memory of a session's buffers and images on a worker's devices; WaitingData, that of
+/// everything else. Any thread.
 class MemoryBudget {
  public:
   /// Memory that was taken; it is given back when the last copy is destroyed.
@@ -24,10 +24,15 @@ class MemoryBudget {
   Share take(std::uint64_t size);
   /// Lowers the memory sizes in the device's description to the limit.
   void restrict(protocol::DeviceDescription& device) const;
+  /// What has been taken could be allocated, so that peak() counts it.
+  void note_peak();
+  /// The most that was allocated at a time, in bytes.
+  std::uint64_t peak() const { return peak_.load(); }
 
  private:
   std::uint64_t limit_;
   const std::shared_ptr<std::atomic<std::uint64_t>> used_;
+  std::atomic<std::uint64_t> peak_{0};
 };
 
 }  // namespace clique::daemon

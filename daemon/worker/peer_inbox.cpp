@@ -17,6 +17,7 @@ bool PeerInbox::receive() {
   int count = 0;
   for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
     waiting_.count(incoming);
+    received_.add(bytes_of(incoming));
     const auto peer = ids_.find(incoming.routing_id);
     if (peer == ids_.end()) {
       attach(incoming);
@@ -61,8 +62,10 @@ bool PeerInbox::receive_shared() {
   for (const auto& memory : shared_) {
     protocol::Incoming incoming;
     for (int turn = 0; turn < kBatchesPerTurn && memory->receive(incoming) == Received::Batch;
-         ++turn, ++count)
+         ++turn, ++count) {
+      received_.add(bytes_of(incoming));
       dispatcher_.handle_peer(incoming);
+    }
   }
   return count > 0;
 }

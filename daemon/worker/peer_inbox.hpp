@@ -9,6 +9,7 @@
 #include "daemon/worker/admission.hpp"
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/inward_line.hpp"
+#include "daemon/worker/traffic.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
@@ -39,6 +40,9 @@ class PeerInbox {
   /// Before sleeping: has the doorbells ring. @returns false when there is something already.
   bool arm();
 
+  /// Bytes that other workers have sent. Any thread.
+  std::uint64_t received() const { return received_.value(); }
+
  private:
   void attach(const protocol::Incoming& incoming);
 
@@ -51,6 +55,7 @@ class PeerInbox {
   std::map<std::string, protocol::LineId> ids_;  // by routing id
   std::set<std::string> former_ids_;             // of connections that were replaced or came too late
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_;
+  Counter received_;
 };
 
 }  // namespace clique::daemon

@@ -108,7 +108,9 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
 bool PeerLinks::try_shared(Link& link) {
   if (!link.shares()) return false;
   const bool payloads = !batch_.payloads().empty();
+  const std::uint64_t bytes = bytes_of(batch_);
   if (link.shared->try_send(batch_) != protocol::SharedMemory::Sent::Yes) return false;
+  sent_.add(bytes);
   if (payloads) lending_ = true;
   return true;
 }
@@ -140,6 +142,7 @@ void PeerLinks::PeerStreams::failed(const std::string& reason) {
 
 void PeerLinks::send_batch(Link& link) {
   if (try_shared(link)) return;
+  if (!link.gone) sent_.add(bytes_of(batch_));
   with_lines(link, [&] {
     if (batch_.payloads().empty() || batch_.payloads().front().bytes.size() < kLarge) {
       link.lines.front().line->send(batch_);

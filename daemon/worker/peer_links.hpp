@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/common/log.hpp"
+#include "daemon/worker/traffic.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages/peers.hpp"
 #include "protocol/messages/transfers.hpp"
@@ -106,6 +107,8 @@ class PeerLinks {
     batch_.add(message);
     const bool sent = try_shared(link->second);
     batch_.clear();
+    if constexpr (std::is_same_v<M, protocol::WindowData>)
+      if (sent) sent_.add(message.size);
     return sent;
   }
 
@@ -123,6 +126,9 @@ class PeerLinks {
   bool rest(std::vector<int>& descriptors);
   /// After sleeping: peers need not ring any more.
   void hush();
+
+  /// Bytes that were sent to other workers. Any thread.
+  std::uint64_t sent() const { return sent_.value(); }
 
  private:
   /// The streams to a peer, which are opened when they are first needed.
@@ -179,6 +185,7 @@ class PeerLinks {
   std::mutex mutex_;  // guards the members below; one sender at a time
   std::map<protocol::PeerId, Link> links_;
   protocol::Batch batch_;
+  Counter sent_;
 };
 
 }  // namespace clique::daemon

@@ -1,5 +1,6 @@
 #include "daemon/worker/recordings.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -26,7 +27,11 @@ void Recordings::define(const protocol::DefineRecording& message) {
   };
   reader_.read(protocol::RecordedMessages{}, std::as_bytes(std::span(message.commands)), {}, nullptr, take);
   if (commands.empty()) throw RuleBroken(name + " has no commands");
-  recordings_.emplace(message.id, Recording{std::move(commands)});
+  const auto kernels =
+      static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [](const Recorded& one) {
+        return std::holds_alternative<protocol::RunKernel>(one);
+      }));
+  recordings_.emplace(message.id, Recording{std::move(commands), kernels});
 }
 
 std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
@@ -37,7 +42,7 @@ std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& comma
   return backend.end_graph();
 }
 
-void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
+std::size_t Recordings::run(const protocol::RunRecording& message, Backend& backend) {
   const auto found = recordings_.find(message.recording);
   if (found == recordings_.end())
     throw RuleBroken("recording " + std::to_string(message.recording) + " does not exist");
@@ -48,7 +53,7 @@ void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
     recording.graph = make_graph(recording.commands, message.command.queue, backend);
   if (recording.graph) {
     recording.graph->run(message.command);
-    return;
+    return recording.kernels;
   }
   for (const Recorded& recorded : recording.commands) {
     const bool first = &recorded == &recording.commands.front();
@@ -64,6 +69,7 @@ void Recordings::run(const protocol::RunRecording& message, Backend& backend) {
         },
         recorded);
   }
+  return recording.kernels;
 }
 
 }  // namespace clique::daemon

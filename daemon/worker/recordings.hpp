@@ -20,7 +20,8 @@ class Recordings {
   /// Throws protocol::DecodeError and RuleBroken, also for commands that a recording cannot contain.
   void define(const protocol::DefineRecording& message);
   /// Has the backend enqueue all of a recording's commands. Throws RuleBroken, also for an unknown recording.
-  void run(const protocol::RunRecording& message, Backend& backend);
+  /// @returns how many of them run kernels
+  std::size_t run(const protocol::RunRecording& message, Backend& backend);
   /// @returns whether the id is a recording's
   bool release(protocol::ObjectId id) { return recordings_.erase(id) > 0; }
 
@@ -35,6 +36,7 @@ class Recordings {
 
   struct Recording {
     std::vector<Recorded> commands;
+    std::size_t kernels = 0;  ///< commands that run kernels
     bool has_run = false;
     std::shared_ptr<Graph> graph = {};  ///< null before the first run, and if the backend cannot make one
   };

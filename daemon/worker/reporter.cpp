@@ -51,13 +51,18 @@ std::shared_ptr<std::byte> Reporter::take(std::size_t size) {
 
 bool Reporter::send() {
   using Sent = protocol::SharedMemory::Sent;
+  const std::uint64_t bytes = bytes_of(outgoing_);
   if (shared_) {
     const Sent sent = shared_->try_send(outgoing_);
-    if (sent == Sent::Yes) return true;
+    if (sent == Sent::Yes) {
+      to_memory_.add(bytes);
+      return true;
+    }
     if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
   }
   // The session notices when the client is gone.
   line_.send(socket_, outgoing_, client_);
+  to_network_.add(bytes);
   // Reading the events resets the descriptor, so the main thread has to be told in another way.
   if (resumable_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0 && !news_.exchange(true))
     tasks_.post([] {});

@@ -12,6 +12,7 @@
 
 #include "daemon/worker/print_capture.hpp"
 #include "daemon/worker/tasks.hpp"
+#include "daemon/worker/traffic.hpp"
 #include "daemon/worker/waiting_data.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages/message.hpp"
@@ -100,6 +101,10 @@ class Reporter {
   /// Reports the end of the session, after which nothing else is reported.
   void close(const std::string& reason);
 
+  /// Bytes that were sent to the client. Any thread.
+  std::uint64_t sent_through_network() const { return to_network_.value(); }
+  std::uint64_t sent_through_memory() const { return to_memory_.value(); }
+
  private:
   class Turn;
   void add_prints();
@@ -124,6 +129,8 @@ class Reporter {
   bool sending_ = false;  // a thread uses the members below, and will look at pending_ again
   protocol::Batch outgoing_;
   protocol::LineSender line_;
+  Counter to_network_;
+  Counter to_memory_;
   protocol::BatchReader reader_;
   std::deque<protocol::Incoming> strangers_;  // messages of other connections, for receive()
   std::atomic<bool> behind_ = false;

@@ -88,11 +88,8 @@ void Session::run() {
   try {
     loop();
   } catch (const SessionOver& over) {
-    if (over.reason.empty()) {
-      spdlog::info("session of {} ended", client_);
-    } else {
-      spdlog::info("session of {} ended: {}", client_, over.reason);
-    }
+    spdlog::debug("session of {} ended{}{}", client_, over.reason.empty() ? "" : ": ", over.reason);
+    send_record(over.reason);
     return;
   } catch (const protocol::DecodeError& error) {
     reason = std::string("malformed message: ") + error.what();
@@ -105,10 +102,28 @@ void Session::run() {
   }
   spdlog::error("session of {} ended: {}", client_, reason);
   surroundings_.reporter.close(reason);
+  send_record(reason);
   // The client closes the connection when it has read the reason, which may still be on its way.
   const auto deadline = Clock::now() + kLastWords;
   while (open_ && Clock::now() < deadline && !connections_.reports.lost())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void Session::send_record(const std::string& end) const {
+  // More would not fit into a packet.
+  constexpr std::size_t kLongest = 1024;
+  SessionRecord record;
+  record.end = end.substr(0, kLongest);
+  record.network_in = client_lines_.received_through_network();
+  record.network_out = surroundings_.reporter.sent_through_network() + client_lines_.pushed_through_network();
+  const Dispatcher::Counts& counts = dispatcher_.counts();
+  record.shared_in = client_lines_.received_through_memory() + counts.from_segments.value();
+  record.shared_out = surroundings_.reporter.sent_through_memory() + counts.to_segments.value();
+  record.peers_in = peer_inbox_.received() + counts.from_windows.value();
+  record.peers_out = surroundings_.peers.sent();
+  record.kernels = counts.kernels.value();
+  record.peak_memory = surroundings_.memory.peak();
+  control_.send(record);
 }
 
 void Session::loop() {
@@ -222,6 +237,7 @@ void Session::obey_starter() {
     case Notice::Kind::Taken:
       client_ = notice.text;
       surroundings_.memory.lower(notice.memory);
+      if (!notice.devices.empty()) backend_.keep_devices(notice.devices);
       attach_deadline_ = Clock::now() + std::chrono::seconds(kAttachSeconds);
       break;
     case Notice::Kind::HungUp:

@@ -38,14 +38,16 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Serves the session until its end, and logs why it ended. The caller has to leave the process at once
-  /// afterwards.
+  /// Serves the session until its end, logs why it ended, and sends its record to the starter. The caller has
+  /// to leave the process at once afterwards.
   void run();
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void loop();
+  /// Sends SessionRecord. @param end why the session has ended
+  void send_record(const std::string& end) const;
   /// Before the session is open: the client attaches its reports connection. @returns whether anything came.
   bool receive_reports();
   /// Opens the session if both of the client's connections are attached.

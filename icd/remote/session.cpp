@@ -153,11 +153,14 @@ std::string Session::loss() {
 }
 
 void Session::say_goodbye() {
-  if (reconnect_.timeout() == 0ms || lost() || closing_.exchange(true)) return;
+  if (lost() || closing_.exchange(true)) return;
   reconnect_.stop();
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kGoodbyeMs);
   outbox_.compose([](protocol::Batch& batch) { batch.add(protocol::Goodbye{}); });
   // Not flush(), since a thread of the application's may be stuck while it sends.
+  outbox_.try_flush();
+  // A worker that waits for nobody to come back notices the end of this process at once.
+  if (reconnect_.timeout() == 0ms) return;
   while ((outbox_.pending() || commands_->end() == protocol::Monitor::End::None) &&
          std::chrono::steady_clock::now() < give_up) {
     outbox_.try_flush();

@@ -28,9 +28,10 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// Calls read(words) for every line that is an entry, and collects the invalid ones.
-std::vector<WrongLine> read_lines(std::string_view text,
-                                  const std::function<void(const std::vector<std::string>& words)>& read) {
+using ReadLine = std::function<void(const std::vector<std::string>& words, std::size_t number)>;
+
+/// Calls read() for every line that is an entry, and collects the invalid ones.
+std::vector<WrongLine> read_lines(std::string_view text, const ReadLine& read) {
   std::vector<WrongLine> wrong;
   std::istringstream lines{std::string(text)};
   std::size_t number = 0;
@@ -39,7 +40,7 @@ std::vector<WrongLine> read_lines(std::string_view text,
     const auto words = words_of(line);
     if (words.empty() || words[0].starts_with('#')) continue;
     try {
-      read(words);
+      read(words, number);
     } catch (const SecurityError& error) {
       wrong.push_back({number, error.what()});
     }
@@ -79,9 +80,13 @@ void read_option(AuthorizedClient& client, const std::string& word) {
       throw SecurityError("'" + word + "' is not a number of sessions; write sessions=NUMBER");
   } else if (name == "session-memory") {
     client.memory = parse_bytes(value);
+  } else if (name == "devices") {
+    if (value.empty())
+      throw SecurityError("'" + word + "' names no device; write devices=LIST, or leave it out for all");
+    client.devices = value;
   } else {
     throw SecurityError("unknown option '" + word +
-                        "'; the options are sessions=NUMBER and session-memory=BYTES");
+                        "'; the options are sessions=NUMBER, session-memory=BYTES and devices=LIST");
   }
 }
 
@@ -110,9 +115,10 @@ std::string known_node_name(std::string_view host, std::uint16_t port) {
 
 KnownNodes KnownNodes::parse(std::string_view text) {
   KnownNodes known;
-  known.wrong = read_lines(text, [&](const std::vector<std::string>& words) {
-    if (words.size() != 2)
-      throw SecurityError("this line has " + std::to_string(words.size()) + " words; write NODE KEY");
+using ReadLine = std::function<void(const std::vector<std::string>& words, std::size_t number)>;
+
+/// Calls read() for every line that is an entry, and collects the invalid ones.
+std::vector<WrongLine> read_lines(std::string_view text, const ReadLine& read) {
     known.nodes.push_back({lower(words[0]), PublicKey::parse(words[1])});
   });
   return known;
@@ -133,12 +139,13 @@ std::vector<KnownNode> KnownNodes::find(std::string_view host, std::uint16_t por
 
 AuthorizedClients AuthorizedClients::parse(std::string_view text) {
   AuthorizedClients authorized;
-  authorized.wrong = read_lines(text, [&](const std::vector<std::string>& words) {
+  authorized.wrong = read_lines(text, [&](const std::vector<std::string>& words, std::size_t number) {
     if (words.size() < 2)
       throw SecurityError("this line has no name for the client; write KEY NAME [OPTION=VALUE …]");
     AuthorizedClient client;
     client.key = PublicKey::parse(words[0]);
     client.name = words[1];
+    client.line = number;
     for (auto word = words.begin() + 2; word != words.end(); ++word) read_option(client, *word);
     if (!authorized.clients.emplace(client.key, client).second)
       throw SecurityError("an earlier line has the same key, and takes precedence; remove one of them");

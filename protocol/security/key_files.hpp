@@ -49,6 +49,8 @@ struct AuthorizedClient {
   std::string name;          ///< for logs
   std::size_t sessions = 0;  ///< largest number of concurrent sessions; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
+  std::string devices;       ///< that it may use, written as cliqued's setting of this name; empty: all
+  std::size_t line = 0;      ///< of the entry, from 1
 };
 
 /// The clients that a node admits.

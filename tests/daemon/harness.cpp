@@ -174,7 +174,7 @@ zmq::socket_t dealer(std::uint16_t port, const Pass& pass) {
 }
 
 Caller::Caller(const std::string& endpoint) {
-  static const TlsContext tls(TlsContext::Role::Client, Identity::generate());
+  static const TlsContext tls(TlsContext::Role::Client, identity());
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
@@ -222,6 +222,11 @@ Welcome Caller::ask(const std::string& name, std::uint32_t version) {
     if (comes<Refused>(std::chrono::milliseconds(0))) throw std::runtime_error(next<Refused>().reason);
   }
   throw std::logic_error("the daemon does not answer");
+}
+
+const Identity& identity() {
+  static const Identity own = Identity::generate();
+  return own;
 }
 
 Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {

@@ -208,6 +208,9 @@ void send(zmq::socket_t& socket, const M&... messages) {
 /// Sends raw frames.
 void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames);
 
+/// The key of this process, as which it says Hello.
+const Identity& identity();
+
 /// Says Hello on a connection of its own. Throws as Caller::ask().
 Welcome hello(const std::string& endpoint, const std::string& name = "a test",
               std::uint32_t version = kVersion);

@@ -193,7 +193,7 @@ TEST_F(Strangers, GivenTooLargeFrameThenTheConnectionIsCut) {
   // An attached client's session is over with its connection.
   Client client(node_, "spendthrift");
   send_large_frame(client.commands, kTooLarge);
-  EXPECT_TRUE(eventually([&] { return node_.logged("ended: the client is gone"); })) << node_.log();
+  EXPECT_TRUE(eventually([&] { return node_.logged("end=\"the client is gone"); })) << node_.log();
 }
 
 /// What an attached client may get wrong, and what the reason says.

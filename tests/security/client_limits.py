@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Limits of one client in authorized-clients: sessions, session-memory."""
+"""Limits of one client in authorized-clients: sessions, session-memory, devices."""
 
+import os
 import subprocess
 
 import nodes
@@ -44,6 +45,24 @@ class Limits(nodes.TestCase):
         self.assertEqual(first.communicate()[0], 'right\n')
         self.assertEqual(self.as_client(node, 'alice'), (0, 'right\n'))
 
+    def test_sessions_of_each_client(self):
+        node = self.node('--authorized-clients', self.list, '--client-sessions', '2')
+        self.holding(node, 'bob')
+        self.holding(node, 'bob')
+        status, said = self.as_client(node, 'bob')
+        self.assertNotEqual(status, 0)
+        self.assertIn("bob has 2 sessions on node alpha, which is its limit; try again when one has ended, or raise "
+                      "'client-sessions' in the node's configuration", said)
+        # Users have the same limit, and a smaller one of a line counts.
+        self.holding(node, 'alice')
+        self.assertIn("alice has 1 sessions on node alpha", self.as_client(node, 'alice')[1])
+        self.assertEqual(self.compute(node), (0, 'right\n'))
+
+    def test_sessions_of_each_address(self):
+        node = self.node('--insecure', '--client-sessions', '1')
+        self.holding(node, 'bob')
+        self.assertIn('anybody at 127.0.0.1 has 1 sessions on node alpha', self.as_client(node, 'alice')[1])
+
     def test_memory_of_a_session(self):
         node = self.node('--authorized-clients', self.list)
         self.assertEqual(self.as_client(node, 'alice', '--bytes', 48 * MIB), (0, 'right\n'))
@@ -56,6 +75,63 @@ class Limits(nodes.TestCase):
         self.assertEqual(self.as_client(node, 'alice', '--bytes', 32 * MIB), (0, 'right\n'))
         self.assertEqual(self.as_client(node, 'alice', '--bytes', 48 * MIB)[0], 1)
         self.assertEqual(self.as_client(node, 'bob', '--bytes', 48 * MIB)[0], 1)
+
+
+class Devices(nodes.TestCase):
+    # Two devices of one driver, and two GPUs, which are drivers of their own. The latter come first.
+    NODE = {'devices': '', 'POCL_DEVICES': 'pthread basic', 'FAKE_CUDA_GPUS': '2', 'CLIQUE_CACHE': '0',
+            'LD_LIBRARY_PATH': os.environ['CLIQUE_TEST_CUDA_DRIVER']}
+
+    def setUp(self):
+        super().setUp()
+        self.list = self.folder / 'authorized-clients'
+        self.key, self.public_key, _ = self.made_key('alice.key')
+        self.give_to_nobody(self.key)
+
+    def served(self, options, *more):
+        self.list.write_text(f'{self.public_key} alice {options}\n')
+        return self.node('--authorized-clients', self.list, *more, **self.NODE)
+
+    def devices(self, node):
+        said = self.clinfo(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.key))
+        return [line.partition(': ')[2] for line in said.splitlines() if 'Device #' in line]
+
+    def compute_as_alice(self, node):
+        return self.compute(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.key))
+
+    def test_only_permitted_devices_are_there(self):
+        node = self.served('')
+        everything = self.devices(node)
+        if len(everything) != 4:
+            self.skipTest(f'this cliqued has other devices than two GPUs and two of PoCL: {everything}')
+        for options, expected in (('devices=3', everything[3:]), ('devices=0,3', [everything[0], everything[3]]),
+                                  ('devices=gpu', everything[:2]), ('devices=basic,1', everything[1:3])):
+            with self.subTest(options):
+                node.stop()
+                node = self.served(options)
+                # One after the other, with workers that stayed and others that are new.
+                for _ in range(2):
+                    self.assertEqual(self.devices(node), expected)
+                    if 'Fake' not in expected[0]:
+                        self.assertEqual(self.compute_as_alice(node), (0, 'right\n'))
+
+    def test_the_log_names_them(self):
+        node = self.served('devices=basic')
+        self.assertEqual(self.compute_as_alice(node), (0, 'right\n'))
+        self.assertTrue(node.says('ended: '))
+        for line in node.log().splitlines():
+            if ' began: ' in line or ' ended: ' in line:
+                self.assertRegex(line, r'devices="basic[^,"]*"')
+
+    def test_none_that_is_served(self):
+        node = self.served('devices=basic', '--devices', 'pthread')
+        self.assertIn('node alpha serves none of the devices that alice may use',
+                      self.clinfo(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.key)))
+
+    def test_unknown_device(self):
+        node = self.served('devices=basic,toaster')
+        self.assertRegex(node.log(), f"{self.list}, line 1: devices: 'toaster' is neither an index")
+        self.assertEqual(self.devices(node), [])
 
 
 if __name__ == '__main__':

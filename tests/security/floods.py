@@ -110,7 +110,7 @@ class Floods(nodes.TestCase):
         with open(self.list, 'a', encoding='utf-8') as stream:
             stream.write(f'{self.stranger_key} mallory\n')
         node = self.expect_survived('hello', self.stranger_file, self.stranger_pem, hello)
-        self.assertIn('as mallory: workers assigned', node.log())
+        self.assertIn('began: client="mallory"', node.log())
 
     def test_want_of_descriptors(self):
         node = self.node('--authorized-clients', self.list, prefix=('prlimit', '--nofile=64', '--'))

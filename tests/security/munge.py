@@ -52,7 +52,7 @@ class Munge(nodes.TestCase):
         self.assert_served(self.as_nobody(node, socket))
         status, said = self.compute(node, prefix=nodes.AS_NOBODY, CLIQUE_AUTH=f'munge:{socket}')
         self.assertEqual((status, said), (0, 'right\n'))
-        self.assertTrue(node.says('as munge user nobody'))
+        self.assertTrue(node.says('client="munge user nobody"'))
 
     def test_without_a_credential(self):
         socket, _ = self.munged()

@@ -123,6 +123,7 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     memory->share = surroundings_.memory.take(message.size);
     if (message.address != 0) {
       memory->placed = place(message.address, message.size);
+      surroundings_.memory.note_peak();
       memory->native =
           buffer_over(memory->context->native.get(), message.flags, memory->placed, 0, message.size);
       return memory;
@@ -131,6 +132,7 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     memory->native =
         Handle(clCreateBuffer(memory->context->native.get(), message.flags, message.size, nullptr, &status));
     check(status, "clCreateBuffer");
+    surroundings_.memory.note_peak();
     return memory;
   });
 }
@@ -183,6 +185,7 @@ void OpenClBackend::handle(protocol::CreateImage&& message) {
     measure(*memory);
     // Only the driver knows the size of an image's pixels.
     if (message.buffer == 0) memory->share = surroundings_.memory.take(memory->size);
+    surroundings_.memory.note_peak();
     return memory;
   });
 }

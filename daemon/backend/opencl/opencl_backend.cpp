@@ -23,6 +23,17 @@ OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id pl
   }
 }
 
+void OpenClBackend::keep_devices(const std::vector<std::uint32_t>& positions) {
+  decltype(devices_) kept;
+  std::vector<protocol::DeviceDescription> descriptions;
+  for (const std::uint32_t position : positions) {
+    kept.emplace(descriptions.size(), std::move(devices_.at(position)));
+    descriptions.push_back(std::move(description_.devices.at(position)));
+  }
+  devices_ = std::move(kept);
+  description_.devices = std::move(descriptions);
+}
+
 void OpenClBackend::overdue(const std::string& kernel) {
   surroundings_.tasks.post([this, why = over_limit(kernel, surroundings_.kernel_limit)] {
     for (const auto& [id, event] : events_)

@@ -29,6 +29,7 @@ class OpenClBackend : public Backend {
   OpenClBackend(const Surroundings& surroundings, cl_platform_id platform, std::vector<cl_device_id> devices);
 
   const protocol::Attached& description() const override { return description_; }
+  void keep_devices(const std::vector<std::uint32_t>& positions) override;
   std::int64_t clock() const override { return clock_.now(); }
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;

@@ -34,12 +34,35 @@ class AccessTest : public testing::Test {
 
   /// The client as whom the visitor is admitted; otherwise "no: " and the reason.
   std::string decision(const Visitor& visitor) const {
-    const auto decided = Access(settings).decide(visitor, "alpha");
+    const auto decided = Access(settings, devices).decide(visitor, "alpha");
     const auto* permit = std::get_if<Permit>(&decided);
     return permit != nullptr ? permit->client : "no: " + std::get<std::string>(decided);
   }
 
+  /// Which devices of each driver that is served the client of this line may use; "all", or "no: " and the
+  /// reason.
+  std::string devices_with(const std::string& options) const {
+    std::ofstream(settings.authorized_clients) << key_of(1).text() << " alice " << options << "\n";
+    Visitor alice = stranger;
+    alice.key = key_of(1);
+    const auto decided = Access(settings, devices).decide(alice, "alpha");
+    const auto* permit = std::get_if<Permit>(&decided);
+    if (permit == nullptr) return "no: " + std::get<std::string>(decided);
+    if (!permit->devices) return "all";
+    std::string text;
+    for (const auto& positions : *permit->devices) {
+      for (const auto position : positions) text += std::to_string(position);
+      text += "/";
+    }
+    return text;
+  }
+
   AccessSettings settings;
+  // The second driver is not served, and neither is the first device of the third one.
+  NodeDevices devices{{{PlatformKind::Cuda, 0, "NVIDIA", {{"Fast GPU", 4}}},
+                       {PlatformKind::OpenCl, 0, "PoCL", {{"EPYC", 2}}},
+                       {PlatformKind::OpenCl, 1, "Vendor", {{"One", 4}, {"Two", 4}, {"Three", 8}}}},
+                      {{PlatformKind::Cuda, 0, "NVIDIA", {0}}, {PlatformKind::OpenCl, 1, "Vendor", {1, 2}}}};
   Visitor stranger;
 };
 
@@ -48,13 +71,27 @@ class AccessTest : public testing::Test {
 TEST_F(AccessTest, AuthorizedKeysHaveNamesAndLimits) {
   Visitor alice = stranger;
   alice.key = key_of(1);
-  const auto decided = Access(settings).decide(alice, "alpha");
+  const auto decided = Access(settings, devices).decide(alice, "alpha");
   const auto& permit = std::get<Permit>(decided);
   EXPECT_EQ(permit.client, "alice");
   EXPECT_EQ(permit.sessions, 2U);
   EXPECT_EQ(permit.memory, 64U << 20U);
   settings.keys = false;
   EXPECT_CONTAINS(decision(alice), "no: ");
+}
+
+TEST_F(AccessTest, ClientsMayBeLimitedToDevices) {
+  EXPECT_EQ(devices_with(""), "all");
+  EXPECT_EQ(devices_with("devices=0"), "0//");
+  EXPECT_EQ(devices_with("devices=0,4"), "0/1/");
+  EXPECT_EQ(devices_with("devices=GPU"), "0/0/");
+  EXPECT_EQ(devices_with("devices=t"), "0/01/");
+  EXPECT_EQ(devices_with("devices=three,cpu"), "/1/");
+  EXPECT_CONTAINS(devices_with("devices=cpu,2"),
+                  "no: node alpha serves none of the devices that alice may use");
+  EXPECT_CONTAINS(devices_with("devices=0,five"), "is not authorized") << "the line is wrong, and skipped";
+  EXPECT_CONTAINS(devices_with("devices=5"), "is not authorized");
+  EXPECT_CONTAINS(devices_with("devices="), "is not authorized");
 }
 
 TEST_F(AccessTest, StrangersAreToldWhatHelps) {
@@ -86,17 +123,17 @@ TEST_F(AccessTest, UsersOfThisHostAreAdmittedByTheKernelsWord) {
 TEST_F(AccessTest, CredentialsCountIfTheSettingSaysSo) {
   stranger.munge_user = kOther;
   EXPECT_CONTAINS(decision(stranger), "no: ");
-  EXPECT_FALSE(Access(settings).wants_credential(stranger));
+  EXPECT_FALSE(Access(settings, devices).wants_credential(stranger));
   settings.munge = "";
   EXPECT_EQ(decision(stranger), "munge user 54321");
-  EXPECT_TRUE(Access(settings).wants_credential(stranger));
+  EXPECT_TRUE(Access(settings, devices).wants_credential(stranger));
   stranger.munge_user.reset();
   EXPECT_CONTAINS(decision(stranger), "set CLIQUE_AUTH=munge");
   stranger.munge_failure = "it is too old";
   EXPECT_CONTAINS(decision(stranger), "it is too old");
   // Who is admitted anyway needs none.
   stranger.key = key_of(1);
-  EXPECT_FALSE(Access(settings).wants_credential(stranger));
+  EXPECT_FALSE(Access(settings, devices).wants_credential(stranger));
 }
 
 TEST_F(AccessTest, InsecureAdmitsAnybodyByAddress) {
@@ -108,13 +145,13 @@ TEST_F(AccessTest, InsecureAdmitsAnybodyByAddress) {
 
 TEST_F(AccessTest, AListThatCannotBeReadIsAnErrorAtTheStart) {
   std::filesystem::remove(settings.authorized_clients);
-  EXPECT_NO_THROW(Access{settings}) << "a missing one authorizes nobody";
+  EXPECT_NO_THROW((Access{settings, devices})) << "a missing one authorizes nobody";
   std::filesystem::create_directory(settings.authorized_clients);
-  EXPECT_THROW(Access{settings}, ConfigError);
+  EXPECT_THROW((Access{settings, devices}), ConfigError);
 }
 
 TEST_F(AccessTest, AChangedListIsReadAgain) {
-  Access access(settings);
+  Access access(settings, devices);
   Visitor bob = stranger;
   bob.key = key_of(2);
   EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, "alpha")));

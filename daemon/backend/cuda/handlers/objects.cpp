@@ -69,6 +69,7 @@ void Objects::handle(protocol::CreateBuffer&& message) {
     memory->placed = message.address != 0;
     memory->allocation = memory->placed ? device_memory_.take_at(message.address, message.size)
                                         : device_memory_.take(message.size);
+    budget_.note_peak();
     memory->address = *memory->allocation;
     return memory;
   });
@@ -126,6 +127,7 @@ void Objects::handle(protocol::CreateImage&& message) {
           {request.width * format->element_size(), request.height, std::max(request.depth, request.layers)}));
     }
     memory->image = std::make_unique<ImageStore>(device_memory_, request);
+    budget_.note_peak();
     const ImageShape shape = memory->image->shape();
     memory->size = volume({shape.extent[0] * shape.element_size, shape.extent[1], shape.extent[2]});
     return memory;

@@ -102,6 +102,8 @@ TEST(AuthorizedClients, EveryWrongLineIsSkippedWithItsNumber) {
       "ed25519:short alice",
       kA + " alice session=3",
       kA + " alice sessions",
+      kA + " alice devices=",
+      kA + " alice files=all",
       kA + " alice sessions=",
       kA + " alice sessions=-1",
       kA + " alice sessions=3x",

@@ -1,0 +1,93 @@
+// The two lines about a session: of several workers, and with text that others have written.
+#include "daemon/server/session_log.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <regex>
+#include <sstream>
+
+#include "daemon/common/log.hpp"
+
+namespace clique::daemon {
+namespace {
+
+class SessionLogTest : public testing::Test {
+ protected:
+  SessionLogTest() {
+    auto logger =
+        std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::ostream_sink_mt>(lines_));
+    logger->set_pattern("%v");
+    spdlog::set_default_logger(std::move(logger));
+  }
+  ~SessionLogTest() override { spdlog::set_default_logger(before_); }
+
+  /// What has been logged since the last call.
+  std::string logged() {
+    std::string text = lines_.str();
+    lines_.str({});
+    return text;
+  }
+  static SessionOwner owner() {
+    return {"alice", {"10.0.0.1:5000", {}, {}}, "program", {"a GPU", "another"}};
+  }
+
+  SessionLog log;
+
+ private:
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::ostringstream lines_;
+};
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(SessionLogTest, GivenBeginThenOneLineSaysWhoHasWhat) {
+  log.begin(7, owner(), 1);
+  const std::string line = logged();
+  EXPECT_TRUE(line.starts_with("session 7 began: client=\"alice\" user=- address=10.0.0.1:5000 key=SHA256:"))
+      << line;
+  EXPECT_TRUE(line.ends_with(" program=\"program\" devices=\"a GPU, another\"\n")) << line;
+}
+
+TEST_F(SessionLogTest, GivenSeveralWorkersThenOneLineSumsThemUpWhenTheLastHasEnded) {
+  log.begin(1, owner(), 3);
+  logged();
+  log.worker_ended(1, SessionRecord{"", 1, 2, 3, 4, 5, 6, 7, 8}, "");
+  log.worker_ended(1, SessionRecord{"a kernel ran too long", 10, 20, 30, 40, 50, 60, 70, 80}, "");
+  EXPECT_EQ(logged(), "");
+  log.worker_ended(1, std::nullopt, "killed by signal Killed");
+  const std::string line = logged();
+  EXPECT_TRUE(std::regex_search(line, std::regex(R"(^session 1 ended: seconds=0\.\d\d\d )"))) << line;
+  EXPECT_CONTAINS(
+      line,
+      " network-in=11 network-out=22 shared-in=33 shared-out=44 peers-in=55 peers-out=66 kernels=77 "
+      "peak-memory=88 uncounted-workers=1 end=\"a kernel ran too long; a worker exited: killed by "
+      "signal Killed\" client=\"alice\"");
+}
+
+TEST_F(SessionLogTest, GivenGoodbyeToAllWorkersThenThatIsTheEnd) {
+  log.begin(1, owner(), 2);
+  log.worker_ended(1, SessionRecord{}, "");
+  log.worker_ended(1, SessionRecord{}, "");
+  EXPECT_CONTAINS(logged(), " uncounted-workers=0 end=\"goodbye\" ");
+}
+
+TEST_F(SessionLogTest, GivenWorkerWithoutSessionThenNothingIsLogged) {
+  log.worker_ended(0, std::nullopt, "killed by signal Killed");
+  EXPECT_EQ(logged(), "");
+}
+
+TEST_F(SessionLogTest, GivenTextOfOthersThenItStaysInItsQuotationMarks) {
+  SessionOwner mallory = owner();
+  mallory.program = "\" end=\"goodbye\\\n" + std::string(5000, 'x');
+  log.begin(1, mallory, 1);
+  log.worker_ended(1, SessionRecord{"\" client=\"root", 0, 0, 0, 0, 0, 0, 0, 0}, "");
+  const std::string text = logged();
+  EXPECT_CONTAINS(text, R"(program="\" end=\"goodbye\\\nxxx)");
+  EXPECT_CONTAINS(text, R"( end="\" client=\"root" client="alice")");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_LT(text.size(), 2000U);
+}
+
+}  // namespace
+}  // namespace clique::daemon
