@@ -117,6 +117,7 @@ bool PeerLinks::try_shared(Link& link) {
 
 bool PeerLinks::try_stream(Link& link, protocol::PeerData& part) {
   if (!link.streams || link.gone || link.shares() || part.data.bytes.size() < kLarge) return false;
+  sent_.add(part.data.bytes.size());
   link.streams->send(std::move(part), link.long_way());
   return true;
 }

@@ -170,7 +170,7 @@ class PeerLinks {
   void send_batch(Link& link);
   bool try_shared(Link& link);
   /// Sends a large part through streams if they are the way to the peer. @returns whether it did
-  static bool try_stream(Link& link, protocol::PeerData& part);
+  bool try_stream(Link& link, protocol::PeerData& part);
   /// Sends nothing more to the peer.
   static void end(Link& link);
   /// Calls action(), which uses the link's lines, unless the link is gone.

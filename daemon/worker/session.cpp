@@ -109,17 +109,19 @@ void Session::run() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-void Session::send_record(const std::string& end) const {
+void Session::send_record(const std::string& end) {
   // More would not fit into a packet.
   constexpr std::size_t kLongest = 1024;
   SessionRecord record;
   record.end = end.substr(0, kLongest);
-  record.network_in = client_lines_.received_through_network();
-  record.network_out = surroundings_.reporter.sent_through_network() + client_lines_.pushed_through_network();
+  const auto streams = streams_.client_traffic();
+  record.network_in = client_lines_.received_through_network() + streams.received;
+  record.network_out =
+      surroundings_.reporter.sent_through_network() + client_lines_.pushed_through_network() + streams.sent;
   const Dispatcher::Counts& counts = dispatcher_.counts();
   record.shared_in = client_lines_.received_through_memory() + counts.from_segments.value();
   record.shared_out = surroundings_.reporter.sent_through_memory() + counts.to_segments.value();
-  record.peers_in = peer_inbox_.received() + counts.from_windows.value();
+  record.peers_in = peer_inbox_.received() + counts.from_windows.value() + streams_.peer_traffic().received;
   record.peers_out = surroundings_.peers.sent();
   record.kernels = counts.kernels.value();
   record.peak_memory = surroundings_.memory.peak();

@@ -47,7 +47,7 @@ class Session {
 
   void loop();
   /// Sends SessionRecord. @param end why the session has ended
-  void send_record(const std::string& end) const;
+  void send_record(const std::string& end);
   /// Before the session is open: the client attaches its reports connection. @returns whether anything came.
   bool receive_reports();
   /// Opens the session if both of the client's connections are attached.

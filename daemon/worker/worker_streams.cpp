@@ -34,14 +34,15 @@ void WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
   using Role = protocol::Authenticator::Role;
   const protocol::Pass& pass = authenticator_.pass(client ? Role::Client : Role::Peer);
   if (!decoded || !StreamRequest::authentic(message, pass.stream_key)) {
-    warn_limited(strangers_, fmt::format("closed a connection for large transfers of {}: it does not know the "
-                                         "session's key",
-                                         address));
+    warn_limited(strangers_,
+                 fmt::format("closed a connection for large transfers of {}: it does not know the "
+                             "session's key",
+                             address));
     return;
   }
   if (pass.encrypts() != (decoded->cipher != protocol::StreamCipher::None))
-    throw protocol::DecodeError(fmt::format("a connection for large transfers that is {}encrypted",
-                                            pass.encrypts() ? "not " : ""));
+    throw protocol::DecodeError(
+        fmt::format("a connection for large transfers that is {}encrypted", pass.encrypts() ? "not " : ""));
   (client ? to_client_ : peers_).accept(std::move(connection), *decoded, pass.stream_key);
   if (client) client_connected_.store(true, std::memory_order_relaxed);
 }

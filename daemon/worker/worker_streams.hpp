@@ -17,8 +17,8 @@ namespace clique::daemon {
 class WorkerStreams {
  public:
   /// @param authenticator has the keys that admit
-  WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings, Backend& backend,
-                Dispatcher& dispatcher);
+  WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings,
+                Backend& backend, Dispatcher& dispatcher);
 
   /// A number for WorkerAddress::streams, chosen at random.
   static protocol::Bytes new_address();
@@ -29,6 +29,9 @@ class WorkerStreams {
 
   /// Whether the client has made any. Any thread.
   bool client_connected() const { return client_connected_.load(std::memory_order_relaxed); }
+  /// Bytes of the parts from and to the client, and from other workers.
+  protocol::StreamSet::Traffic client_traffic() { return to_client_.traffic(); }
+  protocol::StreamSet::Traffic peer_traffic() { return peers_.traffic(); }
   /// Sends a part to the client. Any thread.
   void send_to_client(protocol::PeerData&& part) { to_client_.send(std::move(part)); }
 
@@ -36,7 +39,8 @@ class WorkerStreams {
   /// Brings what arrives to the Dispatcher.
   class Inward final : public protocol::StreamSet::Owner {
    public:
-    Inward(const Surroundings& surroundings, Backend& backend, Dispatcher& dispatcher, Dispatcher::Sender sender)
+    Inward(const Surroundings& surroundings, Backend& backend, Dispatcher& dispatcher,
+           Dispatcher::Sender sender)
         : surroundings_(surroundings), backend_(backend), dispatcher_(dispatcher), sender_(sender) {}
     std::shared_ptr<std::byte> place(const protocol::RecordHeader& part, bool sealed) override;
     void arrived(protocol::PeerData&& part) override;

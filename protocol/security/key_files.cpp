@@ -115,10 +115,9 @@ std::string known_node_name(std::string_view host, std::uint16_t port) {
 
 KnownNodes KnownNodes::parse(std::string_view text) {
   KnownNodes known;
-using ReadLine = std::function<void(const std::vector<std::string>& words, std::size_t number)>;
-
-/// Calls read() for every line that is an entry, and collects the invalid ones.
-std::vector<WrongLine> read_lines(std::string_view text, const ReadLine& read) {
+  known.wrong = read_lines(text, [&](const std::vector<std::string>& words, std::size_t /*number*/) {
+    if (words.size() != 2)
+      throw SecurityError("this line has " + std::to_string(words.size()) + " words; write NODE KEY");
     known.nodes.push_back({lower(words[0]), PublicKey::parse(words[1])});
   });
   return known;

@@ -174,6 +174,11 @@ void StreamSet::send(PeerData&& part) {
   work_.notify_one();
 }
 
+StreamSet::Traffic StreamSet::traffic() {
+  const std::lock_guard lock(mutex_);
+  return traffic_;
+}
+
 void StreamSet::end_threads() {
   {
     const std::lock_guard lock(mutex_);
@@ -222,7 +227,10 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
       queue_.pop_front();
       ++line.taken;
     }
-    if (line.next < line.kept.size()) part = line.kept[line.next++];
+    if (line.next < line.kept.size()) {
+      part = line.kept[line.next++];
+      traffic_.sent += part->data.bytes.size();
+    }
   }
   if (received) stream->send(RecordHeader::received(*received), {});
   if (!part) {
@@ -346,6 +354,7 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
   {
     const std::lock_guard lock(mutex_);
     ++line.received;
+    traffic_.received += header.size;
     line.unacknowledged += RecordHeader::kBytes + header.size;
     due = line.unacknowledged >= kBytesToAcknowledge;
     if (due) line.unacknowledged = 0;

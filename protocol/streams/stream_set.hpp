@@ -87,6 +87,13 @@ class StreamSet {
   /// the part, or by close().
   void send(PeerData&& part);
 
+  /// Bytes of the parts that were sent, each time, and that have arrived.
+  struct Traffic {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+  Traffic traffic();
+
   /// Ends all connections and threads of all sets of this process, which cannot be used from now on. OpenSSL
   /// calls this before it cleans itself up.
   static void end_all();
@@ -143,6 +150,7 @@ class StreamSet {
   std::condition_variable changed_;  // for all other reasons to wait
   std::map<LineId, std::unique_ptr<Line>> lines_;
   std::deque<PeerData> queue_;
+  Traffic traffic_;
   bool failed_ = false;
   bool closed_ = false;
 };
