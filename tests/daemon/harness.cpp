@@ -91,6 +91,8 @@ bool alive(pid_t pid) {
 Node::Node(std::vector<std::string> arguments) : log_file_(temporary_file()) {
   if (std::find(arguments.begin(), arguments.end(), "--resume-timeout") == arguments.end())
     arguments.insert(arguments.end(), {"--resume-timeout", "1"});
+  if (std::find(arguments.begin(), arguments.end(), "--encryption") == arguments.end())
+    arguments.insert(arguments.end(), {"--encryption", "all"});
   arguments.insert(arguments.begin(), {"--config", "/dev/null", "--listen", "127.0.0.1:0"});
   pid_ = start(arguments, log_file_);
   const std::string mark = " listens on ";

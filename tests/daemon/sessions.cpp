@@ -122,7 +122,7 @@ TEST(Sessions, GivenAClientThatAsksForDevicesThenItGetsNoSession) {
     ASSERT_EQ(offer.drivers.size(), 1U);
     EXPECT_FALSE(offer.drivers[0].devices.at(0).properties.empty());
   }
-  EXPECT_FALSE(node.logged("session for a test")) << node.log();
+  EXPECT_FALSE(node.logged(" began: ")) << node.log();
   const auto worker = hello(node.endpoint()).workers.at(0);
   EXPECT_EQ(worker.driver, 0U);
   // What cannot be had is not offered.

@@ -177,7 +177,7 @@ class NewSession : public TwoNodes {
       ASSERT_EQ(0, ::kill(worker, SIGSTOP));
       killer = std::thread([this, worker] {
         EXPECT_TRUE(eventually(std::chrono::seconds(20),
-                               [this] { return nodes[0].log().find("session for") != std::string::npos; }));
+                               [this] { return nodes[0].log().find("session 1 began") != std::string::npos; }));
         ::kill(worker, SIGKILL);
       });
     };
