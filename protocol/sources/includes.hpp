@@ -25,8 +25,8 @@ struct Include {
   std::size_t begin = 0, end = 0;
 };
 
-/// A source includes more than the protocol allows, or is made to keep its reader busy. what() says what and
-/// how much.
+/// A source includes more than the protocol allows, or is made to keep its reader busy or to mislead it.
+/// what() says what and how much.
 class TooMuchIncluded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

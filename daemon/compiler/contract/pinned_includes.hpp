@@ -20,7 +20,8 @@ enum class UnknownIncludes : std::uint8_t {
 };
 
 /// Rewrites each include of a text so that it names one file, and nothing else of the node's disk: computed
-/// includes, too. Keeps the numbers of lines.
+/// includes, too. Keeps the numbers of lines. Throws protocol::TooMuchIncluded for a text in which comments
+/// and includes overlap, as they do in no sensible program.
 /// @param name_of the name under which the compiler finds a text, by its `path`; empty: it cannot
 std::string pin_includes(const protocol::SourceText& text,
                          const std::function<std::string(const std::string& path)>& name_of,
