@@ -151,8 +151,10 @@ class Tree {
 
 std::string absolute_path(std::string_view path, const std::string& folder) {
   std::filesystem::path joined = (std::filesystem::path(folder) / path).lexically_normal();
+  // However many slashes name it.
+  if (!joined.has_relative_path()) return "/";
   // "/folder/" and "/folder" are the same folder.
-  if (!joined.has_filename() && joined.has_relative_path()) joined = joined.parent_path();
+  if (!joined.has_filename()) joined = joined.parent_path();
   return joined.string();
 }
 

@@ -25,8 +25,8 @@ struct Include {
   std::size_t begin = 0, end = 0;
 };
 
-/// A source includes more than the protocol allows, or would take too long to scan. what() names the limit
-/// and the value.
+/// A source includes more than the protocol allows, would take too long to scan, or is made to mislead the
+/// scanner. what() names the limit and the value.
 class TooMuchIncluded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

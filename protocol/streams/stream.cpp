@@ -99,6 +99,23 @@ void send_first(int socket, std::span<const std::uint8_t> message) {
     throw StreamBroken("the handshake cannot be sent: " + reason(errno));
 }
 
+/// The system reports memory that is gone as an error. Makes this thread fault instead, as any other access to
+/// the application's memory does: the application has broken a rule, and no other connection can help.
+void touch(std::span<const std::byte> first, std::span<const std::byte> second) {
+  constexpr std::size_t kPage = 4096;
+  for (const auto bytes : {first, second})
+    for (std::size_t at = 0; at < bytes.size(); at += kPage) {
+      [[maybe_unused]] const std::byte read = *static_cast<const volatile std::byte*>(bytes.data() + at);
+    }
+}
+void touch(std::span<std::byte> bytes) {
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t at = 0; at < bytes.size(); at += kPage) {
+    volatile std::byte* const byte = bytes.data() + at;
+    *byte = *byte;
+  }
+}
+
 void make_blocking(int socket) {
   const int flags = ::fcntl(socket, F_GETFL);
   if (flags < 0 || ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) < 0) throw StreamBroken(reason(errno));
@@ -191,7 +208,9 @@ void Stream::write(std::span<const std::byte> first, std::span<const std::byte> 
     const ssize_t count = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
     if (count < 0) {
       if (errno == EINTR) continue;
-      throw StreamBroken(reason(errno));
+      const int error = errno;
+      if (error == EFAULT) touch(first, second);
+      throw StreamBroken(reason(error));
     }
     const auto sent = static_cast<std::size_t>(count);
     const std::size_t of_first = std::min(sent, first.size());
@@ -206,7 +225,9 @@ void Stream::read(std::byte* to, std::size_t size) const {
     if (count == 0) throw StreamBroken("the other end closed the connection");
     if (count < 0) {
       if (errno == EINTR) continue;
-      throw StreamBroken(reason(errno));
+      const int error = errno;
+      if (error == EFAULT) touch({to, size});
+      throw StreamBroken(reason(error));
     }
     to += count;
     size -= static_cast<std::size_t>(count);

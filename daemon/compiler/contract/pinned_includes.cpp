@@ -1,6 +1,7 @@
 #include "daemon/compiler/contract/pinned_includes.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "protocol/sources/cursor.hpp"
 
@@ -43,6 +44,12 @@ std::string spelled(const Include& include) {
   return include.form == Include::Form::Angled ? '<' + include.name + '>' : quoted(include.name);
 }
 
+/// Whether an include can name this, also within a comment, which the name must not end.
+bool can_be_included(const std::string& name) {
+  return !name.empty() && name.find_first_of("\"\n\r\\") == std::string::npos &&
+         name.find("*/") == std::string::npos;
+}
+
 std::string pinned(const protocol::SourceText::Inclusion& inclusion,
                    const std::function<std::string(const std::string& path)>& name_of,
                    UnknownIncludes unknown) {
@@ -52,10 +59,7 @@ std::string pinned(const protocol::SourceText::Inclusion& inclusion,
                    std::to_string(inclusion.paths.size()) + " files)");
   if (inclusion.paths.size() == 1) {
     const std::string name = name_of(inclusion.paths.front());
-    // The include may stand in a comment, which its name must not end.
-    const bool fits = !name.empty() && name.find_first_of("\"\n\r\\") == std::string::npos &&
-                      name.find("*/") == std::string::npos;
-    return fits ? quoted(name) : no_file(include.name);
+    return can_be_included(name) ? quoted(name) : no_file(include.name);
   }
   const bool computed = include.form == Include::Form::Computed;
   if (computed && inclusion.meanings.size() != 1) return no_file(include.name);
@@ -64,12 +68,28 @@ std::string pinned(const protocol::SourceText::Inclusion& inclusion,
   return compilers ? spelled(meaning) : no_file(meaning.name);
 }
 
+/// Throws TooMuchIncluded unless each include that a compiler may see in the text is one that pinned() makes.
+/// A comment that began in the operand of one, or ended there, is another one afterwards, and what it hid may
+/// be an include.
+void check(const std::string& text, const std::set<std::string>& names, UnknownIncludes unknown) {
+  for (const Include& include : protocol::find_includes(text)) {
+    const bool given = include.form == Include::Form::Quoted &&
+                       (names.contains(include.name) || include.name.starts_with(kNoFile));
+    const bool compilers = unknown == UnknownIncludes::CompilersOwn &&
+                           include.form != Include::Form::Computed && is_plain(include.name);
+    if (!given && !compilers)
+      throw protocol::TooMuchIncluded(
+          "a source has an include in a comment that begins or ends within the operand of another");
+  }
+}
+
 }  // namespace
 
 std::string pin_includes(const protocol::SourceText& text,
                          const std::function<std::string(const std::string& path)>& name_of,
                          UnknownIncludes unknown) {
   std::string result;
+  std::set<std::string> names;
   std::size_t done = 0;
   for (const auto& inclusion : text.inclusions) {
     const Include& include = inclusion.include;
@@ -79,9 +99,12 @@ std::string pin_includes(const protocol::SourceText& text,
     const auto lines = std::count(replaced.begin(), replaced.end(), '\n');
     for (auto line = lines; line > 0; --line) result += "\\\n";
     result += pinned(inclusion, name_of, unknown);
+    for (const std::string& path : inclusion.paths)
+      if (std::string name = name_of(path); can_be_included(name)) names.insert(std::move(name));
     done = include.end;
   }
   result += text.text.substr(done);
+  check(result, names, unknown);
   return result;
 }
 

@@ -20,7 +20,8 @@ enum class UnknownIncludes : std::uint8_t {
 };
 
 /// Rewrites each include of a text, also computed ones, so that it names one file of the client and nothing
-/// else on the node's disk. Keeps line numbers.
+/// else on the node's disk. Keeps line numbers. Throws protocol::TooMuchIncluded for a text in which comments
+/// and includes overlap, as they do in no sensible program.
 /// @param name_of returns the name under which the compiler finds the text with this `path`; empty: none
 std::string pin_includes(const protocol::SourceText& text,
                          const std::function<std::string(const std::string& path)>& name_of,

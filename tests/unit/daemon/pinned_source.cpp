@@ -81,6 +81,13 @@ TEST(PinnedSource, GivenNamesThatEndCommentsThenNoIncludeFollowsThem) {
     }
 }
 
+TEST(PinnedSource, GivenACommentThatEndsInAnOperandThenNoIncludeIsUncovered) {
+  for (const char* source : {"#include /*\n#include \"*/ X\"\n*/ \"/etc/passwd\"\n",
+                             "#include /*\n#include X*/\n*/ </etc/passwd>\n",
+                             "#define F \"/etc/passwd\"\n#include /*\n#include <*/ X>\n*/ F\n"})
+    EXPECT_THROW(PinnedSource(source, "", files_of({}), {}), protocol::TooMuchIncluded) << source;
+}
+
 TEST(PinnedSource, GivenAFileWhosePathHasLineBreaksThenNoIncludeFollowsThem) {
   const std::string path = "/client/x\r#include </etc/passwd>\r/a.h";
   const PinnedSource pinned("#include F", "'-DF=\"" + path + "\"'", files_of({{path, "// a"}}), {});

@@ -182,6 +182,7 @@ TEST(AbsolutePath, GivenDotsThenTheyAreResolved) {
   EXPECT_EQ(absolute_path("//etc//passwd", "/dir"), "/etc/passwd");
   EXPECT_EQ(absolute_path("sub/", "/dir"), "/dir/sub");
   EXPECT_EQ(absolute_path(".", "/"), "/");
+  EXPECT_EQ(absolute_path("//", "/dir"), "/");
 }
 
 class IncludeTree : public testing::Test {
