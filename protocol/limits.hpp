@@ -29,8 +29,8 @@ inline constexpr std::size_t kLargestSharedPart = 4 * kMiB;
 /// A range of a buffer that is larger than this travels beside the commands, as a transfer of its own.
 inline constexpr std::size_t kLargeTransfer = 2 * kMiB;
 /// The same over a high-latency link, where kLargeTransfer would be all that the commands' one connection
-/// holds.
-inline constexpr std::size_t kLargeOverLongWay = 256 * kKiB;
+/// holds; and over an encrypted one, because the commands' cipher is much slower than that of streams.
+inline constexpr std::size_t kLargeBesideCommands = 256 * kKiB;
 
 /// A line's receiving end acknowledges after this number of batches, or this number of bytes in them. The
 /// sender keeps that much until then, and acknowledgements this rare cost nothing that matters.

@@ -64,10 +64,10 @@ class Server {
   };
   /// A worker that has a session, or is ending.
   struct Taken {
-    GuestId guest;         ///< its client's, while that may still attach; 0 afterwards
-    std::string identity;  ///< Permit::client
-    std::string client;    ///< for logs
-    SessionId session;     ///< 0: it never had one
+    GuestId guest;            ///< its client's, while that may still attach; 0 afterwards
+    std::string identity;     ///< Permit::client
+    std::string client;       ///< for logs
+    SessionId session;        ///< 0: it never had one
     protocol::Bytes streams;  ///< WorkerAddress::streams
     ChildProcess process;
     Clock::time_point since;

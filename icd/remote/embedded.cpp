@@ -100,8 +100,8 @@ std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point d
 /// std::runtime_error. Also throws DecodeError.
 std::vector<ReadyWorker> parse(const std::vector<char>& packet) {
   using protocol::detail::Decoder;
-  const msgpack::object_handle handle =
-      protocol::parse(std::as_bytes(std::span(packet)), msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 4));
+  const msgpack::object_handle handle = protocol::parse(
+      std::as_bytes(std::span(packet)), msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 4));
   const auto elements = Decoder::array(handle.get());
   if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
     throw std::runtime_error(elements[0].as<std::string>());

@@ -58,8 +58,8 @@ bool Link::shares_memory() const {
   return !birthplace_.foreign() && session_->shared_memory() != nullptr;
 }
 
-bool Link::is_long_way() const {
-  return session_->is_long_way();
+bool Link::spares_commands() const {
+  return session_->spares_commands();
 }
 
 Link::SharedBlock Link::take_shared(std::size_t size) const {

@@ -81,8 +81,9 @@ class Link {
 
   /// True if messages to the worker go through memory shared with it.
   bool shares_memory() const;
-  /// True if the link has such a high latency that one connection cannot use its bandwidth.
-  bool is_long_way() const;
+  /// True if even medium transfers should not travel with the commands: the link has such a high latency that
+  /// one connection cannot use its bandwidth, or streams encrypt faster than the commands' connection.
+  bool spares_commands() const;
   /// A block of the memory that carries payloads to the worker, and its offset there in bytes.
   struct SharedBlock {
     std::shared_ptr<std::byte> bytes;  ///< null: no block

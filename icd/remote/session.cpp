@@ -99,6 +99,10 @@ void Session::open(std::chrono::milliseconds timeout) {
   uploads_.set_window(upload_window());
 }
 
+bool Session::spares_commands() const {
+  return long_way_ || (!shared_ && streams_.usable() && worker_.client.encrypts());
+}
+
 Uploads::Way& Session::upload_way() {
   if (shared_) return shared_route_;
   if (streams_.usable()) return streams_;

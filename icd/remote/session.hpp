@@ -65,7 +65,8 @@ class Session final : private Inbox::Handler {
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   std::string loss();
   const protocol::Attached& attached() const { return attached_; }
-  bool is_long_way() const { return long_way_; }
+  /// Link::spares_commands.
+  bool spares_commands() const;
   const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }
   /// Has connections for large transfers, if such transfers do not go through shared memory.
   void expect_pushes();

@@ -99,8 +99,8 @@ void send_first(int socket, std::span<const std::uint8_t> message) {
     throw StreamBroken("the handshake cannot be sent: " + reason(errno));
 }
 
-/// The system reports memory that is gone as an error. Makes this thread fault instead, as any other access to
-/// the application's memory does: the application has broken a rule, and no other connection can help.
+/// The system reports memory that is gone as an error. Makes this thread fault instead, as any other access
+/// to the application's memory does: the application has broken a rule, and no other connection can help.
 void touch(std::span<const std::byte> first, std::span<const std::byte> second) {
   constexpr std::size_t kPage = 4096;
   for (const auto bytes : {first, second})

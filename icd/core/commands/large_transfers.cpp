@@ -80,7 +80,7 @@ Submitted submit_large(Queue& queue, Submission submission, Bulk bulk, AddTransf
 
 bool is_large(const Queue& queue, std::size_t size) {
   return queue.in_order() &&
-         size > (queue.link().is_long_way() ? protocol::kLargeOverLongWay : protocol::kLargeTransfer);
+         size > (queue.link().spares_commands() ? protocol::kLargeBesideCommands : protocol::kLargeTransfer);
 }
 
 Ref<Event> read_large(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,
