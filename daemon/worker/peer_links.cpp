@@ -101,7 +101,8 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   }
   if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
   const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  const unsigned fewest = round_trip > protocol::kLongWay ? kFewest : kFewest * protocol::stream_count(false);
+  const unsigned fewest =
+      round_trip > protocol::kLongWay ? kFewest : kFewest * protocol::stream_count(false, true);
   return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
 }
 
@@ -123,7 +124,7 @@ bool PeerLinks::try_stream(Link& link, protocol::PeerData& part) {
 }
 
 void PeerLinks::PeerStreams::send(protocol::PeerData&& part, bool long_way) {
-  set_.open(protocol::stream_count(long_way), 0);
+  set_.open(protocol::stream_count(long_way, encrypt_), 0);
   set_.send(std::move(part));
 }
 

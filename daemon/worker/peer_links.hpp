@@ -135,7 +135,7 @@ class PeerLinks {
   class PeerStreams final : private protocol::StreamSet::Owner {
    public:
     PeerStreams(std::chrono::milliseconds patience, protocol::StreamTarget target)
-        : set_(*this, patience, std::move(target)) {}
+        : encrypt_(target.encrypt), set_(*this, patience, std::move(target)) {}
     void send(protocol::PeerData&& part, bool long_way);
     /// Whether they have failed, and the peer cannot be reached any more.
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
@@ -147,6 +147,7 @@ class PeerLinks {
     void arrived(protocol::PeerData&& part) override;
     void failed(const std::string& reason) override;
 
+    const bool encrypt_;
     std::atomic<bool> lost_{false};
     protocol::StreamSet set_;
   };

@@ -31,7 +31,7 @@ protocol::StreamSet* BulkStreams::opened() {
                                   .encrypt = worker_.client.encrypts()};
     std::copy(worker_.streams.begin(), worker_.streams.end(), target.worker.begin());
     set_ = std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_, std::move(target));
-    set_->open(protocol::stream_count(long_way_), protocol::kFirstBulkLine);
+    set_->open(protocol::stream_count(long_way_, worker_.client.encrypts()), protocol::kFirstBulkLine);
   }
   return set_.get();
 }

@@ -111,7 +111,8 @@ Uploads::Way& Session::upload_way() {
 
 std::size_t Session::upload_window() const {
   if (shared_) return kWindow;
-  const std::size_t least = long_way_ ? kWindow : kWindow * protocol::stream_count(false);
+  const std::size_t least =
+      long_way_ ? kWindow : kWindow * protocol::stream_count(false, worker_.client.encrypts());
   const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
   return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <set>
 #include <thread>
 #include <utility>
@@ -28,15 +29,23 @@ constexpr auto kPause = 100ms;
 constexpr auto kFirstConnection = 5s;
 /// Lines that one end accepts, which is more than any other end opens: each takes two threads.
 constexpr std::size_t kMaxLines = 256;
+/// Lines that all sets of a process open, beside the first one of each set.
+constexpr unsigned kLinesPerProcessor = 4;
+std::atomic<unsigned> opened_lines{0};
 
 }  // namespace
 
-unsigned stream_count(bool long_way) {
+unsigned stream_count(bool long_way, bool encrypted) {
   constexpr unsigned kMost = 8;
+  constexpr unsigned kMostEncrypted = 14;
   constexpr unsigned kLongWay = 4;
-  // One connection moves several GB/s; more need processors of their own at both ends.
-  static const unsigned count = std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMost);
-  return long_way ? std::max(count, kLongWay) : count;
+  // A connection moves several GB/s, and 1 to 2 GB/s if it is encrypted. Each has two threads at both ends,
+  // and more threads than processors move less. What is left is for commands, the device and the application.
+  static const unsigned processors = std::max(std::thread::hardware_concurrency(), 1U);
+  const unsigned count = encrypted ? std::clamp(processors - processors / 8, 1U, kMostEncrypted)
+                                   : std::clamp(processors / 2, 1U, kMost);
+  const unsigned useful = processors <= 2 ? 1 : count;
+  return long_way ? std::max(useful, kLongWay) : useful;
 }
 
 namespace {
@@ -127,7 +136,10 @@ StreamSet::Line& StreamSet::add_line(LineId id) {
 void StreamSet::open(unsigned count, LineId first) {
   const std::lock_guard lock(mutex_);
   if (ended()) return;
-  while (lines_.size() < count) {
+  // Every line has two threads, so that a process with many nodes has fewer lines to each.
+  const unsigned processors = std::max(std::thread::hardware_concurrency(), 1U);
+  while (lines_.size() < count && (lines_.empty() || opened_lines.load() < kLinesPerProcessor * processors)) {
+    opened_lines.fetch_add(1);
     LineId id = first + lines_.size();
     if (first == 0) {
       std::array<std::uint8_t, sizeof id> random{};
@@ -194,6 +206,7 @@ void StreamSet::end_threads() {
 void StreamSet::close() {
   Registry::instance().remove(*this);
   end_threads();
+  if (target_) opened_lines.fetch_sub(static_cast<unsigned>(lines_.size()));
   lines_.clear();
   queue_.clear();
 }

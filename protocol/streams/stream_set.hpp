@@ -35,7 +35,8 @@ struct StreamTarget {
 
 /// Number of streams over which this process spreads large transfers to another one, and back.
 /// @param long_way see kLongWay in zmq.hpp
-unsigned stream_count(bool long_way);
+/// @param encrypted takes several times as much of a processor per byte
+unsigned stream_count(bool long_way, bool encrypted);
 
 /// Lines (protocol/README.md) that carry parts of large transfers in both directions at the same time, each
 /// on a connection of its own. Two threads serve a line: one sends what is queued for all lines, the other
@@ -73,7 +74,8 @@ class StreamSet {
   StreamSet(const StreamSet&) = delete;
   StreamSet& operator=(const StreamSet&) = delete;
 
-  /// Opens lines until there are `count`. Does not wait for their connections. For the end that connects.
+  /// Opens lines until there are `count`; fewer if this process has many already, but at least one. Does not
+  /// wait for their connections. For the end that connects.
   /// @param ids the number of the first line, if the other end has lines of this end only; 0: random numbers
   void open(unsigned count, LineId first);
   /// Goes on with a line on this connection, whose request is authentic. For the end that accepts. Waits for

@@ -331,9 +331,10 @@ class Embedded : public testing::Test {
     msgpack::sbuffer packet;
     msgpack::packer packer(packet);
     packer.pack_array(1);
-    const std::tuple<std::string, std::string> kNoPass;
+    using Bytes = std::vector<unsigned char>;
+    const std::tuple<std::string, std::string, Bytes> kNoPass;
     packer.pack(std::make_tuple("fake", std::make_tuple(worker.commands_port(), worker.reports_port(), 1234,
-                                                        kNoPass, kNoPass, "", 0)));
+                                                        kNoPass, kNoPass, "", 0, Bytes())));
     std::string command = "printf '";
     for (const char c : std::string(packet.data(), packet.size())) {
       char octal[8];
