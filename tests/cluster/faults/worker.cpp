@@ -176,8 +176,9 @@ class NewSession : public TwoNodes {
       ASSERT_GT(worker, 0);
       ASSERT_EQ(0, ::kill(worker, SIGSTOP));
       killer = std::thread([this, worker] {
-        EXPECT_TRUE(eventually(std::chrono::seconds(20),
-                               [this] { return nodes[0].log().find("session 1 began") != std::string::npos; }));
+        EXPECT_TRUE(eventually(std::chrono::seconds(20), [this] {
+          return nodes[0].log().find("session 1 began") != std::string::npos;
+        }));
         ::kill(worker, SIGKILL);
       });
     };
