@@ -14,6 +14,9 @@ namespace {
 /// Largest frame that a socket accepts; ZeroMQ closes the connection of a peer that sends a larger one.
 constexpr std::int64_t kMaxFrame = static_cast<std::int64_t>(Limits::kBatchBytes);
 
+/// How long a frame may take to arrive on a socket that receives payloads.
+constexpr int kPayloadTimeoutMs = 30'000;
+
 zmq::message_t payload_frame(const Payload& payload) {
   // The owner is ZeroMQ's hint, so that it lives exactly as long as the bytes are needed.
   auto* owner = new std::shared_ptr<const void>(payload.owner);
@@ -54,7 +57,7 @@ void configure(zmq::socket_ref socket) {
 }
 
 void expect_payloads(zmq::socket_ref socket) {
-  socket.set(zmq::sockopt::heartbeat_timeout, 0);
+  socket.set(zmq::sockopt::heartbeat_timeout, kPayloadTimeoutMs);
 }
 
 unsigned bulk_connections(bool long_way) {

@@ -22,7 +22,8 @@ inline constexpr int kHeartbeatTimeoutMs = 4000;
 void configure(zmq::socket_ref socket);
 
 /// For sockets that receive payloads: over a slow link, a payload may take longer than a heartbeat's answer
-/// is allowed to, and the answer comes after it. The other host's acknowledgement is sufficient then.
+/// is allowed to, and the answer comes after it. So the other host's acknowledgement is sufficient for some
+/// time, but not for ever: where bytes are missing, the rest of a frame may never arrive.
 void expect_payloads(zmq::socket_ref socket);
 
 /// A link with a round trip longer than this deserves several connections, whatever the number of processors,

@@ -43,9 +43,9 @@ def eventually(condition, seconds=START_SECONDS):
 
 def run(command, **options):
     """Runs a command to its end. Returns its exit status, and its standard output and error."""
-    options.setdefault('stdin', subprocess.DEVNULL)
+    options = {'stdin': subprocess.DEVNULL, 'timeout': 90, **options}
     ended = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           timeout=90, check=False, errors='replace', **options)
+                           check=False, errors='replace', **options)
     return ended.returncode, ended.stdout
 
 
