@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,11 @@ class Input {
     return piece;
   }
   std::span<const std::byte> rest() { return take(rest_.size()); }
+  /// take() into a block of its own, so that sanitizers notice reads beyond its ends, or after its release.
+  std::shared_ptr<const std::vector<std::byte>> block(std::size_t size) {
+    const auto piece = take(size);
+    return std::make_shared<const std::vector<std::byte>>(piece.begin(), piece.end());
+  }
 
  private:
   std::span<const std::byte> rest_;

@@ -92,7 +92,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input input(data, size);
   const auto list = input.number<std::uint8_t>();
   std::vector<Payload> frames(input.number<std::uint8_t>() % (kMostFrames + 1));
-  for (Payload& frame : frames) frame.bytes = input.take(input.number<std::uint16_t>());
-  with_list(list, [&, records = input.rest()](auto messages) { run(messages, records, frames); });
+  for (Payload& frame : frames) {
+    const auto bytes = input.block(input.number<std::uint16_t>());
+    frame = {*bytes, bytes};
+  }
+  const auto rest = input.rest();
+  const std::vector<std::byte> records(rest.begin(), rest.end());
+  with_list(list, [&](auto messages) { run(messages, records, frames); });
   return 0;
 }

@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   program.formats.emplace_back(text_of(input.take(input.number<std::uint8_t>())));
   program.strings.emplace_back(text_of(input.take(input.number<std::uint8_t>())));
   parse_printf_format(program.formats[0]);
-  format_printf_buffer(program, input.rest());
+  const auto rest = input.rest();
+  format_printf_buffer(program, std::vector<std::byte>(rest.begin(), rest.end()));
   return 0;
 }

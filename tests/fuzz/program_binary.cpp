@@ -2,30 +2,17 @@
 #include "daemon/compiler/contract/program_binary.hpp"
 
 #include <CL/cl.h>
-#include <xxhash.h>
 
 #include "daemon/compiler/contract/printf_format.hpp"
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/signed_binary.hpp"
 
 namespace {
 
 using namespace clique;
 using namespace clique::daemon::compiler;
 using namespace clique::fuzz;
-
-/// Where the header has the size and the checksum of the content, which follows the header.
-constexpr std::size_t kSizeAt = 16;
-constexpr std::size_t kHeader = 32;
-
-/// Makes size and checksum fit the content.
-void sign(protocol::Bytes& binary) {
-  if (binary.size() < kHeader) return;
-  const std::uint64_t size = binary.size() - kHeader;
-  const std::uint64_t checksum = XXH3_64bits(binary.data() + kHeader, size);
-  std::memcpy(binary.data() + kSizeAt, &size, sizeof size);
-  std::memcpy(binary.data() + kSizeAt + sizeof size, &checksum, sizeof checksum);
-}
 
 ProgramBinary sample() {
   auto binary = filled<ProgramBinary>();

@@ -1,7 +1,13 @@
 // Runs a target without libFuzzer: its seeds, then a number of random mutations of them, or the files that
 // are given, such as those in which libFuzzer keeps what it has found.
 // Usage: fuzz_TARGET [--rounds NUMBER] [--seed NUMBER] [FILE…]
+// An input that crashes is written to the file fuzz-finding in the working directory.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <charconv>
+#include <csignal>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -63,9 +69,21 @@ void mutate(std::string& text, const std::vector<std::string>& seeds, Random& ra
   if (text.size() > kLongest) text.resize(kLongest);
 }
 
+std::span<const std::uint8_t> present;
+
+/// Keeps the input that ends the process, to be repeated.
+void keep_input(int signal) {
+  constexpr const char* kFile = "fuzz-finding";
+  const int file = ::open(kFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  static_cast<void>(!::write(file, present.data(), present.size()));
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 void run(const std::string& text) {
   // In a block of its own size, so that sanitizers notice reads beyond its end.
   const std::vector<std::uint8_t> input(text.begin(), text.end());
+  present = input;
   LLVMFuzzerTestOneInput(input.data(), input.size());
 }
 
@@ -82,6 +100,7 @@ std::uint64_t number(std::string_view text) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) std::signal(signal, keep_input);
   std::uint64_t rounds = 1000;
   std::uint64_t seed = std::random_device()();
   std::vector<std::string> files;

@@ -2,12 +2,9 @@
 // through the dispatcher to a backend without a device. Connections to other workers are not made.
 #include <memory>
 
-#include "daemon/worker/dispatcher.hpp"
-#include "daemon/worker/print_capture.hpp"
-#include "protocol/decode_error.hpp"
-#include "tests/fuzz/fake_backend.hpp"
+#include "tests/fuzz/fake_worker.hpp"
 #include "tests/fuzz/filler.hpp"
-#include "tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/incoming.hpp"
 
 namespace {
 
@@ -15,7 +12,6 @@ using namespace clique;
 using namespace clique::daemon;
 using namespace clique::fuzz;
 
-constexpr protocol::ObjectId kSegment = 7;
 constexpr std::size_t kMostBatches = 64;
 
 /// Who sends a batch.
@@ -39,34 +35,9 @@ class FakeClient : public PeerLinks::ClientLink {
   const Segments& segments_;
 };
 
-/// Whether the batch asks the worker to connect to somebody, or cannot be decoded.
-bool connects(const protocol::Incoming& batch) {
-  static protocol::BatchReader reader;
-  bool found = false;
-  try {
-    reader.read(protocol::ClientMessages{}, batch.records, batch.frames, nullptr,
-                [&]([[maybe_unused]] auto&& message) {
-                  found =
-                      found || std::is_same_v<std::remove_cvref_t<decltype(message)>, protocol::ConnectPeer>;
-                });
-  } catch (const protocol::DecodeError&) {
-    // The messages before the invalid one are handled, too.
-    return found;
-  }
-  return found;
-}
-
 /// A worker's session without sockets.
-struct FakeSession {
-  explicit FakeSession(PrintCapture& prints, zmq::context_t& context)
-      : reporter(zmq::socket_t(), prints, tasks, waiting), peers(context, std::chrono::milliseconds(0)) {
-    backend.use(segments);
-    segments.add(kSegment, protocol::SharedSegment::create(4096));
-    peers.set_client(client);
-  }
-  ~FakeSession() { tasks.run(); }
-  FakeSession(const FakeSession&) = delete;
-  FakeSession& operator=(const FakeSession&) = delete;
+struct FakeSession : FakeWorker {
+  FakeSession() { peers.set_client(client); }
 
   void take(From from, protocol::Incoming&& batch) {
     if (from == From::Client && connects(batch)) return;
@@ -79,30 +50,12 @@ struct FakeSession {
                             from == From::ClientBulk ? Dispatcher::Sender::Client : Dispatcher::Sender::Peer);
   }
 
-  WaitingData waiting{WaitingData::kLeast};
-  Tasks tasks;
-  Reporter reporter;
-  ReportOrder order{reporter};
-  PeerLinks peers;
-  MemoryBudget memory{0};
-  FakeBackend backend;
-  Segments segments{backend, tasks};
   FakeClient client{segments};
-  Dispatcher dispatcher{{reporter, order, peers, tasks, memory, waiting}, backend, segments};
 };
 
-/// An input is a sequence of: sender, size of a frame, frame, size of the records, records.
-Output& put(Output& output, From from, const protocol::Batch& batch, std::string_view frame = {}) {
-  output.number(static_cast<std::uint8_t>(from));
-  output.number(static_cast<std::uint8_t>(frame.size())).bytes(frame);
-  return output.number(static_cast<std::uint16_t>(batch.size())).bytes(batch.records());
-}
-
-template <typename M>
-protocol::Batch batch_of(const M& message) {
-  protocol::Batch batch;
-  batch.add(message);
-  return batch;
+/// An input is a sequence of senders and batches.
+Output& put(Output& output, From from, const protocol::Batch& batch) {
+  return put_batch(output.number(static_cast<std::uint8_t>(from)), batch);
 }
 
 }  // namespace
@@ -134,9 +87,9 @@ std::vector<std::string> clique::fuzz::seeds() {
   all.push_back(transfer.text());
 
   Output segment;
-  put(segment, From::Client, batch_of(ReadToSegment{{5, 2, 0, {}}, 3, 0, 96, kSegment, 4000}));
-  put(segment, From::Client, batch_of(WriteFromSegment{{6, 2, 0, {}}, 3, 0, 4096, kSegment, 0}));
-  put(segment, From::Client, batch_of(FreeSegment{kSegment}));
+  put(segment, From::Client, batch_of(ReadToSegment{{5, 2, 0, {}}, 3, 0, 96, FakeWorker::kSegment, 4000}));
+  put(segment, From::Client, batch_of(WriteFromSegment{{6, 2, 0, {}}, 3, 0, 4096, FakeWorker::kSegment, 0}));
+  put(segment, From::Client, batch_of(FreeSegment{FakeWorker::kSegment}));
   all.push_back(segment.text());
 
   Output events;
@@ -150,32 +103,18 @@ std::vector<std::string> clique::fuzz::seeds() {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static PrintCapture prints;
-  static zmq::context_t context;
   Input input(data, size);
-  FakeSession session(prints, context);
-  try {
+  FakeSession session;
+  may_be_refused([&] {
     for (std::size_t i = 0; i < kMostBatches && !input.empty(); ++i) {
       const auto from = static_cast<From>(input.number<std::uint8_t>() % 4);
-      protocol::Incoming batch;
-      const auto frame = input.take(input.number<std::uint8_t>());
-      if (!frame.empty()) batch.frames.push_back({frame, nullptr});
-      batch.records = input.take(input.number<std::uint16_t>());
-      session.take(from, std::move(batch));
+      session.take(from, next_batch(input));
       session.dispatcher.handle_part();
       session.tasks.run();
       session.waiting.check();
     }
     while (session.dispatcher.handle_part()) {
     }
-  } catch (const protocol::DecodeError&) {
-    return 0;
-  } catch (const RuleBroken&) {
-    return 0;
-  } catch (const DeviceFailed&) {
-    return 0;
-  } catch (const SessionOver&) {
-    return 0;
-  }
+  });
   return 0;
 }
