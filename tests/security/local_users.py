@@ -16,7 +16,7 @@ class LocalUsers(nodes.TestCase):
         node = self.served()
         self.assert_served(self.clinfo(node))
         self.assertEqual(self.compute(node), (0, 'right\n'))
-        self.assertTrue(node.says('as user root'))
+        self.assertTrue(node.says('client="user root"'))
 
     def test_another_user_is_refused(self):
         said = self.clinfo(self.served(), prefix=nodes.AS_NOBODY)
@@ -27,7 +27,7 @@ class LocalUsers(nodes.TestCase):
             with self.subTest(users):
                 node = self.served('--local-users', users)
                 self.assertEqual(self.compute(node, prefix=nodes.AS_NOBODY), (0, 'right\n'))
-                self.assertTrue(node.says('as user nobody'))
+                self.assertTrue(node.says('client="user nobody"'))
 
     def test_further_users_are_not(self):
         said = self.clinfo(self.served('--local-users', 'daemon'), prefix=nodes.AS_NOBODY)
