@@ -134,6 +134,9 @@ void set_stream_options(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kSeconds, sizeof kSeconds);
   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs, sizeof kSilenceMs);
+  constexpr timeval kPatience{kStreamPatience.count(), 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
 }
 
 Stream::Stream(Fd socket, End end, StreamCipher cipher, const ConnectionKeys& keys)
@@ -219,23 +222,30 @@ void Stream::write(std::span<const std::byte> first, std::span<const std::byte> 
   }
 }
 
-void Stream::read(std::byte* to, std::size_t size) const {
+bool Stream::more() const {
+  std::byte next{};
+  return ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void Stream::read(std::byte* to, std::size_t size, bool idle) const {
   while (size > 0) {
     const ssize_t count = ::recv(socket_.get(), to, size, MSG_WAITALL);
     if (count == 0) throw StreamBroken("the other end closed the connection");
     if (count < 0) {
-      if (errno == EINTR) continue;
+      if (errno == EINTR || (idle && errno == EAGAIN)) continue;
       const int error = errno;
       if (error == EFAULT) touch({to, size});
       throw StreamBroken(reason(error));
     }
     to += count;
     size -= static_cast<std::size_t>(count);
+    idle = false;
   }
 }
 
 RecordHeader Stream::receive_header() {
-  read(header_.data(), header_.size());
+  constexpr bool kIdle = true;
+  read(header_.data(), header_.size(), kIdle);
   return RecordHeader::decode(header_);
 }
 

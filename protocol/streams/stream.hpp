@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,10 @@ class StreamBroken : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// How long a record may make no progress, and how long the other end may take to acknowledge a part. Then
+/// the connection counts as broken: somebody on the way may have removed bytes.
+inline constexpr std::chrono::seconds kStreamPatience{30};
 
 /// Sets the options of a TCP socket: no delay of small messages, and an end within seconds if the other host
 /// does not answer any more.
@@ -60,12 +65,16 @@ class Stream {
   /// returns. Throws StreamBroken, and SecurityError if the record is not authentic.
   void receive_payload(const RecordHeader& header, std::byte* to);
 
+  /// Whether another record has begun to arrive.
+  bool more() const;
+
   /// Ends the connection: all calls of other threads throw StreamBroken. Any thread.
   void shut() const;
 
  private:
   void write(std::span<const std::byte> first, std::span<const std::byte> second);
-  void read(std::byte* to, std::size_t size) const;
+  /// @param idle nothing needs to come, unless some of it has
+  void read(std::byte* to, std::size_t size, bool idle = false) const;
   void flush_rest();
 
   const Fd socket_;

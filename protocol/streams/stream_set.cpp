@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 constexpr auto kPause = 100ms;
 /// How long the first connection of a line may take, if that is longer than the resume timeout.
 constexpr auto kFirstConnection = 5s;
+/// How often to look whether what was sent is acknowledged, while there is nothing else to send.
+constexpr auto kStallCheck = 5s;
 /// Lines that one end accepts, which is more than any other end opens: each takes two threads.
 constexpr std::size_t kMaxLines = 256;
 /// Lines that all sets of a process open, beside the first one of each set.
@@ -97,6 +99,7 @@ struct StreamSet::Line {
   std::uint64_t taken = 0;         ///< parts that were taken from the queue
   std::deque<PeerData> kept;       ///< the last of them
   std::size_t next = 0;            ///< the first of `kept` to be sent on this connection
+  Clock::time_point progress;  ///< when the other end last acknowledged what was sent, or nothing was kept
 
   std::thread writer;
   std::thread reader;
@@ -229,11 +232,18 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
   std::optional<std::uint64_t> received;
   {
     Lock lock(mutex_);
-    work_.wait(lock, [&] {
+    const auto wanted = [&] {
       return ended() || line.stream != stream || line.owes || stream->has_rest() ||
              line.next < line.kept.size() || !queue_.empty();
-    });
+    };
+    while (!wanted()) {
+      if (line.kept.empty())
+        work_.wait(lock, wanted);
+      else if (!work_.wait_for(lock, kStallCheck, wanted) && Clock::now() - line.progress > kStreamPatience)
+        throw StreamBroken("what was sent is not acknowledged");
+    }
     if (ended() || line.stream != stream) return false;
+    if (line.kept.empty()) line.progress = Clock::now();
     if (std::exchange(line.owes, false)) received = line.received;
     if (line.next == line.kept.size() && !queue_.empty()) {
       line.kept.push_back(std::move(queue_.front()));
@@ -373,6 +383,12 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
     if (due) line.unacknowledged = 0;
   }
   owner_.arrived({header.transfer, header.offset, header.status, {{to, header.size}, std::move(memory)}});
+  // Small parts are acknowledged together, but before this thread waits for more.
+  if (!due && !stream.more()) {
+    const std::lock_guard lock(mutex_);
+    line.unacknowledged = 0;
+    due = true;
+  }
   if (due) acknowledge(line, stream);
 }
 
@@ -410,6 +426,7 @@ std::vector<PeerData> StreamSet::received_there(Line& line, std::uint64_t parts)
     throw DecodeError("an acknowledgement of " + std::to_string(parts) + " parts, of which only " +
                       std::to_string(line.taken) + " were sent");
   std::vector<PeerData> done;
+  line.progress = Clock::now();
   while (!line.kept.empty() && line.taken - line.kept.size() < parts) {
     done.push_back(std::move(line.kept.front()));
     line.kept.pop_front();

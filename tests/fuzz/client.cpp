@@ -197,6 +197,12 @@ class FakeSession final : public Reports {
     part.transfer = id(part.transfer);
     pending_.pushed(Application::get().link(), std::move(part));
   }
+  // Only the threads of streams call these.
+  std::shared_ptr<std::byte> place(protocol::CommandId /*transfer*/, std::uint64_t /*offset*/,
+                                   std::size_t /*size*/) override {
+    return nullptr;
+  }
+  void arrived(protocol::PeerData&& /*part*/) override {}
   void print(protocol::Print&& /*text*/) override {}
   void failed(protocol::Failed&& /*failure*/) override {}
   void unreachable(protocol::PeerId /*peer*/) override {}
