@@ -202,10 +202,11 @@ class ManInTheMiddle(nodes.TestCase):
         file.write_text(''.join(f'{name} {self.node_public_key}\n' for name in self.known))
         self.environment['CLIQUE_KNOWN_NODES'] = str(file)
 
-    def run_program(self, rounds=1):
+    def run_program(self, rounds=1, **environment):
         """Runs the program. Returns its exit status and output. It ends in time."""
         status, said = nodes.run([SECRETS, rounds], cwd=self.folder, timeout=SECONDS, env=self.using(
-            *self.known, CLIQUE_IDENTITY=str(self.key), CLIQUE_SHARED_MEMORY='0', CLIQUE_CONNECT_TIMEOUT_MS='5000'))
+            *self.known, CLIQUE_IDENTITY=str(self.key), CLIQUE_SHARED_MEMORY='0', CLIQUE_CONNECT_TIMEOUT_MS='5000',
+            **environment))
         self.assertIn(status, (RIGHT, FAILED, NO_DEVICE), said)
         return status, said
 
@@ -271,15 +272,18 @@ class ManInTheMiddle(nodes.TestCase):
         self.assertEqual(self.run_program(), (RIGHT, 'right\n'))
         self.assertIsNotNone(heartbeats.victim)
 
-    def test_one_changed_bit_is_repaired(self):
-        # A connection that has come into being breaks, and is made again.
+    def test_one_changed_bit_is_noticed(self):
+        # A connection of ZeroMQ breaks, and is made again. A stream ends the session, which says why.
         meddler = Meddler(1, change, 0)
         self.start(meddle=lambda data, source: meddler(data, source))
         changed = 0
+        reason = 'is not what the other end has sent'
         for seed in range(4):
             big = Meddler(seed, change, 0.2, most=1)
             meddler = lambda data, source, big=big: big(data, source) if len(data) > 30000 else (data, 0)
-            self.assertEqual(self.run_program(2), (RIGHT, 'right\n'))
+            status, said = self.run_program(2, CLIQUE_LOG='debug')
+            if status != RIGHT:
+                self.assertTrue(reason in said or any(reason in node.log() for node in self.nodes), said)
             changed += big.done
         self.assertEqual(changed, 4)
 

@@ -1,0 +1,92 @@
+// Streams: the handshake, from both sides, and records over a real connection, sealed or not.
+#include "protocol/streams/stream.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+
+#include "protocol/decode_error.hpp"
+#include "protocol/limits.hpp"
+#include "protocol/security/public_key.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace {
+
+using namespace clique;
+using namespace clique::fuzz;
+using namespace clique::protocol;
+
+const std::array<std::uint8_t, kStreamKeyBytes> kSecret{1, 2, 3};
+
+void shake_hands(std::string_view input) {
+  StreamRequest::Message request{};
+  std::copy_n(input.begin(), std::min(input.size(), request.size()), request.begin());
+  const auto decoded = StreamRequest::decode(request);
+  if (decoded) {
+    auto again = decoded->encode(kSecret);
+    require(std::equal(again.begin(), again.end() - std::tuple_size_v<StreamMac>, request.begin()),
+            "a request is the same after a round trip");
+    require(StreamRequest::worker_of(request) == decoded->worker, "the gate reads the same worker");
+    require(StreamRequest::authentic(again, kSecret), "a request is authentic if its maker knows the secret");
+  }
+  StreamAnswer::Message answer{};
+  std::copy_n(input.begin(), std::min(input.size(), answer.size()), answer.begin());
+  require(!StreamAnswer::decode(answer, kSecret, StreamRequest{}), "nobody answers without the secret");
+}
+
+/// Receives the input as records until it ends.
+void receive(std::string_view input, StreamCipher cipher) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+  Stream stream(Fd(ends[0]), Stream::End::Accepting, cipher, ConnectionKeys{});
+  {
+    const Fd other(ends[1]);
+    if (::send(other.get(), input.data(), input.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
+  }
+  std::vector<std::byte> payload;
+  try {
+    for (;;) {
+      const RecordHeader header = stream.receive_header();
+      require(header.size <= kMaxPayload, "a payload has a limit");
+      require(RecordHeader::decode(header.encode()).size == header.size, "a header is the same again");
+      payload.resize(std::max<std::size_t>(payload.size(), header.size));
+      stream.receive_payload(header, payload.data());
+      require(cipher == StreamCipher::None, "a sealed record needs the key");
+    }
+  } catch (const StreamBroken&) {
+  } catch (const DecodeError&) {
+  } catch (const SecurityError&) {
+  }
+}
+
+}  // namespace
+
+namespace clique::fuzz {
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> all;
+  StreamRequest request;
+  request.attempt = 1;
+  const auto asked = request.encode(kSecret);
+  all.emplace_back(asked.begin(), asked.end());
+  const auto answered = StreamAnswer{}.encode(kSecret, request);
+  all.emplace_back(answered.begin(), answered.end());
+  RecordHeader part;
+  part.size = 3;
+  std::string records(text_of(part.encode()));
+  records += "abc";
+  records += text_of(RecordHeader::received(7).encode());
+  all.push_back(records);
+  return all;
+}
+
+}  // namespace clique::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  shake_hands(input);
+  receive(input, StreamCipher::None);
+  receive(input, StreamCipher::ChaCha20Poly1305);
+  return 0;
+}
