@@ -18,6 +18,7 @@ using namespace clique::fuzz;
 using namespace clique::protocol;
 
 const std::array<std::uint8_t, kStreamKeyBytes> kSecret{1, 2, 3};
+const std::array<std::uint8_t, kStreamKeyBytes> kOther{3, 2, 1};
 
 void shake_hands(std::string_view input) {
   StreamRequest::Message request{};
@@ -32,14 +33,14 @@ void shake_hands(std::string_view input) {
   }
   StreamAnswer::Message answer{};
   std::copy_n(input.begin(), std::min(input.size(), answer.size()), answer.begin());
-  require(!StreamAnswer::decode(answer, kSecret, StreamRequest{}), "nobody answers without the secret");
+  require(!StreamAnswer::decode(answer, kOther, StreamRequest{}), "nobody answers without the secret");
 }
 
 /// Receives the input as records until it ends.
 void receive(std::string_view input, StreamCipher cipher) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-  Stream stream(Fd(ends[0]), Stream::End::Accepting, cipher, ConnectionKeys{});
+  Stream stream(Fd{ends[0]}, Stream::End::Accepting, cipher, ConnectionKeys{});
   {
     const Fd other(ends[1]);
     if (::send(other.get(), input.data(), input.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
