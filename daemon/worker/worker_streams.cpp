@@ -48,11 +48,13 @@ void WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
 }
 
 std::shared_ptr<std::byte> WorkerStreams::Inward::place(const protocol::RecordHeader& part, bool /*sealed*/) {
-  return backend_.memory_for_part(part.size);
+  // Counted before the data arrives, or a client with many streams could have the worker take any amount.
+  std::shared_ptr<std::byte> block = backend_.memory_for_part(part.size);
+  std::byte* const bytes = block.get();
+  return {bytes, [block = std::move(block), share = surroundings_.waiting.count(part.size)](std::byte*) {}};
 }
 
 void WorkerStreams::Inward::arrived(protocol::PeerData&& part) {
-  surroundings_.waiting.count(part.data);
   surroundings_.tasks.post(
       [this, part = std::move(part)]() mutable { dispatcher_.queue_part(std::move(part), sender_); });
 }
