@@ -274,7 +274,6 @@ DialledStream dial_stream(const std::string& endpoint, StreamRequest request, bo
   request.cipher = encrypt ? preferred_cipher() : StreamCipher::None;
   fill_random(request.nonce);
   Fd socket = connect_to(endpoint, stop);
-  set_stream_options(socket.get());
   send_first(socket.get(), request.encode(secret));
   StreamAnswer::Message message{};
   receive_all(socket.get(), message, stop);

@@ -271,13 +271,12 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
 
 std::shared_ptr<Stream> StreamSet::connection(Line& line) {
   Lock lock(mutex_);
-  auto since = Clock::now();
+  const auto since = Clock::now();
   for (;;) {
     if (ended()) return nullptr;
     if (line.stream) return line.stream;
     if (!target_) {
       changed_.wait(lock);
-      since = Clock::now();
       continue;
     }
     const std::string why = dial(line, lock);
