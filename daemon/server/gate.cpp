@@ -2,7 +2,6 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -13,6 +12,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/tcp.hpp"
 
 namespace clique::daemon {
 
@@ -31,6 +31,10 @@ constexpr auto kHelloTime = 5s;
 constexpr auto kFarewellTime = 5s;
 /// How often to look for connections that have exceeded their time.
 constexpr auto kCheckInterval = 500ms;
+/// How a connection to a host that is gone is noticed.
+constexpr auto kProbeInterval = 2s;
+constexpr int kProbes = 3;
+constexpr auto kSilence = 8s;
 /// What one turn does at most.
 constexpr int kAcceptsPerTurn = 16;
 constexpr int kEventsPerTurn = 32;
@@ -39,20 +43,6 @@ constexpr GuestId kListener = 0;
 
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
-}
-
-/// Makes the kernel close the connections of hosts that are gone after a few seconds.
-void notice_lost_hosts(int socket) {
-  constexpr int kOn = 1;
-  constexpr int kSeconds = 2;
-  constexpr int kProbes = 3;
-  constexpr unsigned kSilenceMs = 8000;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
-  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kSeconds, sizeof kSeconds);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kSeconds, sizeof kSeconds);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs, sizeof kSilenceMs);
 }
 
 Fd listen_on(const ListenAddress& listen) {
@@ -138,7 +128,7 @@ bool Gate::accept() {
   }
   while (strangers() >= kMaxStrangers && make_room()) {
   }
-  notice_lost_hosts(socket.get());
+  protocol::notice_lost_host(socket.get(), kProbeInterval, kProbes, kSilence);
   Connection connection;
   auto [host, port] = names_of(address, size);
   connection.address = host.find(':') == std::string::npos ? host + ":" + port : "[" + host + "]:" + port;

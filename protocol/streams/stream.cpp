@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -19,6 +18,7 @@
 
 #include "protocol/limits.hpp"
 #include "protocol/security/public_key.hpp"
+#include "protocol/tcp.hpp"
 
 namespace clique::protocol {
 
@@ -124,16 +124,8 @@ void make_blocking(int socket) {
 }  // namespace
 
 void set_stream_options(int socket) {
-  constexpr int kOn = 1;
-  constexpr int kSeconds = 1;
   constexpr int kProbes = 4;
-  constexpr unsigned kSilenceMs = 5000;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
-  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &kSeconds, sizeof kSeconds);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &kSeconds, sizeof kSeconds);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs, sizeof kSilenceMs);
+  notice_lost_host(socket, 1s, kProbes, 5s);
   constexpr timeval kPatience{kStreamPatience.count(), 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <chrono>
+
+namespace clique::protocol {
+
+/// Has TCP send small messages without delay, and end the connection if the other host does not answer.
+/// @param interval between two probes of a silent connection, and before the first one
+/// @param silence how long sent data may stay without acknowledgement
+void notice_lost_host(int socket, std::chrono::seconds interval, int probes,
+                      std::chrono::milliseconds silence);
+
+}  // namespace clique::protocol
