@@ -11,7 +11,7 @@ namespace clique::cli {
 
 namespace {
 
-struct Options {
+struct AuthorizeOptions {
   std::string key;
   std::string name;
   std::string sessions;
@@ -26,7 +26,7 @@ bool is_name(const std::string& text) {
 }
 
 /// The line for these options, and its parsed content. Throws Failed and SecurityError.
-std::pair<std::string, protocol::AuthorizedClient> entry_of(const Options& options) {
+std::pair<std::string, protocol::AuthorizedClient> entry_of(const AuthorizeOptions& options) {
   if (!is_name(options.name))
     throw Failed("'" + options.name +
                  "' is not a valid name; write one word of printable ASCII characters, such as alice@laptop");
@@ -42,7 +42,7 @@ std::pair<std::string, protocol::AuthorizedClient> entry_of(const Options& optio
   return {line, entries.clients.begin()->second};
 }
 
-void authorize(const Options& options) {
+void authorize(const AuthorizeOptions& options) {
   const auto [line, client] = entry_of(options);
   edit_file(options.file, [&, &line = line, &client = client](const std::string& text) {
     const auto entries = protocol::AuthorizedClients::parse(text);
@@ -63,7 +63,7 @@ void authorize(const Options& options) {
 void add_authorize(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
       "authorize", "Admit a client to this node: add its key to the list. cliqued need not be restarted");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AuthorizeOptions>();
   command->add_option("KEY", options->key, "The client's public key, as 'clique key' prints it there")
       ->required();
   command->add_option("NAME", options->name, "The client's name in logs: one word, such as alice@laptop")

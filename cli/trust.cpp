@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 /// Time limit for reaching the node and learning its key.
 constexpr std::chrono::seconds kTimeout{10};
 
-struct Options {
+struct TrustOptions {
   std::string node;
   std::string fingerprint;
   bool yes = false;
@@ -80,7 +80,7 @@ bool confirmed() {
 }
 
 /// Has the user, or an option, confirm the key. Throws Failed if the key is wrong or nobody confirms it.
-void check(const Options& options, const icd::NodeAddress& node, const protocol::PublicKey& key) {
+void check(const TrustOptions& options, const icd::NodeAddress& node, const protocol::PublicKey& key) {
   const std::string fingerprint = key.fingerprint();
   if (!options.fingerprint.empty()) {
     if (options.fingerprint == fingerprint || options.fingerprint == key.text()) return;
@@ -98,8 +98,9 @@ void check(const Options& options, const icd::NodeAddress& node, const protocol:
 
 /// Called if the key differs from trusted ones. Throws Failed unless --replace is given and all other entries
 /// are lines for this node only, in the file to be edited.
-void check_replacement(const Options& options, const icd::NodeAddress& node, const protocol::PublicKey& key,
-                       const std::vector<Known>& others, const std::string& file) {
+void check_replacement(const TrustOptions& options, const icd::NodeAddress& node,
+                       const protocol::PublicKey& key, const std::vector<Known>& others,
+                       const std::string& file) {
   const Known& first = others.front();
   std::printf("But %s lists the key\n  %s\n  %s\n", first.file.c_str(), first.entry.key.text().c_str(),
               first.entry.key.fingerprint().c_str());
@@ -127,7 +128,7 @@ std::string without(const std::string& text, const std::string& name) {
   return kept;
 }
 
-void trust(const Options& options) {
+void trust(const TrustOptions& options) {
   const icd::NodeAddress node = icd::parse_node(options.node);
   const auto files = known_nodes_files(options.file);
   const std::string& file = files.front();
@@ -159,7 +160,7 @@ void trust(const Options& options) {
 void add_trust(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
       "trust", "Show the key of a node, and after confirmation add it to this user's known nodes");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrustOptions>();
   command->add_option("HOST[:PORT]", options->node, "The node, written as in CLIQUE_NODES")->required();
   command->add_option("--fingerprint", options->fingerprint, "Trust the key if this is its fingerprint")
       ->type_name("SHA256:…");

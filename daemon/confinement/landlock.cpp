@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "daemon/confinement/throw_failure.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon::confinement {
@@ -81,10 +82,6 @@ Rights rights_of(FileAccess access) {
   return 0;
 }
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
-
 void add_rule(int ruleset, const FileRule& rule, Rights known) {
   const Fd file(::open(rule.path.c_str(), O_PATH | O_CLOEXEC));
   struct stat status{};
@@ -93,7 +90,7 @@ void add_rule(int ruleset, const FileRule& rule, Rights known) {
   if (!S_ISDIR(status.st_mode)) rights &= kOfFiles;
   const PathBeneath beneath{rights, file.get()};
   if (::syscall(kAddRule, ruleset, kPathBeneath, &beneath, 0) != 0)
-    fail("landlock_add_rule for " + rule.path.string());
+    throw_failure("landlock_add_rule for " + rule.path.string());
 }
 
 }  // namespace
@@ -113,9 +110,9 @@ bool restrict_file_rights(const FileRules& rules, LandlockScope scope) {
   // Bit 0: abstract names of UNIX sockets, bit 1: signals.
   if (version >= 6) attributes.scoped = scope.no_abstract_sockets ? 3 : 2;
   const Fd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, sizeof attributes, 0)));
-  if (!ruleset) fail("landlock_create_ruleset");
+  if (!ruleset) throw_failure("landlock_create_ruleset");
   for (const FileRule& rule : rules) add_rule(ruleset.get(), rule, attributes.file_rights);
-  if (::syscall(kRestrictSelf, ruleset.get(), 0) != 0) fail("landlock_restrict_self");
+  if (::syscall(kRestrictSelf, ruleset.get(), 0) != 0) throw_failure("landlock_restrict_self");
   return version >= 6;
 }
 

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "daemon/confinement/throw_failure.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon::confinement {
@@ -40,10 +41,6 @@ struct MountAttributes {                 // struct mount_attr
   std::uint64_t set, clear, propagation, user_namespace;
 };
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
-}
-
 bool writable(FileAccess access) {
   return access == FileAccess::Write || access == FileAccess::Device;
 }
@@ -66,13 +63,13 @@ Part take(const fs::path& path, FileAccess access, const struct stat& status) {
   part.folder = S_ISDIR(status.st_mode);
   part.tree =
       Fd(static_cast<int>(::syscall(kOpenTree, AT_FDCWD, path.c_str(), kCloneTree | kRecursive | O_CLOEXEC)));
-  if (!part.tree) fail("open_tree of " + path.string());
+  if (!part.tree) throw_failure("open_tree of " + path.string());
   MountAttributes attributes{};
   attributes.set =
       kNoSetuid | (writable(access) ? 0 : kReadOnly) | (access == FileAccess::Device ? 0 : kNoDevices);
   if (::syscall(kMountSetattr, part.tree.get(), "", AT_EMPTY_PATH | kRecursive, &attributes,
                 sizeof attributes) != 0)
-    fail("mount_setattr of " + path.string());
+    throw_failure("mount_setattr of " + path.string());
   return part;
 }
 
@@ -122,7 +119,7 @@ void place(const fs::path& root, const fs::path& path, Part& part) {
   if (!part.link.empty()) {
     make_folders(target.parent_path());
     if (::symlink(part.link.c_str(), target.c_str()) != 0 && errno != EEXIST)
-      fail("symlink " + path.string());
+      throw_failure("symlink " + path.string());
     return;
   }
   std::error_code missing;
@@ -131,16 +128,17 @@ void place(const fs::path& root, const fs::path& path, Part& part) {
     if (!part.folder) Fd(::open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   }
   if (::syscall(kMoveMount, part.tree.get(), "", AT_FDCWD, target.c_str(), kEmptySource) != 0)
-    fail("move_mount to " + path.string());
+    throw_failure("move_mount to " + path.string());
 }
 
 void mount_memory(const fs::path& where, const char* options) {
   make_folders(where);
-  if (::mount("tmpfs", where.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options) != 0) fail("mount of a tmpfs");
+  if (::mount("tmpfs", where.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options) != 0)
+    throw_failure("mount of a tmpfs");
 }
 
 void link_to(const char* target, const fs::path& link) {
-  if (::symlink(target, link.c_str()) != 0 && errno != EEXIST) fail("symlink " + link.string());
+  if (::symlink(target, link.c_str()) != 0 && errno != EEXIST) throw_failure("symlink " + link.string());
 }
 
 /// @returns why /proc is still the host's; empty if it is not
@@ -150,7 +148,7 @@ std::string mount_proc(const fs::path& where, const Fd& host) {
   // Containers that hide parts of /proc do not allow mounting another one.
   const std::string reason = std::string("a /proc of its own cannot be mounted: ") + std::strerror(errno);
   if (::syscall(kMoveMount, host.get(), "", AT_FDCWD, where.c_str(), kEmptySource) != 0)
-    fail("move_mount to /proc");
+    throw_failure("move_mount to /proc");
   return reason;
 }
 
@@ -171,12 +169,12 @@ std::string build(const fs::path& root, Parts& parts, const Fd& proc, const fs::
 void move_into(const fs::path& root) {
   std::error_code gone;
   const fs::path before = fs::current_path(gone);
-  if (::chdir(root.c_str()) != 0) fail("chdir to the new root");
+  if (::chdir(root.c_str()) != 0) throw_failure("chdir to the new root");
   // The old root covers the new one until it is unmounted.
-  if (::syscall(SYS_pivot_root, ".", ".") != 0) fail("pivot_root");
-  if (::umount2(".", MNT_DETACH) != 0) fail("umount of the old root");
+  if (::syscall(SYS_pivot_root, ".", ".") != 0) throw_failure("pivot_root");
+  if (::umount2(".", MNT_DETACH) != 0) throw_failure("umount of the old root");
   if (::mount(nullptr, "/", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0)
-    fail("mount of the new root read-only");
+    throw_failure("mount of the new root read-only");
   if (gone || ::chdir(before.c_str()) != 0) static_cast<void>(!::chdir("/"));
 }
 
@@ -184,11 +182,12 @@ void move_into(const fs::path& root) {
 
 std::string enter_own_file_system(const FileRules& rules, const fs::path& folder) {
   // Mounts must not propagate between this namespace and the host.
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) fail("mount of / as private");
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    throw_failure("mount of / as private");
   Parts parts = parts_of(rules);
   const Fd proc(
       static_cast<int>(::syscall(kOpenTree, AT_FDCWD, "/proc", kCloneTree | kRecursive | O_CLOEXEC)));
-  if (!proc) fail("open_tree of /proc");
+  if (!proc) throw_failure("open_tree of /proc");
   try {
     std::string reason = build(kWorkplace, parts, proc, folder);
     move_into(kWorkplace);

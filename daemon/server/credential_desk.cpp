@@ -10,7 +10,7 @@ namespace clique::daemon {
 
 namespace {
 /// Greetings that may wait for munged, which takes some milliseconds for each.
-constexpr std::size_t kMaxWaiting = 64;
+constexpr std::size_t kMaxGreetings = 64;
 }  // namespace
 
 CredentialDesk::CredentialDesk(protocol::Munge munge)
@@ -31,7 +31,7 @@ CredentialDesk::~CredentialDesk() {
 bool CredentialDesk::take(Greeting greeting) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kMaxWaiting) return false;
+    if (waiting_.size() >= kMaxGreetings) return false;
     waiting_.push_back(std::move(greeting));
   }
   changed_.notify_one();

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "daemon/common/port_range.hpp"
+#include "protocol/printable.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
@@ -16,9 +17,7 @@ namespace {
 
 constexpr const char* kFormat = "write HOST:PORT, such as 0.0.0.0:7890";
 
-std::string in_quotes(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
+using protocol::in_quotes;
 
 /// Removes the host from the beginning of `text`.
 std::string split_host(std::string_view& text) {

@@ -13,18 +13,18 @@
 namespace clique::daemon {
 
 namespace {
-const std::array kArguments{
+const std::array kProbeArguments{
     argument<ProbeOptions>("--nvidia", [](auto& options) -> auto& { return options.nvidia; }),
     argument<ProbeOptions>("--folder", [](auto& options) -> auto& { return options.folder; }),
 };
 }  // namespace
 
 std::vector<std::string> probe_arguments(const ProbeOptions& options) {
-  return write_arguments<ProbeOptions>(kArguments, options);
+  return write_arguments<ProbeOptions>(kProbeArguments, options);
 }
 
 ProbeOptions parse_probe_arguments(std::span<char* const> arguments) {
-  return read_arguments<ProbeOptions>(kArguments, arguments);
+  return read_arguments<ProbeOptions>(kProbeArguments, arguments);
 }
 
 void run_probe(const ControlChannel& control, const ProbeOptions& options) {

@@ -45,10 +45,10 @@ void erase_folder(const fs::path& path) {
 }
 
 /// If the programs of a session exceed these limits, they are removed with the session.
-constexpr std::uintmax_t kMostBytes = 256U << 20U;
-constexpr std::size_t kMostFiles = 20'000;
+constexpr std::uintmax_t kMostKeptBytes = 256U << 20U;
+constexpr std::size_t kMostKeptFiles = 20'000;
 /// The largest number of kept program folders per owner.
-constexpr std::size_t kMostKept = 8;
+constexpr std::size_t kMostKeptFolders = 8;
 
 /// Whether it is a folder within the limits, and not a symbolic link, which a kernel may have created.
 bool worth_keeping(const fs::path& folder) {
@@ -61,7 +61,7 @@ bool worth_keeping(const fs::path& folder) {
     std::error_code special;
     if (fs::is_regular_file(entry->symlink_status(special)))
       bytes += std::max<std::uintmax_t>(fs::file_size(entry->path(), special), 1);
-    if (bytes > kMostBytes || ++files > kMostFiles) return false;
+    if (bytes > kMostKeptBytes || ++files > kMostKeptFiles) return false;
   }
   return !failed && files > 0;
 }
@@ -72,7 +72,7 @@ void keep(const fs::path& programs, const fs::path& kept) {
   const auto count = std::distance(fs::directory_iterator(kept, failed), fs::directory_iterator());
   // The session's name is unique among running sessions.
   const fs::path place = kept / programs.parent_path().filename();
-  if (!failed && static_cast<std::size_t>(count) < kMostKept && worth_keeping(programs))
+  if (!failed && static_cast<std::size_t>(count) < kMostKeptFolders && worth_keeping(programs))
     fs::rename(programs, place, failed);
 }
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 
+#include "protocol/printable.hpp"
+#include "protocol/security/key_files.hpp"
 #include "protocol/security/places.hpp"
 #include "protocol/toml.hpp"
 
@@ -18,9 +19,7 @@ namespace {
 
 using Type = Setting::Type;
 
-std::string in_quotes(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
+using protocol::in_quotes;
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t number = 0;
@@ -47,22 +46,24 @@ std::size_t parse_sessions(const std::string& text) {
   return *number;
 }
 
-/// A number of bytes, optionally with the suffix K, M, G or T (powers of 1024). Empty text is 0: no limit.
+/// See protocol::parse_bytes(). Empty text is 0: no limit.
 std::uint64_t parse_memory(const std::string& text) {
   if (text.empty()) return 0;
-  constexpr std::string_view kUnits = "KMGT";
   // OpenCL's minimum for CL_DEVICE_MAX_MEM_ALLOC_SIZE.
   constexpr std::uint64_t kLeast = 32U << 20U;
-  const auto unit = kUnits.find(text.back());
-  const std::size_t shift = unit == std::string_view::npos ? 0 : 10 * (unit + 1);
-  const auto number = parse_number(std::string_view(text).substr(0, text.size() - (shift > 0 ? 1 : 0)));
-  if (!number || *number > (std::numeric_limits<std::uint64_t>::max() >> shift) || *number << shift < kLeast)
+  std::uint64_t bytes = 0;
+  try {
+    bytes = protocol::parse_bytes(text);
+  } catch (const protocol::SecurityError&) {
+    // Reported below, with the minimum.
+  }
+  if (bytes < kLeast)
     throw std::invalid_argument(
         in_quotes(text) +
         " is not a valid amount of memory for a session; write at least 32M: a number "
         "of bytes, or a number with K, M, G or T, such as 8G; or leave the setting out "
         "for no limit");
-  return *number << shift;
+  return bytes;
 }
 
 std::string parse_log_level(const std::string& text) {

@@ -13,17 +13,17 @@
 namespace clique::daemon {
 
 namespace {
-const std::array kArguments{
+const std::array kTrialArguments{
     argument<TrialOptions>("--start", [](auto& options) -> auto& { return options.start; }),
 };
 }  // namespace
 
 std::vector<std::string> trial_arguments(const TrialOptions& options) {
-  return write_arguments<TrialOptions>(kArguments, options);
+  return write_arguments<TrialOptions>(kTrialArguments, options);
 }
 
 TrialOptions parse_trial_arguments(std::span<char* const> arguments) {
-  return read_arguments<TrialOptions>(kArguments, arguments);
+  return read_arguments<TrialOptions>(kTrialArguments, arguments);
 }
 
 void run_trial(const ControlChannel& control, const TrialOptions& options) {

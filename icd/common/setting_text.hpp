@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/printable.hpp"
+
 namespace clique::icd {
 
 /// Without blanks at both ends.
@@ -17,9 +19,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-inline std::string in_quotes(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
+using protocol::in_quotes;
 
 /// A time for reaching a node. Throws SettingError if it is out of range.
 /// @param name of the setting

@@ -15,6 +15,7 @@
 
 #include "protocol/fd.hpp"
 #include "protocol/security/openssl.hpp"
+#include "protocol/security/openssl_error.hpp"
 
 namespace clique::protocol {
 
@@ -26,13 +27,6 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
-
-[[noreturn]] void fail(const std::string& what) {
-  const unsigned long error = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* const reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
-  throw SecurityError(reason != nullptr ? what + ": " + reason : what);
-}
 
 [[noreturn]] void fail_at(const fs::path& path, const std::string& why) {
   throw SecurityError(path.string() + " " + why);
@@ -48,7 +42,7 @@ std::shared_ptr<X509> make_certificate(EVP_PKEY* key) {
       ASN1_TIME_set_string(X509_getm_notBefore(certificate.get()), "20200101000000Z") != 1 ||
       ASN1_TIME_set_string(X509_getm_notAfter(certificate.get()), kNever) != 1 ||
       X509_set_pubkey(certificate.get(), key) != 1 || X509_sign(certificate.get(), key, nullptr) <= 0)
-    fail("a certificate for the key could not be made");
+    throw_openssl_error("a certificate for the key could not be made");
   return certificate;
 }
 
@@ -59,7 +53,7 @@ PublicKey public_key_of(const EVP_PKEY* key) {
   std::size_t size = bytes.size();
   if (key == nullptr || EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519 ||
       EVP_PKEY_get_raw_public_key(key, bytes.data(), &size) != 1 || size != bytes.size())
-    fail("the key is not an Ed25519 key");
+    throw_openssl_error("the key is not an Ed25519 key");
   return PublicKey(bytes);
 }
 
@@ -71,7 +65,7 @@ Identity::Identity(std::shared_ptr<EVP_PKEY> key)
 Identity Identity::generate() {
   prepare_openssl();
   std::shared_ptr<EVP_PKEY> key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), EVP_PKEY_free);
-  if (!key) fail("a key could not be generated");
+  if (!key) throw_openssl_error("a key could not be generated");
   return Identity(std::move(key));
 }
 

@@ -7,12 +7,13 @@
 #include <cstdlib>
 #include <ctime>
 
+// As in munge.h, version 2 of the library.
+struct munge_ctx;
+
 namespace clique::protocol {
 
 namespace {
 
-// Declarations of munge.h, version 2 of the library.
-using Context = struct munge_ctx*;
 constexpr int kSuccess = 0;
 constexpr int kOptionSocket = 8;
 
@@ -46,6 +47,8 @@ class NoPipeSignal {
 }  // namespace
 
 struct Munge::Library {
+  using Context = munge_ctx*;
+
   Library() : handle(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr)
       throw SecurityError(std::string(kLibrary) + " cannot be opened: " + ::dlerror() +
@@ -67,7 +70,7 @@ struct Munge::Library {
     if (function == nullptr) throw SecurityError(std::string(kLibrary) + " has no function " + name);
   }
 
-  using OwnedContext = std::unique_ptr<struct munge_ctx, void (*)(Context)>;
+  using OwnedContext = std::unique_ptr<munge_ctx, void (*)(Context)>;
   /// What one call needs: contexts are not thread-safe. Throws SecurityError.
   OwnedContext context(const std::string& socket) const {
     OwnedContext made(create(), destroy);

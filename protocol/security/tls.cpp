@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "protocol/security/openssl_error.hpp"
+
 namespace clique::protocol {
 
 namespace {
@@ -16,13 +18,6 @@ constexpr std::size_t kBytesPerTurn = 16 * kKiB;
 constexpr long kLongestCertificate = 2048;
 /// The first byte of a TLS record that begins a handshake.
 constexpr unsigned char kHandshakeRecord = 22;
-
-[[noreturn]] void fail(const std::string& what) {
-  const unsigned long error = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* const reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
-  throw SecurityError(reason != nullptr ? what + ": " + reason : what);
-}
 
 }  // namespace
 
@@ -36,7 +31,7 @@ TlsContext::TlsContext(Role role, const Identity& identity)
       SSL_CTX_set1_groups_list(tls, "X25519") != 1 || SSL_CTX_set1_sigalgs_list(tls, "ed25519") != 1 ||
       SSL_CTX_use_certificate(tls, identity.certificate()) != 1 ||
       SSL_CTX_use_PrivateKey(tls, identity.private_key()) != 1)
-    fail("OpenSSL does not offer TLS 1.3 with Ed25519 keys");
+    throw_openssl_error("OpenSSL does not offer TLS 1.3 with Ed25519 keys");
   // Accept every certificate, because there is no authority: the caller compares the key in it. TLS still
   // verifies that the other end has the private key.
   SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -56,7 +51,7 @@ TlsChannel::TlsChannel(const TlsContext& context, Fd socket, std::size_t longest
   if (!tls_ || incoming_ == nullptr || outgoing_ == nullptr) {
     BIO_free(incoming_);
     BIO_free(outgoing_);
-    fail("a TLS connection could not be made");
+    throw_openssl_error("a TLS connection could not be made");
   }
   BIO_set_mem_eof_return(incoming_, -1);
   BIO_set_mem_eof_return(outgoing_, -1);
@@ -130,7 +125,7 @@ void TlsChannel::shake_hands() {
   if (status != 1) {
     const int error = SSL_get_error(tls_.get(), status);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return;
-    fail("the TLS handshake failed");
+    throw_openssl_error("the TLS handshake failed");
   }
   const std::unique_ptr<X509, void (*)(X509*)> certificate(SSL_get1_peer_certificate(tls_.get()), X509_free);
   peer_ = public_key_of(certificate ? X509_get0_pubkey(certificate.get()) : nullptr);
@@ -145,7 +140,7 @@ void TlsChannel::decrypt() {
       const int error = SSL_get_error(tls_.get(), size);
       if (error == SSL_ERROR_ZERO_RETURN) ended_ = true;
       if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_WANT_READ) break;
-      fail("the TLS connection failed");
+      throw_openssl_error("the TLS connection failed");
     }
     plain_.append({bytes.data(), static_cast<std::size_t>(size)});
   }
@@ -155,7 +150,7 @@ void TlsChannel::send(const Batch& batch) {
   const std::string message = MessageStream::framed(batch.records());
   ERR_clear_error();
   if (SSL_write(tls_.get(), message.data(), static_cast<int>(message.size())) <= 0)
-    fail("a message could not be encrypted");
+    throw_openssl_error("a message could not be encrypted");
 }
 
 std::shared_ptr<const std::string> TlsChannel::receive() {
@@ -167,7 +162,7 @@ std::array<std::uint8_t, 32> TlsChannel::binding() const {
   std::array<std::uint8_t, 32> value{};
   if (SSL_export_keying_material(tls_.get(), value.data(), value.size(), kLabel.data(), kLabel.size(),
                                  nullptr, 0, 0) != 1)
-    fail("the connection has no channel binding");
+    throw_openssl_error("the connection has no channel binding");
   return value;
 }
 

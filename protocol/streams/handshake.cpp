@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::uint8_t, 8> kMagic{StreamRequest::kFirstByte, 'L', 'Q', 'S', 'T', 'R', 'M', 1};
 
 /// Offsets in a request.
-enum At : std::size_t {
+enum RequestAt : std::size_t {
   kWorker = 8,
   kRole = 24,
   kCipher = 25,

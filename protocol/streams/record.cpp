@@ -11,7 +11,7 @@ namespace clique::protocol {
 
 namespace {
 /// Offsets in a header. The bytes between are 0.
-enum At : std::size_t { kKind = 0, kSize = 4, kStatus = 8, kTransfer = 16, kOffset = 24 };
+enum HeaderAt : std::size_t { kKind = 0, kSize = 4, kStatus = 8, kTransfer = 16, kOffset = 24 };
 }  // namespace
 
 RecordHeader RecordHeader::of(const PeerData& part) {

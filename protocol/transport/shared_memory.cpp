@@ -12,6 +12,8 @@
 #include <string>
 #include <system_error>
 
+#include "protocol/throw_errno.hpp"
+
 namespace clique::protocol {
 
 namespace {
@@ -26,14 +28,10 @@ constexpr std::size_t rounded(std::size_t size, std::size_t to) {
   return (size + to - 1) / to * to;
 }
 
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::generic_category(), call);
-}
-
 /// A doorbell that the other side has made, and that must not make this side wait.
 Fd without_waiting(Fd doorbell) {
   const int flags = ::fcntl(doorbell.get(), F_GETFL);
-  if (flags < 0 || ::fcntl(doorbell.get(), F_SETFL, flags | O_NONBLOCK) != 0) fail("fcntl");
+  if (flags < 0 || ::fcntl(doorbell.get(), F_SETFL, flags | O_NONBLOCK) != 0) throw_errno("fcntl");
   return doorbell;
 }
 
@@ -81,7 +79,7 @@ std::shared_ptr<SharedMemory> SharedMemory::create() {
   auto memory = SharedSegment::create(kTotal);
   std::array<Fd, 2> doorbells{Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
                               Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
-  if (!doorbells[0] || !doorbells[1]) fail("eventfd");
+  if (!doorbells[0] || !doorbells[1]) throw_errno("eventfd");
   return std::shared_ptr<SharedMemory>(
       new SharedMemory(Side::Worker, std::move(memory), std::move(doorbells), true));
 }

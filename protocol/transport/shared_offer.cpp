@@ -16,6 +16,8 @@
 #include <system_error>
 #include <vector>
 
+#include "protocol/throw_errno.hpp"
+
 namespace clique::protocol {
 
 namespace {
@@ -26,18 +28,15 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 500ms;
 constexpr std::size_t kMaxToken = 256;
 /// Of the names of offers.
-constexpr const char* kPrefix = "clique-";
+constexpr const char* kNamePrefix = "clique-";
 /// Sent by the client when it has mapped the memory.
 constexpr char kTaken = 1;
 
-[[noreturn]] void fail(const char* call) {
-  throw std::system_error(errno, std::generic_category(), call);
-}
-
 std::string unguessable_name() {
   std::array<unsigned char, 16> secret{};
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) fail("getrandom");
-  std::string name = kPrefix;
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    throw_errno("getrandom");
+  std::string name = kNamePrefix;
   for (const unsigned char byte : secret) {
     std::array<char, 3> digits{};
     std::snprintf(digits.data(), digits.size(), "%02x", byte);
@@ -48,7 +47,7 @@ std::string unguessable_name() {
 
 Fd unix_socket(int flags) {
   Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
-  if (!socket) fail("socket");
+  if (!socket) throw_errno("socket");
   return socket;
 }
 
@@ -156,7 +155,7 @@ using SegmentPacket = Packet<SegmentHeader, 1>;
 Fd connect_as(Guest guest, const std::string& name, const std::string& token,
               std::chrono::milliseconds timeout) {
   // The name comes from another host, which must not have this process talk to other services of its user.
-  if (!name.starts_with(kPrefix)) return {};
+  if (!name.starts_with(kNamePrefix)) return {};
   Fd socket = unix_socket(0);
   limit_waiting(socket.get(), timeout);
   const Address address(name);
@@ -172,8 +171,8 @@ Fd connect_as(Guest guest, const std::string& name, const std::string& token,
 SharedOffer::SharedOffer()
     : name_(unguessable_name()), listener_(unix_socket(SOCK_NONBLOCK)), memory_(SharedMemory::create()) {
   const Address address(name_);
-  if (::bind(listener_.get(), address.get(), address.size) != 0) fail("bind");
-  if (::listen(listener_.get(), 4) != 0) fail("listen");
+  if (::bind(listener_.get(), address.get(), address.size) != 0) throw_errno("bind");
+  if (::listen(listener_.get(), 4) != 0) throw_errno("listen");
 }
 
 std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& client_token,

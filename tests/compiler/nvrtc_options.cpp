@@ -11,7 +11,7 @@ namespace {
 using Kind = Request::Kind;
 using Words = std::vector<std::string>;
 
-std::int32_t status_of(Kind kind, const std::string& text) {
+std::int32_t nvrtc_status_of(Kind kind, const std::string& text) {
   try {
     nvrtc_options(kind, text);
   } catch (const InvalidOptions& error) {
@@ -53,19 +53,21 @@ TEST(NvrtcOptions, GivenArchitectureThenItIsAskedFor) {
   EXPECT_EQ(nvrtc_options(Kind::Build, "-x cuda -arch=sm_90a").architecture, "90a");
   EXPECT_EQ(nvrtc_options(Kind::Build, "-x cuda -arch=compute_80").architecture, "80");
   for (const char* wrong : {"-arch=", "-arch=native", "-arch=sm_", "-arch=sm_90x", "-arch=sm_90;"})
-    EXPECT_EQ(status_of(Kind::Build, std::string("-x cuda ") + wrong), CL_INVALID_BUILD_OPTIONS) << wrong;
+    EXPECT_EQ(nvrtc_status_of(Kind::Build, std::string("-x cuda ") + wrong), CL_INVALID_BUILD_OPTIONS)
+        << wrong;
 }
 
 TEST(NvrtcOptions, GivenOptionsThatMeanNothingToItThenTheyAreRefused) {
   for (const char* wrong :
        {"-I", "-cl-std=CL3.0", "-cl-kernel-arg-info", "-cl-finite-math-only", "-D", "-x cl",
         "--include-path=/etc", "--gpu-architecture=sm_90", "-cl-no-such-option", "file.cu"})
-    EXPECT_EQ(status_of(Kind::Build, std::string("-x cuda ") + wrong), CL_INVALID_BUILD_OPTIONS) << wrong;
+    EXPECT_EQ(nvrtc_status_of(Kind::Build, std::string("-x cuda ") + wrong), CL_INVALID_BUILD_OPTIONS)
+        << wrong;
 }
 
 TEST(NvrtcOptions, GivenCompilationOrLinkThenItIsRefused) {
-  EXPECT_EQ(status_of(Kind::Compile, "-x cuda"), CL_INVALID_COMPILER_OPTIONS);
-  EXPECT_EQ(status_of(Kind::Link, "-x cuda"), CL_INVALID_LINKER_OPTIONS);
+  EXPECT_EQ(nvrtc_status_of(Kind::Compile, "-x cuda"), CL_INVALID_COMPILER_OPTIONS);
+  EXPECT_EQ(nvrtc_status_of(Kind::Link, "-x cuda"), CL_INVALID_LINKER_OPTIONS);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace clique::test {
 namespace {
 
 /// Two images of the same kind: with pixels, and empty.
-constexpr ObjectId kSource = 20;
+constexpr ObjectId kSourceImage = 20;
 constexpr ObjectId kTarget = 21;
 
 class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
@@ -29,7 +29,7 @@ class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
     const bool three = GetParam() == CL_MEM_OBJECT_IMAGE3D;
     const bool planar = GetParam() != CL_MEM_OBJECT_IMAGE1D && GetParam() != CL_MEM_OBJECT_IMAGE1D_ARRAY;
     const Triple own{extent_[0], planar ? extent_[1] : 1, three ? extent_[2] : 1};
-    for (const ObjectId id : {kSource, kTarget})
+    for (const ObjectId id : {kSourceImage, kTarget})
       client_.send(
           CreateImage{id, kContext, CL_MEM_READ_WRITE, CL_RGBA, CL_UNSIGNED_INT16, GetParam(), own,
                       GetParam() == CL_MEM_OBJECT_IMAGE1D_ARRAY || GetParam() == CL_MEM_OBJECT_IMAGE2D_ARRAY
@@ -39,7 +39,7 @@ class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
     pixels_.resize(extent_[0] * extent_[1] * extent_[2]);
     std::iota(pixels_.begin(), pixels_.end(), 1U);
     size_ = pixels_.size() * sizeof pixels_[0];
-    client_.send(WriteImage{command(1, 0), kSource, {}, extent_, payload(pixels_.data(), size_)});
+    client_.send(WriteImage{command(1, 0), kSourceImage, {}, extent_, payload(pixels_.data(), size_)});
   }
   std::uint64_t pixel(std::uint64_t x, std::uint64_t y, std::uint64_t z) const {
     return pixels_[(z * extent_[1] + y) * extent_[0] + x];
@@ -61,8 +61,9 @@ class CudaImages : public testing::TestWithParam<cl_mem_object_type> {
 TEST_P(CudaImages, GivenPixelsThenAllAndRegionsAreRead) {
   const Triple origin{3, extent_[1] > 1 ? 2U : 0U, extent_[2] > 1 ? 1U : 0U};
   const Triple region{5, extent_[1] > 1 ? 3U : 1U, extent_[2] > 1 ? 4U : 1U};
-  client_.send(ReadImage{command(10), 0, kSource, {}, extent_, size_},
-               ReadImage{command(11), 0, kSource, origin, region, region[0] * region[1] * region[2] * 8});
+  client_.send(
+      ReadImage{command(10), 0, kSourceImage, {}, extent_, size_},
+      ReadImage{command(11), 0, kSourceImage, origin, region, region[0] * region[1] * region[2] * 8});
   EXPECT_EQ(numbers(10), pixels_);
   const auto part = numbers(11);
   std::size_t i = 0;
@@ -74,14 +75,14 @@ TEST_P(CudaImages, GivenPixelsThenAllAndRegionsAreRead) {
 
 TEST_P(CudaImages, GivenCopiesThroughABufferAndAnImageThenTheSame) {
   client_.send(CreateBuffer{kBuffer, kContext, 1, size_ + 64},
-               CopyImageToBuffer{command(10, 0), kSource, kBuffer, {}, extent_, 64},
+               CopyImageToBuffer{command(10, 0), kSourceImage, kBuffer, {}, extent_, 64},
                CopyBufferToImage{command(11, 0), kBuffer, kTarget, 64, {}, extent_},
                ReadImage{command(12), 0, kTarget, {}, extent_, size_});
   EXPECT_EQ(numbers(12), pixels_);
   const Triple region{10, extent_[1] > 1 ? 2U : 1U, extent_[2] > 1 ? 2U : 1U};
   client_.send(
       CopyImage{command(13, 0),
-                kSource,
+                kSourceImage,
                 kTarget,
                 {20, 0, 0},
                 {1, extent_[1] - region[1], extent_[2] - region[2]},
@@ -94,8 +95,9 @@ TEST_P(CudaImages, GivenColourThenTheRegionIsFilled) {
   const std::array<std::uint32_t, 4> color{1, 2, 3, 70000};
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(color.data());
   client_.send(
-      FillImage{command(10, 0), kSource, Bytes(bytes, bytes + 16), {30, 0, 0}, {7, extent_[1], extent_[2]}},
-      ReadImage{command(11), 0, kSource, {}, extent_, size_});
+      FillImage{
+          command(10, 0), kSourceImage, Bytes(bytes, bytes + 16), {30, 0, 0}, {7, extent_[1], extent_[2]}},
+      ReadImage{command(11), 0, kSourceImage, {}, extent_, size_});
   const auto all = numbers(11);
   for (std::size_t i = 0; i < all.size(); ++i)
     ASSERT_EQ(all[i], i % 37 >= 30 ? 0xFFFF000300020001U : pixels_[i]) << i;

@@ -10,7 +10,7 @@
 namespace clique::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kCommandKernels = R"(
   typedef struct { int a; char b; } Pair;
   kernel void add(global int* data, int amount) { data[get_global_id(0)] += amount; }
   kernel void many(global const float4* in, float3 v, Pair p, local int* scratch, constant int* table, uchar16 u) {}
@@ -24,7 +24,7 @@ class Commands : public testing::Test {
 };
 
 TEST_F(Commands, GivenKernelWhenItRunsThenItsResultIsRead) {
-  const ProgramBuilt built = client_.set_up(kSource);
+  const ProgramBuilt built = client_.set_up(kCommandKernels);
   ASSERT_EQ(built.status, 0) << built.devices.at(0).log;
   std::vector<int> numbers(1000);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -45,7 +45,7 @@ TEST_F(Commands, GivenKernelWhenItRunsThenItsResultIsRead) {
 }
 
 TEST_F(Commands, GivenProgramWhenBuiltThenItsKernelsAreDescribed) {
-  const ProgramBuilt built = client_.set_up(kSource);
+  const ProgramBuilt built = client_.set_up(kCommandKernels);
   ASSERT_EQ(built.kernels.size(), 3U);
   for (const KernelDescription& kernel : built.kernels) {
     ASSERT_EQ(kernel.devices.size(), client_.attached.devices.size());
@@ -62,7 +62,7 @@ TEST_F(Commands, GivenProgramWhenBuiltThenItsKernelsAreDescribed) {
 }
 
 TEST_F(Commands, GivenPrintfThenPrintComesBeforeTheEnd) {
-  client_.set_up(kSource);
+  client_.set_up(kCommandKernels);
   client_.send(CreateKernel{kKernel, kProgram, "shout"},
                RunKernel{command(100), kKernel, {value_arg(0, 42)}, {}, {1}, {}});
   const auto print = client_.next<Print>();
@@ -102,7 +102,7 @@ TEST_F(Commands, GivenPartsThenTheyAreOneCommand) {
 }
 
 TEST_F(Commands, GivenProfilingThenTimesAreOnTheNodesClockAndInOrder) {
-  client_.set_up(kSource);
+  client_.set_up(kCommandKernels);
   constexpr std::uint64_t kProfiling = 2;
   client_.send(CreateQueue{7, kContext, 0, kProfiling}, CreateBuffer{kBuffer, kContext, kReadWrite, 4096},
                CreateKernel{kKernel, kProgram, "add"});
@@ -125,7 +125,7 @@ TEST_F(Commands, GivenProfilingThenTimesAreOnTheNodesClockAndInOrder) {
 }
 
 TEST_F(Commands, GivenFailureThenWhatDependsOnItFailsAndTheSessionGoesOn) {
-  client_.set_up(kSource);
+  client_.set_up(kCommandKernels);
   constexpr std::int32_t kBadArg = -52;  // CL_INVALID_KERNEL_ARGS
   client_.send(
       CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "add"},
@@ -142,7 +142,7 @@ TEST_F(Commands, GivenFailureThenWhatDependsOnItFailsAndTheSessionGoesOn) {
 }
 
 TEST_F(Commands, GivenRemoteEventWhenItFailsThenDependantsFailWhateverTheyAre) {
-  client_.set_up(kSource);
+  client_.set_up(kCommandKernels);
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "add"},
                AwaitRemote{50, kContext}, AwaitRemote{51, kContext},
                RunKernel{command(100, Command::kReport, {50}),
@@ -234,7 +234,7 @@ TEST_F(Commands, GivenProgramThenItIsCompiledForWhoAsksForItsBinaryOnly) {
     const Node node;
     ::unsetenv("POCL_CACHE_DIR");
     Client client(node);
-    ASSERT_EQ(client.set_up(kSource).status, 0);
+    ASSERT_EQ(client.set_up(kCommandKernels).status, 0);
     EXPECT_FALSE(compiled());
     client.send(GetProgramBinary{50, kProgram, 0});
     EXPECT_FALSE(client.next<ProgramBinary>().binary.empty());
@@ -245,7 +245,7 @@ TEST_F(Commands, GivenProgramThenItIsCompiledForWhoAsksForItsBinaryOnly) {
 }
 
 TEST_F(Commands, GivenBinaryThenItsProgramRuns) {
-  client_.set_up(kSource);
+  client_.set_up(kCommandKernels);
   client_.send(GetProgramBinary{50, kProgram, 0});
   const auto binary = client_.next<ProgramBinary>();
   ASSERT_EQ(binary.status, 0);
@@ -302,7 +302,7 @@ TEST_F(Commands, GivenSubDevicesThenTheyAreDescribedAndUsed) {
 }
 
 TEST_F(Commands, GivenWorkGroupQueryThenItIsAnswered) {
-  client_.set_up(kSource);
+  client_.set_up(kCommandKernels);
   constexpr std::uint32_t kWorkGroupSize = 0x11B0;
   client_.send(CreateKernel{kKernel, kProgram, "add"}, QueryWorkGroup{1, kKernel, 0, kWorkGroupSize, {}, 8});
   const auto answer = client_.next<WorkGroupAnswer>();

@@ -21,6 +21,8 @@
 
 namespace clique::test {
 
+template class Receiver<WorkerMessages>;
+
 namespace {
 
 zmq::context_t& context() {

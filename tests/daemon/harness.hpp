@@ -146,6 +146,9 @@ class Receiver {
   std::deque<typename VariantOf<List>::type> messages_;
 };
 
+// Compiled once, with all that decodes these messages.
+extern template class Receiver<WorkerMessages>;
+
 /// A connected DEALER, which presents the pass.
 zmq::socket_t dealer(const std::string& endpoint, const Pass& pass = {});
 /// The same for a port of the loopback address.

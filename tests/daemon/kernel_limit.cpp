@@ -5,7 +5,7 @@
 namespace clique::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kLimitKernels = R"(
   kernel void endless(global volatile int* flag) { while (flag[0] == 0) flag[1]++; }
   kernel void add(global int* data) { data[get_global_id(0)] += 1; }
 )";
@@ -13,10 +13,10 @@ constexpr const char* kSource = R"(
 TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
   const Node node({"--kernel-timeout", "1"});
   Client bystander(node, "a bystander");
-  bystander.set_up(kSource);
+  bystander.set_up(kLimitKernels);
   Client client(node, "a culprit");
   const pid_t worker = node.worker_of("a culprit");
-  ASSERT_EQ(client.set_up(kSource).status, 0);
+  ASSERT_EQ(client.set_up(kLimitKernels).status, 0);
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
               FillBuffer{command(99), kBuffer, Bytes(4), 0, 64}, CreateKernel{kKernel, kProgram, "endless"},
               CreateKernel{kOtherKernel, kProgram, "add"},
@@ -38,7 +38,7 @@ TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
 TEST(KernelLimit, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount) {
   const Node node({"--kernel-timeout", "1"});
   Client client(node);
-  ASSERT_EQ(client.set_up(kSource).status, 0);
+  ASSERT_EQ(client.set_up(kLimitKernels).status, 0);
   client.send(
       CreateBuffer{kBuffer, kContext, kReadWrite, 64}, CreateKernel{kOtherKernel, kProgram, "add"},
       AwaitRemote{900, kContext},

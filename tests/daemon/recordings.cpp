@@ -7,7 +7,7 @@
 namespace clique::test {
 namespace {
 
-constexpr const char* kSource =
+constexpr const char* kRecordedKernels =
     "kernel void add(global int* data, int amount) { data[get_global_id(0)] += amount; }";
 
 constexpr ObjectId kRecording = 7;
@@ -27,7 +27,7 @@ class Recordings : public testing::Test {
 
   /// A session with a kernel, and a buffer of zeros.
   void prepare(Client& client) {
-    client.set_up(kSource);
+    client.set_up(kRecordedKernels);
     client.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateKernel{kKernel, kProgram, "add"},
                 FillBuffer{command(100, 0), kBuffer, Bytes(4), 0, kSize});
   }

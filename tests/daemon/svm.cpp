@@ -6,7 +6,7 @@
 namespace clique::test {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kSvmKernels = R"(
   kernel void follow(global int* global* where, int value) { **where = value; }
   kernel void add(global int* data, int amount) { *data += amount; }
 )";
@@ -15,7 +15,7 @@ constexpr std::int32_t kAllocationFailure = -4;
 class Svm : public testing::Test {
  protected:
   Svm() {
-    client_.set_up(kSource);
+    client_.set_up(kSvmKernels);
     client_.send(CreateKernel{kKernel, kProgram, "follow"}, CreateKernel{kOtherKernel, kProgram, "add"});
   }
   template <typename T>
@@ -87,7 +87,7 @@ TEST_F(Svm, GivenPointersThatBreakARuleThenTheSessionEnds) {
        {launch(pointer_arg(0, 10, 100), {}), launch(pointer_arg(0, 12, 0), {}), launch(short_offset, {}),
         launch(pointer_arg(0, 10, 0), {12}), launch(pointer_arg(0, 10, 0), {13})}) {
     Client client(node_);
-    client.set_up(kSource);
+    client.set_up(kSvmKernels);
     client.send(CreateKernel{kOtherKernel, kProgram, "add"},
                 CreateBuffer{10, kContext, kReadWrite, 100, address_},
                 CreateBuffer{12, kContext, kReadWrite, 100}, wrong);

@@ -20,7 +20,7 @@ namespace {
 using Random = std::mt19937_64;
 
 /// Inputs do not grow beyond this by mutation.
-constexpr std::size_t kLongest = 64U << 10U;
+constexpr std::size_t kLongestInput = 64U << 10U;
 
 std::size_t below(Random& random, std::size_t limit) {
   return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
@@ -66,7 +66,7 @@ void mutate(std::string& text, const std::vector<std::string>& seeds, Random& ra
     default:
       for (std::size_t i = at; i < std::min(at + 8, text.size()); ++i) text[i] = random_byte(random);
   }
-  if (text.size() > kLongest) text.resize(kLongest);
+  if (text.size() > kLongestInput) text.resize(kLongestInput);
 }
 
 std::span<const std::uint8_t> present;

@@ -12,6 +12,8 @@ std::optional<ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.shape) : std::nullopt;
 }
 
+}  // namespace
+
 /// A wait list in the form that the driver's enqueue calls take, with a reference to each event.
 class WaitList {
  public:
@@ -28,8 +30,6 @@ class WaitList {
   std::vector<cl_event> events_;
   std::vector<Handle<cl_event>> references_;
 };
-
-}  // namespace
 
 /// A transfer on its way out. Its parts are read one after the other, a few ahead of what has been sent. Main
 /// thread, unless said otherwise.

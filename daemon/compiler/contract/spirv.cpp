@@ -18,9 +18,9 @@ constexpr std::uint32_t kMagic = 0x07230203;
 constexpr std::size_t kHeaderWords = 5;
 
 /// Major version of clique-compiler's LLVM, which reads bitcode of its own and older versions.
-constexpr int kLatest = 19;
+constexpr int kLatestTranslator = 19;
 /// Older translators lack options that clique-compiler uses.
-constexpr int kOldest = 14;
+constexpr int kOldestTranslator = 14;
 
 /// Where to look for programs if PATH is not set.
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
@@ -38,7 +38,7 @@ std::string find_program(const std::string& name) {
 
 std::string find_path() {
   if (const auto path = environment("CLIQUE_SPIRV_TRANSLATOR")) return *path;
-  for (int version = kLatest; version >= kOldest; --version)
+  for (int version = kLatestTranslator; version >= kOldestTranslator; --version)
     if (auto path = find_program("llvm-spirv-" + std::to_string(version)); !path.empty()) return path;
   return find_program("llvm-spirv");
 }

@@ -17,12 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRemedy =
     "install NVIDIA's NVRTC (libnvrtc.so, a part of the CUDA toolkit) on the node, or set CLIQUE_NVRTC to "
-    "its "
-    "path";
+    "its path";
 
 // Major versions of CUDA, as in the library's name.
-constexpr int kLatest = 20;
-constexpr int kOldest = 12;
+constexpr int kLatestCuda = 20;
+constexpr int kOldestCuda = 12;
 
 std::vector<std::string> toolkits_of_environment() {
   std::vector<std::string> folders;
@@ -36,7 +35,7 @@ const std::vector<std::string> kPackagedToolkits{"/usr/local/cuda", "/opt/cuda",
 /// Opens the latest libnvrtc.so.N in `folder`; an empty `folder` stands for the loader's search path. Null if
 /// there is none.
 void* open_any(const std::string& folder) {
-  for (int version = kLatest; version >= kOldest; --version) {
+  for (int version = kLatestCuda; version >= kOldestCuda; --version) {
     const std::string name = "libnvrtc.so." + std::to_string(version);
     const std::string path = folder.empty() ? name : (fs::path(folder) / name).string();
     // Never closed: threads that the library starts live as long as the process.

@@ -9,7 +9,7 @@ namespace {
 
 /// Each thread writes 8 bytes at a time, of a pattern that was repeated to fill 128 bytes:
 /// for (i = index of the thread; i < count; i += number of threads) to[i] = pattern[i & 15].
-constexpr const char* kPtx = R"(
+constexpr const char* kFillPtx = R"(
 .version 6.0
 .target sm_50
 .address_size 64
@@ -52,7 +52,7 @@ done:
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kMostGroups = 4096;
 
-struct Parameters {
+struct FillParameters {
   CUdeviceptr to;
   std::uint64_t count;
   alignas(16) std::uint8_t pattern[128];
@@ -81,7 +81,7 @@ std::span<const std::uint8_t> shortest(std::span<const std::uint8_t> pattern) {
 
 void Filler::load() {
   CUmodule module = nullptr;
-  CLIQUE_CUDA(ModuleLoadData(&module, kPtx));
+  CLIQUE_CUDA(ModuleLoadData(&module, kFillPtx));
   CLIQUE_CUDA(ModuleGetFunction(&kernel_, module, "clique_fill"));
 }
 
@@ -103,7 +103,7 @@ void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::
       break;
   }
   if (kernel_ == nullptr) load();
-  Parameters parameters{address, size / 8, {}};
+  FillParameters parameters{address, size / 8, {}};
   for (std::size_t at = 0; at < sizeof parameters.pattern; at += pattern.size())
     std::copy(pattern.begin(), pattern.end(), parameters.pattern + at);
   Grid grid;

@@ -11,7 +11,7 @@ namespace {
 /// One group runs for (i = index of the thread; i < count; i += number of threads) to[i] = from[i], where an
 /// element is 4 bytes or, if `units` is 1, becomes an EarlyUnit. When all threads are done, *word = number.
 /// The fence of one thread covers the whole group's writes, since the barrier is before it.
-constexpr const char* kPtx = R"(
+constexpr const char* kSmallReadPtx = R"(
 .version 6.0
 .target sm_50
 .address_size 64
@@ -67,7 +67,7 @@ done:
 constexpr std::uint32_t kWarp = 32;
 constexpr std::uint32_t kMostThreads = 256;
 
-struct Parameters {
+struct SmallReadParameters {
   const void* to;
   CUdeviceptr from;
   CUdeviceptr word;
@@ -75,14 +75,15 @@ struct Parameters {
   std::uint32_t number;
   std::uint64_t units;
 };
-static_assert(sizeof(Parameters) == 5 * 8, "the driver refuses a block larger than the kernel's parameters");
+static_assert(sizeof(SmallReadParameters) == 5 * 8,
+              "the driver refuses a block larger than the kernel's parameters");
 
 }  // namespace
 
 void SmallReads::load() {
   CUmodule module = nullptr;
   CUfunction kernel = nullptr;
-  CUresult result = driver().ModuleLoadData(&module, kPtx);
+  CUresult result = driver().ModuleLoadData(&module, kSmallReadPtx);
   if (result == CUDA_SUCCESS) result = driver().ModuleGetFunction(&kernel, module, "clique_small_read");
   if (result == CUDA_SUCCESS)
     kernel_.store(kernel, std::memory_order_release);
@@ -92,9 +93,9 @@ void SmallReads::load() {
 }
 
 void SmallReads::launch(const Read& read, CUstream stream) {
-  Parameters parameters{read.to,     read.from,
-                        read.word,   static_cast<std::uint32_t>(read.size / kUnit),
-                        read.number, static_cast<std::uint64_t>(read.layout)};
+  SmallReadParameters parameters{read.to,     read.from,
+                                 read.word,   static_cast<std::uint32_t>(read.size / kUnit),
+                                 read.number, static_cast<std::uint64_t>(read.layout)};
   Grid grid;
   grid.groups = {1, 1, 1};
   grid.items = {std::min((parameters.count + kWarp - 1) / kWarp * kWarp, kMostThreads), 1, 1};

@@ -13,7 +13,7 @@ namespace clique::daemon::cuda {
 
 namespace {
 /// Size of the window: enough for several transfers at a time, but only a small share of the GPU's memory.
-constexpr std::size_t kMostBytes = 512U << 20U;
+constexpr std::size_t kLargestWindow = 512U << 20U;
 constexpr std::size_t kLeastShare = 32;
 /// CUDA aligns its own allocations to this, and copies between such addresses are the fastest.
 constexpr std::size_t kAlignment = 256;
@@ -39,7 +39,7 @@ bool Window::make() {
   CUdeviceptr memory = 0;
   std::size_t size = 0;
   CUresult result = driver().DeviceTotalMem(&size, device_);
-  size = std::min(kMostBytes, size / kLeastShare);
+  size = std::min(kLargestWindow, size / kLeastShare);
   if (result == CUDA_SUCCESS) result = driver().MemAlloc(&memory, size);
   if (result == CUDA_SUCCESS) {
     result = driver().IpcGetMemHandle(&handle, memory);

@@ -12,7 +12,7 @@ namespace {
 
 /// A transfer; it is complete once *token is true.
 using Token = std::shared_ptr<bool>;
-using Map = RangeMap<Token>;
+using TokenMap = RangeMap<Token>;
 
 constexpr std::uint64_t kLarge = 64U << 20U;
 
@@ -43,7 +43,7 @@ class Spread {
 
  private:
   std::uint64_t size_;
-  std::vector<Map::Copy> copies_;
+  std::vector<TokenMap::Copy> copies_;
   Arrivals<Token> arrivals_{[](const Token& token) { return *token; }};
 };
 
@@ -105,7 +105,7 @@ TEST(Arrivals, GivenHostThenItIsAskedLast) {
 
 TEST(Arrivals, GivenOtherRangesThenTheyDoNotCount) {
   Arrivals<Token> arrivals([](const Token& token) { return *token; });
-  const std::vector<Map::Copy> copies{{0, {}}, {1, {}}};
+  const std::vector<TokenMap::Copy> copies{{0, {}}, {1, {}}};
   const auto any = [](Holder) { return true; };
   const auto token = std::make_shared<bool>(false);
   arrivals.add(0, 2, 0, kLarge, token, 1);

@@ -25,7 +25,7 @@ namespace {
 
 using protocol::KernelArg;
 
-protocol::ArgDescription arg(const char* type, std::uint32_t address) {
+protocol::ArgDescription described_arg(const char* type, std::uint32_t address) {
   return {address, CL_KERNEL_ARG_ACCESS_NONE, type, 0, "name", 0};
 }
 
@@ -84,9 +84,9 @@ struct Node {
   std::atomic<cl_int> status{CL_SUCCESS};
   std::atomic<bool> silent{false};
   /// The arguments of the program's kernel.
-  std::vector<protocol::ArgDescription> args{arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
-                                             arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
-                                             arg("int*", CL_KERNEL_ARG_ADDRESS_LOCAL)};
+  std::vector<protocol::ArgDescription> args{described_arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
+                                             described_arg("int", CL_KERNEL_ARG_ADDRESS_PRIVATE),
+                                             described_arg("int*", CL_KERNEL_ARG_ADDRESS_LOCAL)};
   std::vector<protocol::CreateBuffer> buffers;
   std::vector<protocol::CreateProgram> programs;
   std::vector<protocol::BuildProgram> builds;
@@ -224,7 +224,7 @@ TEST_F(ProgramOnNodes, AKernelIsFoundByEitherName) {
 }
 
 TEST_F(ProgramOnNodes, EightBytesOfNoKindAreABufferWhereTheyAreTheHandleOfOne) {
-  auto eight_bytes = arg("", 0);
+  auto eight_bytes = described_arg("", 0);
   eight_bytes.size = 8;
   for (Node* node : {&a, &b}) node->look([&] { node->args = {eight_bytes}; });
   ASSERT_EQ(CL_SUCCESS, build());
@@ -328,7 +328,8 @@ TEST_F(ProgramOnNodes, ObjectsAreReleasedWhereTheyWere) {
 class KernelMemory : public ProgramOnNodes {
  protected:
   KernelMemory() {
-    KernelFunction function = function_of({"k", "", 1, {arg("int*", CL_KERNEL_ARG_ADDRESS_GLOBAL)}, {}}, {});
+    KernelFunction function =
+        function_of({"k", "", 1, {described_arg("int*", CL_KERNEL_ARG_ADDRESS_GLOBAL)}, {}}, {});
     function.devices.push_back(on_device(a.device, {}, {}));
     kernel = Ref<Kernel>(new Kernel(program, std::make_shared<const KernelFunction>(function)));
     buffer = Ref<Memory>(new Buffer(context, CL_MEM_READ_WRITE, 64, nullptr, {}));
@@ -393,7 +394,8 @@ class KernelPointers : public ProgramOnNodes {
         new Device(*a.worker, 0, {{{CL_DEVICE_SVM_CAPABILITIES, capabilities}}, {}}, nullptr, {}));
     context = Ref<Context>(new Context({with, b.device}, {}, nullptr, nullptr));
     program = Program::from_source(context, "source");
-    KernelFunction function = function_of({"k", "", 1, {arg("int*", CL_KERNEL_ARG_ADDRESS_GLOBAL)}, {}}, {});
+    KernelFunction function =
+        function_of({"k", "", 1, {described_arg("int*", CL_KERNEL_ARG_ADDRESS_GLOBAL)}, {}}, {});
     function.devices.push_back(on_device(with, {}, {}));
     function.devices.push_back(on_device(b.device, {}, {}));
     kernel = Ref<Kernel>(new Kernel(program, std::make_shared<const KernelFunction>(function)));

@@ -11,36 +11,36 @@
 namespace clique::icd {
 namespace {
 
-using Map = RangeMap<int>;
+using IntMap = RangeMap<int>;
 
 /// Later tokens of a holder supersede earlier even ones, as commands of one in-order queue do.
 auto supersedes_even = [](int earlier) { return earlier % 2 == 0; };
 
-std::vector<Holder> holders_at(Map& map, std::uint64_t at) {
+std::vector<Holder> holders_at(IntMap& map, std::uint64_t at) {
   std::vector<Holder> holders;
-  map.visit(at, at + 1, [&](Map::Piece& piece) {
+  map.visit(at, at + 1, [&](IntMap::Piece& piece) {
     for (const auto& copy : piece.copies) holders.push_back(copy.holder);
   });
   return holders;
 }
 
 TEST(RangeMap, GivenNothingWrittenThenNothingIsVisited) {
-  Map map;
-  map.visit(0, 100, [](Map::Piece&) { FAIL(); });
+  IntMap map;
+  map.visit(0, 100, [](IntMap::Piece&) { FAIL(); });
   EXPECT_TRUE(map.empty());
 }
 
 TEST(RangeMap, GivenPartlyWrittenRangeWhenVisitedThenPiecesAreClipped) {
-  Map map;
+  IntMap map;
   map.write(10, 20, 1, 7, supersedes_even);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
-  map.visit(15, 40, [&](Map::Piece& piece) { seen.emplace_back(piece.begin, piece.end); });
+  map.visit(15, 40, [&](IntMap::Piece& piece) { seen.emplace_back(piece.begin, piece.end); });
   EXPECT_EQ((std::vector<std::pair<std::uint64_t, std::uint64_t>>{{15, 20}}), seen);
   EXPECT_EQ(1U, map.pieces().size()) << "equal neighbours are joined again";
 }
 
 TEST(RangeMap, GivenCopiesWhenOneHolderWritesThenTheOthersAreStale) {
-  Map map;
+  IntMap map;
   map.write(0, 100, 1, 1, supersedes_even);
   map.add_copy(0, 100, 2, 3);
   EXPECT_EQ((std::vector<Holder>{1, 2}), holders_at(map, 50));
@@ -53,7 +53,7 @@ TEST(RangeMap, GivenCopiesWhenOneHolderWritesThenTheOthersAreStale) {
 }
 
 TEST(RangeMap, GivenSoleHolderWhenItWritesAgainThenUnorderedTokensStay) {
-  Map map;
+  IntMap map;
   map.write(0, 10, 1, 1, supersedes_even);
   map.write(0, 10, 1, 2, supersedes_even);
   map.write(0, 10, 1, 4, supersedes_even);
@@ -62,14 +62,14 @@ TEST(RangeMap, GivenSoleHolderWhenItWritesAgainThenUnorderedTokensStay) {
 }
 
 TEST(RangeMap, GivenDroppedHolderThenItsContentIsLostOnlyWhereNobodyElseHasIt) {
-  Map map;
+  IntMap map;
   map.write(0, 10, 1, 1, supersedes_even);
   map.add_copy(0, 5, 2, 3);
   map.drop(1);
   EXPECT_EQ((std::vector<Holder>{2}), holders_at(map, 4));
   EXPECT_TRUE(holders_at(map, 5).empty());
   int visited = 0;
-  map.visit(5, 10, [&](Map::Piece& piece) { visited += piece.copies.empty() ? 1 : 0; });
+  map.visit(5, 10, [&](IntMap::Piece& piece) { visited += piece.copies.empty() ? 1 : 0; });
   EXPECT_EQ(1, visited) << "lost content is not the same as content never written";
 }
 
@@ -77,7 +77,7 @@ TEST(RangeMap, GivenRandomOperationsThenEveryByteHasTheHoldersOfTheModel) {
   constexpr std::uint64_t kSize = 64;
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    Map map;
+    IntMap map;
     std::array<std::set<Holder>, kSize> model;
     for (int step = 0; step < 100; ++step) {
       const std::uint64_t a = random() % (kSize + 1);

@@ -5,7 +5,7 @@
 namespace clique::protocol {
 namespace {
 
-PublicKey key_of(std::uint8_t first, std::uint8_t step) {
+PublicKey key_from(std::uint8_t first, std::uint8_t step) {
   PublicKey::Bytes bytes{};
   for (std::uint8_t& byte : bytes) {
     byte = first;
@@ -16,18 +16,18 @@ PublicKey key_of(std::uint8_t first, std::uint8_t step) {
 
 TEST(PublicKey, TextAndFingerprintAreThoseOfOtherTools) {
   // printf '\0\1…\37' | base64, and | sha256sum | xxd -r -p | base64
-  const PublicKey key = key_of(0, 1);
+  const PublicKey key = key_from(0, 1);
   EXPECT_EQ(key.text(), "ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
   EXPECT_EQ(key.fingerprint(), "SHA256:Yw3NKWbEM2aRElRIu7JbT/QSpJxzLbLIq8G4WBvXEN0");
 }
 
 TEST(PublicKey, ReadsWhatItWrites) {
-  for (const PublicKey& key : {key_of(0, 0), key_of(255, 0), key_of(7, 13)})
+  for (const PublicKey& key : {key_from(0, 0), key_from(255, 0), key_from(7, 13)})
     EXPECT_EQ(PublicKey::parse(key.text()), key);
 }
 
 TEST(PublicKey, HasOneSpelling) {
-  const std::string text = key_of(7, 13).text();
+  const std::string text = key_from(7, 13).text();
   ASSERT_EQ(text.size(), 52U);
   std::string other_bits = text;
   ++other_bits[text.size() - 2];  // the last character before '=' has two bits that mean nothing
