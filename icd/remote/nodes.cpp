@@ -283,6 +283,13 @@ bool Node::available() {
   return available_;
 }
 
+void Node::say_lost(const std::string& why) {
+  if (birthplace_.foreign() || said_lost_.exchange(true)) return;
+  say(why +
+      ". The session with this node is lost, and commands for its devices fail. To use them again, "
+      "start the program again");
+}
+
 void Node::say_goodbye() {
   // Does not wait for a session that another thread is opening at this moment.
   const std::unique_lock lock(mutex_, std::try_to_lock);

@@ -1,6 +1,7 @@
 // The nodes of the cluster.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "icd/remote/link.hpp"
+#include "icd/remote/process.hpp"
 #include "protocol/descriptions.hpp"
 
 namespace clique::icd {
@@ -35,16 +37,22 @@ class Node {
   /// True if the node would open a session, as it said within the last second. Asks it if need be, which
   /// takes the connect timeout at most.
   bool available();
+  /// Reports on standard error that the session is lost, the first time that it is called: a node's workers
+  /// are mostly lost together. Does nothing in a forked child of the process that made the node.
+  /// @param why names the node and the cause, as Reports::lost
+  void say_lost(const std::string& why);
   /// Calls Link::say_goodbye() of all links.
   void say_goodbye();
 
  private:
+  const Birthplace birthplace_;
   const std::string name_;
   const std::vector<protocol::Driver> drivers_;
   const Open open_;
   const Ask ask_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Link>> links_;  // one for each of drivers_; null: not opened
+  std::atomic<bool> said_lost_{false};
   bool available_ = true;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };

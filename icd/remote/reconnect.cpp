@@ -25,8 +25,7 @@ const char* reason_for(Monitor::End end) {
   switch (end) {
     case Monitor::End::Refused:
       return "the worker's port refused the connection. Check the firewalls on the way, and whether the "
-             "node's "
-             "worker-ports are open";
+             "node's worker-ports are open";
     case Monitor::End::Handshake:
       return "the worker's port does not speak Clique's protocol";
     default:

@@ -164,7 +164,10 @@ void Worker::failed(protocol::Failed&& failure) {
 void Worker::unreachable(protocol::PeerId peer) {
   for (const Ref<Context>& context : contexts())
     for (Worker* other : context->workers())
-      if (other->index() == peer) other->link().give_up("node " + node_.name() + " can no longer reach it");
+      if (other->index() == peer)
+        other->link().give_up(
+            "node " + node_.name() +
+            " can no longer reach it. Check the network and the firewalls between the two nodes");
 }
 
 void Worker::peer_lost(const Worker& peer) {
@@ -179,6 +182,8 @@ void Worker::peer_lost(const Worker& peer) {
 }
 
 void Worker::lost(const std::string& reason) {
+  // First, because the program may end as soon as it notices.
+  node_.say_lost(reason);
   pending_->lose();
   std::vector<Ref<Event>> pushes;
   {

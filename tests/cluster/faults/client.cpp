@@ -92,6 +92,7 @@ TEST_F(LostClient, EndInOrderLeavesNoWorker) {
   Child client = start_test("ClientProcess.DISABLED_EndsInOrder", {{"CLIQUE_NODES", node.address()}});
   const pid_t pid = client.pid();
   EXPECT_EQ(0, client.wait(std::chrono::seconds(60))) << client.output();
+  EXPECT_EQ(std::string::npos, client.output().find("clique: ")) << client.output();
   const pid_t worker = node.worker(pid);
   EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !alive(worker); })) << node.log();
 }
@@ -118,6 +119,7 @@ TEST_F(Embedded, KilledClientLeavesNoWorker) {
 TEST_F(Embedded, EndInOrderLeavesNoWorker) {
   Child client = start("ClientProcess.DISABLED_EndsInOrder");
   EXPECT_EQ(0, client.wait(std::chrono::seconds(60))) << client.output();
+  EXPECT_EQ(std::string::npos, client.output().find("clique: ")) << client.output();
   EXPECT_TRUE(eventually(std::chrono::seconds(2), [&] { return !some_left(); }));
 }
 

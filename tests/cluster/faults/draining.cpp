@@ -49,8 +49,11 @@ TEST_F(Draining, DevicesAreNotAvailableOnceTheNodeHasStopped) {
   const Event running = start_endless(queues[0]);
   drain();
   EXPECT_TRUE(available(0));
-  ASSERT_EQ(0, ::kill(nodes[0].daemon().pid(), SIGTERM));
-  EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, running.ptr())));
+  const std::string said = stderr_of([&] {
+    ASSERT_EQ(0, ::kill(nodes[0].daemon().pid(), SIGTERM));
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, running.ptr())));
+  });
+  EXPECT_EQ(0U, said.find("clique: node alpha: the worker ended the session: ")) << said;
   EXPECT_LT(status_of(running), 0);
   EXPECT_EQ(0, nodes[0].daemon().wait(kLossLimit)) << nodes[0].log();
   EXPECT_FALSE(available(0));

@@ -1,5 +1,6 @@
 // Workers that die or stop answering while commands are pending.
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <numeric>
@@ -87,6 +88,19 @@ TEST_F(LostWorker, NewCommandsFailAtOnce) {
     EXPECT_LT(status_of(event), 0);
   }
   EXPECT_LT(since.elapsed().count(), 500);
+}
+
+TEST_F(LostWorker, IsReportedOnce) {
+  const std::string said = stderr_of([&] {
+    const Event running = start_endless(queues[0]);
+    ASSERT_EQ(0, ::kill(nodes[0].worker(), SIGKILL));
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clWaitForEvents(1, running.ptr())));
+    EXPECT_NE(CL_SUCCESS, WITHIN(kLossLimit, clFinish(queues[0])));
+    expect_works(queues[1], 2);
+  });
+  EXPECT_EQ(0U, said.find("clique: node alpha: the connection was closed")) << said;
+  EXPECT_NE(std::string::npos, said.find("start the program again\n")) << said;
+  EXPECT_EQ(1, std::count(said.begin(), said.end(), '\n')) << said;
 }
 
 TEST_F(LostWorker, DependantsOnTheOtherNodeFail) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +73,24 @@ protocol::Offer offer(const std::string& node, std::uint32_t drivers = 1) {
   protocol::Offer offer{protocol::kVersion, node, {}};
   for (std::uint32_t id = 0; id < drivers; ++id) offer.drivers.push_back({id, {}});
   return offer;
+}
+
+TEST(Nodes, AreReportedLostOnceByTheProcessThatHasTheSession) {
+  Node node("one", {}, [] { return std::vector<std::unique_ptr<Link>>(); }, [] { return true; });
+  testing::internal::CaptureStderr();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    node.say_lost("node one: in a child");
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  node.say_lost("node one: the cable is cut");
+  node.say_lost("node one: the cable is still cut");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "clique: node one: the cable is cut. The session with this node is lost, and commands for its "
+            "devices fail. To use them again, start the program again\n");
 }
 
 TEST(Nodes, AreOpenedInTheirOrder) {
