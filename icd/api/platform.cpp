@@ -5,6 +5,7 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/common/settings.hpp"
 #include "icd/core/objects/extensions.hpp"
 
 namespace clique::icd::api {
@@ -28,7 +29,8 @@ cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id* p
           "platforms and num_platforms are NULL");
   if (num_platforms != nullptr) *num_platforms = Platform::offered() ? 1 : 0;
   require(Platform::offered(), CL_PLATFORM_NOT_FOUND_KHR,
-          "CLIQUE_WORKER is set: this process is a worker, which offers no platform");
+          is_off() ? "CLIQUE_NODES is off, so there is no platform"
+                   : "CLIQUE_WORKER is set: this process is a worker, which offers no platform");
   if (platforms != nullptr) platforms[0] = Platform::handle();
   return CL_SUCCESS;
 }

@@ -188,6 +188,10 @@ bool logs_failures() {
   return environment("CLIQUE_LOG") == "debug";
 }
 
+bool is_off() {
+  return environment("CLIQUE_NODES") == "off";
+}
+
 bool is_worker() {
   return environment("CLIQUE_WORKER").has_value();
 }

@@ -23,7 +23,8 @@ struct SettingInfo {
 
 /// The environment variables that users set.
 inline constexpr std::array kVariables{
-    SettingInfo{"CLIQUE_NODES", "none", "the nodes, separated by commas; empty: this host"},
+    SettingInfo{"CLIQUE_NODES", "none",
+                "the nodes, separated by commas; empty: this host; off: the platform is not offered"},
     SettingInfo{
         "CLIQUE_DEVICES", "all",
         "the devices to offer, in this order: positions in the full list, and parts of device or node "
@@ -149,6 +150,8 @@ std::string device_choice();
 std::optional<std::string> daemon_path();
 /// CLIQUE_LOG is "debug".
 bool logs_failures();
+/// CLIQUE_NODES is "off": this process does not use Clique.
+bool is_off();
 /// CLIQUE_WORKER is set: this process serves the platform to others, and must not be its client.
 bool is_worker();
 

@@ -75,7 +75,7 @@ cl_platform_id Platform::handle() {
 }
 
 bool Platform::offered() {
-  static const bool result = !is_worker();
+  static const bool result = !is_worker() && !is_off();
   return result;
 }
 

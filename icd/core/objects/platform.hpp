@@ -32,7 +32,7 @@ class Platform {
   /// Throws Error(CL_INVALID_PLATFORM) for any other handle.
   static Platform& get(cl_platform_id handle);
   /// False in a process that serves this platform to others (CLIQUE_WORKER is set) and must not become its
-  /// own client.
+  /// client, and where the user has switched Clique off (CLIQUE_NODES=off).
   static bool offered();
 
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }

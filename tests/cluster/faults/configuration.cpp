@@ -94,6 +94,15 @@ TEST_F(Configuration, FileThatIsNoToml) {
   EXPECT_NE(std::string::npos, text.find(file().string() + ":3:")) << text;
 }
 
+TEST_F(Configuration, OffMeansNoPlatform) {
+  write("nodes = [\"127.0.0.1:1\"]\n");
+  use_nodes({"off"});
+  cl_uint platforms = 99;
+  EXPECT_EQ("", stderr_of([&] { clGetPlatformIDs(0, nullptr, &platforms); }));
+  // CTest installs no other platform.
+  EXPECT_EQ(0U, platforms);
+}
+
 TEST_F(Configuration, WrongEnvironment) {
   use_nodes({"a:b:c:d]", "e"});
   const std::string text = messages_when_opened();
