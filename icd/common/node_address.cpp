@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <utility>
 
+#include "icd/common/host_list.hpp"
 #include "icd/common/setting_text.hpp"
 #include "icd/common/settings.hpp"
 
@@ -60,15 +63,40 @@ NodeAddress parse_node(std::string_view text) {
   return address;
 }
 
+std::vector<NodeAddress> parse_nodes(std::string_view entry) {
+  std::vector<NodeAddress> nodes;
+  for (const std::string& node : expand_host_list(trimmed(entry))) nodes.push_back(parse_node(node));
+  return nodes;
+}
+
 std::vector<NodeAddress> parse_node_list(std::string_view text) {
   std::vector<NodeAddress> nodes;
   while (!text.empty()) {
-    const auto comma = std::min(text.find(','), text.size());
-    const std::string_view entry = trimmed(text.substr(0, comma));
-    if (!entry.empty()) nodes.push_back(parse_node(entry));
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    bool inside = false;
+    const auto* const comma = std::find_if(text.begin(), text.end(), [&inside](char c) {
+      inside = c == '[' || (inside && c != ']');
+      return c == ',' && !inside;
+    });
+    const auto size = static_cast<std::size_t>(comma - text.begin());
+    const std::string_view entry = trimmed(text.substr(0, size));
+    if (!entry.empty()) {
+      const auto more = parse_nodes(entry);
+      nodes.insert(nodes.end(), more.begin(), more.end());
+    }
+    text.remove_prefix(std::min(size + 1, text.size()));
   }
   return nodes;
+}
+
+std::vector<NodeAddress> remove_repeated(std::vector<NodeAddress>& nodes) {
+  std::vector<NodeAddress> once;
+  std::vector<NodeAddress> repeated;
+  for (NodeAddress& node : nodes) {
+    auto& list = std::find(once.begin(), once.end(), node) == once.end() ? once : repeated;
+    list.push_back(std::move(node));
+  }
+  nodes = std::move(once);
+  return repeated;
 }
 
 }  // namespace clique::icd

@@ -22,7 +22,13 @@ struct NodeAddress {
 /// Reads one node: HOST, HOST:PORT or [IPv6 ADDRESS]:PORT. Throws SettingError, which does not say where the
 /// text comes from.
 NodeAddress parse_node(std::string_view text);
-/// Reads nodes separated by commas. Ignores blanks and empty entries. Throws SettingError.
+/// Reads the nodes that one entry stands for: a node, or a host list (expand_host_list). Throws SettingError,
+/// as parse_node().
+std::vector<NodeAddress> parse_nodes(std::string_view entry);
+/// Reads entries separated by commas outside of brackets. Ignores blanks and empty entries. Throws
+/// SettingError.
 std::vector<NodeAddress> parse_node_list(std::string_view text);
+/// Removes nodes that are in the list already. @returns the removed ones
+std::vector<NodeAddress> remove_repeated(std::vector<NodeAddress>& nodes);
 
 }  // namespace clique::icd

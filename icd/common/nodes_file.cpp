@@ -1,6 +1,10 @@
 // nodes.toml.
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "icd/common/host_list.hpp"
 #include "icd/common/setting_text.hpp"
 #include "icd/common/settings.hpp"
 #include "protocol/toml.hpp"
@@ -78,7 +82,7 @@ class TomlReader {
     for (const toml::node& entry : *list) {
       const auto text = entry.value_exact<std::string>();
       if (!text) fail(entry, "a node is written as a string, such as \"b:7890\"");
-      at(entry, [&] { settings.nodes.push_back(parse_node(*text)); });
+      at(entry, [&] { append(parse_nodes(*text), settings); });
     }
   }
 
@@ -88,28 +92,35 @@ class TomlReader {
     for (const toml::node& entry : *tables) {
       const toml::table* table = entry.as_table();
       if (!table) fail(entry, "node is a list of tables; write [[node]], then host = \"...\" below it");
-      settings.nodes.push_back(read_node_table(*table));
+      append(read_node_table(*table), settings);
     }
   }
 
-  NodeAddress read_node_table(const toml::table& table) const {
-    NodeAddress node;
+  static void append(const std::vector<NodeAddress>& nodes, NodeSettings& settings) {
+    settings.nodes.insert(settings.nodes.end(), nodes.begin(), nodes.end());
+  }
+
+  std::vector<NodeAddress> read_node_table(const toml::table& table) const {
+    std::vector<std::string> hosts;
+    std::uint16_t port = NodeAddress().port;
     for (const auto& [key, value] : table) {
       if (key == "host") {
         const auto host = value.value_exact<std::string>();
         if (!host || trimmed(*host).empty()) fail(value, "host takes a name or an address as a string");
-        node.host = trimmed(*host);
+        at(value, [&] { hosts = expand_host_list(trimmed(*host)); });
       } else if (key == "port") {
-        const auto port = value.value_exact<std::int64_t>();
-        if (!port || *port < 1 || *port > 65535) fail(value, "port takes a number from 1 to 65535");
-        node.port = static_cast<std::uint16_t>(*port);
+        const auto number = value.value_exact<std::int64_t>();
+        if (!number || *number < 1 || *number > 65535) fail(value, "port takes a number from 1 to 65535");
+        port = static_cast<std::uint16_t>(*number);
       } else {
         fail_at(path_, key.source(),
                 "unknown key " + in_quotes(key.str()) + " of a [[node]]; known are host and port");
       }
     }
-    if (node.host.empty()) fail(table, "a [[node]] needs host = \"...\"");
-    return node;
+    if (hosts.empty()) fail(table, "a [[node]] needs host = \"...\"");
+    std::vector<NodeAddress> nodes;
+    for (const std::string& host : hosts) nodes.push_back({host, port});
+    return nodes;
   }
 
   const toml::table& file_;

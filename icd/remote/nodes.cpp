@@ -301,7 +301,10 @@ void Node::say_goodbye() {
 std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
   std::vector<std::unique_ptr<Node>> nodes;
   try {
-    const NodeSettings settings = NodeSettings::read();
+    NodeSettings settings = NodeSettings::read();
+    for (const NodeAddress& node : remove_repeated(settings.nodes))
+      say_once("node '" + node.text() +
+               "' is listed more than once, and used once; remove the other entries");
     protocol::set_spin_time(settings.spin_time);
     if (settings.nodes.empty()) {
       nodes.push_back(start_node(zmq, settings));

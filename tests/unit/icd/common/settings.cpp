@@ -38,6 +38,39 @@ TEST(NodeList, TakesNamesPortsAndBracketedAddresses) {
   EXPECT_EQ(nodes[0].text(), "a:7890");
 }
 
+TEST(NodeList, TakesHostLists) {
+  const auto nodes = parse_node_list("node[01-02,7], gpu[9-10]:1,r[1-2]n[08,3]x,[::1]");
+  const std::vector<NodeAddress> expected{
+      {"node01", 7890}, {"node02", 7890}, {"node7", 7890},  {"gpu9", 1},     {"gpu10", 1},
+      {"r1n08x", 7890}, {"r1n3x", 7890},  {"r2n08x", 7890}, {"r2n3x", 7890}, {"::1", 7890}};
+  EXPECT_EQ(nodes, expected);
+  EXPECT_EQ(parse_node_list("n[0098-1001]").at(2).host, "n0100");
+  EXPECT_EQ(parse_node_list("n[1-1024]").size(), 1024U);
+}
+
+TEST(NodeList, ExplainsWhatIsWrongWithHostLists) {
+  const std::string remedy = "; write for example node[01-04,7]";
+  EXPECT_EQ(list_failure("a,node[01-x]"),
+            "node 'node[01-x]': '01-x' at character 6 is neither a number nor a range of numbers" + remedy);
+  EXPECT_EQ(list_failure("n[1,]"),
+            "node 'n[1,]': '' at character 5 is neither a number nor a range of numbers" + remedy);
+  EXPECT_EQ(list_failure("n[1,7-3]"),
+            "node 'n[1,7-3]': '7-3' at character 5 is a range that ends before it begins" + remedy);
+  EXPECT_EQ(list_failure("n[1,2"), "node 'n[1,2': the bracket at character 2 is not closed" + remedy);
+  EXPECT_NE(list_failure("n1]").find("is not a host"), std::string::npos);
+  for (const char* const list : {"n[1-1025]", "n[0-4294967295]", "n[1-1000,1-1000]", "r[1-100]n[1-100]"})
+    EXPECT_EQ(list_failure(list),
+              "node '" + std::string(list) + "' stands for more than 1024 nodes; write fewer");
+}
+
+TEST(NodeList, LosesNodesThatItHasAlready) {
+  auto nodes = parse_node_list("b,a,b:7891,n[1-2],b:7890,n2");
+  const std::vector<NodeAddress> repeated{{"b", 7890}, {"n2", 7890}};
+  EXPECT_EQ(remove_repeated(nodes), repeated);
+  const std::vector<NodeAddress> left{{"b", 7890}, {"a", 7890}, {"b", 7891}, {"n1", 7890}, {"n2", 7890}};
+  EXPECT_EQ(nodes, left);
+}
+
 TEST(NodeList, IsEmptyForBlanks) {
   EXPECT_TRUE(parse_node_list("").empty());
   EXPECT_TRUE(parse_node_list(" , ").empty());
@@ -71,7 +104,16 @@ port = 2
   EXPECT_EQ(settings.connect_timeout, std::chrono::milliseconds(250));
 }
 
+TEST(NodesToml, TakesHostLists) {
+  const NodeSettings settings =
+      parse_nodes_file("nodes = [\"a[1-2]:1\"]\n[[node]]\nhost = \"b[3,04]\"\nport = 2", "nodes.toml");
+  const std::vector<NodeAddress> expected{{"a1", 1}, {"a2", 1}, {"b3", 2}, {"b04", 2}};
+  EXPECT_EQ(settings.nodes, expected);
+}
+
 TEST(NodesToml, NamesThePlaceOfAnError) {
+  EXPECT_EQ(failure("nodes = [\"n[x]\"]").rfind("nodes.toml:1:10: node 'n[x]': 'x' at character 3", 0), 0U);
+  EXPECT_EQ(failure("[[node]]\nhost = \"n[x]\"").rfind("nodes.toml:2:8: node 'n[x]': 'x'", 0), 0U);
   EXPECT_EQ(failure("\nnods = []"),
             "nodes.toml:2:1: unknown key 'nods'; known are nodes, [[node]], connect_timeout_ms, insecure, "
             "encryption, auth and transport");

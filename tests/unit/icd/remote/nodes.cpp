@@ -119,6 +119,19 @@ TEST(Nodes, AreOpenedInTheirOrder) {
   EXPECT_NE(name.find("[" + std::to_string(::getpid()) + "]@"), std::string::npos) << name;
 }
 
+TEST(Nodes, ThatAreListedTwiceAreUsedOnce) {
+  FakeWorker worker;
+  FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
+    batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
+  });
+  zmq::context_t zmq(1);
+  const std::string node = local(daemon.port());
+  const auto opened = open(zmq, node + "," + node + "," + node);
+  EXPECT_EQ(opened.said, "clique: node '" + node +
+                             "' is listed more than once, and used once; remove the other entries\n");
+  EXPECT_EQ(opened.links.size(), 1U);
+}
+
 TEST(Nodes, AreAskedForSessionsOnlyWhereTheyAreUsed) {
   FakeWorker worker;
   std::atomic<int> sessions{0};
