@@ -1,5 +1,7 @@
 #include "icd/common/settings.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 
 #include "icd/common/executable.hpp"
 #include "icd/common/setting_text.hpp"
+#include "icd/common/unknown_variables.hpp"
 #include "protocol/security/munge.hpp"
 #include "protocol/security/places.hpp"
 #include "protocol/spin.hpp"
@@ -170,6 +173,15 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
     throw SettingError(error.what());
   }
   return settings;
+}
+
+std::vector<std::string> unknown_variables() {
+  std::vector<std::string_view> names;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    names.push_back(text.substr(0, text.find('=')));
+  }
+  return describe_unknown_variables(names);
 }
 
 std::string device_choice() {

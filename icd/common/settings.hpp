@@ -62,6 +62,16 @@ inline constexpr std::array kSystemVariables{
     SettingInfo{"PATH", "none", "where cliqued is looked for"},
 };
 
+/// The environment variables of Clique that the client does not read: those of cliqued, workers and
+/// clique-compiler, which private workers inherit, and those of the tests and tools.
+inline constexpr std::array<std::string_view, 13> kOthersVariables{
+    "CLIQUE_CACHE",           "CLIQUE_CACHE_DIR", "CLIQUE_CACHE_MIB",        "CLIQUE_COMPILER",
+    "CLIQUE_CONFINEMENT",     "CLIQUE_LIBDEVICE", "CLIQUE_NODE_ICD_VENDORS", "CLIQUE_NVRTC",
+    "CLIQUE_DEBIAN_CACHE",    "CLIQUE_PROGRAM",   "CLIQUE_SERVICE",          "CLIQUE_SPIRV_MODULES",
+    "CLIQUE_SPIRV_TRANSLATOR"};
+/// What the names of further variables of the tests begin with.
+inline constexpr std::string_view kTestsVariables = "CLIQUE_TEST_";
+
 /// The keys of nodes.toml.
 inline constexpr std::array kFileKeys{
     SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
@@ -144,6 +154,8 @@ struct NodeSettings {
 /// @param path for messages only
 NodeSettings parse_nodes_file(std::string_view text, const std::string& path);
 
+/// Texts for people about variables of this process that begin with CLIQUE_ and are not settings of Clique.
+std::vector<std::string> unknown_variables();
 /// CLIQUE_DEVICES; empty: all devices.
 std::string device_choice();
 /// CLIQUE_DAEMON; nothing if it is not set or empty. Throws SettingError unless it is an executable file.

@@ -299,6 +299,7 @@ void Node::say_goodbye() {
 }
 
 std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
+  for (const std::string& text : unknown_variables()) say_once(text);
   std::vector<std::unique_ptr<Node>> nodes;
   try {
     NodeSettings settings = NodeSettings::read();

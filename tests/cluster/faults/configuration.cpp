@@ -103,6 +103,14 @@ TEST_F(Configuration, OffMeansNoPlatform) {
   EXPECT_EQ(0U, platforms);
 }
 
+TEST_F(Configuration, UnknownVariable) {
+  use_nodes({"off:1"});
+  ::setenv("CLIQUE_DEVICE", "0", 1);
+  const std::string text = messages_when_opened();
+  EXPECT_NE(std::string::npos, text.find("clique: the environment variable CLIQUE_DEVICE is")) << text;
+  EXPECT_NE(std::string::npos, text.find("did you mean CLIQUE_DEVICES?\n")) << text;
+}
+
 TEST_F(Configuration, WrongEnvironment) {
   use_nodes({"a:b:c:d]", "e"});
   const std::string text = messages_when_opened();
