@@ -130,6 +130,10 @@ class TomlReader {
 }  // namespace
 
 NodeSettings parse_nodes_file(std::string_view text, const std::string& path) {
+  if (trimmed(text).empty())
+    throw SettingError(path +
+                       " is empty and names no nodes; write nodes = [\"HOST\"], or remove the file to "
+                       "use this host");
   try {
     const toml::table file = toml::parse(text, path);
     return TomlReader(file, path).read();

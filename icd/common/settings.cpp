@@ -30,6 +30,8 @@ std::optional<std::string> content(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     throw SettingError(path + ": cannot be read: " + std::strerror(errno));
   }
+  // The operator << below takes an empty file for a failure. peek() of a folder sets the bad bit.
+  if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return std::string();
   std::ostringstream text;
   text << file.rdbuf();
   if (file.bad() || text.fail()) throw SettingError(path + ": cannot be read; it must be a regular file");

@@ -261,6 +261,23 @@ TEST_F(Sources, SharedMemoryIsOnOrOff) {
   EXPECT_THROW(read(), SettingError);
 }
 
+TEST_F(Sources, AnEmptyFileIsSaidToBeEmpty) {
+  const std::string file = folder / "etc/nodes.toml";
+  for (const char* const text : {"", " \n\n"}) {
+    write("etc/nodes.toml", text);
+    try {
+      read();
+      ADD_FAILURE() << "an empty file is read";
+    } catch (const SettingError& error) {
+      EXPECT_EQ(error.what(), file +
+                                  " is empty and names no nodes; write nodes = [\"HOST\"], or remove the "
+                                  "file to use this host");
+    }
+  }
+  write("etc/nodes.toml", "# nodes = []");
+  EXPECT_EQ(first(), "embedded");
+}
+
 TEST_F(Sources, AnUnreadableFileIsAnError) {
   std::filesystem::create_directories(folder / "etc/nodes.toml");
   EXPECT_THROW(read(), SettingError);
