@@ -119,6 +119,7 @@ class TomlReader {
     }
     if (hosts.empty()) fail(table, "a [[node]] needs host = \"...\"");
     std::vector<NodeAddress> nodes;
+    nodes.reserve(hosts.size());
     for (const std::string& host : hosts) nodes.push_back({host, port});
     return nodes;
   }
