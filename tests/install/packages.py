@@ -13,8 +13,8 @@ BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
 HAS_COMPILER = (BUILD / 'daemon/compiler/clique-compiler').exists()
 TOOLS = ('cpack', 'dpkg-deb', 'dpkg-shlibdeps')
 FILES = {
-    'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so'},
-    'cliqued': {'etc/clique/cliqued.toml', 'lib/systemd/system/cliqued.service', 'usr/bin/cliqued',
+    'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so', 'usr/share/lintian/overrides/libclique1'},
+    'cliqued': {'etc/clique/cliqued.toml', 'usr/bin/cliqued', 'usr/lib/systemd/system/cliqued.service',
                 'usr/share/doc/clique/configuration.md'}
                | ({'usr/libexec/clique/clique-compiler', 'usr/libexec/clique/device-library.pack'}
                   if HAS_COMPILER else set()),
@@ -50,16 +50,14 @@ class Packages(unittest.TestCase):
         self.assertEqual(set(self.packages), set(FILES))
         for package, expected in FILES.items():
             root = self.roots[package]
-            documents = {f'usr/share/doc/{package}/{name}' for name in ('copyright', 'changelog.gz')}
-            if (root / 'usr/share/lintian').exists():
-                documents.add(f'usr/share/lintian/overrides/{package}')
+            documents = {f'usr/share/doc/{package}/{name}' for name in ('copyright', 'changelog.gz', 'changelog.Debian.gz')}
             found = {str(path.relative_to(root)) for path in root.rglob('*') if not path.is_dir()}
             self.assertEqual(found, expected | documents)
 
     def test_paths_are_those_of_the_installed_system(self):
         icd = self.roots['libclique1'] / 'etc/OpenCL/vendors/clique.icd'
         self.assertEqual(icd.read_text(), '/usr/lib/libclique.so\n')
-        unit = self.roots['cliqued'] / 'lib/systemd/system/cliqued.service'
+        unit = self.roots['cliqued'] / 'usr/lib/systemd/system/cliqued.service'
         self.assertIn('ExecStart=/usr/bin/cliqued ', unit.read_text())
 
     def test_the_library_needs_no_compiler(self):
