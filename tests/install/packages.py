@@ -72,6 +72,7 @@ class Packages(unittest.TestCase):
             for name in ('Maintainer', 'Section', 'Description', 'Version', 'Depends'):
                 self.assertTrue(self.field(package, name), f'{package}: {name}')
             self.assertIn('libc6', self.field(package, 'Depends'))
+        self.assertTrue(self.field('cliqued', 'Description').startswith('daemon that offers'))
         self.assertEqual(self.field('libclique1', 'Provides'), 'opencl-icd')
         self.assertEqual(output_of('dpkg-deb', '-I', self.packages['cliqued'], 'conffiles').split(),
                          ['/etc/clique/cliqued.toml'])
