@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The Debian packages that cpack makes: their files, control fields and dependencies."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import nodes
+
+BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
+HAS_COMPILER = (BUILD / 'daemon/compiler/clique-compiler').exists()
+TOOLS = ('cpack', 'dpkg-deb', 'dpkg-shlibdeps')
+FILES = {
+    'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so', 'usr/share/lintian/overrides/libclique1'},
+    'cliqued': {'etc/clique/cliqued.toml', 'usr/bin/cliqued', 'usr/lib/systemd/system/cliqued.service',
+                'usr/share/doc/clique/configuration.md'}
+               | ({'usr/libexec/clique/clique-compiler', 'usr/libexec/clique/device-library.pack'}
+                  if HAS_COMPILER else set()),
+    'clique': {'usr/bin/clique'},
+}
+
+
+def output_of(*command, **options):
+    status, said = nodes.run(command, timeout=280, **options)
+    if status != 0:
+        raise AssertionError(f'{command}: {said}')
+    return said
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
+            raise unittest.SkipTest(f'there is no {", ".join(missing)}')
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        root = pathlib.Path(folder.name)
+        output_of('cpack', '-G', 'DEB', '-B', root / 'packages', cwd=BUILD)
+        cls.packages = {path.name.split('_')[0]: path for path in (root / 'packages').glob('*.deb')}
+        cls.roots = {name: root / name for name in cls.packages}
+        for name, path in cls.packages.items():
+            output_of('dpkg-deb', '-x', path, cls.roots[name])
+
+    def field(self, package, name):
+        return output_of('dpkg-deb', '-f', self.packages[package], name).strip()
+
+    def test_files(self):
+        self.assertEqual(set(self.packages), set(FILES))
+        for package, expected in FILES.items():
+            root = self.roots[package]
+            documents = {f'usr/share/doc/{package}/{name}' for name in ('copyright', 'changelog.gz', 'changelog.Debian.gz')}
+            found = {str(path.relative_to(root)) for path in root.rglob('*') if not path.is_dir()}
+            self.assertEqual(found, expected | documents)
+
+    def test_paths_are_those_of_the_installed_system(self):
+        icd = self.roots['libclique1'] / 'etc/OpenCL/vendors/clique.icd'
+        self.assertEqual(icd.read_text(), '/usr/lib/libclique.so\n')
+        unit = self.roots['cliqued'] / 'usr/lib/systemd/system/cliqued.service'
+        self.assertIn('ExecStart=/usr/bin/cliqued ', unit.read_text())
+
+    def test_the_library_needs_no_compiler(self):
+        needed = output_of('ldd', self.roots['libclique1'] / 'usr/lib/libclique.so')
+        self.assertIn('libzmq', needed)
+        self.assertNotIn('not found', needed)
+        self.assertNotRegex(needed, 'LLVM|clang')
+        self.assertNotIn('.debug_info', output_of('readelf', '-S', self.roots['libclique1'] / 'usr/lib/libclique.so'))
+
+    def test_control(self):
+        for package in FILES:
+            for name in ('Maintainer', 'Section', 'Description', 'Version', 'Depends'):
+                self.assertTrue(self.field(package, name), f'{package}: {name}')
+            self.assertIn('libc6', self.field(package, 'Depends'))
+        self.assertTrue(self.field('cliqued', 'Description').startswith('daemon that offers'))
+        self.assertEqual(self.field('libclique1', 'Provides'), 'opencl-icd')
+        self.assertEqual(output_of('dpkg-deb', '-I', self.packages['cliqued'], 'conffiles').split(),
+                         ['/etc/clique/cliqued.toml'])
+        self.assertRegex(self.field('libclique1', 'Depends'), 'libzmq')
+
+    def test_the_example_configuration_is_valid(self):
+        example = self.roots['cliqued'] / 'etc/clique/cliqued.toml'
+        daemon = self.roots['cliqued'] / 'usr/bin/cliqued'
+        output_of(daemon, '--config', example, '--check')
+        # Each of its settings is, too.
+        settings = [line[2:] for line in example.read_text().splitlines()
+                    if line.startswith('# ') and ' = ' in line and '`' not in line]
+        self.assertGreater(len(settings), 5)
+        with tempfile.NamedTemporaryFile('w', suffix='.toml') as file:
+            file.write('\n'.join(settings) + '\n')
+            file.flush()
+            output_of(daemon, '--config', file.name, '--check')
+
+
+if __name__ == '__main__':
+    nodes.main()
