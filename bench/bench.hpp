@@ -1,15 +1,16 @@
 // Shared by all benchmark programs: the clock, medians, options, and the lines that bench/run reads.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "command_line.hpp"
 
 namespace bench {
 
@@ -60,9 +61,8 @@ inline std::string size_name(size_t bytes) {
 }
 
 /// Adds the option --size, which replaces `sizes`.
-inline void add_sizes(CLI::App& app, std::vector<size_t>& sizes) {
-  app.add_option("--size", sizes, "sizes to measure, such as 4, 64KiB or 1GiB")
-      ->transform(CLI::AsSizeValue(false));
+inline void add_sizes(CommandLine& line, std::vector<size_t>& sizes) {
+  line.bytes("--size", sizes, "sizes to measure, such as 4, 64KiB or 1GiB");
 }
 
 /// The number of transfers of `bytes` in one measurement: enough for the clock's resolution, but no more than
@@ -71,22 +71,17 @@ inline int transfers_per_measurement(size_t bytes) {
   return static_cast<int>(std::clamp<size_t>(128 * mib / bytes, 1, 256));
 }
 
-/// Parses the command line, to which `add` adds options, and runs `body`. Exceptions become a message and
-/// exit status 1.
-template <typename Add, typename Body>
-int run(int argc, char** argv, const char* description, Options& options, Add&& add, Body&& body) {
-  CLI::App app(description);
-  app.add_option("--repeats", options.repeats, "number of measurements, of which the median is reported")
-      ->capture_default_str();
-  add(app);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    body();
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 1;
-  }
+/// Adds options to a command line.
+using AddOptions = std::function<void(CommandLine&)>;
+
+/// Parses the command line, to which `add` adds options, and runs `body`.
+/// @returns the exit status
+inline int run(int argc, char** argv, const char* description, Options& options, const AddOptions& add,
+               const std::function<void()>& body) {
+  CommandLine line(description);
+  line.option("--repeats", options.repeats, "number of measurements, of which the median is reported");
+  add(line);
+  return line.run(argc, argv, body);
 }
 
 }  // namespace bench

@@ -109,8 +109,8 @@ void measure(const BusyOptions& options) {
 
 int main(int argc, char** argv) {
   BusyOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--bulk", options.bulk, "size of the large transfers")->transform(CLI::AsSizeValue(false));
+  const auto add = [&](CommandLine& line) {
+    line.bytes("--bulk", options.bulk, "size of the large transfers");
   };
   return bench::run_opencl(argc, argv, "Small commands beside large transfers", options, add,
                            [&] { measure(options); });

@@ -91,9 +91,9 @@ void measure(const CostOptions& options) {
 
 int main(int argc, char** argv) {
   CostOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--volume", options.volume, "size of the transfers")->transform(CLI::AsSizeValue(false));
-    app.add_flag(
+  const auto add = [&](CommandLine& line) {
+    line.bytes("--volume", options.volume, "size of the transfers");
+    line.flag(
         "--pause", options.pause,
         "before and after each transfer, write a line to standard input, which must be a socket, and wait "
         "for an answer");

@@ -122,5 +122,5 @@ int main(int argc, char** argv) {
   LimitOptions options;
   return run(
       argc, argv, "Times of CUDA's driver itself, as limits for the other benchmarks", options,
-      [&](CLI::App& app) { add_sizes(app, options.sizes); }, [&] { measure(options); });
+      [&](CommandLine& line) { add_sizes(line, options.sizes); }, [&] { measure(options); });
 }

@@ -37,5 +37,5 @@ int main(int argc, char** argv) {
   PeerOptions options;
   return run(
       argc, argv, "CUDA's own copies between two GPUs of this host", options,
-      [&](CLI::App& app) { add_sizes(app, options.sizes); }, [&] { measure(options); });
+      [&](CommandLine& line) { add_sizes(line, options.sizes); }, [&] { measure(options); });
 }

@@ -76,9 +76,8 @@ void measure(const LatencyOptions& options) {
 
 int main(int argc, char** argv) {
   LatencyOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--round-trips", options.round_trips, "number of waits in one measurement")
-        ->capture_default_str();
+  const auto add = [&](CommandLine& line) {
+    line.option("--round-trips", options.round_trips, "number of waits in one measurement");
   };
   return bench::run_opencl(argc, argv, "Latencies of one device", options, add, [&] { measure(options); });
 }

@@ -53,13 +53,11 @@ inline void enqueue(cl_command_queue queue, cl_kernel kernel) {
 
 /// Like run(), with --platform and the options that `add` adds. Errors of the C++ binding name the call and
 /// its error.
-template <typename Add, typename Body>
-int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Add&& add,
-               Body&& body) {
-  const auto add_all = [&](CLI::App& app) {
-    app.add_option("--platform", options.platform,
-                   "part of the platform's name; default: the first platform");
-    add(app);
+inline int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options,
+                      const AddOptions& add, const std::function<void()>& body) {
+  const auto add_all = [&](CommandLine& line) {
+    line.option("--platform", options.platform, "part of the platform's name; default: the first platform");
+    add(line);
   };
   return run(argc, argv, description, options, add_all, [&] {
     try {
@@ -69,12 +67,6 @@ int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& op
                                std::to_string(error.err()));
     }
   });
-}
-
-/// Like the function above, with --platform only.
-template <typename Body>
-int run_opencl(int argc, char** argv, const char* description, OpenCLOptions& options, Body&& body) {
-  return run_opencl(argc, argv, description, options, [](CLI::App&) {}, std::forward<Body>(body));
 }
 
 }  // namespace bench

@@ -105,11 +105,11 @@ void measure(const OverlapOptions& options) {
 
 int main(int argc, char** argv) {
   OverlapOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--matrix", options.size, "rows of the matrices")->capture_default_str();
-    app.add_option("--length", options.length, "points in one transform")->capture_default_str();
-    app.add_option("--points", options.points, "points in all transforms together")->capture_default_str();
-    app.add_option("--parts", options.parts, "number of parts of each workload")->capture_default_str();
+  const auto add = [&](CommandLine& line) {
+    line.option("--matrix", options.size, "rows of the matrices");
+    line.option("--length", options.length, "points in one transform");
+    line.option("--points", options.points, "points in all transforms together");
+    line.option("--parts", options.parts, "number of parts of each workload");
   };
   return bench::run_opencl(argc, argv, "Transfers hidden behind kernels", options, add,
                            [&] { measure(options); });

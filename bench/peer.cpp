@@ -115,5 +115,5 @@ int main(int argc, char** argv) {
   PeerOptions options;
   return bench::run_opencl(
       argc, argv, "Two devices of one context", options,
-      [&](CLI::App& app) { bench::add_sizes(app, options.sizes); }, [&] { measure(options); });
+      [&](CommandLine& line) { bench::add_sizes(line, options.sizes); }, [&] { measure(options); });
 }

@@ -159,11 +159,9 @@ void measure(const RateOptions& options) {
 
 int main(int argc, char** argv) {
   RateOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--devices", options.devices,
-                   "number of devices in the context, of which only the first works")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+  const auto add = [&](CommandLine& line) {
+    line.option("--devices", options.devices,
+                "number of devices in the context, of which only the first works", 1);
   };
   return bench::run_opencl(argc, argv, "Command rates of one device", options, add,
                            [&] { measure(options); });

@@ -422,15 +422,13 @@ void measure(const ScaleOptions& options) {
 int main(int argc, char** argv) {
   ScaleOptions options;
   options.repeats = 5;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--devices", options.devices, "largest number of devices; default: all of the platform");
-    app.add_option("--only", options.only, "run only this workload")
-        ->check(CLI::IsMember({"multiplication", "stencil"}));
-    app.add_option("--matrix", options.matrix,
-                   "rows of the matrices; default: 16384 on GPUs, otherwise 1024");
-    app.add_option("--grid", options.grid,
-                   "rows and columns of the grid; default: 32768 on GPUs, otherwise 2048");
-    app.add_option("--steps", options.steps, "steps of the stencil; default: 200 on GPUs, otherwise 20");
+  const auto add = [&](CommandLine& line) {
+    line.option("--devices", options.devices, "largest number of devices; default: all of the platform");
+    line.choice("--only", options.only, "run only this workload", {"multiplication", "stencil"});
+    line.option("--matrix", options.matrix, "rows of the matrices; default: 16384 on GPUs, otherwise 1024");
+    line.option("--grid", options.grid,
+                "rows and columns of the grid; default: 32768 on GPUs, otherwise 2048");
+    line.option("--steps", options.steps, "steps of the stencil; default: 200 on GPUs, otherwise 20");
   };
   return bench::run_opencl(argc, argv, "Several devices of one context against one", options, add,
                            [&] { measure(options); });

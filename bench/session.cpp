@@ -150,17 +150,13 @@ void measure(const SessionOptions& options) {
 
 int main(int argc, char** argv) {
   SessionOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_flag("--child", options.child, "run the short program; for internal use");
-    app.add_flag("--everywhere", options.everywhere,
-                 "run a kernel on each device of the platform instead of only the first");
-    app.add_option("--at-once", options.at_once, "number of programs at the same time")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    app.add_option("--rest", options.rest,
-                   "pause before each run, in seconds, except for those in quick succession")
-        ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+  const auto add = [&](CommandLine& line) {
+    line.flag("--child", options.child, "run the short program; for internal use");
+    line.flag("--everywhere", options.everywhere,
+              "run a kernel on each device of the platform instead of only the first");
+    line.option("--at-once", options.at_once, "number of programs at the same time", 1);
+    line.option("--rest", options.rest,
+                "pause before each run, in seconds, except for those in quick succession", 0);
   };
   return bench::run_opencl(argc, argv, "Start of a session", options, add, [&] { measure(options); });
 }

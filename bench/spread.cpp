@@ -98,9 +98,9 @@ void measure(const SpreadOptions& options) {
 
 int main(int argc, char** argv) {
   SpreadOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--devices", options.devices, "numbers of devices to measure with")->capture_default_str();
-    bench::add_sizes(app, options.sizes);
+  const auto add = [&](CommandLine& line) {
+    line.option("--devices", options.devices, "numbers of devices to measure with");
+    bench::add_sizes(line, options.sizes);
   };
   return bench::run_opencl(argc, argv, "One buffer and many devices of one context", options, add,
                            [&] { measure(options); });

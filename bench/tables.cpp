@@ -44,11 +44,9 @@ void measure(const TableOptions& options) {
 
 int main(int argc, char** argv) {
   TableOptions options;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--largest", options.largest, "rows of the largest matrices, from 1024 to 16384")
-        ->capture_default_str();
-    app.add_option("--points", options.points, "points in all transforms of one figure")
-        ->capture_default_str();
+  const auto add = [&](CommandLine& line) {
+    line.option("--largest", options.largest, "rows of the largest matrices, from 1024 to 16384");
+    line.option("--points", options.points, "points in all transforms of one figure");
   };
   return bench::run_opencl(argc, argv, "Matrix multiplication and FFT by size", options, add,
                            [&] { measure(options); });

@@ -79,5 +79,5 @@ int main(int argc, char** argv) {
   TransferOptions options;
   return bench::run_opencl(
       argc, argv, "Transfers between host and device", options,
-      [&](CLI::App& app) { bench::add_sizes(app, options.sizes); }, [&] { measure(options); });
+      [&](CommandLine& line) { bench::add_sizes(line, options.sizes); }, [&] { measure(options); });
 }

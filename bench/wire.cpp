@@ -306,15 +306,13 @@ void measure_memcpy(const WireOptions& options) {
 
 int main(int argc, char** argv) {
   WireOptions options;
-  const auto add = [&](CLI::App& app) {
-    bench::add_sizes(app, options.sizes);
-    app.add_option("--only", options.only, "what to measure: tcp, zmq, memcpy")
-        ->check(CLI::IsMember({"tcp", "zmq", "memcpy"}));
-    app.add_option("--round-trips", options.round_trips, "number of small messages in one measurement")
-        ->capture_default_str();
-    app.add_option("--address", options.address, "address on which the peer listens")->capture_default_str();
-    app.add_option("--network", options.network,
-                   "network namespace of the peer, such as /proc/PID/ns/net; default: the same");
+  const auto add = [&](CommandLine& line) {
+    bench::add_sizes(line, options.sizes);
+    line.choice("--only", options.only, "what to measure: tcp, zmq, memcpy", {"tcp", "zmq", "memcpy"});
+    line.option("--round-trips", options.round_trips, "number of small messages in one measurement");
+    line.option("--address", options.address, "address on which the peer listens");
+    line.option("--network", options.network,
+                "network namespace of the peer, such as /proc/PID/ns/net; default: the same");
   };
   return bench::run(argc, argv, "Raw TCP, raw ZeroMQ and memcpy on this machine", options, add, [&] {
     const auto wanted = [&](const char* name) {

@@ -43,12 +43,11 @@ int main(int argc, char** argv) {
   std::string only = "*";
   bool small = false;
   unsigned device = 0;
-  const auto add = [&](CLI::App& app) {
-    app.add_option("--platform", options.platform,
-                   "part of the platform's name; default: the first platform");
-    app.add_option("--device", device, "index of the platform's device; default: 0");
-    app.add_option("--only", only, "names of the kernels to run, with * and ?");
-    app.add_flag("--small", small, "small problems, for trying it on a CPU");
+  const auto add = [&](CommandLine& line) {
+    line.option("--platform", options.platform, "part of the platform's name; default: the first platform");
+    line.option("--device", device, "index of the platform's device; default: 0");
+    line.option("--only", only, "names of the kernels to run, with * and ?");
+    line.flag("--small", small, "small problems, for trying it on a CPU");
   };
   return bench::run(argc, argv, "Kernel times of one device", options, add, [&] {
     const kernels::Bench measured(devices_of(options.platform).at(device), options.repeats, {small});
