@@ -75,6 +75,7 @@ struct ChildProcess::Launch {
   bool namespaces = false;  ///< if the kernel allows
   bool cuda = false;
   SessionFolder folder;
+  ControlGroup group;
 };
 
 ChildProcess ChildProcess::start(Launch launch) {
@@ -108,10 +109,14 @@ ChildProcess ChildProcess::start(Launch launch) {
       pid = spawn_as(confinement::Start::NamespacesRefused);
     }
   }
-  return {pid, ControlChannel(std::move(ours)), std::move(launch.folder)};
+  ChildProcess started(pid, ControlChannel(std::move(ours)), std::move(launch.folder),
+                       std::move(launch.group));
+  // It runs none of a client's code before it has reported that it is ready.
+  started.group_.add(pid);
+  return started;
 }
 
-ChildProcess ChildProcess::start_worker(WorkerOptions options) {
+ChildProcess ChildProcess::start_worker(WorkerOptions options, ControlGroup group) {
   const bool confined = confinement::mode_of_environment() != confinement::Mode::Off;
   Launch launch;
   launch.process = "worker";
@@ -120,6 +125,7 @@ ChildProcess ChildProcess::start_worker(WorkerOptions options) {
       confined && confinement::wants_namespaces(launch.cuda ? confinement::Role::CudaWorker
                                                             : confinement::Role::OpenClWorker);
   launch.folder = make_folder(options.session.folders);
+  launch.group = std::move(group);
   options.folder = launch.folder.path();
   launch.arguments = [options = std::move(options)](confinement::Start start) mutable {
     options.start = start;
@@ -148,12 +154,14 @@ ChildProcess ChildProcess::start_trial() {
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       control_(std::move(other.control_)),
-      folder_(std::move(other.folder_)) {}
+      folder_(std::move(other.folder_)),
+      group_(std::move(other.group_)) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(control_, other.control_);
   std::swap(folder_, other.folder_);
+  std::swap(group_, other.group_);
   return *this;
 }
 
@@ -168,6 +176,7 @@ std::optional<std::string> ChildProcess::wait(int flags) {
   if (ended == 0) return std::nullopt;
   pid_ = -1;
   folder_ = SessionFolder();
+  group_ = ControlGroup();
   if (ended < 0) return "";
   if (WIFSIGNALED(status)) return std::string("killed by signal ") + ::strsignal(WTERMSIG(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0)

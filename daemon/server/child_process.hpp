@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/common/control.hpp"
+#include "daemon/server/control_groups.hpp"
 #include "daemon/server/nvidia_driver.hpp"
 #include "daemon/server/session_folder.hpp"
 #include "daemon/worker/options.hpp"
@@ -22,7 +23,8 @@ class ChildProcess {
   // std::invalid_argument if CLIQUE_CONFINEMENT is invalid.
 
   /// `cliqued worker`. Sets the options about walls itself.
-  static ChildProcess start_worker(WorkerOptions options);
+  /// @param group that the process and its descendants run in
+  static ChildProcess start_worker(WorkerOptions options, ControlGroup group = {});
   /// `cliqued probe`.
   /// @param folders see SessionOptions::folders
   static ChildProcess start_probe(NvidiaDriver nvidia, const std::string& folders);
@@ -57,12 +59,13 @@ class ChildProcess {
   struct Launch;
   static ChildProcess start(Launch launch);
 
-  ChildProcess(pid_t pid, ControlChannel control, SessionFolder folder)
-      : pid_(pid), control_(std::move(control)), folder_(std::move(folder)) {}
+  ChildProcess(pid_t pid, ControlChannel control, SessionFolder folder, ControlGroup group)
+      : pid_(pid), control_(std::move(control)), folder_(std::move(folder)), group_(std::move(group)) {}
 
   pid_t pid_ = -1;
   ControlChannel control_;
   SessionFolder folder_;  ///< removed when the process has ended
+  ControlGroup group_;    ///< likewise
 };
 
 /// Waits up to a minute for the child's next packet. Throws std::runtime_error when the child exits, takes

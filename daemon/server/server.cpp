@@ -35,6 +35,14 @@ constexpr std::chrono::seconds kEndTime{2};
 /// How often to look after clients that wait or have not attached yet.
 constexpr std::chrono::milliseconds kGuestInterval{500};
 
+/// The limit on the memory of a worker's control group, in bytes: what `session-memory` allows in buffers,
+/// which are in the host's memory on processors, and again in data that waits, and what drivers and compilers
+/// need; 0: no limit.
+std::uint64_t host_memory_limit(std::uint64_t session_memory) {
+  constexpr std::uint64_t kDrivers = std::uint64_t{4} << 30U;
+  return session_memory == 0 ? 0 : 2 * session_memory + kDrivers;
+}
+
 /// A client, for logs.
 std::string described(const Greeting& greeting) {
   return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
@@ -65,6 +73,10 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       access_(settings_.access, devices_),
       gate_(settings_.listen, identity) {
   settings_.listen.port = gate_.port();
+  if (groups_.missing().empty())
+    spdlog::info("each worker gets a control group below {}", groups_.description());
+  else
+    spdlog::info("workers get no control groups of their own: {}", groups_.missing());
   if (!settings_.access.munge) return;
   try {
     desk_ = std::make_unique<CredentialDesk>(protocol::Munge(*settings_.access.munge));
@@ -252,7 +264,7 @@ void Server::retire(Set set) {
   }
 }
 
-Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_t position) const {
+Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_t position) {
   WorkerOptions worker;
   worker.log_level = log_level();
   worker.kind = platform.kind;
@@ -263,7 +275,7 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
   worker.session = settings_.session;
   return {static_cast<std::uint32_t>(position),
           platform.name,
-          ChildProcess::start_worker(worker),
+          ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
           {},
           std::nullopt};
 }

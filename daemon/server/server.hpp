@@ -12,6 +12,7 @@
 #include "daemon/common/log.hpp"
 #include "daemon/server/access.hpp"
 #include "daemon/server/child_process.hpp"
+#include "daemon/server/control_groups.hpp"
 #include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/gate.hpp"
@@ -84,7 +85,7 @@ class Server {
   /// Starts as many sets of workers as are wanted.
   void start_sets();
   /// Starts the worker of a driver. Throws std::system_error.
-  Worker start_worker(const SelectedPlatform& platform, std::size_t position) const;
+  Worker start_worker(const SelectedPlatform& platform, std::size_t position);
   /// Notes that no workers could be started, and logs it once. Another try is made later.
   void fail_start(const std::system_error& error);
   /// Hands a connection to the worker that it is for.
@@ -132,6 +133,7 @@ class Server {
 
   Settings settings_;
   const NodeDevices devices_;
+  ControlGroups groups_;
   Access access_;
   Gate gate_;
   std::unique_ptr<CredentialDesk> desk_;   // if the node accepts MUNGE credentials
