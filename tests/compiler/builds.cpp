@@ -38,7 +38,7 @@ TEST(Builds, GivenExtensionsWhenBuiltThenExactlyTheirMacrosAreDefined) {
       "#if !defined(cl_khr_fp64) || !defined(cl_khr_subgroup_shuffle) || defined(cl_khr_fp16) || "
       "defined(cl_khr_int64_base_atomics) || defined(cl_intel_subgroups)\n#error wrong\n#endif\n");
   request.extensions = {"cl_khr_fp64", "cl_khr_subgroup_shuffle"};
-  const Result result = shared_compiler().run(request, std::chrono::seconds(60));
+  const Result result = shared_compiler().run(request, kLimit);
   EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
 }
 
@@ -56,7 +56,7 @@ TEST(Builds, GivenOpenClC3WhenBuiltThenFeaturesAreThoseOfTheDevice) {
   )";
   Request request = build_request(source, "-cl-std=CL3.0");
   request.extensions = {};
-  const Result result = shared_compiler().run(request, std::chrono::seconds(60));
+  const Result result = shared_compiler().run(request, kLimit);
   EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
 }
 
@@ -110,8 +110,7 @@ TEST(Builds, GivenArchitecturesWhenBuiltThenPtxIsForOneThatRunsThere) {
   Request request = build_request("__kernel void k() {}");
   for (const char* unknown : {"sm_35", "", "gfx90a", "sm_90a", "sm_"}) {
     request.architecture = unknown;
-    EXPECT_EQ(shared_compiler().run(request, std::chrono::seconds(60)).status, CL_BUILD_PROGRAM_FAILURE)
-        << unknown;
+    EXPECT_EQ(shared_compiler().run(request, kLimit).status, CL_BUILD_PROGRAM_FAILURE) << unknown;
   }
 }
 

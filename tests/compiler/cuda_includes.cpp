@@ -21,7 +21,7 @@ class CudaIncludes : public testing::Test {
     request.file_paths = {"/home/client/include/inner/value.h", "/home/client/include/outer.h"};
     request.files = {"#pragma once\n#define VALUE 7\nint bad() { return missing_name; }\n",
                      "#include \"inner/value.h\"\n#include <cuda_fp16.h>\n"};
-    return compiler_.run(request, std::chrono::seconds(60));
+    return compiler_.run(request, kLimit);
   }
 
   const std::string folder_ = testing::TempDir() + "clique-cuda-includes-" + std::to_string(::getpid());

@@ -29,7 +29,7 @@ class CudaSource : public testing::Test {
 };
 
 TEST_F(CudaSource, GivenKernelThenItIsDescribed) {
-  const Result result = compiler_.run(cuda_request(kSource), seconds(60));
+  const Result result = compiler_.run(cuda_request(kSource), kLimit);
   ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
   const ProgramBinary binary = parse_program_binary(result.binary);
   EXPECT_EQ(binary.type, std::uint32_t{CL_PROGRAM_BINARY_TYPE_EXECUTABLE});
@@ -45,7 +45,7 @@ TEST_F(CudaSource, GivenArchitecturesThenTheLatestThatNvrtcKnowsIsTaken) {
   const auto architecture = [&](const char* device, const char* options) {
     request.architecture = device;
     request.options = options;
-    const Result result = compiler_.run(request, seconds(60));
+    const Result result = compiler_.run(request, kLimit);
     return result.status == CL_SUCCESS ? parse_program_binary(result.binary).architecture : result.log;
   };
   EXPECT_EQ(architecture("sm_89", "-x cuda"), "sm_75");
@@ -55,7 +55,7 @@ TEST_F(CudaSource, GivenArchitecturesThenTheLatestThatNvrtcKnowsIsTaken) {
 }
 
 TEST_F(CudaSource, GivenErrorsThenTheLogIsNvrtcs) {
-  const Result result = compiler_.run(cuda_request("fail"), seconds(60));
+  const Result result = compiler_.run(cuda_request("fail"), kLimit);
   EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_TRUE(contains(result.log, "program.cu(1): error: what the source asks for\n"));
   EXPECT_TRUE(result.binary.empty());
@@ -63,20 +63,20 @@ TEST_F(CudaSource, GivenErrorsThenTheLogIsNvrtcs) {
 
 TEST_F(CudaSource, GivenWarningsThenTheyAreErrorsOnlyWhereAskedFor) {
   const std::string source = std::string("// warn\n") + kSource;
-  const Result warned = compiler_.run(cuda_request(source), seconds(60));
+  const Result warned = compiler_.run(cuda_request(source), kLimit);
   EXPECT_EQ(warned.status, CL_SUCCESS);
   EXPECT_TRUE(contains(warned.log, "warning #1-D"));
-  const Result refused = compiler_.run(cuda_request(source, "-x cuda -Werror"), seconds(60));
+  const Result refused = compiler_.run(cuda_request(source, "-x cuda -Werror"), kLimit);
   EXPECT_EQ(refused.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_TRUE(refused.binary.empty());
 }
 
 TEST_F(CudaSource, GivenOptionsThatAreRefusedThenTheStatusSaysSo) {
-  EXPECT_EQ(compiler_.run(cuda_request(kSource, "-x cuda --include-path=."), seconds(60)).status,
+  EXPECT_EQ(compiler_.run(cuda_request(kSource, "-x cuda --include-path=."), kLimit).status,
             CL_INVALID_BUILD_OPTIONS);
   Request request = cuda_request(kSource);
   request.kind = Request::Kind::Compile;
-  EXPECT_EQ(compiler_.run(request, seconds(60)).status, CL_INVALID_COMPILER_OPTIONS);
+  EXPECT_EQ(compiler_.run(request, kLimit).status, CL_INVALID_COMPILER_OPTIONS);
 }
 
 TEST_F(CudaSource, GivenFilesOfTheClientThenNvrtcGetsThemByTheNamesInTheSource) {
@@ -86,7 +86,7 @@ TEST_F(CudaSource, GivenFilesOfTheClientThenNvrtcGetsThemByTheNamesInTheSource) 
   request.file_paths = {"/home/client/include/inner.h", "/home/client/include/outer.h",
                         "/home/client/unused.h"};
   request.files = {"// inner\n", "#include \"inner.h\"\n", "// unused\n"};
-  const Result result = compiler_.run(request, seconds(60));
+  const Result result = compiler_.run(request, kLimit);
   ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
   const std::string ptx = ptx_of(parse_program_binary(result.binary));
   EXPECT_TRUE(contains(ptx, "\n#include \"/home/client/include/outer.h\"\n#include <cuda_fp16.h>\n"));
@@ -103,7 +103,7 @@ TEST_F(CudaSource, GivenFilesOfTheNodeThenNvrtcDoesNotLookForThem) {
        {"#include \"" + file + "\"", "#include <" + file + ">", std::string("#include \"../../etc/passwd\""),
         "#define F \"" + file + "\"\n#include F", "#define F(x) #x\n#include F(" + file + ")",
         "#if __has_include(\"" + file + "\")\n#endif"}) {
-    const Result result = compiler_.run(cuda_request(include + "\n" + kSource), seconds(60));
+    const Result result = compiler_.run(cuda_request(include + "\n" + kSource), kLimit);
     ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
     const std::string ptx = ptx_of(parse_program_binary(result.binary));
     EXPECT_TRUE(contains(ptx, "\"/proc/self/fd/none/")) << include;
@@ -113,10 +113,10 @@ TEST_F(CudaSource, GivenFilesOfTheNodeThenNvrtcDoesNotLookForThem) {
 }
 
 TEST_F(CudaSource, GivenNvrtcCrashesThenTheBuildFailsAndTheNextSucceeds) {
-  const Result crashed = compiler_.run(cuda_request("crash"), seconds(60));
+  const Result crashed = compiler_.run(cuda_request("crash"), kLimit);
   EXPECT_EQ(crashed.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_TRUE(contains(crashed.log, "clique-compiler crashed"));
-  EXPECT_EQ(compiler_.run(cuda_request(kSource), seconds(60)).status, CL_SUCCESS);
+  EXPECT_EQ(compiler_.run(cuda_request(kSource), kLimit).status, CL_SUCCESS);
 }
 
 TEST_F(CudaSource, GivenNvrtcNeverEndsThenItIsStopped) {
@@ -128,7 +128,7 @@ TEST_F(CudaSource, GivenNvrtcNeverEndsThenItIsStopped) {
 TEST_F(CudaSource, GivenNoNvrtcThenTheLogSaysWhatToInstall) {
   const Setting none("CLIQUE_NVRTC", "/nonexistent/libnvrtc.so.13");
   CompilerProcess compiler(find_compiler(), Cache(""));
-  const Result result = compiler.run(cuda_request(kSource), seconds(60));
+  const Result result = compiler.run(cuda_request(kSource), kLimit);
   EXPECT_EQ(result.status, CL_COMPILER_NOT_AVAILABLE);
   EXPECT_TRUE(contains(result.log, "/nonexistent/libnvrtc.so.13"));
 }
@@ -137,13 +137,13 @@ TEST_F(CudaSource, GivenBuiltOnceWhenAskedAgainThenTheCacheAnswers) {
   const fs::path folder = fs::path(testing::TempDir()) / "clique-cuda-source-cache";
   fs::remove_all(folder);
   CompilerProcess first(find_compiler(), Cache(folder));
-  const Result built = first.run(cuda_request(kSource), seconds(60));
+  const Result built = first.run(cuda_request(kSource), kLimit);
   ASSERT_EQ(built.status, CL_SUCCESS) << built.log;
   // A new compiler process would not find NVRTC any more, so that only the cache can answer.
   const Setting none("CLIQUE_NVRTC", "/nonexistent/libnvrtc.so.13");
   CompilerProcess second(find_compiler(), Cache(folder));
-  EXPECT_EQ(second.run(cuda_request(kSource), seconds(60)).binary, built.binary);
-  EXPECT_EQ(second.run(cuda_request(kSource, "-x cuda -DA"), seconds(60)).status, CL_COMPILER_NOT_AVAILABLE);
+  EXPECT_EQ(second.run(cuda_request(kSource), kLimit).binary, built.binary);
+  EXPECT_EQ(second.run(cuda_request(kSource, "-x cuda -DA"), kLimit).status, CL_COMPILER_NOT_AVAILABLE);
   fs::remove_all(folder);
 }
 

@@ -6,9 +6,7 @@
 
 namespace clique::daemon::compiler {
 
-namespace {
-constexpr std::chrono::seconds kLimit{60};
-}
+namespace {}
 
 CompilerProcess& shared_compiler() {
   static CompilerProcess compiler(find_compiler(), Cache(""));

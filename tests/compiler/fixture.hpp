@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,9 @@
 #include "daemon/compiler/contract/program_binary.hpp"
 
 namespace clique::daemon::compiler {
+
+/// How long the compiler may take for a request.
+inline constexpr std::chrono::seconds kLimit{60};
 
 /// One compiler process for all tests, without a cache.
 CompilerProcess& shared_compiler();

@@ -16,7 +16,7 @@ Result build_with(const Files& files, const std::string& source, const std::stri
     request.file_paths.push_back(path);
     request.files.push_back(text);
   }
-  return shared_compiler().run(request, std::chrono::seconds(60));
+  return shared_compiler().run(request, kLimit);
 }
 
 const std::string kKernel = "\n__kernel void NAME() {}\n";
@@ -48,7 +48,7 @@ TEST(Includes, GivenHeadersThenTheyComeBeforeFiles) {
   request.headers = {"#define NAME from_header\n"};
   request.file_paths = {"/home/client/include/value.h"};
   request.files = {"#error the file is not the header\n"};
-  const Result result = shared_compiler().run(request, std::chrono::seconds(60));
+  const Result result = shared_compiler().run(request, kLimit);
   EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
 }
 

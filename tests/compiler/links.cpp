@@ -6,8 +6,6 @@
 namespace clique::daemon::compiler {
 namespace {
 
-constexpr std::chrono::seconds kLimit{60};
-
 protocol::Bytes compiled(const std::string& source, const std::string& options = "") {
   Request request = build_request(source, options);
   request.kind = Request::Kind::Compile;

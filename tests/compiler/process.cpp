@@ -29,10 +29,10 @@ std::vector<pid_t> children() {
 TEST(Process, GivenItIsKilledWhenAskedAgainThenItIsStartedAgain) {
   const auto before = children();
   CompilerProcess compiler(find_compiler(), Cache(""));
-  ASSERT_EQ(compiler.run(build_request(kGood), seconds(60)).status, CL_SUCCESS);
+  ASSERT_EQ(compiler.run(build_request(kGood), kLimit).status, CL_SUCCESS);
   for (const pid_t pid : children())
     if (std::find(before.begin(), before.end(), pid) == before.end()) ::kill(pid, SIGKILL);
-  EXPECT_EQ(compiler.run(build_request(kGood), seconds(60)).status, CL_SUCCESS);
+  EXPECT_EQ(compiler.run(build_request(kGood), kLimit).status, CL_SUCCESS);
 }
 
 TEST(Process, GivenItIsGoneWhenDestroyedThenNoChildIsLeft) {
@@ -67,7 +67,7 @@ TEST(Process, GivenItCrashesWhenAskedThenTheLogSaysHow) {
   const Script crashing("head -c 100 <&3 >/dev/null; kill -SEGV $$\n");
   CompilerProcess compiler(crashing.path(), Cache(""));
   for (int i = 0; i < 2; ++i) {
-    const Result result = compiler.run(build_request(kGood), seconds(60));
+    const Result result = compiler.run(build_request(kGood), kLimit);
     EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
     EXPECT_TRUE(contains(result.log, "crashed"));
   }
@@ -76,7 +76,7 @@ TEST(Process, GivenItCrashesWhenAskedThenTheLogSaysHow) {
 TEST(Process, GivenItAnswersNonsenseWhenAskedThenThatIsAFailure) {
   const Script wrong("printf '\\003\\000\\000\\000abc' >&3; exec sleep 100\n");
   CompilerProcess compiler(wrong.path(), Cache(""));
-  const Result result = compiler.run(build_request(kGood), seconds(60));
+  const Result result = compiler.run(build_request(kGood), kLimit);
   EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_TRUE(contains(result.log, "invalid"));
 }
@@ -86,18 +86,18 @@ TEST(Process, GivenThereIsNoCompilerWhenAskedThenTheLogSaysSo) {
   compiler.warm();
   Request request = build_request(kGood);
   request.kind = Request::Kind::Compile;
-  const Result result = compiler.run(request, seconds(60));
+  const Result result = compiler.run(request, kLimit);
   EXPECT_EQ(result.status, CL_COMPILE_PROGRAM_FAILURE);
   EXPECT_TRUE(contains(result.log, "cannot be started"));
 }
 
 TEST(Process, GivenNoPathWhenAskedThenTheLogSaysSo) {
   CompilerProcess compiler("", Cache(""));
-  EXPECT_TRUE(contains(compiler.run(build_request(kGood), seconds(60)).log, "no clique-compiler"));
+  EXPECT_TRUE(contains(compiler.run(build_request(kGood), kLimit).log, "no clique-compiler"));
 }
 
 TEST(Process, GivenSourceOfTooManyBytesWhenAskedThenItIsRefused) {
-  const Result result = shared_compiler().run(build_request(std::string((64U << 20U) + 1, ' ')), seconds(60));
+  const Result result = shared_compiler().run(build_request(std::string((64U << 20U) + 1, ' ')), kLimit);
   EXPECT_EQ(result.status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_TRUE(contains(result.log, "too large"));
 }
@@ -113,7 +113,7 @@ class CachedProcess : public testing::Test {
   /// Whether the request was answered without starting a process.
   static bool is_cached(CompilerProcess& compiler, const Request& request) {
     const auto before = children();
-    EXPECT_EQ(compiler.run(request, seconds(60)).status, CL_SUCCESS);
+    EXPECT_EQ(compiler.run(request, kLimit).status, CL_SUCCESS);
     return children() == before;
   }
   std::size_t entries() const {
@@ -143,7 +143,7 @@ TEST_F(CachedProcess, GivenResultWhenAskedAgainThenItComesFromDisk) {
 
 TEST_F(CachedProcess, GivenFailureWhenAskedThenItIsNotKept) {
   CompilerProcess compiler(find_compiler(), Cache(folder_));
-  EXPECT_EQ(compiler.run(build_request("syntax error"), seconds(60)).status, CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_EQ(compiler.run(build_request("syntax error"), kLimit).status, CL_BUILD_PROGRAM_FAILURE);
   EXPECT_EQ(entries(), 0U);
 }
 
@@ -154,7 +154,7 @@ TEST_F(CachedProcess, GivenIncludedFileWhenItsTextChangesThenTheProgramIsCompile
   CompilerProcess compiler(find_compiler(), Cache(folder_));
   const auto name = [&](const std::string& text) {
     request.files = {text};
-    return parse_program_binary(compiler.run(request, seconds(60)).binary).kernels.at(0).name;
+    return parse_program_binary(compiler.run(request, kLimit).binary).kernels.at(0).name;
   };
   EXPECT_EQ(name("#define NAME first\n"), "first");
   EXPECT_EQ(name("#define NAME second\n"), "second");

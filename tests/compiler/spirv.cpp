@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 using std::chrono::seconds;
 using test::spirv_module;
 
-constexpr seconds kLimit{60};
-
 Request il_request(const std::string& module, const std::string& options = "",
                    Request::Kind kind = Request::Kind::Build) {
   Request request = build_request("", options);

@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t kNoString = ~std::uint64_t{0};
 
 /// The calls in program order.
-std::vector<llvm::CallInst*> calls_of(llvm::Function& printf) {
+std::vector<llvm::CallInst*> printf_calls_of(llvm::Function& printf) {
   std::vector<llvm::CallInst*> calls;
   for (llvm::Function& function : *printf.getParent())
     for (llvm::Instruction& instruction : llvm::instructions(function))
@@ -172,9 +172,9 @@ void lower_printf(llvm::Module& module, ProgramBinary& program) {
   llvm::Function* const printf = module.getFunction("printf");
   if (printf == nullptr || !printf->isDeclaration()) return;
   std::set<llvm::Function*> callers;
-  for (llvm::CallInst* const call : calls_of(*printf)) callers.insert(call->getFunction());
+  for (llvm::CallInst* const call : printf_calls_of(*printf)) callers.insert(call->getFunction());
   promote_variables(callers);
-  for (llvm::CallInst* const call : calls_of(*printf)) Lowering(*call, program).run();
+  for (llvm::CallInst* const call : printf_calls_of(*printf)) Lowering(*call, program).run();
   if (printf->use_empty()) printf->eraseFromParent();
 }
 
