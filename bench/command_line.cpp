@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
-#include <limits>
 
 namespace bench {
 
@@ -18,7 +18,12 @@ template <typename T>
 void CommandLine::option(const char* name, T& value, const char* help, std::optional<double> least) {
   CLI::Option* const option = parser_->app.add_option(name, value, help);
   if (value != T{}) option->capture_default_str();
-  if (least) option->check(CLI::Range(*least, std::numeric_limits<double>::max()));
+  if (least)
+    option->check([least = *least](const std::string& text) {
+      return std::strtod(text.c_str(), nullptr) >= least
+                 ? std::string()
+                 : text + " is too small; at least " + CLI::detail::to_string(least);
+    });
 }
 
 template <typename T>
