@@ -132,4 +132,81 @@ void options_double(const Bench& bench) {
                   1e-12);
 }
 
+namespace {
+
+/// Steps of the kernel, each with two multiplications and additions of two numbers.
+constexpr std::size_t kPairSteps = 512;
+
+void measure_pairs(const Bench& bench, const std::string& figure, cl::Kernel& kernel, std::size_t count) {
+  bench.time(figure, kernel, {count}, {256}, static_cast<double>(2 * 4 * kPairSteps * count), "Gop/s");
+}
+
+}  // namespace
+
+void short_pairs(const Bench& bench) {
+  const auto count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
+  std::vector<cl_ushort> data(2 * count);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<cl_ushort>(40503 * i + 77);
+  const cl::Buffer in = bench.upload(data), out = bench.upload(std::vector<cl_ushort>(2 * count));
+  cl::Kernel kernel = bench.build("pairs", "pairs", "pairs of short");
+  bench.set(kernel, in, out);
+  bench.run(kernel, {count}, {256});
+  const auto got = bench.download<cl_ushort>(out, 2 * count);
+  for (std::size_t i = 0; i < 2 * count; i += 1009) {
+    unsigned x = data[i], y = data[i ^ 1U];
+    for (std::size_t step = 0; step < kPairSteps; ++step) {
+      x = y * x + y;
+      y = x * y + x;
+    }
+    if (static_cast<cl_ushort>(x + y) != got[i]) throw Wrong("element " + std::to_string(i) + " is wrong");
+  }
+  measure_pairs(bench, "pairs of short", kernel, count);
+}
+
+namespace {
+
+/// The nearest half to a number whose magnitude is at most that of the largest half.
+double rounded_to_half(double value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  // 11 bits, or fewer below the smallest normal number.
+  const int last = std::max(exponent, -13) - 11;
+  return std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
+}
+
+/// The bits of a normal half.
+cl_half half_bits(double value) {
+  int exponent = 0;
+  const double mantissa = std::frexp(std::abs(value), &exponent);
+  const auto bits =
+      static_cast<unsigned>(exponent + 14) << 10U | (static_cast<unsigned>(2048 * mantissa) & 0x3ffU);
+  return static_cast<cl_half>(bits | (value < 0 ? 0x8000U : 0U));
+}
+
+}  // namespace
+
+void half_pairs(const Bench& bench) {
+  bench.need_half();
+  const auto count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
+  // From here the numbers approach 0, slowly enough to remain normal.
+  const auto start = [](std::size_t i) { return -static_cast<double>(4 + i % 13) / 64; };
+  std::vector<cl_half> data(2 * count);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = half_bits(start(i));
+  const cl::Buffer in = bench.upload(data), out = bench.upload(std::vector<cl_half>(2 * count));
+  cl::Kernel kernel = bench.build("pairs", "pairs", "pairs of half", "-DHALF");
+  bench.set(kernel, in, out);
+  bench.run(kernel, {count}, {256});
+  const auto got = bench.download<cl_half>(out, 2 * count);
+  for (std::size_t i = 0; i < 2 * count; i += 1009) {
+    double x = start(i), y = start(i ^ 1U);
+    for (std::size_t step = 0; step < kPairSteps; ++step) {
+      x = rounded_to_half(y * x + y);
+      y = rounded_to_half(x * y + x);
+    }
+    if (half_bits(rounded_to_half(x + y)) != got[i])
+      throw Wrong("element " + std::to_string(i) + " is wrong");
+  }
+  measure_pairs(bench, "pairs of half", kernel, count);
+}
+
 }  // namespace bench::kernels

@@ -51,6 +51,12 @@ class Bench {
       throw std::runtime_error("the device has no double precision");
   }
 
+  /// Throws if the device has no half precision.
+  void need_half() const {
+    if (device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_khr_fp16") == std::string::npos)
+      throw std::runtime_error("the device has no half precision");
+  }
+
   /// Builds the kernel `name` of the source `file` and reports the time of the build.
   cl::Kernel build(const std::string& name, const std::string& file, const std::string& figure,
                    const std::string& options = "") const {
@@ -173,6 +179,8 @@ void sgemm(const Bench& bench);
 void nbody(const Bench& bench);
 void fft(const Bench& bench);
 void sha256(const Bench& bench);
+void short_pairs(const Bench& bench);
+void half_pairs(const Bench& bench);
 void options_float(const Bench& bench);
 void options_double(const Bench& bench);
 // Kernels of libraries, if these were found when Clique was configured.

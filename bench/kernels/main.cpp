@@ -23,6 +23,8 @@ constexpr Named all[] = {
     {"nbody", kernels::nbody},
     {"fft", kernels::fft},
     {"sha256", kernels::sha256},
+    {"short_pairs", kernels::short_pairs},
+    {"half_pairs", kernels::half_pairs},
     {"options_float", kernels::options_float},
     {"options_double", kernels::options_double},
 #ifdef BENCH_CLBLAST

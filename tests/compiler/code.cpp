@@ -38,6 +38,20 @@ TEST(Code, GivenRequiredWorkGroupSizeThenLoopsOverItsItemsHaveNoBranches) {
   EXPECT_FALSE(contains(ptx, "bra")) << ptx;
 }
 
+TEST(Code, GivenVectorsOfHalfThenTwoAreComputedAtOnce) {
+  const std::string ptx = ptx_of(built(R"(
+    #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+    kernel void k(global half4* a, half4 b) {
+      const size_t i = get_global_id(0);
+      a[i] = fma(a[i], b, b);
+      a[i + 1] = fmax(min(a[i + 1], b), (half)1);
+    })"));
+  for (const char* instruction : {"fma.rn.f16x2", "min.f16x2", "max.f16x2"})
+    EXPECT_TRUE(contains(ptx, instruction));
+  for (const char* instruction : {"fma.rn.f16\t", "min.f16\t", "max.f16\t"})
+    EXPECT_FALSE(contains(ptx, instruction)) << ptx;
+}
+
 TEST(Code, GivenDenormalsAreZeroThenThoseOfHalfAreKept) {
   const char* const source = R"(
     #pragma OPENCL EXTENSION cl_khr_fp16 : enable

@@ -44,28 +44,33 @@
 
 #define MAP2(R, name, A, B)                                                                 \
   OVERLOAD R##2 name(A##2 a, B##2 b) { return (R##2)(name(a.s0, b.s0), name(a.s1, b.s1)); } \
-  OVERLOAD R##3 name(A##3 a, B##3 b) {                                                      \
-    return (R##3)(name(a.s0, b.s0), name(a.s1, b.s1), name(a.s2, b.s2));                    \
-  }                                                                                         \
-  OVERLOAD R##4 name(A##4 a, B##4 b) { return (R##4)(name(a.lo, b.lo), name(a.hi, b.hi)); } \
-  OVERLOAD R##8 name(A##8 a, B##8 b) { return (R##8)(name(a.lo, b.lo), name(a.hi, b.hi)); } \
+  MAP2_OF_PAIRS(R, name, A, B)
+
+#define MAP3(R, name, A, B, C)                                     \
+  OVERLOAD R##2 name(A##2 a, B##2 b, C##2 c) {                     \
+    return (R##2)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1)); \
+  }                                                                \
+  MAP3_OF_PAIRS(R, name, A, B, C)
+
+// The same for more than two components, by calling the overloads for one and two.
+#define MAP2_OF_PAIRS(R, name, A, B)                                                          \
+  OVERLOAD R##3 name(A##3 a, B##3 b) { return (R##3)(name(a.lo, b.lo), name(a.s2, b.s2)); }   \
+  OVERLOAD R##4 name(A##4 a, B##4 b) { return (R##4)(name(a.lo, b.lo), name(a.hi, b.hi)); }   \
+  OVERLOAD R##8 name(A##8 a, B##8 b) { return (R##8)(name(a.lo, b.lo), name(a.hi, b.hi)); }   \
   OVERLOAD R##16 name(A##16 a, B##16 b) { return (R##16)(name(a.lo, b.lo), name(a.hi, b.hi)); }
 
-#define MAP3(R, name, A, B, C)                                                             \
-  OVERLOAD R##2 name(A##2 a, B##2 b, C##2 c) {                                             \
-    return (R##2)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1));                         \
-  }                                                                                        \
-  OVERLOAD R##3 name(A##3 a, B##3 b, C##3 c) {                                             \
-    return (R##3)(name(a.s0, b.s0, c.s0), name(a.s1, b.s1, c.s1), name(a.s2, b.s2, c.s2)); \
-  }                                                                                        \
-  OVERLOAD R##4 name(A##4 a, B##4 b, C##4 c) {                                             \
-    return (R##4)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                         \
-  }                                                                                        \
-  OVERLOAD R##8 name(A##8 a, B##8 b, C##8 c) {                                             \
-    return (R##8)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                         \
-  }                                                                                        \
-  OVERLOAD R##16 name(A##16 a, B##16 b, C##16 c) {                                         \
-    return (R##16)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi));                        \
+#define MAP3_OF_PAIRS(R, name, A, B, C)                            \
+  OVERLOAD R##3 name(A##3 a, B##3 b, C##3 c) {                     \
+    return (R##3)(name(a.lo, b.lo, c.lo), name(a.s2, b.s2, c.s2)); \
+  }                                                                \
+  OVERLOAD R##4 name(A##4 a, B##4 b, C##4 c) {                     \
+    return (R##4)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi)); \
+  }                                                                \
+  OVERLOAD R##8 name(A##8 a, B##8 b, C##8 c) {                     \
+    return (R##8)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi)); \
+  }                                                                \
+  OVERLOAD R##16 name(A##16 a, B##16 b, C##16 c) {                 \
+    return (R##16)(name(a.lo, b.lo, c.lo), name(a.hi, b.hi, c.hi)); \
   }
 
 // Defines the overloads with a vector and a scalar, which applies to all components.

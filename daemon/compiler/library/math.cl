@@ -119,28 +119,34 @@ OVERLOAD double round(double x) { return __builtin_round(x); }
 HALF1(half, round)
 VECTORS1(round)
 
-#define INSTRUCTION2(name)                                                    \
+// GPUs compute two halves in one instruction. LLVM does not join scalar operations to such an instruction.
+#define EXTREME(name, operation)                                              \
   OVERLOAD float name(float x, float y) { return __builtin_##name##f(x, y); } \
   OVERLOAD double name(double x, double y) { return __builtin_##name(x, y); } \
   OVERLOAD half name(half x, half y) { return __builtin_##name##f16(x, y); }  \
-  VECTORS2(name)
-INSTRUCTION2(copysign)
-INSTRUCTION2(fmax)
-INSTRUCTION2(fmin)
-SPREAD2(float, fmax, float)
-SPREAD2(double, fmax, double)
-SPREAD2(half, fmax, half)
-SPREAD2(float, fmin, float)
-SPREAD2(double, fmin, double)
-SPREAD2(half, fmin, half)
+  MAP2(float, name, float, float)                                             \
+  MAP2(double, name, double, double)                                          \
+  OVERLOAD half2 name(half2 x, half2 y) { return operation(x, y); }           \
+  MAP2_OF_PAIRS(half, name, half, half)                                       \
+  SPREAD2(float, name, float)                                                 \
+  SPREAD2(double, name, double)                                               \
+  SPREAD2(half, name, half)
+EXTREME(fmax, __builtin_elementwise_max)
+EXTREME(fmin, __builtin_elementwise_min)
 
-#define FUSED(name)                                                                     \
-  OVERLOAD float name(float x, float y, float z) { return __builtin_fmaf(x, y, z); }    \
-  OVERLOAD double name(double x, double y, double z) { return __builtin_fma(x, y, z); } \
-  OVERLOAD half name(half x, half y, half z) { return __builtin_fmaf16(x, y, z); }      \
-  MAP3(float, name, float, float, float)                                                \
-  MAP3(double, name, double, double, double)                                            \
-  MAP3(half, name, half, half, half)
+OVERLOAD float copysign(float x, float y) { return __builtin_copysignf(x, y); }
+OVERLOAD double copysign(double x, double y) { return __builtin_copysign(x, y); }
+OVERLOAD half copysign(half x, half y) { return __builtin_copysignf16(x, y); }
+VECTORS2(copysign)
+
+#define FUSED(name)                                                                                            \
+  OVERLOAD float name(float x, float y, float z) { return __builtin_fmaf(x, y, z); }                           \
+  OVERLOAD double name(double x, double y, double z) { return __builtin_fma(x, y, z); }                        \
+  OVERLOAD half name(half x, half y, half z) { return __builtin_fmaf16(x, y, z); }                             \
+  MAP3(float, name, float, float, float)                                                                       \
+  MAP3(double, name, double, double, double)                                                                   \
+  OVERLOAD half2 name(half2 x, half2 y, half2 z) { return __builtin_elementwise_fma(x, y, z); }\
+  MAP3_OF_PAIRS(half, name, half, half, half)
 FUSED(fma)
 FUSED(mad)
 

@@ -20,6 +20,7 @@
 #include "daemon/compiler/tool/passes/hidden_values.hpp"
 #include "daemon/compiler/tool/passes/index_offsets.hpp"
 #include "daemon/compiler/tool/passes/local_memory.hpp"
+#include "daemon/compiler/tool/passes/multiply_add.hpp"
 #include "daemon/compiler/tool/passes/parameters.hpp"
 #include "daemon/compiler/tool/passes/private_volatile.hpp"
 #include "daemon/compiler/tool/passes/vector_comparisons.hpp"
@@ -149,6 +150,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     return runner.uniformity(function);
   });
   separate_index_offsets(module);
+  use_multiply_add(module);
   if (options.approximate_division()) relax_divisions(module, options.flush_denorms());
   split_vector_comparisons(module);
   split_unaligned_byte_vectors(module);
