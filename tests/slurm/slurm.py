@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import pwd
+import select
 import shutil
 import signal
 import stat
@@ -123,6 +124,8 @@ class Cluster:
         self.installed = installed
         self.environment = dict(os.environ, SLURM_CONF=str(folder / 'slurm.conf'),
                                 PATH=f'{installed}/bin:{os.environ["PATH"]}:/usr/sbin:/sbin')
+        # Jobs set it themselves.
+        self.environment.pop('CLIQUE_NODES', None)
         names = ['login', *(f'n{number + 1}' for number in range(count))]
         addresses = {name: f'10.78.0.{number + 1}' for number, name in enumerate(names)}
         (folder / 'hosts.txt').write_text(
@@ -230,7 +233,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
     def logs(self):
         texts = []
         for path in sorted([*(self.folder / 'log').iterdir(), *self.folder.glob('*.out')]):
-            texts += [f'--- {path.name}', *path.read_text(errors='replace').splitlines()[-20:]]
+            texts += [f'--- {path.name}', *path.read_text(errors='replace').splitlines()[-8:]]
         return '\n'.join(texts)
 
     def kill_all(self):
@@ -252,6 +255,10 @@ PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
 
     def of_user(self, **variables):
         return {**self.environment, 'HOME': str(self.local), **variables}
+
+    def numbers_of_jobs(self):
+        """The running jobs, the latest first."""
+        return self.run('squeue', '--noheader', '--states=R', '--format=%A', '--sort=-i')[1].split()
 
     def left(self):
         """What is left of jobs: processes, and files in the hosts' own folders."""
@@ -277,13 +284,13 @@ def install(folder):
 
 
 def wait_for_line(process, seconds=90):
-    """Waits for a line of a started program. Returns it."""
+    """Waits until a started program has said a line. Returns what it has said."""
     deadline = time.monotonic() + seconds
-    os.set_blocking(process.stdout.fileno(), False)
     text = ''
     while not text.endswith('\n'):
-        if time.monotonic() > deadline or process.poll() is not None:
+        ready = select.select([process.stdout], [], [], max(0, deadline - time.monotonic()))[0]
+        said = os.read(process.stdout.fileno(), 4096).decode(errors='replace') if ready else ''
+        if not said:
             raise AssertionError(f'the program has said nothing but {text!r}')
-        text += process.stdout.read() or ''
-        time.sleep(0.02)
+        text += said
     return text
