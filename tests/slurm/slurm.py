@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import pwd
+import re
 import select
 import shutil
 import signal
@@ -227,7 +228,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
             status, states = nodes.run(self.login.enter(['sinfo', '--noheader', '--format=%T %D']), env=self.environment)
             return status == 0 and states.split() == ['idle', str(len(self.nodes))]
 
-        if not nodes.eventually(idle, 90):
+        if not nodes.eventually(idle, 90, pause=0.1):
             raise AssertionError(f'the nodes are not idle: {states}\n{self.logs()}')
 
     def logs(self):
@@ -246,7 +247,8 @@ PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
 
     def run(self, *words, user=USER, host=None, **variables):
         """Runs a command of a user on the login host. Returns its exit status, and its standard output and error."""
-        return nodes.run(self.command(*words, user=user, host=host), env=self.of_user(**variables), cwd='/')
+        return nodes.run(self.command(*words, user=user, host=host), env=self.of_user(**variables), cwd='/',
+                         timeout=300)
 
     def start(self, *words, user=USER, **variables):
         return subprocess.Popen(self.command(*words, user=user), env=self.of_user(**variables), cwd='/', text=True,
@@ -283,14 +285,13 @@ def install(folder):
     return prefix
 
 
-def wait_for_line(process, seconds=90):
-    """Waits until a started program has said a line. Returns what it has said."""
+def wait_for_line(process, pattern, seconds=90):
+    """Waits until a started program has said a line that begins like this."""
     deadline = time.monotonic() + seconds
     text = ''
-    while not text.endswith('\n'):
+    while not re.search(f'^{pattern}.*\n', text, re.MULTILINE):
         ready = select.select([process.stdout], [], [], max(0, deadline - time.monotonic()))[0]
         said = os.read(process.stdout.fileno(), 4096).decode(errors='replace') if ready else ''
         if not said:
             raise AssertionError(f'the program has said nothing but {text!r}')
         text += said
-    return text
