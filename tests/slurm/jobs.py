@@ -168,6 +168,14 @@ class Jobs(unittest.TestCase):
         self.assertIn('could not be started', said)
         self.nothing_left()
 
+    def test_the_other_nodes_survive_a_daemon(self):
+        self.held('-N2', '--nodelist=n1,n2')
+        daemon, = self.daemons()['n2']
+        daemon.kill()
+        self.assertTrue(nodes.eventually(lambda: not any(left.startswith('n2') and 'clique-job-' in left
+                                                         for left in self.cluster.left()), pause=0.2))
+        self.assertEqual([len(found) for found in self.daemons().values()], [1, 0, 0, 0])
+
     def test_a_wrong_setting_is_reported(self):
         config = self.cluster.folder / 'job.toml'
         config.write_text('worker-ports = "none"\n')

@@ -155,7 +155,9 @@ class Cluster:
         for number in range(GPUS):
             os.mknod(folder / f'gpu{number}', 0o666 | stat.S_IFCHR, os.makedev(1, 3))
         (folder / 'gres.conf').write_text(f'Name=gpu File={folder}/gpu[0-{GPUS - 1}]\n')
-        (folder / 'cgroup.conf').touch()
+        # Later releases need systemd for cgroups, unless they are told that there are none.
+        version = re.search(r'(\d+)\.\d+', nodes.run(['slurmd', '-V'], env=self.environment)[1])
+        (folder / 'cgroup.conf').write_text('CgroupPlugin=disabled\n' if version and int(version[1]) >= 24 else '')
         plugin = f'required {self.installed}/lib/clique/{pathlib.Path(PLUGIN).name} --folder={self.local}\n'
         (folder / 'plugstack.conf').write_text(plugin if PLUGIN else '')
         epilog = folder / 'epilog'
