@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -59,9 +59,9 @@ pid_t spawn_helper(int argc, char** argv, const std::vector<std::string>& more,
   std::vector<std::string> words{helper_path()};
   words.insert(words.end(), argv, argv + argc);
   words.insert(words.end(), more.begin(), more.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<char*> arguments(words.size() + 1);
+  std::transform(words.begin(), words.end(), arguments.begin(),
+                 [](std::string& word) { return word.data(); });
 
   posix_spawn_file_actions_t files{};
   ::posix_spawn_file_actions_init(&files);
