@@ -20,8 +20,8 @@ CommandLine read_command_line(int argc, char** argv) {
       ->type_name("FILE");
   app.add_flag(
       "--check", result.check,
-      "List the walls that this host can put up around sessions, and why others are missing; the exit "
-      "status is 1 if one is");
+      "Check the settings, and list the walls that this host can put up around sessions, and why others are "
+      "missing; the exit status is 1 if a setting is wrong or a wall is missing");
   for (const Setting& setting : all_settings()) {
     const std::string name(setting.name);
     const std::string option = "--" + name;

@@ -12,7 +12,7 @@ inline constexpr const char* kDefaultSettingsFile = "/etc/clique/cliqued.toml";
 struct CommandLine {
   GivenValues values;
   std::string settings_file;  ///< --config; empty: kDefaultSettingsFile if it exists
-  bool check = false;         ///< --check: tell which walls this host has, instead of serving
+  bool check = false;         ///< --check: check the settings and the host's walls, instead of serving
   /// Set after --help, --version and mistakes, which were answered: the process is to end with this status.
   std::optional<int> exit_status;
 };

@@ -167,7 +167,10 @@ int serve(Server& server, int signals) {
 int run_daemon(int argc, char** argv) {
   CommandLine line = read_command_line(argc, argv);
   if (line.exit_status) return *line.exit_status;
-  if (line.check) return list_walls();
+  if (line.check) {
+    static_cast<void>(read_settings(std::move(line)));
+    return list_walls();
+  }
   Settings settings = read_settings(std::move(line));
   init_log("cliqued", settings.log_level);
   const protocol::Identity identity = identity_of(settings);

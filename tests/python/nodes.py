@@ -31,14 +31,14 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def eventually(condition, seconds=START_SECONDS):
+def eventually(condition, seconds=START_SECONDS, pause=0.02):
     """Waits until the condition is true or the time is up. Returns the last value of the condition."""
     deadline = time.monotonic() + seconds
     while True:
         result = condition()
         if result or time.monotonic() > deadline:
             return result
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def run(command, **options):
