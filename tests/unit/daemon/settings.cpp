@@ -43,6 +43,17 @@ class SettingsFile : public testing::Test {
 
 #define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
+TEST_F(SettingsFile, GivenUnderscoresThenTheyStandForHyphens) {
+  EXPECT_EQ(read("drain_timeout = 7").drain_timeout, seconds(7));
+  EXPECT_CONTAINS(error("drain_timeout = 7\ndrain-timeout = 7"), "drain-timeout is given twice");
+}
+
+TEST_F(SettingsFile, GivenMisspeltKeyThenTheErrorNamesTheOneThatWasMeant) {
+  EXPECT_CONTAINS(error("\ndrain_timeot = 7"),
+                  "line 2: unknown key 'drain_timeot'; did you mean drain-timeout?");
+  EXPECT_CONTAINS(error("colour = 7"), "unknown key 'colour'; the keys are listen, ");
+}
+
 TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
   const Settings settings = read(R"(
     listen = "10.0.0.1:7000"   # comment
