@@ -28,6 +28,8 @@ void take_program(int& argc, char** argv);
 void add_authorize(CLI::App& app, Action& chosen);
 void add_config(CLI::App& app, Action& chosen);
 void add_devices(CLI::App& app, Action& chosen);
+void add_doctor(CLI::App& app, Action& chosen);
+void add_doctor_probe(CLI::App& app, Action& chosen);
 void add_key(CLI::App& app, Action& chosen);
 void add_keygen(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
