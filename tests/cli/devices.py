@@ -10,7 +10,7 @@ import nodes
 UUID = re.compile(r'^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$')
 
 
-class Devices(nodes.TestCase):
+class Lists(nodes.TestCase):
     def devices(self, *used, **environment):
         """The devices of nodes, as clique lists them."""
         self.environment = self.using(*used, **environment)
@@ -18,8 +18,10 @@ class Devices(nodes.TestCase):
         self.assertEqual(status, 0, said)
         return json.loads(said)
 
+
+class Devices(Lists):
     def test_lists_what_clinfo_lists(self):
-        alpha, beta = self.node(), self.node('--name', 'beta')
+        alpha, beta = self.node(), self.node(name='beta')
         listed = self.devices(alpha, beta)
         self.assertEqual([device['node'] for device in listed], ['alpha', 'beta'])
         self.assertEqual([device['index'] for device in listed], [0, 1])
@@ -43,7 +45,7 @@ class Devices(nodes.TestCase):
             self.assertIn(part, line)
 
     def test_selection_keeps_the_positions_of_the_full_list(self):
-        alpha, beta = self.node(), self.node('--name', 'beta')
+        alpha, beta = self.node(), self.node(name='beta')
         second = self.devices(alpha, beta)[1]
         for choice in ('1', 'beta', second['uuid'].upper()):
             with self.subTest(choice):
@@ -78,7 +80,7 @@ class Devices(nodes.TestCase):
         self.assertIn('CLIQUE_NODES is off', said)
 
 
-class Uuids(Devices):
+class Uuids(Lists):
     def uuids(self, *used):
         return [device['uuid'] for device in self.devices(*used)]
 
@@ -86,16 +88,17 @@ class Uuids(Devices):
         key = self.made_key('node.key')[0]
         other_key = self.made_key('other.key')[0]
         # The same key and another name; the same name and another key.
-        started = [('--identity', key), ('--identity', key, '--name', 'beta'), ('--identity', other_key), ()]
+        started = [('alpha', '--identity', key), ('beta', '--identity', key), ('alpha', '--identity', other_key),
+                   ('alpha', '--identity', '')]
         self.environment['CLIQUE_INSECURE'] = '1'
-        first = [self.node(*options) for options in started]
+        first = [self.node(*options, name=name) for name, *options in started]
         uuids = self.uuids(*first)
         self.assertEqual(len(set(uuids)), len(started))
         for each in uuids:
             self.assertRegex(each, UUID)
         for node in first:
             node.stop()
-        self.assertEqual(self.uuids(*[self.node(*options) for options in started]), uuids)
+        self.assertEqual(self.uuids(*[self.node(*options, name=name) for name, *options in started]), uuids)
 
     def test_do_not_depend_on_what_the_node_offers(self):
         everything = self.uuids(self.node(devices=None))

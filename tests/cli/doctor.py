@@ -34,7 +34,7 @@ class Doctor(nodes.TestCase):
         self.fail(f'no finding {verdict} about {subject} with {parts}:\n' + json.dumps(findings, indent=1))
 
     def test_all_is_well(self):
-        alpha, beta = self.node(), self.node('--name', 'beta')
+        alpha, beta = self.node(), self.node(name='beta')
         findings = self.findings(alpha, beta)
         self.assertEqual([each for each in findings if each['verdict'] == 'bad'], [])
         self.assert_finding(findings, 'good', 'OpenCL drivers', 'clique.icd')
@@ -81,7 +81,7 @@ class Doctor(nodes.TestCase):
         known = self.folder / 'home/.config/clique/known-nodes'
         known.parent.mkdir(parents=True)
         known.write_text(f'{changed.address} {other}\n', encoding='utf-8')
-        good = self.node('--name', 'beta')
+        good = self.node(name='beta')
         findings = self.findings(changed, good, status=1)
         self.assert_finding(findings, 'bad', f'node {changed.address}, admission', fingerprint, '--replace')
         self.assert_finding(findings, 'good', f'node {good.address}, admission')
