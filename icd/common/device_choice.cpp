@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "icd/common/setting_text.hpp"
+
 namespace clique::icd {
 
 namespace {
@@ -15,13 +17,6 @@ std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 bool is_number(std::string_view text) {

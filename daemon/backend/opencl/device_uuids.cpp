@@ -11,7 +11,7 @@ namespace {
 
 constexpr cl_uint kNvidia = 0x10de;
 
-std::string_view bytes_of(const Uuid& uuid) {
+std::string_view uuid_bytes(const Uuid& uuid) {
   return {reinterpret_cast<const char*>(uuid.data()), uuid.size()};
 }
 
@@ -87,8 +87,8 @@ std::vector<Uuid> device_uuids(std::string_view node, std::string_view driver,
     const auto earlier = devices.first(i);
     const auto same = std::count_if(earlier.begin(), earlier.end(),
                                     [&](const ReportedIdentity& other) { return other.uuid == reported; });
-    uuids.push_back(uuid_of(
-        {"device", node, driver, reported ? bytes_of(*reported) : std::string_view(), std::to_string(same)}));
+    uuids.push_back(uuid_of({"device", node, driver, reported ? uuid_bytes(*reported) : std::string_view(),
+                             std::to_string(same)}));
   }
   return uuids;
 }
