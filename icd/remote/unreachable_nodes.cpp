@@ -34,6 +34,11 @@ std::string own_content(const std::string& path) {
   return text;
 }
 
+bool parse_seconds(std::string_view text, std::int64_t& seconds) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 /// Whether this user owns the folder, so that no other one can have put files into it.
 bool owns(const std::filesystem::path& folder) {
   struct stat info{};
@@ -52,10 +57,9 @@ UnreachableNodes::UnreachableNodes(std::string file) : file_(std::move(file)) {
     const std::string_view line = text.substr(0, end);
     const auto space = line.find(' ');
     std::int64_t seconds = 0;
-    const char* const last = line.data() + line.size();
     // A line that is cut off is no line.
     if (end == std::string_view::npos || space == std::string_view::npos ||
-        std::from_chars(line.data() + space + 1, last, seconds).ptr != last) {
+        !parse_seconds(line.substr(space + 1), seconds)) {
       since_.clear();
       return;
     }

@@ -126,8 +126,8 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes takes a list of strings", 0), 0U);
   EXPECT_EQ(failure("nodes = [\"a:0\"]").rfind("nodes.toml:1:10: node 'a:0': '0' is not a port", 0), 0U);
   EXPECT_EQ(failure("[[node]]\nport = 1").rfind("nodes.toml:1:1: a [[node]] needs host", 0), 0U);
-  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\nprot = 1"),
-            "nodes.toml:3:1: unknown key 'prot' of a [[node]]; did you mean port?");
+  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\npart = 1"),
+            "nodes.toml:3:1: unknown key 'part' of a [[node]]; did you mean port?");
   EXPECT_EQ(failure("[[node]]\nhost = \"a\"\ncolour = 1"),
             "nodes.toml:3:1: unknown key 'colour' of a [[node]]; known are host and port");
   EXPECT_EQ(failure("[node]\nhost = \"a\"").rfind("nodes.toml:1:1: node is a list of tables", 0), 0U);
