@@ -177,9 +177,9 @@ TEST_F(SettingsFile, GivenDevicesAsAListThenTheyAreTheSameAsWithCommas) {
 }
 
 TEST_F(SettingsFile, GivenMistakesThenFileAndLineAndRemedyAreTold) {
-  const std::string unknown = error("\nlisten = \"x\"\nlisten-on = \"y\"\n");
+  const std::string unknown = error("\nlisten = \"x\"\ncolour = \"y\"\n");
   EXPECT_CONTAINS(unknown, path_ + ", line 3");
-  EXPECT_CONTAINS(unknown, "'listen-on'");
+  EXPECT_CONTAINS(unknown, "'colour'");
   EXPECT_CONTAINS(unknown, "worker-ports");  // the keys that there are
   EXPECT_CONTAINS(error("\nsessions = -1"), path_ + ", line 2: sessions: ");
   EXPECT_CONTAINS(error("listen = 7890"), "quotation marks");
