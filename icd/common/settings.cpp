@@ -223,7 +223,8 @@ SettingValues setting_values(const Environment& environment, const std::string& 
     result.error = error.what();
   }
   for (const SettingInfo& setting : kVariables) {
-    SettingValue& value = result.values.emplace_back(&setting, std::string(setting.fallback), "default");
+    result.values.push_back({&setting, std::string(setting.fallback), "default"});
+    SettingValue& value = result.values.back();
     const auto text = environment(Variable(setting));
     // An empty variable is as good as none, but for this one.
     if (text && (!text->empty() || setting.name == "CLIQUE_NODES")) {
