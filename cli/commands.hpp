@@ -19,11 +19,20 @@ class Failed : public std::runtime_error {
 /// Runs the chosen subcommand with its options. Throws Failed, or another exception with a message for users.
 using Action = std::function<void()>;
 
+/// Takes the command line after "--" away from that of `clique run`, which runs it unchanged: CLI11 would
+/// take a word in brackets for a list.
+void take_program(int& argc, char** argv);
+
 // Each function adds a subcommand, which sets `chosen` if the command line contains it.
 
 void add_authorize(CLI::App& app, Action& chosen);
+void add_config(CLI::App& app, Action& chosen);
+void add_devices(CLI::App& app, Action& chosen);
+void add_doctor(CLI::App& app, Action& chosen);
+void add_doctor_probe(CLI::App& app, Action& chosen);
 void add_key(CLI::App& app, Action& chosen);
 void add_keygen(CLI::App& app, Action& chosen);
+void add_run(CLI::App& app, Action& chosen);
 void add_trust(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

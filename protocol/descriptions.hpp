@@ -40,7 +40,8 @@ struct DeviceDescription {
 struct Driver {
   std::uint32_t id = 0;  ///< unique among the node's drivers while its daemon runs
   std::vector<DeviceDescription> devices;
-  CLIQUE_FIELDS(Driver, id, devices)
+  std::string name = {};  ///< of its OpenCL platform; of an NVIDIA GPU that is used through CUDA: "CUDA"
+  CLIQUE_FIELDS(Driver, id, devices, name)
 };
 
 /// A kernel argument as clGetKernelArgInfo describes it.

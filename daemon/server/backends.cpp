@@ -27,7 +27,7 @@ std::vector<ListedPlatform> list_gpus(NvidiaDriver nvidia) {
 
 std::unique_ptr<Backend> make_backend(const WorkerOptions& options, const Surroundings& surroundings) {
   if (options.kind == PlatformKind::OpenCl)
-    return make_opencl_backend(surroundings, options.platform, options.devices);
+    return make_opencl_backend(surroundings, options.platform, options.devices, options.session.node);
 #ifdef CLIQUE_HAS_CUDA
   return make_cuda_backend(surroundings, options.platform);
 #else

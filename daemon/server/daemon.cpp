@@ -61,10 +61,15 @@ void log_devices(const std::vector<ListedPlatform>& platforms) {
   for (std::string line; std::getline(table, line);) spdlog::info("{}", line);
 }
 
+/// Whether the node keeps its key in a file. Otherwise it makes a new one at each start.
+bool has_key_file(const Settings& settings) {
+  const bool by_default = settings.identity == protocol::kNodeIdentity;
+  return !settings.identity.empty() && (!by_default || std::filesystem::exists(settings.identity));
+}
+
 /// The node's key. Throws ConfigError.
 protocol::Identity identity_of(const Settings& settings) {
-  const bool by_default = settings.identity == protocol::kNodeIdentity;
-  if (!settings.identity.empty() && (!by_default || std::filesystem::exists(settings.identity))) {
+  if (has_key_file(settings)) {
     try {
       return protocol::Identity::read(settings.identity);
     } catch (const protocol::SecurityError& error) {
@@ -174,6 +179,9 @@ int run_daemon(int argc, char** argv) {
   Settings settings = read_settings(std::move(line));
   init_log("cliqued", settings.log_level);
   const protocol::Identity identity = identity_of(settings);
+  // With the name, because nodes may share a key.
+  settings.session.node =
+      (has_key_file(settings) ? identity.public_key().text() + " " : std::string()) + settings.name;
   check_spin_time();
   const Fd signals = block_signals();
   separate_driver_cache(settings.name + '-' + std::to_string(settings.listen.port));

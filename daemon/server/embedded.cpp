@@ -8,6 +8,7 @@
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/server/child_process.hpp"
+#include "daemon/server/settings.hpp"
 #include "daemon/worker/options.hpp"
 
 namespace clique::daemon {
@@ -51,6 +52,7 @@ int run_embedded(const ControlChannel& control) {
       WorkerOptions options;
       options.kind = platform.kind;
       options.platform = platform.index;
+      options.session.node = host_name();
       children.push_back(ChildProcess::start_worker(options));
     }
     for (std::uint32_t driver = 0; driver < children.size(); ++driver) {

@@ -426,17 +426,21 @@ bool Server::all_ready(const Set& set) {
 
 void Server::note_devices(const Set& set) {
   drivers_.clear();
-  for (const Worker& worker : set) drivers_.push_back({worker.driver, worker.devices});
+  for (const Worker& worker : set) drivers_.push_back({worker.driver, worker.devices, worker.platform});
 }
 
 void Server::answer_devices() {
   if (drivers_.empty() || full() || (sets_.empty() && !failure_.empty())) return;
   std::erase_if(waiting_, [this](const Waiting& client) {
     if (wants_session(client) || !limit_of(client).empty()) return false;
-    protocol::Offer offer{protocol::kVersion, settings_.name, {}};
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    protocol::Offer offer{protocol::kVersion,
+                          settings_.name,
+                          {},
+                          std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
     for (const protocol::Driver& driver : drivers_) {
       auto devices = permitted(client.permit, driver.id, driver.devices);
-      if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices)});
+      if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices), driver.name});
     }
     gate_.answer(client.guest, offer);
     gate_.let_go(client.guest);

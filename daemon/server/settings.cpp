@@ -7,10 +7,12 @@
 #include <charconv>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "protocol/printable.hpp"
 #include "protocol/security/key_files.hpp"
 #include "protocol/security/places.hpp"
+#include "protocol/similar.hpp"
 #include "protocol/toml.hpp"
 
 namespace clique::daemon {
@@ -78,11 +80,6 @@ Encryption parse_encryption(const std::string& text, const ListenAddress& listen
   if (text == "all") return Encryption::All;
   if (text == "none") return Encryption::None;
   throw std::invalid_argument(in_quotes(text) + " is not a kind of encryption; write all or none");
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
 }
 
 const std::array kSettings{
@@ -203,6 +200,11 @@ std::string place(const std::string& path, const toml::source_region& source) {
 
 }  // namespace
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
+}
+
 std::span<const Setting> all_settings() {
   return kSettings;
 }
@@ -221,15 +223,26 @@ GivenValues read_settings_file(const std::string& path) {
   }
   GivenValues given;
   for (const auto& [key, node] : table) {
-    const std::string name(key.str());
+    // Keys are documented with hyphens, and also accepted with underscores.
+    std::string name(key.str());
+    std::replace(name.begin(), name.end(), '_', '-');
     const auto* setting = std::find_if(kSettings.begin(), kSettings.end(),
                                        [&name](const Setting& one) { return one.name == name; });
     if (setting == kSettings.end()) {
+      std::vector<std::string_view> names;
       std::string known;
-      for (const Setting& one : kSettings) known += (known.empty() ? "" : ", ") + std::string(one.name);
-      throw ConfigError(place(path, key.source()) + "unknown key " + in_quotes(name) + "; the keys are " +
-                        known);
+      for (const Setting& one : kSettings) {
+        names.push_back(one.name);
+        known += (known.empty() ? "" : ", ") + std::string(one.name);
+      }
+      const std::string_view meant = protocol::most_similar(name, names);
+      throw ConfigError(
+          place(path, key.source()) + "unknown key " + in_quotes(key.str()) +
+          (meant.empty() ? "; the keys are " + known : "; did you mean " + std::string(meant) + "?"));
     }
+    if (given.contains(name))
+      throw ConfigError(place(path, key.source()) + name +
+                        " is given twice, with a hyphen and with an underscore; remove one of them");
     const std::string where = place(path, node.source()) + name;
     try {
       given[name] = {value_text(*setting, node), where};

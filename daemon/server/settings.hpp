@@ -58,6 +58,9 @@ struct Setting {
 
 std::span<const Setting> all_settings();
 
+/// The name of this host.
+std::string host_name();
+
 /// A value that a setting was given.
 struct GivenValue {
   std::string text;   ///< as on the command line

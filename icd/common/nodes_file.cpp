@@ -1,12 +1,15 @@
 // nodes.toml.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "icd/common/host_list.hpp"
 #include "icd/common/setting_text.hpp"
 #include "icd/common/settings.hpp"
+#include "protocol/similar.hpp"
 #include "protocol/toml.hpp"
 
 namespace clique::icd {
@@ -16,6 +19,13 @@ namespace {
 [[noreturn]] void fail_at(const std::string& path, const toml::source_region& where, const std::string& why) {
   throw SettingError(path + ":" + std::to_string(where.begin.line) + ":" +
                      std::to_string(where.begin.column) + ": " + why);
+}
+
+/// Keys are documented with hyphens, and also accepted with underscores.
+std::string documented_key(std::string_view key) {
+  std::string result(key);
+  std::replace(result.begin(), result.end(), '_', '-');
+  return result;
 }
 
 /// Reads the parsed file. Every error names its line and column.
@@ -28,41 +38,74 @@ class TomlReader {
     // The nodes of this list come first, as in the file, where tables follow the keys. file_ is sorted by
     // name.
     if (const toml::node* nodes = file_.get("nodes")) read_nodes(*nodes, settings);
+    std::set<std::string> seen;
     for (const auto& [key, value] : file_) {
-      if (key == "nodes") continue;
-      if (key == "node") {
-        read_node_tables(value, settings);
-      } else if (key == "connect_timeout_ms") {
-        const auto number = value.value_exact<std::int64_t>();
-        if (!number) fail(value, "connect_timeout_ms takes a whole number of milliseconds, such as 3000");
-        at(value, [&] { settings.connect_timeout = checked_connect_timeout(*number, "connect_timeout_ms"); });
-      } else if (key == "insecure") {
-        const auto flag = value.value_exact<bool>();
-        if (!flag) fail(value, "insecure takes true or false");
-        settings.security.insecure = *flag;
-      } else if (key == "encryption") {
-        const auto text = value.value_exact<std::string>();
-        if (!text) fail(value, R"(encryption takes "all" or "none")");
-        at(value, [&] { settings.security.encrypted = parse_encryption(*text, "encryption"); });
-      } else if (key == "auth") {
-        const auto text = value.value_exact<std::string>();
-        if (!text) fail(value, R"(auth takes "keys" or "munge")");
-        at(value, [&] { settings.security.munge = parse_auth(*text, "auth"); });
-      } else if (key == "transport") {
-        const auto text = value.value_exact<std::string>();
-        if (!text) fail(value, R"(transport takes "auto" or "zeromq")");
-        at(value, [&] { settings.streams = parse_transport(*text, "transport"); });
-      } else {
-        fail_at(
-            path_, key.source(),
-            "unknown key " + in_quotes(key.str()) +
-                "; known are nodes, [[node]], connect_timeout_ms, insecure, encryption, auth and transport");
-      }
+      const std::string name = documented_key(key.str());
+      if (!seen.insert(name).second)
+        fail_at(path_, key.source(), name + " is given twice, with a hyphen and with an underscore");
+      read_value(name, key, value, settings);
     }
     return settings;
   }
 
  private:
+  void read_value(const std::string& name, const toml::key& key, const toml::node& value,
+                  NodeSettings& settings) const {
+    if (name == "nodes") return;
+    if (name == "node") {
+      read_node_tables(value, settings);
+    } else if (name == "connect-timeout-ms") {
+      const auto number = value.value_exact<std::int64_t>();
+      if (!number) fail(value, name + " takes a whole number of milliseconds, such as 3000");
+      at(value, [&] { settings.connect_timeout = checked_connect_timeout(*number, name); });
+    } else if (name == "remember-unreachable") {
+      settings.remember_unreachable = flag(value, name);
+    } else if (name == "insecure") {
+      settings.security.insecure = flag(value, name);
+    } else if (name == "device-names") {
+      const std::string choice = text(value, name, R"("plain" or "node")");
+      at(value, [&] { settings.device_names_with_node = parse_device_names(choice, name); });
+    } else if (name == "encryption") {
+      const std::string choice = text(value, name, R"("all" or "none")");
+      at(value, [&] { settings.security.encrypted = parse_encryption(choice, name); });
+    } else if (name == "auth") {
+      const std::string choice = text(value, name, R"("keys" or "munge")");
+      at(value, [&] { settings.security.munge = parse_auth(choice, name); });
+    } else if (name == "transport") {
+      const std::string choice = text(value, name, R"("auto" or "zeromq")");
+      at(value, [&] { settings.streams = parse_transport(choice, name); });
+    } else {
+      std::vector<std::string_view> keys;
+      for (const SettingInfo& each : kFileKeys)
+        if (each.name != "[[node]] port") keys.push_back(each.name.substr(0, each.name.find(' ')));
+      fail_unknown(key, "", keys);
+    }
+  }
+
+  /// Reports a key that does not exist, with the one that was probably meant, or all.
+  [[noreturn]] void fail_unknown(const toml::key& key, const std::string& place,
+                                 const std::vector<std::string_view>& keys) const {
+    const std::string_view meant = protocol::most_similar(documented_key(key.str()), keys);
+    std::string advice = "; known are ";
+    for (const std::string_view each : keys)
+      advice.append(each == keys.front() ? "" : each == keys.back() ? " and " : ", ").append(each);
+    if (!meant.empty()) advice = "; did you mean " + std::string(meant) + "?";
+    fail_at(path_, key.source(), "unknown key " + in_quotes(key.str()) + place + advice);
+  }
+
+  bool flag(const toml::node& value, const std::string& name) const {
+    const auto result = value.value_exact<bool>();
+    if (!result) fail(value, name + " takes true or false");
+    return *result;
+  }
+
+  /// @param allowed for the message if the value is no text
+  std::string text(const toml::node& value, const std::string& name, const char* allowed) const {
+    auto result = value.value_exact<std::string>();
+    if (!result) fail(value, name + " takes " + allowed);
+    return *std::move(result);
+  }
+
   [[noreturn]] void fail(const toml::node& node, const std::string& why) const {
     fail_at(path_, node.source(), why);
   }
@@ -113,8 +156,7 @@ class TomlReader {
         if (!number || *number < 1 || *number > 65535) fail(value, "port takes a number from 1 to 65535");
         port = static_cast<std::uint16_t>(*number);
       } else {
-        fail_at(path_, key.source(),
-                "unknown key " + in_quotes(key.str()) + " of a [[node]]; known are host and port");
+        fail_unknown(key, " of a [[node]]", {"host", "port"});
       }
     }
     if (hosts.empty()) fail(table, "a [[node]] needs host = \"...\"");
@@ -128,21 +170,52 @@ class TomlReader {
   const std::string& path_;
 };
 
-}  // namespace
-
-NodeSettings parse_nodes_file(std::string_view text, const std::string& path) {
+/// Parses the file, and returns use(table). Throws SettingError.
+template <typename Use>
+auto with_table(std::string_view text, const std::string& path, Use&& use) {
   if (trimmed(text).empty())
     throw SettingError(path +
                        " is empty and names no nodes; write nodes = [\"HOST\"], or remove the file to "
                        "use this host");
   try {
-    const toml::table file = toml::parse(text, path);
-    return TomlReader(file, path).read();
+    const toml::table table = toml::parse(text, path);
+    return use(table);
   } catch (const toml::parse_error& error) {
     fail_at(path, error.source(), std::string(error.description()));
   } catch (const protocol::MalformedToml& error) {
     throw SettingError(path + ": " + error.what());
   }
+}
+
+/// A value that is no list and no table, as a text.
+std::string text_of_value(const toml::node& value) {
+  if (const auto text = value.value_exact<std::string>()) return *text;
+  if (const auto number = value.value_exact<std::int64_t>()) return std::to_string(*number);
+  return value.value_exact<bool>().value_or(false) ? "1" : "0";
+}
+
+}  // namespace
+
+NodeSettings parse_nodes_file(std::string_view text, const std::string& path) {
+  return with_table(text, path, [&path](const toml::table& file) { return TomlReader(file, path).read(); });
+}
+
+std::vector<FileValue> nodes_file_values(std::string_view text, const std::string& path) {
+  return with_table(text, path, [&path](const toml::table& file) {
+    std::vector<FileValue> values;
+    FileValue nodes{"nodes", {}, 0};
+    for (const NodeAddress& node : TomlReader(file, path).read().nodes)
+      nodes.value += (nodes.value.empty() ? "" : ",") + node.text();
+    for (const auto& [key, value] : file) {
+      const std::uint32_t line = key.source().begin.line;
+      if (key == "nodes" || key == "node")
+        nodes.line = nodes.line == 0 ? line : std::min(nodes.line, line);
+      else
+        values.push_back({documented_key(key.str()), text_of_value(value), line});
+    }
+    if (nodes.line != 0) values.push_back(std::move(nodes));
+    return values;
+  });
 }
 
 }  // namespace clique::icd

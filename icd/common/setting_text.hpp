@@ -25,6 +25,9 @@ using protocol::in_quotes;
 /// @param name of the setting
 std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name);
 
+/// "plain" or "node": whether the names of devices contain those of their nodes. Throws SettingError.
+/// @param name of the setting
+bool parse_device_names(std::string_view text, std::string_view name);
 /// "all" or "none": whether nodes must encrypt all connections. Throws SettingError.
 /// @param name of the setting
 bool parse_encryption(std::string_view text, std::string_view name);

@@ -22,6 +22,7 @@ namespace clique::icd {
 namespace {
 
 constexpr int kLongestTimeoutMs = 600'000;
+constexpr std::string_view kSystemNodesFile = "/etc/clique/nodes.toml";
 
 /// The content of a file; nothing if it does not exist. Throws SettingError.
 std::optional<std::string> content(const std::string& path) {
@@ -45,15 +46,22 @@ std::string user_folder(const Environment& environment) {
   return {};
 }
 
-/// The nodes file that is used, read; the default settings if there is none.
-NodeSettings read_file(const Environment& environment, const std::string& system_file) {
+struct NodesFile {
+  std::string path;
+  std::string text;
+};
+
+/// The nodes file that is used; nothing if there is none.
+std::optional<NodesFile> find_file(const Environment& environment, const std::string& system_file) {
+  // The variable stands for the whole file.
+  if (environment("CLIQUE_NODES")) return std::nullopt;
   std::vector<std::string> files;
   if (const std::string folder = user_folder(environment); !folder.empty())
     files.push_back(folder + "nodes.toml");
   files.push_back(system_file);
-  for (const std::string& file : files)
-    if (const auto text = content(file)) return parse_nodes_file(*text, file);
-  return {};
+  for (std::string& path : files)
+    if (auto text = content(path)) return NodesFile{std::move(path), *std::move(text)};
+  return std::nullopt;
 }
 
 std::chrono::milliseconds parse_connect_timeout(const std::string& text) {
@@ -71,6 +79,16 @@ std::optional<std::string> given(const Environment& environment, Variable variab
   return text && !text->empty() ? text : std::nullopt;
 }
 
+/// A variable that is 0 or 1; `fallback` if it is not set or empty. Throws SettingError.
+/// @param advice what to write, for the message
+bool read_switch(const Environment& environment, Variable variable, bool fallback, const char* advice) {
+  const auto text = given(environment, variable);
+  if (!text) return fallback;
+  if (*text != "0" && *text != "1")
+    throw SettingError(std::string(variable.name()) + " is " + in_quotes(*text) + "; write " + advice);
+  return *text == "1";
+}
+
 /// Reads the variables about keys and encryption, and determines the default files.
 void read_security(const Environment& environment, SecuritySettings& security) {
   KeyFiles files = KeyFiles::of(environment);
@@ -78,22 +96,20 @@ void read_security(const Environment& environment, SecuritySettings& security) {
   if (given(environment, "CLIQUE_IDENTITY") || std::filesystem::exists(files.identity, error))
     security.identity = std::move(files.identity);
   security.known_nodes = std::move(files.known_nodes);
-  if (const auto text = given(environment, "CLIQUE_INSECURE")) {
-    if (*text != "0" && *text != "1")
-      throw SettingError("CLIQUE_INSECURE is " + in_quotes(*text) +
-                         "; write 1 to also use nodes with unknown keys, or 0");
-    security.insecure = *text == "1";
-  }
+  security.insecure = read_switch(environment, "CLIQUE_INSECURE", security.insecure,
+                                  "1 to also use nodes with unknown keys, or 0");
   if (const auto text = given(environment, "CLIQUE_ENCRYPTION"))
     security.encrypted = parse_encryption(*text, "CLIQUE_ENCRYPTION");
   if (const auto text = given(environment, "CLIQUE_AUTH")) security.munge = parse_auth(*text, "CLIQUE_AUTH");
 }
 
-bool parse_shared_memory(const std::string& text) {
-  if (text != "0" && text != "1")
-    throw SettingError("CLIQUE_SHARED_MEMORY is " + in_quotes(text) +
-                       "; write 0 to reach workers on this host through the network, or 1");
-  return text == "1";
+/// The file that remembers unreachable nodes; empty if there is no place for it.
+std::string unreachable_nodes_file(const Environment& environment) {
+  constexpr const char* kName = "/clique/unreachable-nodes";
+  if (const auto folder = given(environment, "XDG_RUNTIME_DIR")) return *folder + kName;
+  if (const auto folder = given(environment, "XDG_CACHE_HOME")) return *folder + kName;
+  if (const auto home = given(environment, "HOME")) return *home + "/.cache" + kName;
+  return {};
 }
 
 }  // namespace
@@ -103,6 +119,13 @@ bool parse_transport(std::string_view text, std::string_view name) {
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
                        "; write auto, or zeromq to send large transfers through ZeroMQ");
   return text == "auto";
+}
+
+bool parse_device_names(std::string_view text, std::string_view name) {
+  if (text != "plain" && text != "node")
+    throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                       "; write plain for the names of the devices' drivers, or node to add the node's name");
+  return text == "node";
 }
 
 bool parse_encryption(std::string_view text, std::string_view name) {
@@ -148,7 +171,7 @@ KeyFiles KeyFiles::of(const Environment& environment) {
 }
 
 NodeSettings NodeSettings::read() {
-  return read(icd::environment, "/etc/clique/nodes.toml");
+  return read(icd::environment, std::string(kSystemNodesFile));
 }
 
 NodeSettings NodeSettings::read(const Environment& environment, const std::string& system_file) {
@@ -159,14 +182,20 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
     } catch (const SettingError& error) {
       throw SettingError(std::string("CLIQUE_NODES: ") + error.what());
     }
-  } else {
-    settings = read_file(environment, system_file);
+  } else if (const auto file = find_file(environment, system_file)) {
+    settings = parse_nodes_file(file->text, file->path);
   }
   read_security(environment, settings.security);
   if (const auto text = environment("CLIQUE_CONNECT_TIMEOUT_MS"); text && !text->empty())
     settings.connect_timeout = parse_connect_timeout(*text);
-  if (const auto text = environment("CLIQUE_SHARED_MEMORY"); text && !text->empty())
-    settings.shared_memory = parse_shared_memory(*text);
+  settings.remember_unreachable =
+      read_switch(environment, "CLIQUE_REMEMBER_UNREACHABLE", settings.remember_unreachable,
+                  "0 to always wait for nodes, or 1 to ask those briefly that did not answer lately");
+  if (settings.remember_unreachable) settings.unreachable_file = unreachable_nodes_file(environment);
+  settings.shared_memory = read_switch(environment, "CLIQUE_SHARED_MEMORY", settings.shared_memory,
+                                       "0 to reach workers on this host through the network, or 1");
+  if (const auto text = given(environment, "CLIQUE_DEVICE_NAMES"))
+    settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");
   if (const auto text = given(environment, "CLIQUE_TRANSPORT"))
     settings.streams = parse_transport(*text, "CLIQUE_TRANSPORT");
   try {
@@ -175,6 +204,41 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
     throw SettingError(error.what());
   }
   return settings;
+}
+
+SettingValues setting_values() {
+  return setting_values(icd::environment, std::string(kSystemNodesFile));
+}
+
+SettingValues setting_values(const Environment& environment, const std::string& system_file) {
+  SettingValues result;
+  std::vector<FileValue> in_file;
+  try {
+    if (const auto file = find_file(environment, system_file)) {
+      result.file = file->path;
+      in_file = nodes_file_values(file->text, file->path);
+    }
+    if (environment("CLIQUE_NODES") != "off") NodeSettings::read(environment, system_file);
+  } catch (const SettingError& error) {
+    result.error = error.what();
+  }
+  for (const SettingInfo& setting : kVariables) {
+    result.values.push_back({&setting, std::string(setting.fallback), "default"});
+    SettingValue& value = result.values.back();
+    const auto text = environment(Variable(setting));
+    // An empty variable is as good as none, but for this one.
+    if (text && (!text->empty() || setting.name == "CLIQUE_NODES")) {
+      value.value = *text;
+      value.source = "environment";
+      continue;
+    }
+    for (const FileValue& each : in_file) {
+      if (each.key != setting.key) continue;
+      value.value = each.value;
+      value.source = result.file + ":" + std::to_string(each.line);
+    }
+  }
+  return result;
 }
 
 std::vector<std::string> unknown_variables() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -19,27 +20,37 @@ struct SettingInfo {
   std::string_view name;
   std::string_view fallback;  ///< what holds if it is not set, for people
   std::string_view meaning;
+  std::string_view key = {};  ///< of a variable: the key of nodes.toml with the same meaning; empty: none
 };
 
 /// The environment variables that users set.
 inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_NODES", "none",
-                "the nodes, separated by commas; empty: this host; off: the platform is not offered"},
+                "the nodes, separated by commas; empty: this host; off: the platform is not offered",
+                "nodes"},
     SettingInfo{
         "CLIQUE_DEVICES", "all",
-        "the devices to offer, in this order: positions in the full list, and parts of device or node "
-        "names, separated by commas"},
+        "the devices to offer, in this order: positions in the full list, parts of device or node names, and "
+        "UUIDs, separated by commas"},
+    SettingInfo{"CLIQUE_DEVICE_NAMES", "plain",
+                "plain: devices have the names that their drivers give them; node: 'NAME @ NODE'",
+                "device-names"},
     SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
-                "time allowed for reaching a node, in milliseconds, 1 to 600000"},
+                "time allowed for reaching a node, in milliseconds, 1 to 600000", "connect-timeout-ms"},
+    SettingInfo{
+        "CLIQUE_REMEMBER_UNREACHABLE", "1",
+        "1: a node that did not answer within the last 30 seconds is asked briefly; 0: always as long",
+        "remember-unreachable"},
     SettingInfo{"CLIQUE_IDENTITY", "clique/client.key in the folder of nodes.toml, if it exists",
                 "the file with this client's private key, by which nodes recognise it"},
     SettingInfo{"CLIQUE_KNOWN_NODES", "clique/known-nodes there, and /etc/clique/known-nodes",
                 "the file with the keys of the nodes to trust"},
-    SettingInfo{"CLIQUE_INSECURE", "0", "1: nodes with unknown keys are used as well"},
+    SettingInfo{"CLIQUE_INSECURE", "0", "1: nodes with unknown keys are used as well", "insecure"},
     SettingInfo{"CLIQUE_ENCRYPTION", "none",
-                "all: only nodes that encrypt all connections are used; none: the nodes decide"},
+                "all: only nodes that encrypt all connections are used; none: the nodes decide",
+                "encryption"},
     SettingInfo{"CLIQUE_AUTH", "keys",
-                "munge: also sends a MUNGE credential to nodes; munge:SOCKET names munged's socket"},
+                "munge: also sends a MUNGE credential to nodes; munge:SOCKET names munged's socket", "auth"},
     SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
     SettingInfo{"CLIQUE_NVIDIA", "cuda",
                 "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
@@ -47,7 +58,8 @@ inline constexpr std::array kVariables{
                 "0: workers on this host are reached through the network, 1: through shared memory"},
     SettingInfo{"CLIQUE_TRANSPORT", "auto",
                 "how large transfers travel through the network: auto: through connections made for them; "
-                "zeromq: through ZeroMQ, like commands"},
+                "zeromq: through ZeroMQ, like commands",
+                "transport"},
     SettingInfo{"CLIQUE_SPIN_US", "depends on the processors",
                 "how long a waiting thread polls before it sleeps, in microseconds, 0 to 1000000"},
     SettingInfo{"CLIQUE_LOG", "none", "debug: every call that fails prints its reason on standard error"},
@@ -58,7 +70,9 @@ inline constexpr std::array kSystemVariables{
     SettingInfo{"CLIQUE_WORKER", "none",
                 "set by cliqued for workers, in which the library offers no platform"},
     SettingInfo{"XDG_CONFIG_HOME", "~/.config", "the folder with clique/nodes.toml"},
-    SettingInfo{"HOME", "none", "the user's folder, for ~/.config"},
+    SettingInfo{"XDG_RUNTIME_DIR", "none", "the folder with clique/unreachable-nodes"},
+    SettingInfo{"XDG_CACHE_HOME", "~/.cache", "the folder with clique/unreachable-nodes otherwise"},
+    SettingInfo{"HOME", "none", "the user's folder, for ~/.config and ~/.cache"},
     SettingInfo{"PATH", "none", "where cliqued is looked for"},
 };
 
@@ -72,12 +86,14 @@ inline constexpr std::array<std::string_view, 13> kOthersVariables{
 /// What the names of further variables of the tests begin with.
 inline constexpr std::string_view kTestsVariables = "CLIQUE_TEST_";
 
-/// The keys of nodes.toml.
+/// The keys of nodes.toml. Underscores instead of hyphens are accepted, too.
 inline constexpr std::array kFileKeys{
     SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
-    SettingInfo{"connect_timeout_ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
+    SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
+    SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
+    SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
     SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which overrides it"},
     SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which overrides it"},
     SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which overrides it"},
@@ -99,6 +115,8 @@ class Variable {
     for (const SettingInfo& each : kSystemVariables) known = known || each.name == name;
     if (!known) throw "add the variable to kVariables";
   }
+  /// A variable of one of these lists.
+  constexpr explicit Variable(const SettingInfo& listed) : name_(listed.name.data()) {}
   constexpr const char* name() const { return name_; }
 
  private:
@@ -134,7 +152,13 @@ struct NodeSettings {
   std::vector<NodeAddress> nodes;  ///< empty: private workers on this host
   /// For reaching a node: resolving its name, connecting, and the answers of daemon and workers.
   std::chrono::milliseconds connect_timeout{3000};
+  /// Whether programs remember for a short time that a node did not answer.
+  bool remember_unreachable = true;
+  /// The file with these nodes (UnreachableNodes); empty: they are not remembered.
+  std::string unreachable_file;
   SecuritySettings security;
+  /// Whether the names of devices contain the names of their nodes.
+  bool device_names_with_node = false;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
   /// Whether large transfers travel through streams. Otherwise they use ZeroMQ, like commands.
@@ -153,6 +177,31 @@ struct NodeSettings {
 /// Reads the text of a nodes.toml (kFileKeys). Throws SettingError.
 /// @param path for messages only
 NodeSettings parse_nodes_file(std::string_view text, const std::string& path);
+
+/// A value of nodes.toml, as a text for people.
+struct FileValue {
+  std::string key;  ///< of kFileKeys; `nodes` also stands for the tables [[node]]
+  std::string value;
+  std::uint32_t line = 0;  ///< where the key is
+};
+/// The values of a nodes.toml that parse_nodes_file() reads. Throws SettingError.
+std::vector<FileValue> nodes_file_values(std::string_view text, const std::string& path);
+
+/// A setting with its value, and where that is from.
+struct SettingValue {
+  const SettingInfo* setting;  ///< of kVariables
+  std::string value;           ///< the default, in words, if nothing sets it
+  std::string source;          ///< "default", "environment", or FILE:LINE
+};
+/// The settings of programs that start in this environment.
+struct SettingValues {
+  std::string file;  ///< the nodes.toml that is read; empty: none
+  std::vector<SettingValue> values;
+  std::string error;  ///< why programs cannot use the settings; empty: they can
+};
+SettingValues setting_values();
+/// The same with another environment, and another file instead of the one in /etc.
+SettingValues setting_values(const Environment& environment, const std::string& system_file);
 
 /// Texts for people about variables of this process that begin with CLIQUE_ and are not settings of Clique.
 std::vector<std::string> unknown_variables();

@@ -1,10 +1,9 @@
 #include "icd/common/unknown_variables.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <numeric>
 
 #include "icd/common/settings.hpp"
+#include "protocol/similar.hpp"
 
 namespace clique::icd {
 
@@ -22,34 +21,12 @@ bool is_known(std::string_view name) {
          name.starts_with(kTestsVariables);
 }
 
-/// The Levenshtein distance: how many characters to insert, remove or replace.
-std::size_t distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);  // the distances of the beginning of `from` to those of `to`
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (const char c : from) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      const std::size_t replaced = diagonal + (c == to[i] ? 0 : 1);
-      diagonal = row[i + 1];
-      row[i + 1] = std::min({replaced, row[i] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 /// The user's variable with the most similar name; empty if none is similar.
-std::string_view nearest(std::string_view name) {
-  const std::string_view own = name.substr(kPrefix.size());
-  std::string_view best;
-  // With more differences it is another word.
-  std::size_t limit = std::max<std::size_t>(own.size() / 3, 1);
-  for (const SettingInfo& each : kVariables) {
-    const std::size_t differences = distance(own, each.name.substr(kPrefix.size()));
-    if (differences > limit || (differences == limit && !best.empty())) continue;
-    best = each.name;
-    limit = differences;
-  }
-  return best;
+std::string nearest(std::string_view name) {
+  std::vector<std::string_view> own;
+  for (const SettingInfo& each : kVariables) own.push_back(each.name.substr(kPrefix.size()));
+  const std::string_view meant = protocol::most_similar(name.substr(kPrefix.size()), own);
+  return meant.empty() ? std::string() : std::string(kPrefix).append(meant);
 }
 
 }  // namespace
@@ -58,11 +35,10 @@ std::vector<std::string> describe_unknown_variables(const std::vector<std::strin
   std::vector<std::string> texts;
   for (const std::string_view name : names) {
     if (!name.starts_with(kPrefix) || is_known(name)) continue;
-    const std::string_view meant = nearest(name);
-    texts.push_back("the environment variable " + std::string(name) +
-                    " is not a setting of Clique and has no effect; " +
-                    (meant.empty() ? "docs/configuration.md lists the settings"
-                                   : "did you mean " + std::string(meant) + "?"));
+    const std::string meant = nearest(name);
+    texts.push_back(
+        "the environment variable " + std::string(name) + " is not a setting of Clique and has no effect; " +
+        (meant.empty() ? "docs/configuration.md lists the settings" : "did you mean " + meant + "?"));
   }
   return texts;
 }

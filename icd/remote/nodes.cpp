@@ -1,6 +1,7 @@
 #include "icd/remote/nodes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -10,9 +11,11 @@
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
+#include "icd/remote/properties.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "icd/remote/trust.hpp"
+#include "icd/remote/unreachable_nodes.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/endpoint.hpp"
 
@@ -190,21 +193,53 @@ std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, cons
       return false;
     }
   };
-  return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask);
+  return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask,
+                                configuration->settings.device_names_with_node);
 }
 
-std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
-                                const std::shared_ptr<const Configuration>& configuration) {
-  const auto deadline = Clock::now() + configuration->settings.connect_timeout;
+/// How long a node that has lately been silent may take to accept a connection. Then it has the same time as
+/// all others.
+constexpr std::chrono::milliseconds kBriefly{150};
+
+/// Throws Unreachable if nothing at any of the addresses accepts or refuses a connection within a short time.
+/// @param silent_for how long ago a program waited for the node in vain
+void knock(const NodeAddress& node, const std::vector<std::string>& addresses,
+           std::chrono::seconds silent_for) {
+  std::atomic<bool> heard{false};
+  const auto until = Clock::now() + kBriefly;
+  in_parallel(addresses.size(), [&](std::size_t i) {
+    const std::string outcome = diagnose(addresses[i], node.port, until);
+    if (outcome == "connection closed" || outcome == "connection refused") heard = true;
+  });
+  if (heard) return;
+  const auto left = std::max(UnreachableNodes::kTime - silent_for, std::chrono::seconds(1));
+  throw Unreachable("no answer " + std::to_string(silent_for.count()) + " s ago, and none within " +
+                    std::to_string(kBriefly.count()) + " ms now. Programs wait for it again in " +
+                    std::to_string(left.count()) + " s, or always with CLIQUE_REMEMBER_UNREACHABLE=0");
+}
+
+/// The outcome of looking for a node.
+struct Found {
+  std::unique_ptr<Node> node;  ///< null: it cannot be reached
+  bool silent = false;         ///< this program has waited for it in vain
+};
+
+/// @param silent_for how long ago another program waited for the node in vain
+Found find_node(zmq::context_t& zmq, const NodeAddress& node,
+                const std::shared_ptr<const Configuration>& configuration,
+                std::optional<std::chrono::seconds> silent_for) {
+  const auto begin = Clock::now();
+  const auto deadline = begin + configuration->settings.connect_timeout;
   std::string why;
   try {
     const auto addresses = resolve(node.host, deadline);
+    if (silent_for) knock(node, addresses, *silent_for);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       // An address that never answers must leave time for the others.
       const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
       try {
-        return node_at(zmq, node, addresses[i], configuration,
-                       ask_for_devices(node, addresses[i], configuration->trust, patience, deadline));
+        return {node_at(zmq, node, addresses[i], configuration,
+                        ask_for_devices(node, addresses[i], configuration->trust, patience, deadline))};
       } catch (const Unreachable& error) {
         // Users mean the first address. The others are for hosts that listen on some of their addresses only.
         if (why.empty()) why = error.what();
@@ -215,7 +250,27 @@ std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
     why = error.what();
   }
   cannot_be_reached(node, why);
-  return nullptr;
+  return {nullptr, Clock::now() - begin > 2 * kBriefly};
+}
+
+/// Finds configured nodes, all at the same time. Null where one cannot be reached.
+std::vector<std::unique_ptr<Node>> find_configured(zmq::context_t& zmq, const NodeSettings& settings) {
+  const auto configuration = std::make_shared<const Configuration>(settings);
+  UnreachableNodes memory(settings.unreachable_file);
+  std::vector<Found> found(settings.nodes.size());
+  in_parallel(found.size(), [&](std::size_t i) {
+    found[i] = find_node(zmq, settings.nodes[i], configuration, memory.silent_for(settings.nodes[i]));
+  });
+  std::vector<NodeAddress> silent;
+  std::vector<NodeAddress> answered;
+  std::vector<std::unique_ptr<Node>> nodes;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].silent) silent.push_back(settings.nodes[i]);
+    if (found[i].node) answered.push_back(settings.nodes[i]);
+    nodes.push_back(std::move(found[i].node));
+  }
+  memory.note(silent, answered);
+  return nodes;
 }
 
 /// This host as a node: starts private workers and opens the session with them.
@@ -226,11 +281,14 @@ std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settin
     if (links.empty()) return nullptr;
     std::vector<protocol::Driver> drivers;
     drivers.reserve(links.size());
-    for (const auto& link : links) drivers.push_back({link->endpoint().driver, link->attached().devices});
+    for (const auto& link : links)
+      drivers.push_back({link->endpoint().driver, link->attached().devices,
+                         property_text(link->attached().platform, CL_PLATFORM_NAME)});
     const std::string name = links[0]->endpoint().node;
     auto once = std::make_shared<std::vector<std::unique_ptr<Link>>>(std::move(links));
     return std::make_unique<Node>(
-        name, std::move(drivers), [once] { return std::move(*once); }, [] { return true; });
+        name, std::move(drivers), [once] { return std::move(*once); }, [] { return true; },
+        settings.device_names_with_node);
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());
@@ -249,11 +307,12 @@ std::vector<protocol::Bytes> names(const std::vector<protocol::DeviceDescription
 
 }  // namespace
 
-Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask)
+Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, bool names_devices)
     : name_(std::move(name)),
       drivers_(std::move(drivers)),
       open_(std::move(open)),
       ask_(std::move(ask)),
+      names_devices_(names_devices),
       links_(drivers_.size()) {}
 
 Link& Node::link(std::size_t driver) {
@@ -310,10 +369,7 @@ std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
     if (settings.nodes.empty()) {
       nodes.push_back(start_node(zmq, settings));
     } else {
-      const auto configuration = std::make_shared<const Configuration>(settings);
-      nodes.resize(settings.nodes.size());
-      in_parallel(nodes.size(),
-                  [&](std::size_t i) { nodes[i] = find_node(zmq, settings.nodes[i], configuration); });
+      nodes = find_configured(zmq, settings);
     }
   } catch (const SettingError& error) {
     say_once(error.what());

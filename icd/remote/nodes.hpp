@@ -25,10 +25,14 @@ class Node {
   /// Asks the node whether it would open a session.
   using Ask = std::function<bool()>;
 
-  Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask);
+  /// @param names_devices see names_devices()
+  Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask,
+       bool names_devices = false);
 
   /// The node's own name.
   const std::string& name() const { return name_; }
+  /// Whether the node's name is to be a part of its devices' names.
+  bool names_devices() const { return names_devices_; }
   const std::vector<protocol::Driver>& drivers() const { return drivers_; }
   /// The link to the worker that serves drivers()[driver]; it exists as long as the node. Opens a session if
   /// there is none, which takes the connect timeout at most. Throws Error(CL_DEVICE_NOT_AVAILABLE) with the
@@ -50,6 +54,7 @@ class Node {
   const std::vector<protocol::Driver> drivers_;
   const Open open_;
   const Ask ask_;
+  const bool names_devices_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Link>> links_;  // one for each of drivers_; null: not opened
   std::atomic<bool> said_lost_{false};

@@ -72,7 +72,8 @@ struct Offer {
   std::uint32_t version = 0;
   std::string node;  ///< as in Welcome
   std::vector<Driver> drivers;
-  CLIQUE_MESSAGE(Offer, version, node, drivers)
+  std::int64_t time = 0;  ///< the node's CLOCK_REALTIME when this was sent, in ns
+  CLIQUE_MESSAGE(Offer, version, node, drivers, time)
 };
 
 /// Client to worker: the first message on each of its two sockets (commands and reports) when the session

@@ -46,6 +46,8 @@ TEST_F(clCreateSubDevices, GivenEquallyThenAllUnitsInEqualParts) {
     EXPECT_EQ(device, info<cl_device_id>(clGetDeviceInfo, part, CL_DEVICE_PARENT_DEVICE));
     EXPECT_EQ(platform(), info<cl_platform_id>(clGetDeviceInfo, part, CL_DEVICE_PLATFORM));
     EXPECT_EQ(1U, info<cl_uint>(clGetDeviceInfo, part, CL_DEVICE_REFERENCE_COUNT));
+    EXPECT_EQ(info<std::vector<cl_uchar>>(clGetDeviceInfo, device, CL_DEVICE_UUID_KHR),
+              info<std::vector<cl_uchar>>(clGetDeviceInfo, part, CL_DEVICE_UUID_KHR));
     EXPECT_EQ((std::vector<Property>{CL_DEVICE_PARTITION_EQUALLY, 1, 0}),
               info<std::vector<Property>>(clGetDeviceInfo, part, CL_DEVICE_PARTITION_TYPE));
   }

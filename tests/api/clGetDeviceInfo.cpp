@@ -1,4 +1,6 @@
 // clGetDeviceInfo: OpenCL 3.0, section 4.2.
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -403,6 +405,27 @@ TEST_F(clGetDeviceInfo, GivenOpenClCFeaturesThenTheyAgreeWithTheCapabilities) {
     for (const auto& entry : get<std::vector<cl_name_version>>(each, CL_DEVICE_OPENCL_C_FEATURES)) {
       EXPECT_EQ(0, std::string(entry.name).find("__opencl_c_")) << entry.name;
     }
+  }
+}
+
+TEST_F(clGetDeviceInfo, GivenAllDevicesThenTheirUuidsDiffer) {
+  using Uuid = std::array<cl_uchar, CL_UUID_SIZE_KHR>;
+  const auto name = info<std::string>(::clGetPlatformInfo, platform(), CL_PLATFORM_NAME);
+  std::set<Uuid> seen;
+  for (const cl_device_id each : devices()) {
+    if (!has_extension(each, "cl_khr_device_uuid") && name != "Clique")
+      GTEST_SKIP() << "the native driver has no UUIDs";
+    ASSERT_TRUE(has_extension(each, "cl_khr_device_uuid"));
+    const auto bytes = get<std::vector<cl_uchar>>(each, CL_DEVICE_UUID_KHR);
+    Uuid uuid{};
+    ASSERT_EQ(uuid.size(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), uuid.begin());
+    EXPECT_NE(Uuid{}, uuid);
+    EXPECT_TRUE(seen.insert(uuid).second);
+    EXPECT_EQ(size_t{CL_UUID_SIZE_KHR}, get<std::vector<cl_uchar>>(each, CL_DRIVER_UUID_KHR).size());
+    EXPECT_LE(get<cl_bool>(each, CL_DEVICE_LUID_VALID_KHR), cl_bool{CL_TRUE});
+    EXPECT_EQ(size_t{CL_LUID_SIZE_KHR}, get<std::vector<cl_uchar>>(each, CL_DEVICE_LUID_KHR).size());
+    get<cl_uint>(each, CL_DEVICE_NODE_MASK_KHR);
   }
 }
 

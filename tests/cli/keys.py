@@ -92,7 +92,8 @@ class Program(nodes.TestCase):
     def test_every_subcommand_has_help(self):
         status, said = self.clique('--help')
         self.assertEqual(status, 0)
-        for name in ('keygen', 'key', 'trust', 'authorize', 'version'):
+        for name in ('keygen', 'key', 'trust', 'authorize', 'version', 'devices', 'run', 'config',
+                     'doctor'):
             self.assertTrue(re.search(rf'^  {name} ', said, re.MULTILINE), said)
             status, help_text = self.clique(name, '--help')
             self.assertEqual(status, 0)

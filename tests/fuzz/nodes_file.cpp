@@ -4,7 +4,8 @@
 
 std::vector<std::string> clique::fuzz::seeds() {
   return {R"(nodes = ["a", "b:7891", "[::1]:7892"]
-connect_timeout_ms = 500
+connect-timeout-ms = 500
+device_names = "node"
 insecure = true
 encryption = "all"
 [[node]]

@@ -52,12 +52,13 @@ def run(command, **options):
 class Node:
     """A cliqued of the test's own, with the first device of this host, or other ones."""
 
-    def __init__(self, *options, listen='127.0.0.1:0', devices='0', prefix=(), log=None, **environment):
+    def __init__(self, *options, name='alpha', listen='127.0.0.1:0', devices='0', prefix=(), log=None,
+                 **environment):
         self.log_file = log
         with open(log, 'ab') as stream:
             self.begin = stream.tell()
             self.process = subprocess.Popen(
-                [*map(str, prefix), CLIQUED, '--config', '/dev/null', '--name', 'alpha', '--listen', listen,
+                [*map(str, prefix), CLIQUED, '--config', '/dev/null', '--name', name, '--listen', listen,
                  *(['--devices', devices] if devices else []), *map(str, options)],
                 env=dict(os.environ, **environment), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
                 preexec_fn=die_with_parent)

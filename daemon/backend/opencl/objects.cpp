@@ -80,11 +80,10 @@ void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
   if (answer.status == CL_SUCCESS) {
     for (cl_uint i = 0; i < count; ++i) {
       Handle<cl_device_id> owner(created[i]);
-      if (!devices_.emplace(message.first + i, Device{created[i], std::move(owner), parent.clock_offset})
-               .second)
-        throw RuleBroken("device " + std::to_string(message.first + i) + " exists already");
-      answer.devices.push_back(describe_device(created[i]));
-      surroundings_.memory.restrict(answer.devices.back());
+      const auto [added, fresh] = devices_.emplace(
+          message.first + i, Device{created[i], std::move(owner), parent.clock_offset, parent.uuid});
+      if (!fresh) throw RuleBroken("device " + std::to_string(message.first + i) + " exists already");
+      answer.devices.push_back(describe(added->second));
     }
   }
   surroundings_.reporter.report(answer);

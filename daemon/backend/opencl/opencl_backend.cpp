@@ -10,17 +10,27 @@
 namespace clique::daemon::opencl {
 
 OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id platform,
-                             std::vector<cl_device_id> devices)
+                             std::vector<cl_device_id> devices, const std::string& node)
     : surroundings_(surroundings),
       platform_(platform),
       clock_(devices.at(0)),
       kernel_limit_(surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }) {
   description_.platform = describe_platform(platform);
+  const auto uuids = device_uuids(platform, node);
   for (DeviceId id = 0; id < devices.size(); ++id) {
-    devices_.emplace(id, Device{devices[id], {}, clock_.offset_of(devices[id])});
-    description_.devices.push_back(describe_device(devices[id]));
-    surroundings_.memory.restrict(description_.devices.back());
+    const auto uuid = uuids.find(devices[id]);
+    const auto added = devices_.emplace(
+        id,
+        Device{devices[id], {}, clock_.offset_of(devices[id]), uuid != uuids.end() ? uuid->second : Uuid{}});
+    description_.devices.push_back(describe(added.first->second));
   }
+}
+
+protocol::DeviceDescription OpenClBackend::describe(const Device& device) const {
+  protocol::DeviceDescription description = describe_device(device.native);
+  set_uuid(description, device.uuid);
+  surroundings_.memory.restrict(description);
+  return description;
 }
 
 void OpenClBackend::keep_devices(const std::vector<std::uint32_t>& positions) {
@@ -194,7 +204,8 @@ DeviceId OpenClBackend::id_of(cl_device_id native) const {
 namespace clique::daemon {
 
 std::unique_ptr<Backend> make_opencl_backend(const Surroundings& surroundings, std::uint32_t platform,
-                                             const std::vector<std::uint32_t>& devices) {
+                                             const std::vector<std::uint32_t>& devices,
+                                             const std::string& node) {
   cl_uint count = 0;
   clGetPlatformIDs(0, nullptr, &count);
   std::vector<cl_platform_id> platforms(count);
@@ -213,7 +224,7 @@ std::unique_ptr<Backend> make_opencl_backend(const Surroundings& surroundings, s
     throw std::runtime_error("OpenCL driver " + std::to_string(platform) + " has " +
                              std::to_string(all.size()) + " devices, fewer than it had when cliqued started");
   return std::make_unique<opencl::OpenClBackend>(surroundings, platforms[platform],
-                                                 devices.empty() ? all : chosen);
+                                                 devices.empty() ? all : chosen, node);
 }
 
 }  // namespace clique::daemon

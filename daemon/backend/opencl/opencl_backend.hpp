@@ -11,6 +11,7 @@
 #include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/common/staging.hpp"
 #include "daemon/backend/opencl/device_clock.hpp"
+#include "daemon/backend/opencl/device_uuids.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/objects.hpp"
@@ -26,7 +27,9 @@ using protocol::DeviceId;
 /// Executes a session's messages through an OpenCL driver of the node.
 class OpenClBackend : public Backend {
  public:
-  OpenClBackend(const Surroundings& surroundings, cl_platform_id platform, std::vector<cl_device_id> devices);
+  /// @param node as SessionOptions::node
+  OpenClBackend(const Surroundings& surroundings, cl_platform_id platform, std::vector<cl_device_id> devices,
+                const std::string& node);
 
   const protocol::Attached& description() const override { return description_; }
   void keep_devices(const std::vector<std::uint32_t>& positions) override;
@@ -140,8 +143,11 @@ class OpenClBackend : public Backend {
     cl_device_id native = nullptr;
     Handle<cl_device_id> owner;     ///< of a sub-device
     std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
+    Uuid uuid = {};                 ///< of a sub-device, that of the whole device
   };
   using Times = CommandReports::Times;
+
+  protocol::DeviceDescription describe(const Device& device) const;
 
   /// Enqueues a command and arranges what its flags ask for.
   /// @param enqueue called with a Submission; @returns the driver's status. May throw ClError and RuleBroken.

@@ -131,8 +131,10 @@ bool carries_extension(std::string_view name) {
 std::vector<cl_name_version> own_extensions() {
   return {name_version("cl_khr_command_buffer", kCommandBufferVersion),
           name_version("cl_khr_create_command_queue", kFirstVersion),
+          name_version("cl_khr_device_uuid", kFirstVersion),
           name_version("cl_khr_extended_versioning", kFirstVersion),
-          name_version("cl_khr_icd", kFirstVersion), name_version("cl_pocl_content_size", kFirstVersion)};
+          name_version("cl_khr_icd", kFirstVersion),
+          name_version("cl_pocl_content_size", kFirstVersion)};
 }
 
 bool belongs_to_absent_extension(cl_device_info name) {

@@ -8,9 +8,9 @@
 #include <string>
 #include <zmq.hpp>
 
+#include "icd/common/device_choice.hpp"
 #include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
-#include "icd/core/objects/device_choice.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
@@ -59,7 +59,8 @@ std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
   std::vector<DeviceNames> names;
   names.reserve(all.size());
   for (const Ref<Device>& device : all)
-    names.push_back({device->text(CL_DEVICE_NAME), device->worker().node().name()});
+    names.push_back({device->text(CL_DEVICE_NAME), device->worker().node().name(),
+                     uuid_text(device->property(CL_DEVICE_UUID_KHR).value_or(std::span<const std::byte>()))});
   const DeviceChoice choice_made = choose_devices(names, choice);
   for (const std::string& entry : choice_made.unmatched)
     say("CLIQUE_DEVICES: none of the " + std::to_string(all.size()) + " devices matches \"" + entry + "\"");

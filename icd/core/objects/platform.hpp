@@ -21,8 +21,9 @@ class Worker;
 /// of the cluster is ever destroyed. Any thread.
 ///
 /// The environment variable CLIQUE_DEVICES chooses the root devices and their order. It is a list, separated
-/// by commas, of positions in the full list (0 is the first) and of parts of device or node names, upper and
-/// lower case alike. A name stands for all devices that match. Unset or empty: all devices, node by node.
+/// by commas, of positions in the full list (0 is the first), of parts of device or node names, and of UUIDs,
+/// upper and lower case alike. A name stands for all devices that match. Unset or empty: all devices, node by
+/// node.
 class Platform {
  public:
   /// The platform of this process, with its devices. A forked child gets its own.

@@ -85,7 +85,7 @@ TEST_F(Configuration, UnknownKeyInFile) {
   write("nodes = []\nnoodles = 3\n");
   const std::string text = messages_when_opened();
   EXPECT_NE(std::string::npos, text.find(file().string() + ":2:")) << text;
-  EXPECT_NE(std::string::npos, text.find("unknown key 'noodles'; known are nodes")) << text;
+  EXPECT_NE(std::string::npos, text.find("unknown key 'noodles'; did you mean nodes?")) << text;
 }
 
 TEST_F(Configuration, FileThatIsNoToml) {

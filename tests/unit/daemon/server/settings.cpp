@@ -43,6 +43,17 @@ class SettingsFile : public testing::Test {
 
 #define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
+TEST_F(SettingsFile, GivenUnderscoresThenTheyStandForHyphens) {
+  EXPECT_EQ(read("drain_timeout = 7").drain_timeout, seconds(7));
+  EXPECT_CONTAINS(error("drain_timeout = 7\ndrain-timeout = 7"), "drain-timeout is given twice");
+}
+
+TEST_F(SettingsFile, GivenMisspeltKeyThenTheErrorNamesTheOneThatWasMeant) {
+  EXPECT_CONTAINS(error("\ndrain_timeot = 7"),
+                  "line 2: unknown key 'drain_timeot'; did you mean drain-timeout?");
+  EXPECT_CONTAINS(error("colour = 7"), "unknown key 'colour'; the keys are listen, ");
+}
+
 TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
   const Settings settings = read(R"(
     listen = "10.0.0.1:7000"   # comment
@@ -166,9 +177,9 @@ TEST_F(SettingsFile, GivenDevicesAsAListThenTheyAreTheSameAsWithCommas) {
 }
 
 TEST_F(SettingsFile, GivenMistakesThenFileAndLineAndRemedyAreTold) {
-  const std::string unknown = error("\nlisten = \"x\"\nlisten-on = \"y\"\n");
+  const std::string unknown = error("\nlisten = \"x\"\ncolour = \"y\"\n");
   EXPECT_CONTAINS(unknown, path_ + ", line 3");
-  EXPECT_CONTAINS(unknown, "'listen-on'");
+  EXPECT_CONTAINS(unknown, "'colour'");
   EXPECT_CONTAINS(unknown, "worker-ports");  // the keys that there are
   EXPECT_CONTAINS(error("\nsessions = -1"), path_ + ", line 2: sessions: ");
   EXPECT_CONTAINS(error("listen = 7890"), "quotation marks");

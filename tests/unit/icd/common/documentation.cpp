@@ -45,11 +45,24 @@ TEST(Documentation, OfProgramsNamesEveryKeyOfTheNodesFileAndNoOther) {
   EXPECT_EQ(documented("| `", "` |"), names_of(kFileKeys));
 }
 
+TEST(Documentation, OfVariablesNamesKeysThatExist) {
+  for (const SettingInfo& variable : kVariables) {
+    if (variable.key.empty()) continue;
+    EXPECT_TRUE(names_of(kFileKeys).contains(std::string(variable.key))) << variable.key;
+  }
+}
+
 TEST(Documentation, OfTheCodeNamesTheDefaults) {
   const NodeSettings standard;
   for (const SettingInfo& setting : kVariables) {
     if (setting.name == "CLIQUE_CONNECT_TIMEOUT_MS") {
       EXPECT_EQ(setting.fallback, std::to_string(standard.connect_timeout.count()));
+    }
+    if (setting.name == "CLIQUE_REMEMBER_UNREACHABLE") {
+      EXPECT_EQ(setting.fallback, standard.remember_unreachable ? "1" : "0");
+    }
+    if (setting.name == "CLIQUE_DEVICE_NAMES") {
+      EXPECT_EQ(setting.fallback, standard.device_names_with_node ? "node" : "plain");
     }
     if (setting.name == "CLIQUE_SHARED_MEMORY") {
       EXPECT_EQ(setting.fallback, standard.shared_memory ? "1" : "0");
@@ -59,7 +72,7 @@ TEST(Documentation, OfTheCodeNamesTheDefaults) {
     if (key.name == "[[node]] port") {
       EXPECT_EQ(key.fallback, std::to_string(NodeAddress().port));
     }
-    if (key.name == "connect_timeout_ms") {
+    if (key.name == "connect-timeout-ms") {
       EXPECT_EQ(key.fallback, std::to_string(standard.connect_timeout.count()));
     }
   }

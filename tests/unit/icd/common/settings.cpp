@@ -114,19 +114,36 @@ TEST(NodesToml, TakesHostLists) {
 TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("nodes = [\"n[x]\"]").rfind("nodes.toml:1:10: node 'n[x]': 'x' at character 3", 0), 0U);
   EXPECT_EQ(failure("[[node]]\nhost = \"n[x]\"").rfind("nodes.toml:2:8: node 'n[x]': 'x'", 0), 0U);
-  EXPECT_EQ(failure("\nnods = []"),
-            "nodes.toml:2:1: unknown key 'nods'; known are nodes, [[node]], connect_timeout_ms, insecure, "
-            "encryption, auth and transport");
+  EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
+  EXPECT_EQ(
+      failure("\ncolour = 1"),
+      "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], device-names, connect-timeout-ms, "
+      "remember-unreachable, insecure, encryption, auth and transport");
+  EXPECT_EQ(failure("conect_timeout_ms = 1"),
+            "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
             "nodes.toml:1:15: a node is written as a string, such as \"b:7890\"");
   EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes takes a list of strings", 0), 0U);
   EXPECT_EQ(failure("nodes = [\"a:0\"]").rfind("nodes.toml:1:10: node 'a:0': '0' is not a port", 0), 0U);
   EXPECT_EQ(failure("[[node]]\nport = 1").rfind("nodes.toml:1:1: a [[node]] needs host", 0), 0U);
-  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\nprot = 1"),
-            "nodes.toml:3:1: unknown key 'prot' of a [[node]]; known are host and port");
+  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\npart = 1"),
+            "nodes.toml:3:1: unknown key 'part' of a [[node]]; did you mean port?");
+  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\ncolour = 1"),
+            "nodes.toml:3:1: unknown key 'colour' of a [[node]]; known are host and port");
   EXPECT_EQ(failure("[node]\nhost = \"a\"").rfind("nodes.toml:1:1: node is a list of tables", 0), 0U);
-  EXPECT_EQ(failure("connect_timeout_ms = 0").rfind("nodes.toml:1:22: connect_timeout_ms is 0", 0), 0U);
+  EXPECT_EQ(failure("connect-timeout-ms = 0").rfind("nodes.toml:1:22: connect-timeout-ms is 0", 0), 0U);
+  EXPECT_EQ(
+      failure("device-names = \"both\"").rfind("nodes.toml:1:16: device-names is 'both'; write plain", 0),
+      0U);
   EXPECT_EQ(failure("nodes = [").rfind("nodes.toml:1:", 0), 0U);
+}
+
+TEST(NodesToml, TakesKeysWithUnderscoresAndHyphensButNotBoth) {
+  for (const char* const key : {"connect-timeout-ms", "connect_timeout_ms"})
+    EXPECT_EQ(parse_nodes_file(std::string(key) + " = 250", "nodes.toml").connect_timeout.count(), 250)
+        << key;
+  EXPECT_EQ(failure("connect-timeout-ms = 1\nconnect_timeout_ms = 1"),
+            "nodes.toml:2:1: connect-timeout-ms is given twice, with a hyphen and with an underscore");
 }
 
 class Sources : public testing::Test {
@@ -182,6 +199,34 @@ TEST_F(Sources, TimeoutOfTheEnvironmentGoesFirst) {
   environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "soon";
   EXPECT_THROW(read(), SettingError);
   environment["CLIQUE_CONNECT_TIMEOUT_MS"] = "-1";
+  EXPECT_THROW(read(), SettingError);
+}
+
+TEST_F(Sources, OfThePlaceForUnreachableNodesAreTheUsersFolders) {
+  EXPECT_EQ(read().unreachable_file, "");
+  environment["HOME"] = "/home/a";
+  EXPECT_EQ(read().unreachable_file, "/home/a/.cache/clique/unreachable-nodes");
+  environment["XDG_CACHE_HOME"] = "/cache";
+  EXPECT_EQ(read().unreachable_file, "/cache/clique/unreachable-nodes");
+  environment["XDG_RUNTIME_DIR"] = "/run/user/1";
+  EXPECT_EQ(read().unreachable_file, "/run/user/1/clique/unreachable-nodes");
+  write("etc/nodes.toml", "remember-unreachable = false");
+  EXPECT_EQ(read().unreachable_file, "");
+  environment["CLIQUE_REMEMBER_UNREACHABLE"] = "1";
+  EXPECT_NE(read().unreachable_file, "");
+  environment["CLIQUE_REMEMBER_UNREACHABLE"] = "0";
+  EXPECT_EQ(read().unreachable_file, "");
+  environment["CLIQUE_REMEMBER_UNREACHABLE"] = "no";
+  EXPECT_THROW(read(), SettingError);
+}
+
+TEST_F(Sources, OfDeviceNamesAreTheEnvironmentAndTheFile) {
+  EXPECT_FALSE(read().device_names_with_node);
+  write("etc/nodes.toml", "device_names = \"node\"");
+  EXPECT_TRUE(read().device_names_with_node);
+  environment["CLIQUE_DEVICE_NAMES"] = "plain";
+  EXPECT_FALSE(read().device_names_with_node);
+  environment["CLIQUE_DEVICE_NAMES"] = "short";
   EXPECT_THROW(read(), SettingError);
 }
 

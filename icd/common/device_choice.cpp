@@ -1,25 +1,22 @@
-#include "icd/core/objects/device_choice.hpp"
+#include "icd/common/device_choice.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <optional>
 
+#include "icd/common/setting_text.hpp"
+
 namespace clique::icd {
 
 namespace {
+
+constexpr std::size_t kUuidBytes = 16;
 
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const auto begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 bool is_number(std::string_view text) {
@@ -37,12 +34,24 @@ std::vector<std::size_t> matches(std::span<const DeviceNames> devices, std::stri
   const std::string part = lower(entry);
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (lower(devices[i].device).find(part) != std::string::npos ||
-        lower(devices[i].node).find(part) != std::string::npos)
+        lower(devices[i].node).find(part) != std::string::npos || devices[i].uuid == part)
       found.push_back(i);
   return found;
 }
 
 }  // namespace
+
+std::string uuid_text(std::span<const std::byte> uuid) {
+  if (uuid.size() != kUuidBytes) return {};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < kUuidBytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    const auto byte = std::to_integer<unsigned>(uuid[i]);
+    text += {kDigits[byte >> 4U], kDigits[byte & 15U]};
+  }
+  return text;
+}
 
 DeviceChoice choose_devices(std::span<const DeviceNames> devices, std::string_view choice) {
   DeviceChoice result;

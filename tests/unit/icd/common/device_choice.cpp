@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "icd/core/objects/device_choice.hpp"
+#include "icd/common/device_choice.hpp"
 
 namespace clique::icd {
 namespace {
@@ -11,8 +11,10 @@ class DeviceChoiceTest : public ::testing::Test {
  protected:
   Positions chosen(std::string_view choice) const { return choose_devices(kDevices, choice).positions; }
 
-  const std::vector<DeviceNames> kDevices = {
-      {"NVIDIA H200", "alpha"}, {"NVIDIA H200", "beta"}, {"pthread-AMD EPYC", "beta"}, {"gfx90a:1", "gamma"}};
+  const std::vector<DeviceNames> kDevices = {{"NVIDIA H200", "alpha", "0a000000-0000-0000-0000-000000000001"},
+                                             {"NVIDIA H200", "beta", "0a000000-0000-0000-0000-000000000002"},
+                                             {"pthread-AMD EPYC", "beta"},
+                                             {"gfx90a:1", "gamma"}};
 };
 
 TEST_F(DeviceChoiceTest, PositionsFilterAndOrder) {
@@ -30,6 +32,19 @@ TEST_F(DeviceChoiceTest, PartsOfNamesStandForAllThatMatch) {
 TEST_F(DeviceChoiceTest, NumbersArePositionsEvenWhereNamesHaveThem) {
   EXPECT_EQ((Positions{1}), chosen("1"));
   EXPECT_EQ((Positions{}), chosen("200"));
+}
+
+TEST_F(DeviceChoiceTest, UuidsAreNotDivided) {
+  EXPECT_EQ((Positions{1}), chosen("0A000000-0000-0000-0000-000000000002"));
+  EXPECT_EQ((Positions{}), chosen("0a000000-"));
+}
+
+TEST(UuidText, HasTheUsualForm) {
+  std::vector<std::byte> uuid;
+  for (unsigned i = 0; i < 16; ++i) uuid.push_back(static_cast<std::byte>(i * 17));
+  EXPECT_EQ(uuid_text(uuid), "00112233-4455-6677-8899-aabbccddeeff");
+  uuid.pop_back();
+  EXPECT_EQ(uuid_text(uuid), "");
 }
 
 TEST_F(DeviceChoiceTest, DevicesAreChosenOnce) {

@@ -1,0 +1,128 @@
+#include <CL/cl_ext.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <zmq.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/table.hpp"
+#include "icd/common/device_choice.hpp"
+#include "icd/common/settings.hpp"
+#include "icd/remote/nodes.hpp"
+#include "icd/remote/properties.hpp"
+#include "protocol/printable.hpp"
+#include "protocol/transport/zmq.hpp"
+
+namespace clique::cli {
+
+namespace {
+
+/// A device of the platform. Texts that nodes have sent are printable.
+struct OfferedDevice {
+  std::size_t position = 0;  ///< in the full list, as CLIQUE_DEVICES counts
+  std::string node;
+  std::string name;
+  std::string type;
+  std::uint64_t memory = 0;  ///< bytes
+  std::string uuid;
+  std::string backend;
+
+  std::string selection() const { return "CLIQUE_DEVICES=" + std::to_string(position); }
+};
+
+std::string type_text(cl_device_type type) {
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "GPU";
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return "CPU";
+  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
+  return "custom";
+}
+
+std::string memory_text(std::uint64_t bytes) {
+  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / kGibibyte);
+  return text;
+}
+
+std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Node>>& nodes) {
+  std::vector<OfferedDevice> devices;
+  for (const std::unique_ptr<icd::Node>& node : nodes) {
+    for (const protocol::Driver& driver : node->drivers()) {
+      for (const protocol::DeviceDescription& description : driver.devices) {
+        OfferedDevice device;
+        device.position = devices.size();
+        device.node = protocol::printable(node->name());
+        device.name = protocol::printable(icd::property_text(description.properties, CL_DEVICE_NAME));
+        if (node->names_devices()) device.name += " @ " + device.node;
+        device.type = type_text(icd::property_value<cl_device_type>(description.properties, CL_DEVICE_TYPE));
+        device.memory = icd::property_value<cl_ulong>(description.properties, CL_DEVICE_GLOBAL_MEM_SIZE);
+        device.uuid = icd::uuid_text(icd::property_bytes(description.properties, CL_DEVICE_UUID_KHR));
+        device.backend = protocol::printable(driver.name);
+        devices.push_back(std::move(device));
+      }
+    }
+  }
+  return devices;
+}
+
+/// Those that CLIQUE_DEVICES chooses, in its order.
+std::vector<OfferedDevice> chosen_of(const std::vector<OfferedDevice>& all) {
+  const std::string choice = icd::device_choice();
+  if (choice.empty()) return all;
+  std::vector<icd::DeviceNames> names;
+  names.reserve(all.size());
+  for (const OfferedDevice& device : all) names.push_back({device.name, device.node, device.uuid});
+  const icd::DeviceChoice made = icd::choose_devices(names, choice);
+  for (const std::string& entry : made.unmatched)
+    std::fprintf(stderr, "clique: CLIQUE_DEVICES: none of the %zu devices matches '%s'\n", all.size(),
+                 protocol::printable(entry).c_str());
+  std::vector<OfferedDevice> chosen;
+  for (const std::size_t position : made.positions) chosen.push_back(all[position]);
+  return chosen;
+}
+
+void list_devices(bool as_json) {
+  if (icd::is_off()) throw Failed("CLIQUE_NODES is off, so there are no devices; unset it, or name nodes");
+  zmq::context_t zmq(protocol::io_threads());
+  const auto nodes = icd::find_nodes(zmq);
+  const std::vector<OfferedDevice> all = devices_of(nodes);
+  const std::vector<OfferedDevice> devices = chosen_of(all);
+  if (as_json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const OfferedDevice& device : devices)
+      list.push_back({{"index", list.size()},
+                      {"node", device.node},
+                      {"name", device.name},
+                      {"type", device.type},
+                      {"memory", device.memory},
+                      {"uuid", device.uuid},
+                      {"backend", device.backend},
+                      {"select", device.selection()}});
+    std::printf("%s\n", list.dump(2).c_str());
+  } else if (!devices.empty()) {
+    Table table({"#", "NODE", "DEVICE", "TYPE", "MEMORY", "BACK END", "UUID", "SELECT WITH"});
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const OfferedDevice& device = devices[i];
+      table.add({std::to_string(i), device.node, device.name, device.type, memory_text(device.memory),
+                 device.backend, device.uuid, device.selection()});
+    }
+    std::fputs(table.text().c_str(), stdout);
+  }
+  if (devices.empty())
+    throw Failed(all.empty()
+                     ? "there are no devices; 'clique doctor' says why"
+                     : "CLIQUE_DEVICES chooses none of the " + std::to_string(all.size()) + " devices");
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, Action& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "devices", "List the devices that programs see, with their nodes, and how to select each");
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print JSON: a list of objects; memory is in bytes");
+  command->callback([=, &chosen] { chosen = [=] { list_devices(*as_json); }; });
+}
+
+}  // namespace clique::cli

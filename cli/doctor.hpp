@@ -1,0 +1,53 @@
+// The parts of `clique doctor`: what it checks, on this host, at each node, and through OpenCL.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "icd/common/settings.hpp"
+
+namespace clique::cli::doctor {
+
+using SteadyClock = std::chrono::steady_clock;
+
+enum class Verdict : std::uint8_t {
+  Good,
+  Bad,
+  Open  ///< it could not be checked, or does not matter here
+};
+
+/// The outcome of a check. The texts are printable.
+struct Finding {
+  Verdict verdict = Verdict::Good;
+  std::string subject;      ///< what was checked, and where
+  std::string text;         ///< what was found; if it is bad, the cause
+  std::string remedy = {};  ///< what to do; empty: nothing, or `text` says it
+};
+using Findings = std::vector<Finding>;
+
+/// Checks what needs no node: the OpenCL drivers that loaders find, settings, keys, free space.
+Findings check_host(const icd::SettingValues& settings);
+
+/// What is known about a node.
+struct NodeFindings {
+  icd::NodeAddress address;
+  std::string name;       ///< its own name; empty: it has not offered any devices
+  std::string interface;  ///< the name of this host's network interface to it; empty: not known
+  double link_speed = 0;  ///< of that interface, in bytes per second; 0: not known, or it is this host
+  Findings findings;
+};
+/// Checks each configured node, all at the same time: name, port, key, admission, devices, clock, network.
+/// Returns at the deadline, also if a node has not answered. Then threads that wait for it still run.
+std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline);
+
+/// Checks OpenCL in a process of its own: loader, drivers, sessions, a kernel on each device, transfers.
+/// @param nodes those that are used; if it is empty, this host
+Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,
+                       SteadyClock::time_point deadline);
+
+/// Bytes per second, for people.
+std::string speed_text(double speed);
+
+}  // namespace clique::cli::doctor

@@ -1,0 +1,31 @@
+// The OpenCL drivers that loaders find on this host.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace clique::cli {
+
+/// A driver that is registered with OpenCL's loaders.
+struct Vendor {
+  std::filesystem::path file;  ///< the .icd file; empty: a variable names the library itself
+  std::string library;         ///< a path, or a name for the dynamic linker; empty: the file is empty
+  bool is_clique = false;
+};
+
+/// What loaders find: the drivers, and where they look.
+struct Vendors {
+  std::string place;  ///< a folder, or a file
+  std::vector<Vendor> drivers;
+  std::string failure;  ///< why loaders find none; empty: they find those
+};
+
+/// Looks where OpenCL's loaders look: OCL_ICD_VENDORS (a folder, an .icd file or a library), otherwise
+/// /etc/OpenCL/vendors; and OCL_ICD_FILENAMES (libraries).
+Vendors registered_vendors();
+
+/// The folder with Clique's .icd file that belongs to this program. Empty if there is none.
+std::filesystem::path own_vendors();
+
+}  // namespace clique::cli

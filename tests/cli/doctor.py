@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""clique doctor: what it finds where all is well, and where something is wrong."""
+
+import json
+import os
+import socket
+
+import nodes
+from unreachable import SilentPort
+
+# How long the checks may take on a busy host.
+SECONDS = '60'
+
+
+class Doctor(nodes.TestCase):
+    def findings(self, *used, status=0, **environment):
+        """What the doctor says, by subject."""
+        self.environment = self.using(*used, **environment) if used else dict(self.environment, **environment)
+        return self.examined(status)
+
+    def examined(self, status, seconds=SECONDS):
+        code, said = nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', nodes.CLIQUE, 'doctor', '--json', '--timeout',
+                                seconds], env=self.environment)
+        self.assertEqual(code, status, said)
+        return json.loads(said)
+
+    def assert_finding(self, findings, verdict, subject, *parts):
+        """Expects a finding whose subject contains a text, with this verdict, and with these parts."""
+        about = [each for each in findings if subject in each['subject']]
+        for each in about:
+            text = each['text'] + ' ' + each['remedy']
+            if each['verdict'] == verdict and all(part in text for part in parts):
+                return
+        self.fail(f'no finding {verdict} about {subject} with {parts}:\n' + json.dumps(findings, indent=1))
+
+    def test_all_is_well(self):
+        alpha, beta = self.node(), self.node(name='beta')
+        findings = self.findings(alpha, beta)
+        self.assertEqual([each for each in findings if each['verdict'] == 'bad'], [])
+        self.assert_finding(findings, 'good', 'OpenCL drivers', 'clique.icd')
+        self.assert_finding(findings, 'good', 'OpenCL loader', 'libOpenCL')
+        self.assert_finding(findings, 'good', 'platform', 'as this program')
+        for node in (alpha, beta):
+            for what in ('name', 'port', 'key', 'admission', 'clock', 'network'):
+                self.assert_finding(findings, 'good', f'node {node.address}, {what}')
+        for device in ('device 0', 'device 1'):
+            self.assert_finding(findings, 'good', device, 'right result')
+        for name in ('alpha', 'beta'):
+            self.assert_finding(findings, 'good', f'node {name}, transfer', 'MiB there at', 'and back at')
+
+    def test_lines_are_for_people(self):
+        node = self.node()
+        self.environment = self.using(node, '127.0.0.1:1')
+        status, said = self.clique('doctor', '--timeout', SECONDS)
+        self.assertEqual(status, 1)
+        lines = said.splitlines()
+        self.assertIn(f'✓ node {node.address}, port: 127.0.0.1 accepts connections', lines)
+        refused = lines.index('✗ node 127.0.0.1:1, port: 127.0.0.1: connection refused')
+        self.assertTrue(lines[refused + 1].startswith('  → the host is up, but nothing listens at port 1'))
+        self.assertIn('clique: 1 of ', said)
+
+    def test_this_host_without_nodes(self):
+        findings = self.findings('')
+        self.assert_finding(findings, 'good', 'device 0', 'right result')
+
+    def test_nodes_that_cannot_be_reached(self):
+        silent = SilentPort()
+        self.addCleanup(silent.close)
+        with socket.create_server(('127.0.0.1', 0)) as mute:
+            mute_address = f'127.0.0.1:{mute.getsockname()[1]}'
+            self.environment = self.using(silent.address, mute_address, 'no.such.host.invalid')
+            findings = self.examined(1, seconds='4')
+        self.assert_finding(findings, 'bad', f'node {silent.address}, port', 'timed out', 'firewall')
+        self.assert_finding(findings, 'bad', f'node {mute_address}')
+        self.assert_finding(findings, 'bad', 'node no.such.host.invalid:7890, name', 'cannot be resolved')
+
+    def test_nodes_that_are_not_trusted_or_do_not_admit(self):
+        key, _, fingerprint = self.made_key('node.key')
+        changed = self.node('--identity', key)
+        other = self.made_key('other.key')[1]
+        known = self.folder / 'home/.config/clique/known-nodes'
+        known.parent.mkdir(parents=True)
+        known.write_text(f'{changed.address} {other}\n', encoding='utf-8')
+        good = self.node(name='beta')
+        findings = self.findings(changed, good, status=1)
+        self.assert_finding(findings, 'bad', f'node {changed.address}, admission', fingerprint, '--replace')
+        self.assert_finding(findings, 'good', f'node {good.address}, admission')
+        self.assert_finding(findings, 'good', 'device 0 ', 'right result')
+
+    def test_drivers(self):
+        vendors = self.folder / 'vendors'
+        vendors.mkdir()
+        with open(self.environment['OCL_ICD_VENDORS'], encoding='utf-8') as file:
+            library = file.read()
+        (vendors / 'a.icd').write_text(library, encoding='utf-8')
+        (vendors / 'b.icd').write_text(library, encoding='utf-8')
+        (vendors / 'gone.icd').write_text('/no/such/lib.so\n', encoding='utf-8')
+        (vendors / 'empty.icd').write_text('', encoding='utf-8')
+        node = self.node()
+        findings = self.findings(node, status=1, OCL_ICD_VENDORS=str(vendors))
+        self.assert_finding(findings, 'bad', 'OpenCL drivers', 'registered 2 times')
+        self.assert_finding(findings, 'bad', 'gone.icd', '/no/such/lib.so, which does not exist')
+        self.assert_finding(findings, 'bad', 'empty.icd', 'names no library')
+        for name in ('a.icd', 'b.icd', 'empty.icd', 'gone.icd'):
+            (vendors / name).unlink()
+        findings = self.findings(node, status=1, OCL_ICD_VENDORS=str(vendors))
+        self.assert_finding(findings, 'bad', 'OpenCL drivers', 'clique run')
+        self.assert_finding(findings, 'bad', 'platform', 'does not offer')
+
+    def test_driver_that_crashes(self):
+        source = self.folder / 'crash.c'
+        library = self.folder / 'libcrash.so'
+        source.write_text('__attribute__((constructor)) static void crash(void) { __builtin_trap(); }\n',
+                          encoding='utf-8')
+        nodes.run(['cc', '-shared', '-fPIC', '-o', library, source])
+        if not library.exists():
+            self.skipTest('there is no C compiler')
+        findings = self.findings(self.node(), status=1, OCL_ICD_FILENAMES=str(library))
+        self.assert_finding(findings, 'bad', 'OpenCL', 'were ended by', 'loading ')
+
+    def test_settings_and_keys(self):
+        folder = self.folder / 'home/.config/clique'
+        folder.mkdir(parents=True)
+        self.assertEqual(self.clique('keygen')[0], 0)
+        os.chmod(folder / 'client.key', 0o644)
+        (folder / 'known-nodes').write_text('# one\nalpha\n', encoding='utf-8')
+        node = self.node()
+        findings = self.findings(node, status=1, CLIQUE_NODE='x')
+        self.assert_finding(findings, 'bad', "this client's key", 'can be read or changed by other users')
+        self.assert_finding(findings, 'bad', 'known nodes', 'known-nodes:2: ')
+        self.assert_finding(findings, 'bad', 'environment', 'did you mean CLIQUE_NODES?')
+        del self.environment['CLIQUE_NODES']
+        (folder / 'nodes.toml').write_text('nodes = ["alpha"\n', encoding='utf-8')
+        findings = self.findings(status=1)
+        self.assert_finding(findings, 'bad', 'settings', 'nodes.toml:')
+
+    def test_switched_off(self):
+        findings = self.findings('off')
+        self.assert_finding(findings, 'open', 'nodes', 'CLIQUE_NODES is off')
+
+    def test_wrong_use_has_status_2(self):
+        for wrong in (('--timeout', '0'), ('--quark',), ('x',)):
+            self.assertEqual(self.clique('doctor', *wrong)[0], 2)
+
+
+if __name__ == '__main__':
+    nodes.main()
