@@ -10,6 +10,7 @@
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
+#include "icd/remote/first_address.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "icd/remote/trust.hpp"
@@ -196,26 +197,16 @@ std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, cons
 std::unique_ptr<Node> find_node(zmq::context_t& zmq, const NodeAddress& node,
                                 const std::shared_ptr<const Configuration>& configuration) {
   const auto deadline = Clock::now() + configuration->settings.connect_timeout;
-  std::string why;
   try {
-    const auto addresses = resolve(node.host, deadline);
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      // An address that never answers must leave time for the others.
-      const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
-      try {
-        return node_at(zmq, node, addresses[i], configuration,
-                       ask_for_devices(node, addresses[i], configuration->trust, patience, deadline));
-      } catch (const Unreachable& error) {
-        // Users mean the first address. The others are for hosts that listen on some of their addresses only.
-        if (why.empty()) why = error.what();
-        if (Clock::now() >= deadline) break;
-      }
-    }
+    return with_first_address(
+        node.host, deadline, [&](const std::string& address, Clock::time_point patience) {
+          return node_at(zmq, node, address, configuration,
+                         ask_for_devices(node, address, configuration->trust, patience, deadline));
+        });
   } catch (const std::exception& error) {
-    why = error.what();
+    cannot_be_reached(node, error.what());
+    return nullptr;
   }
-  cannot_be_reached(node, why);
-  return nullptr;
 }
 
 /// This host as a node: starts private workers and opens the session with them.
