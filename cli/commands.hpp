@@ -22,8 +22,12 @@ using Action = std::function<void()>;
 // Each function adds a subcommand, which sets `chosen` if the command line contains it.
 
 void add_authorize(CLI::App& app, Action& chosen);
+void add_drain(CLI::App& app, Action& chosen);
 void add_key(CLI::App& app, Action& chosen);
 void add_keygen(CLI::App& app, Action& chosen);
+void add_kill(CLI::App& app, Action& chosen);
+void add_nodes(CLI::App& app, Action& chosen);
+void add_top(CLI::App& app, Action& chosen);
 void add_trust(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

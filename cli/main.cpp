@@ -15,12 +15,14 @@ constexpr int kWrongUse = 2;
 int main(int argc, char** argv) {
   using namespace clique::cli;
   CLI::App app(
-      "Manages the keys by which Clique's clients and nodes identify each other.\n"
+      "Manages the keys by which Clique's clients and nodes identify each other, shows nodes and their\n"
+      "sessions, and steers nodes.\n"
       "Exit status: 0 success, 1 failure, 2 invalid command line.",
       "clique");
   app.require_subcommand(1);
   Action chosen;
   for (const auto add : {add_keygen, add_key, add_trust, add_authorize, add_version}) add(app, chosen);
+  for (const auto add : {add_nodes, add_top, add_kill, add_drain}) add(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
