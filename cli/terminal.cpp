@@ -77,7 +77,7 @@ void Terminal::show(const std::vector<std::string>& lines) {
   const winsize size = terminal_size();
   std::string page = kHome;
   for (std::size_t i = 0; i < lines.size() && i < size.ws_row; ++i)
-    page += (i > 0 ? "\r\n" : "") + cut_to_width(lines[i], size.ws_col) + kEndOfLine;
+    page += (i > 0 ? "\n" : "") + cut_to_width(lines[i], size.ws_col) + kEndOfLine;
   print_now(page + kEndOfScreen);
 }
 

@@ -30,6 +30,8 @@ constexpr std::string_view kSortKeys[] = {"kernels", "network", "shared", "peers
 constexpr std::chrono::seconds kOnceInterval{1};
 /// How often keys are read while an answer is awaited.
 constexpr std::chrono::milliseconds kKeyInterval{50};
+/// How much of a program's name the table shows; --json has all of it.
+constexpr std::size_t kProgramWidth = 32;
 
 struct TopOptions {
   bool once = false;
@@ -143,6 +145,7 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
     const protocol::SessionStatus& session = row.session;
     std::vector<std::string> line{row.node_name,
                                   std::to_string(session.id),
+                                  cut_to_width(printable(session.program), kProgramWidth),
                                   printable(session.client),
                                   session.user.empty() ? "-" : printable(session.user),
                                   printable(session.address),
@@ -156,11 +159,11 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
     } else {
       line.insert(line.end(), 4, "-");
     }
-    line.push_back(printable(session.program));
     cells.push_back(std::move(line));
   }
   return table_lines({{"NODE"},
                       {"SESSION", true},
+                      {"PROGRAM"},
                       {"CLIENT"},
                       {"USER"},
                       {"FROM"},
@@ -169,8 +172,7 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
                       {"KERNELS/s", true},
                       {"NETWORK/s", true},
                       {"SHARED/s", true},
-                      {"PEERS/s", true},
-                      {"PROGRAM"}},
+                      {"PEERS/s", true}},
                      cells);
 }
 
