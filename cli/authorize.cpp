@@ -17,6 +17,7 @@ struct AuthorizeOptions {
   std::string sessions;
   std::string memory;
   std::string devices;
+  bool admin = false;
   std::string file{protocol::kAuthorizedClients};
 };
 
@@ -34,6 +35,7 @@ std::pair<std::string, protocol::AuthorizedClient> entry_of(const AuthorizeOptio
   if (!options.sessions.empty()) line += " sessions=" + options.sessions;
   if (!options.memory.empty()) line += " session-memory=" + options.memory;
   if (!options.devices.empty()) line += " devices=" + options.devices;
+  if (options.admin) line += " admin";
   if (!std::all_of(options.devices.begin(), options.devices.end(), [](unsigned char c) { return c > ' '; }))
     throw Failed("'" + options.devices +
                  "' contains a space; name a device by a part of its name without one");
@@ -81,6 +83,8 @@ void add_authorize(CLI::App& app, Action& chosen) {
       ->add_option("--devices", options->devices,
                    "The only devices that it may use, separated by commas: indices, types or parts of names")
       ->type_name("LIST");
+  command->add_flag("--admin", options->admin,
+                    "It sees and ends the sessions of all clients, and drains the node");
   command->add_option("--file", options->file, "The list of clients")
       ->type_name("FILE")
       ->capture_default_str();

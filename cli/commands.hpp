@@ -30,9 +30,13 @@ void add_config(CLI::App& app, Action& chosen);
 void add_devices(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
 void add_doctor_probe(CLI::App& app, Action& chosen);
+void add_drain(CLI::App& app, Action& chosen);
 void add_key(CLI::App& app, Action& chosen);
 void add_keygen(CLI::App& app, Action& chosen);
+void add_kill(CLI::App& app, Action& chosen);
+void add_nodes(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
+void add_top(CLI::App& app, Action& chosen);
 void add_trust(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

@@ -11,8 +11,7 @@
 #include "cli/places.hpp"
 #include "icd/common/node_address.hpp"
 #include "icd/remote/daemon_connection.hpp"
-#include "icd/remote/deadline.hpp"
-#include "icd/remote/resolve.hpp"
+#include "icd/remote/first_address.hpp"
 #include "protocol/security/key_files.hpp"
 
 namespace clique::cli {
@@ -50,22 +49,13 @@ protocol::PublicKey key_of(const icd::NodeAddress& node) {
   const auto deadline = Clock::now() + kTimeout;
   // Without settings: nothing is decided here, and the client proves a key made up for this connection.
   const icd::Trust nobody{icd::SecuritySettings{}};
-  std::string why;
   try {
-    const auto addresses = icd::resolve(node.host, deadline);
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      // An address that never answers must leave time for the others.
-      const auto patience = Clock::now() + icd::left_until(deadline) / (addresses.size() - i);
-      try {
-        return icd::DaemonConnection(node, addresses[i], nobody).ask_for_key(patience);
-      } catch (const icd::Unreachable& error) {
-        if (why.empty()) why = error.what();
-      }
-    }
+    return icd::with_first_address(node.host, deadline, [&](const std::string& address, auto patience) {
+      return icd::DaemonConnection(node, address, nobody).ask_for_key(patience);
+    });
   } catch (const icd::Unreachable& error) {
-    why = error.what();
+    throw Failed("node " + node.text() + " cannot be reached: " + error.what());
   }
-  throw Failed("node " + node.text() + " cannot be reached: " + why);
 }
 
 bool confirmed() {

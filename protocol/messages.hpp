@@ -7,6 +7,7 @@
 #include "protocol/messages/peers.hpp"
 #include "protocol/messages/programs.hpp"
 #include "protocol/messages/session.hpp"
+#include "protocol/messages/status.hpp"
 #include "protocol/messages/synchronisation.hpp"
 #include "protocol/messages/transfers.hpp"
 
@@ -34,7 +35,8 @@ using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 using BulkMessages = MessageList<PeerData>;
 /// Sent by the ends of a line to each other, besides the batches that the line carries.
 using LineMessages = MessageList<Received, SessionEnded>;
-/// Messages that open a session: on the daemon's socket, and on a worker's sockets before they are attached.
-using HandshakeMessages = MessageList<Hello, Welcome, Offer, Refused, Starting, Attach, AttachLine>;
+/// Messages on the daemon's socket, and on a worker's sockets before they are attached.
+using HandshakeMessages =
+    MessageList<Hello, Welcome, Offer, Refused, Starting, Status, Steer, Steered, Attach, AttachLine>;
 
 }  // namespace clique::protocol

@@ -80,7 +80,7 @@ void ControlChannel::send_packet(const protocol::Buffer& packet) const {
   static_cast<void>(::send(fd_.get(), packet.data(), packet.size(), MSG_NOSIGNAL));
 }
 
-bool ControlChannel::send(const Notice& notice, const Fd& connection) const {
+bool ControlChannel::send(const Notice& notice, int descriptor) const {
   const protocol::Buffer packet = encode(notice);
   iovec data{const_cast<std::byte*>(packet.bytes().data()), packet.size()};
   Handover handover{};
@@ -93,12 +93,11 @@ bool ControlChannel::send(const Notice& notice, const Fd& connection) const {
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
-  const int fd = connection.get();
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   return ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-std::optional<std::vector<std::byte>> ControlChannel::receive(Fd* connection) const {
+std::optional<std::vector<std::byte>> ControlChannel::receive(Fd* descriptor) const {
   std::vector<std::byte> packet(kMaxPacket);
   iovec data{packet.data(), packet.size()};
   Handover handover{};
@@ -116,7 +115,7 @@ std::optional<std::vector<std::byte>> ControlChannel::receive(Fd* connection) co
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
     Fd received(fd);
-    if (connection != nullptr) *connection = std::move(received);
+    if (descriptor != nullptr) *descriptor = std::move(received);
   }
   if (size < 0 && errno != ECONNRESET)
     throw std::system_error(errno, std::generic_category(), "control channel");

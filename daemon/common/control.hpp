@@ -23,6 +23,7 @@
 #include "protocol/buffer.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/session.hpp"
+#include "protocol/messages/status.hpp"
 
 namespace clique::daemon {
 
@@ -33,20 +34,11 @@ struct WorkerReady {
   CLIQUE_FIELDS(WorkerReady, platform, address)
 };
 
-/// What a session has used of one worker, in bytes where nothing else is said, and why it ended. What the
-/// transport adds to messages does not count.
+/// Why a session ended, and what it has used of one worker.
 struct SessionRecord {
-  std::string end;                ///< the reason; empty: the client's Goodbye
-  std::uint64_t network_in = 0;   ///< from the client, through connections
-  std::uint64_t network_out = 0;  ///< to the client
-  std::uint64_t shared_in = 0;    ///< the same through shared memory
-  std::uint64_t shared_out = 0;
-  std::uint64_t peers_in = 0;  ///< from and to the session's other workers
-  std::uint64_t peers_out = 0;
-  std::uint64_t kernels = 0;      ///< how many were enqueued
-  std::uint64_t peak_memory = 0;  ///< the most that buffers and images had at a time
-  CLIQUE_FIELDS(SessionRecord, end, network_in, network_out, shared_in, shared_out, peers_in, peers_out,
-                kernels, peak_memory)
+  std::string end;  ///< the reason; empty: the client's Goodbye
+  protocol::Usage usage;
+  CLIQUE_FIELDS(SessionRecord, end, usage)
 };
 
 /// A device as the node's driver lists it.
@@ -81,7 +73,8 @@ struct Notice {
     Taken = 0,  ///< the client `text` (for logs) has got its address, and has to attach within kAttachSeconds
     HungUp = 1,  ///< the client has left the daemon: if it has not attached by now, it never will
     Stop = 2,    ///< the session has to end, for the reason `text`
-    Stream = 3   ///< a connection for large transfers, which comes with the notice, has sent `request`
+    Stream = 3,  ///< a connection for large transfers, which comes with the notice, has sent `request`
+    Usage = 4  ///< the worker has to keep the memory of a UsagePage, which comes with the notice, up to date
   };
   Kind kind = Kind::Taken;
   std::string text;
@@ -89,7 +82,8 @@ struct Notice {
   /// Taken: the worker's devices that the client may use, by their places; empty: all
   std::vector<std::uint32_t> devices = {};
   protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest
-  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request)
+  std::string title = {};        ///< Taken: what the process calls itself, see set_process_title()
+  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request, title)
 };
 
 /// How long a client that was given a worker's address may take to attach.
@@ -109,15 +103,15 @@ class ControlChannel {
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const std::vector<Finding>& findings) const;
   void send(const Notice& notice) const;
-  /// Hands a connection over with the notice. Does not wait.
+  /// Hands a descriptor over with the notice. Does not wait.
   /// @returns false if the process is too busy to take it, or has gone
-  bool send(const Notice& notice, const Fd& connection) const;
+  bool send(const Notice& notice, int descriptor) const;
   /// Sends the reason why the process cannot do its work.
   void send(const std::string& reason) const;
 
   /// Waits for a packet. Throws std::system_error. @returns nothing at end of file.
-  /// @param connection receives what the packet hands over; null: that is closed
-  std::optional<std::vector<std::byte>> receive(Fd* connection = nullptr) const;
+  /// @param descriptor receives what the packet hands over; null: that is closed
+  std::optional<std::vector<std::byte>> receive(Fd* descriptor = nullptr) const;
 
  private:
   void send_packet(const protocol::Buffer& packet) const;

@@ -4,8 +4,10 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 
@@ -37,23 +39,117 @@ class Message final : public spdlog::custom_flag_formatter {
   }
 };
 
+/// The longest text of others in a value, so that a line holds all of its values.
+constexpr std::size_t kLongestValue = 320;
+
+LogFormat log_format = LogFormat::Text;
+/// The values of the line that this thread is logging; null: it has none.
+thread_local const LogFields* fields_of_line = nullptr;
+
+/// A text in quotation marks that it cannot leave.
+std::string between_marks(std::string_view text) {
+  std::string inner;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') inner += '\\';
+    inner += c;
+  }
+  return '"' + protocol::printable(inner, kLongestValue) + '"';
+}
+
+/// Calls the overload for what the field holds.
+template <typename... Overloads>
+struct OfValue : Overloads... {
+  using Overloads::operator()...;
+};
+template <typename... Overloads>
+OfValue(Overloads...) -> OfValue<Overloads...>;
+
+std::string value_text(const LogField& field) {
+  return std::visit(OfValue{[](std::monostate) { return std::string("-"); },
+                            [](const std::string& text) { return between_marks(text); },
+                            [](const LogWord& word) { return protocol::printable(word.text, kLongestValue); },
+                            [](std::uint64_t number) { return std::to_string(number); },
+                            [](double number) { return fmt::format("{:.3f}", number); }},
+                    field.value);
+}
+
+nlohmann::ordered_json json_value(const LogField& field) {
+  using Json = nlohmann::ordered_json;
+  return std::visit(
+      OfValue{[](std::monostate) { return Json(); },
+              [](const std::string& text) { return Json(protocol::printable(text, kLongestValue)); },
+              [](const LogWord& word) { return Json(protocol::printable(word.text, kLongestValue)); },
+              [](std::uint64_t number) { return Json(number); }, [](double number) { return Json(number); }},
+      field.value);
+}
+
+/// A line as a JSON object.
+class JsonLines final : public spdlog::formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
+    using std::chrono::milliseconds;
+    const auto since_epoch = message.time.time_since_epoch();
+    const auto ms = std::chrono::duration_cast<milliseconds>(since_epoch).count();
+    const std::time_t seconds = ms / 1000;
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    char time[32];
+    std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
+    nlohmann::ordered_json object{
+        {"time", fmt::format("{}.{:03}Z", time, ms % 1000)},
+        {"level", std::string_view(spdlog::level::to_string_view(message.level).data())},
+        {"process", std::string_view(message.logger_name.data(), message.logger_name.size())},
+        {"pid", pid_},
+        {"message", protocol::printable({message.payload.data(), message.payload.size()})}};
+    if (fields_of_line != nullptr)
+      for (const LogField& field : *fields_of_line) object[field.name] = json_value(field);
+    const std::string text = object.dump() + '\n';
+    line.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonLines>(); }
+
+ private:
+  const int pid_ = std::stoi(process_id());
+};
+
 }  // namespace
 
-void init_log(const std::string& role, const std::string& level) {
+void init_log(const std::string& role, const LogOptions& options) {
   auto logger = spdlog::stderr_logger_mt(role);
   spdlog::set_default_logger(logger);
-  // The journal adds its own time stamps.
-  const bool journal = environment("JOURNAL_STREAM").has_value();
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<Message>('*').set_pattern(std::string(journal ? "" : "%Y-%m-%d %H:%M:%S.%e ") + "%n[" +
-                                                process_id() + "] %l: %*");
-  spdlog::set_formatter(std::move(formatter));
-  spdlog::set_level(spdlog::level::from_str(level));
+  log_format = options.format;
+  if (options.format == LogFormat::Json) {
+    spdlog::set_formatter(std::make_unique<JsonLines>());
+  } else {
+    // The journal adds its own time stamps.
+    const bool journal = environment("JOURNAL_STREAM").has_value();
+    auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    formatter->add_flag<Message>('*').set_pattern(std::string(journal ? "" : "%Y-%m-%d %H:%M:%S.%e ") +
+                                                  "%n[" + process_id() + "] %l: %*");
+    spdlog::set_formatter(std::move(formatter));
+  }
+  spdlog::set_level(spdlog::level::from_str(options.level));
   spdlog::flush_on(spdlog::level::trace);
 }
 
-std::string log_level() {
-  return spdlog::level::to_string_view(spdlog::get_level()).data();
+LogOptions log_options() {
+  return {spdlog::level::to_string_view(spdlog::get_level()).data(), log_format};
+}
+
+void log_fields(spdlog::level::level_enum level, const std::string& message, const LogFields& subject,
+                const LogFields& fields) {
+  if (!spdlog::should_log(level)) return;
+  if (log_format == LogFormat::Text) {
+    std::string text = message + ":";
+    for (const LogField& field : fields) text += " " + field.name + "=" + value_text(field);
+    spdlog::log(level, "{}", text);
+    return;
+  }
+  LogFields all = subject;
+  all.insert(all.end(), fields.begin(), fields.end());
+  fields_of_line = &all;
+  spdlog::log(level, "{}", message);
+  fields_of_line = nullptr;
 }
 
 bool LogLimit::admit(std::uint64_t* skipped) {

@@ -1,5 +1,6 @@
 // The log goes to standard error, through spdlog's default logger. What a line says is shown as
 // protocol::printable() does, since much of it comes from other processes: on one line, and not too long.
+// Lines are texts for people, or JSON objects for programs.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -8,17 +9,44 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace clique::daemon {
 
 /// The level of processes that nobody has given one: private workers, and the probe of drivers.
 inline constexpr const char* kQuietLogLevel = "warning";
 
-/// Sets up the default logger. @param role e.g. "cliqued", "worker"; @param level a name that spdlog knows.
-void init_log(const std::string& role, const std::string& level);
+enum class LogFormat : std::uint8_t { Text, Json };
 
-/// The default logger's level, as init_log() takes it.
-std::string log_level();
+/// How a process logs.
+struct LogOptions {
+  std::string level = kQuietLogLevel;  ///< a name that spdlog knows
+  LogFormat format = LogFormat::Text;
+};
+
+/// Sets up the default logger. @param role e.g. "cliqued", "worker"
+void init_log(const std::string& role, const LogOptions& options);
+
+/// How this process logs.
+LogOptions log_options();
+
+/// A text without quotation marks in a line of text: one that holds no blanks, such as an address.
+struct LogWord {
+  std::string text;
+};
+/// A named value of a log line. Nothing is "-" in a text, and null in JSON.
+struct LogField {
+  std::string name;
+  std::variant<std::monostate, std::string, LogWord, std::uint64_t, double> value;
+};
+using LogFields = std::vector<LogField>;
+
+/// Logs "MESSAGE: NAME=VALUE NAME=VALUE …", with texts in quotation marks that they cannot leave; or an
+/// object with the message and the values.
+/// @param subject further values of the object, which the message names
+void log_fields(spdlog::level::level_enum level, const std::string& message, const LogFields& subject,
+                const LogFields& fields);
 
 /// Limits log lines that strangers can cause: admits a few each second and counts the others. Thread-safe.
 class LogLimit {

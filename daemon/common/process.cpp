@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+
+#include "protocol/printable.hpp"
 
 namespace clique::daemon {
 
@@ -14,6 +17,9 @@ namespace {
 /// The most descriptors that a process asks for: some libraries close every descriptor that could be open
 /// before they start a program.
 constexpr rlim_t kMostDescriptors = 1U << 20U;
+
+/// The memory of this process's arguments, which the kernel shows as its command line.
+std::span<char> title_memory;
 }  // namespace
 
 void set_up_process() {
@@ -24,6 +30,29 @@ void set_up_process() {
   }
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
+}
+
+void name_process(const std::string& role, std::span<char* const> arguments) {
+  ::prctl(PR_SET_NAME, ("cliqued-" + role).c_str());
+  if (arguments.empty()) return;
+  // The kernel puts one behind the other.
+  char* end = arguments[0];
+  for (char* const argument : arguments) {
+    if (argument != end) break;
+    end = argument + std::strlen(argument) + 1;
+  }
+  title_memory = {arguments[0], end};
+}
+
+void set_process_title(const std::string& title) {
+  if (title_memory.empty()) return;
+  std::string text = protocol::printable(title, title_memory.size());
+  std::size_t length = std::min(text.size(), title_memory.size() - 1);
+  // Not in the midst of a character.
+  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80)
+    --length;
+  text.resize(length);
+  std::fill(std::copy(text.begin(), text.end(), title_memory.begin()), title_memory.end(), '\0');
 }
 
 void die_with_parent() {

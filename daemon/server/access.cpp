@@ -17,6 +17,7 @@ namespace clique::daemon {
 namespace {
 
 constexpr std::size_t kNameBuffer = 16U << 10U;
+constexpr uid_t kRoot = 0;
 
 uid_t user_of(const std::string& name) {
   uid_t number = 0;
@@ -120,30 +121,35 @@ void Access::reload() {
   }
 }
 
-std::optional<Permit> Access::permit_of(const Visitor& visitor) const {
+std::optional<Permit> Access::permit_of(const Visitor& visitor, Purpose purpose) const {
+  const bool admin = visitor.user && (*visitor.user == kRoot || *visitor.user == ::geteuid());
   if (settings_.keys)
     if (const auto known = authorized_.clients.find(visitor.key); known != authorized_.clients.end()) {
       Permit permit{known->second.name, known->second.sessions, known->second.memory};
       if (const auto subset = subsets_.find(visitor.key); subset != subsets_.end())
         permit.devices = subset->second;
+      permit.admin = known->second.admin || admin;
       return permit;
     }
   if (visitor.user) {
     const uid_t user = *visitor.user;
-    if (user == ::geteuid() || settings_.all_local_users || settings_.local_users.contains(user))
-      return Permit{"user " + user_name(user), 0, 0};
+    if (user == ::geteuid() || settings_.all_local_users || settings_.local_users.contains(user) ||
+        (admin && purpose == Purpose::Operate))
+      return Permit{.client = "user " + user_name(user), .admin = admin};
   }
   return std::nullopt;
 }
 
-bool Access::wants_credential(const Visitor& visitor) const {
-  return settings_.munge && !permit_of(visitor);
+bool Access::wants_credential(const Visitor& visitor, Purpose purpose) const {
+  return settings_.munge && !permit_of(visitor, purpose);
 }
 
-std::variant<Permit, std::string> Access::decide(const Visitor& visitor, const std::string& node) const {
-  if (auto permit = permit_of(visitor)) {
+std::variant<Permit, std::string> Access::decide(const Visitor& visitor, Purpose purpose,
+                                                 const std::string& node) const {
+  if (auto permit = permit_of(visitor, purpose)) {
     const auto none = [](const auto& positions) { return positions.empty(); };
-    if (permit->devices && std::all_of(permit->devices->begin(), permit->devices->end(), none))
+    if (purpose == Purpose::Use && permit->devices &&
+        std::all_of(permit->devices->begin(), permit->devices->end(), none))
       return fmt::format(
           "node {} serves none of the devices that {} may use; its administrator has to change the option "
           "'devices' in authorized-clients, or the setting 'devices'",

@@ -31,6 +31,7 @@ struct Permit {
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::optional<DeviceSubset> devices = {};  ///< that it may use; none: all
   bool shared = false;  ///< nobody knows whether two connections with this permit are one client's
+  bool admin = false;   ///< sees and ends all sessions, and drains the node
 
   /// Whether it may use any device of the driver, a position in NodeDevices::served.
   bool may_use(std::uint32_t driver) const { return !devices || !devices->at(driver).empty(); }
@@ -39,6 +40,12 @@ struct Permit {
 /// Decides who is admitted. One thread.
 class Access {
  public:
+  /// What somebody wants to be admitted for.
+  enum class Purpose : std::uint8_t {
+    Use,     ///< to learn of devices, and to run programs
+    Operate  ///< to look at the node, and to steer it: root of this host may do so as well
+  };
+
   /// Reads the keys. Throws ConfigError if the file cannot be read.
   /// @param devices of the node
   Access(AccessSettings settings, NodeDevices devices);
@@ -49,16 +56,17 @@ class Access {
   /// The same if the file has changed.
   void refresh();
   /// Whether the visitor has to show a MUNGE credential to be admitted, and may do so.
-  bool wants_credential(const Visitor& visitor) const;
+  bool wants_credential(const Visitor& visitor, Purpose purpose) const;
   /// @returns the permit, or the reason why the visitor gets none, which names what helps
-  std::variant<Permit, std::string> decide(const Visitor& visitor, const std::string& node) const;
+  std::variant<Permit, std::string> decide(const Visitor& visitor, Purpose purpose,
+                                           const std::string& node) const;
 
  private:
   void read();
   /// Finds the devices of clients that may not use all of them.
   void read_devices();
   /// The permit of a visitor whom the node admits for another reason than a MUNGE credential.
-  std::optional<Permit> permit_of(const Visitor& visitor) const;
+  std::optional<Permit> permit_of(const Visitor& visitor, Purpose purpose) const;
 
   const AccessSettings settings_;
   const NodeDevices devices_;

@@ -138,7 +138,7 @@ ChildProcess ChildProcess::start_probe(NvidiaDriver nvidia, const std::string& f
   Launch launch;
   launch.process = "probe";
   launch.folder = make_folder(folders);
-  const ProbeOptions options{nvidia, launch.folder.path()};
+  const ProbeOptions options{nvidia, log_options(), launch.folder.path()};
   launch.arguments = [options](confinement::Start /*start*/) { return probe_arguments(options); };
   return start(std::move(launch));
 }

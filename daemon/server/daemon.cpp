@@ -36,13 +36,14 @@ namespace {
 /// How long cliqued may take to end after draining.
 constexpr std::chrono::seconds kStopTime{10};
 
-/// Blocks SIGINT, SIGTERM and SIGHUP, and returns a signalfd from which they are read.
+/// Blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1, and returns a signalfd from which they are read.
 Fd block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
+  sigaddset(&signals, SIGUSR1);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
@@ -162,8 +163,12 @@ void reload(Server& server) {
 int serve(Server& server, int signals) {
   for (;;) {
     const int signal = server.run(signals);
-    if (signal != SIGHUP) return signal;
-    reload(server);
+    if (signal == SIGHUP)
+      reload(server);
+    else if (signal == SIGUSR1)
+      server.log_state();
+    else
+      return signal;
   }
 }
 
@@ -177,7 +182,7 @@ int run_daemon(int argc, char** argv) {
     return list_walls();
   }
   Settings settings = read_settings(std::move(line));
-  init_log("cliqued", settings.log_level);
+  init_log("cliqued", settings.log);
   const protocol::Identity identity = identity_of(settings);
   // With the name, because nodes may share a key.
   settings.session.node =
@@ -204,9 +209,10 @@ int run_daemon(int argc, char** argv) {
                              std::chrono::microseconds(settings.drain_timeout + kStopTime).count()));
   if (signal == SIGTERM) server->drain(signals.get(), settings.drain_timeout);
   server->stop();
+  const std::string cause = server->drain_cause();
   server.reset();
   SessionFolder::wait_until_removed(kStopTime / 2);
-  spdlog::info("stopped by {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  spdlog::info("stopped {}", !cause.empty() ? cause : signal == SIGTERM ? "by SIGTERM" : "by SIGINT");
   return EXIT_SUCCESS;
 }
 

@@ -38,7 +38,7 @@ NvidiaDriver wanted_nvidia_driver() {
 }  // namespace
 
 int run_embedded(const ControlChannel& control) {
-  init_log("embedded", kQuietLogLevel);
+  init_log("embedded", {});
   // Signals that a terminal sends to the application's process group are not for this process.
   ::setpgid(0, 0);
   std::vector<ChildProcess> children;

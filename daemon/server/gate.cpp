@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The longest message: clients send nothing but Hello.
+/// The longest message: clients send nothing but Hello, and perhaps Steer.
 constexpr std::size_t kLongestHello = 4U << 10U;
 /// The largest number of connections that have not sent Hello yet, or have been answered already. A
 /// well-behaved client takes some milliseconds for either.
@@ -134,6 +134,7 @@ bool Gate::accept() {
   connection.address = host.find(':') == std::string::npos ? host + ":" + port : "[" + host + "]:" + port;
   connection.host = std::move(host);
   connection.until = Clock::now() + kHelloTime;
+  spdlog::trace("connection {} comes from {}", last_ + 1, connection.address);
   const int fd = socket.get();
   connection.socket = std::move(socket);
   guests_.emplace(++last_, std::move(connection));
@@ -188,6 +189,7 @@ void Gate::read_request(Connections::iterator connection, std::vector<StreamVisi
     drop(connection, "speaks neither TLS nor this version of the protocol of large transfers");
     return;
   }
+  spdlog::trace("connection {} is for large transfers", connection->first);
   visit.worker = *worker;
   visit.socket = std::move(guest.socket);
   visit.address = std::move(guest.address);
@@ -231,16 +233,31 @@ void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<co
                       std::vector<Greeting>& greetings) {
   Connection& guest = connection->second;
   std::optional<protocol::Hello> hello;
-  protocol::BatchReader().read(protocol::MessageList<protocol::Hello>{}, std::as_bytes(std::span(*records)),
-                               {}, records, [&](protocol::Hello&& message) { hello = std::move(message); });
+  std::optional<protocol::Steer> steer;
+  const auto take = [&](auto&& message) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, protocol::Hello>) {
+      if (hello) throw protocol::DecodeError("more than one Hello");
+      hello = std::forward<decltype(message)>(message);
+    } else {
+      if (!hello || steer) throw protocol::DecodeError("a Steer that does not follow its Hello");
+      steer = std::forward<decltype(message)>(message);
+    }
+  };
+  protocol::BatchReader().read(protocol::MessageList<protocol::Hello, protocol::Steer>{},
+                               std::as_bytes(std::span(*records)), {}, records, take);
   if (!hello) throw protocol::DecodeError("no message");
+  if (steer.has_value() != (hello->wish == protocol::Wish::Steer))
+    throw protocol::DecodeError("a Hello whose wish and message do not match");
+  spdlog::trace("connection {}: Hello of {} with wish {}", connection->first, hello->client,
+                static_cast<std::uint64_t>(hello->wish));
   guest.stage = Stage::Guest;
   guest.until.reset();
   const int socket = guest.channel->fd();
   greetings.push_back(
       {connection->first,
        {guest.address, owners_.of_other_end(socket), guest.channel->peer(), guest.channel->binding()},
-       std::move(*hello)});
+       std::move(*hello),
+       std::move(steer).value_or(protocol::Steer{})});
 }
 
 bool Gate::send(GuestId guest, const protocol::Batch& batch) {
@@ -277,6 +294,7 @@ bool Gate::work(Connections::iterator connection) {
 }
 
 void Gate::drop(Connections::iterator connection, const std::string& why) {
+  spdlog::trace("connection {} is over", connection->first);
   if (!why.empty())
     warn_limited(warnings_, fmt::format("dropped {}: it {}", connection->second.address, why));
   guests_.erase(connection);
@@ -289,6 +307,7 @@ void Gate::refuse(GuestId guest, const std::string& reason) {
 void Gate::let_go(GuestId guest) {
   const auto leaving = guests_.find(guest);
   if (leaving == guests_.end()) return;
+  spdlog::trace("connection {} has its answer", guest);
   leaving->second.stage = Stage::Leaving;
   leaving->second.until = Clock::now() + kFarewellTime;
 }

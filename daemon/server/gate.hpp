@@ -15,6 +15,7 @@
 #include "daemon/server/listen_address.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/session.hpp"
+#include "protocol/messages/status.hpp"
 #include "protocol/security/socket_owner.hpp"
 #include "protocol/security/tls.hpp"
 #include "protocol/streams/handshake.hpp"
@@ -39,6 +40,7 @@ struct Greeting {
   GuestId guest = 0;
   Visitor visitor;
   protocol::Hello hello;
+  protocol::Steer steer = {};  ///< if hello.wish is Steer
 };
 
 /// A connection for large transfers, which is for a worker. Nobody knows yet who made it.
@@ -55,7 +57,7 @@ struct Arrivals {
   std::vector<StreamVisit> streams;
 };
 
-/// The daemon's port. It accepts connections, makes each prove a key, and reads one Hello from it. A
+/// The daemon's port. It accepts connections, makes each prove a key, and reads one Greeting from it. A
 /// connection that begins with a StreamRequest instead leaves the gate with it. Until then, connections use
 /// bounded memory, descriptors and time: if there are too many, the gate closes the one that has waited
 /// longest, of the address with the most connections. The caller decides whom to admit. No function blocks.

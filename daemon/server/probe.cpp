@@ -15,6 +15,8 @@ namespace clique::daemon {
 namespace {
 const std::array kProbeArguments{
     argument<ProbeOptions>("--nvidia", [](auto& options) -> auto& { return options.nvidia; }),
+    argument<ProbeOptions>("--log-level", [](auto& options) -> auto& { return options.log.level; }),
+    argument<ProbeOptions>("--log-format", [](auto& options) -> auto& { return options.log.format; }),
     argument<ProbeOptions>("--folder", [](auto& options) -> auto& { return options.folder; }),
 };
 }  // namespace
@@ -29,7 +31,7 @@ ProbeOptions parse_probe_arguments(std::span<char* const> arguments) {
 
 void run_probe(const ControlChannel& control, const ProbeOptions& options) {
   die_with_parent();
-  init_log("probe", kQuietLogLevel);
+  init_log("probe", options.log);
   if (options.folder.empty()) find_room_for_driver_cache();
   try {
     confinement::confine({confinement::Role::Probe, options.folder, {}},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/common/control.hpp"
+#include "daemon/common/log.hpp"
 #include "daemon/server/nvidia_driver.hpp"
 
 namespace clique::daemon {
@@ -12,6 +13,7 @@ namespace clique::daemon {
 /// Options of `cliqued probe`.
 struct ProbeOptions {
   NvidiaDriver nvidia = NvidiaDriver::Cuda;
+  LogOptions log;
   std::string folder;  ///< of this process alone; empty: the drivers use the user's caches
 };
 

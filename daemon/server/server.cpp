@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "daemon/common/caches.hpp"
+#include "daemon/server/descriptions.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
@@ -48,22 +49,26 @@ std::string described(const Greeting& greeting) {
   return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
 }
 
-/// A device's name.
-std::string name_of(const protocol::DeviceDescription& device) {
-  constexpr std::uint32_t kName = 0x102b;  // CL_DEVICE_NAME
-  for (const protocol::Property& property : device.properties)
-    if (property.name == kName)
-      return {property.value.begin(), std::find(property.value.begin(), property.value.end(), 0)};
-  return "?";
+/// A wish in words, for logs.
+const char* in_words(protocol::Wish wish) {
+  switch (wish) {
+    case protocol::Wish::Session:
+      return "a session";
+    case protocol::Wish::Devices:
+      return "the devices";
+    case protocol::Wish::Status:
+      return "the node's state";
+    case protocol::Wish::Steer:
+      return "steering the node";
+  }
+  return "something unknown";
 }
 
-/// Those of a driver's devices that a client may use.
-std::vector<protocol::DeviceDescription> permitted(const Permit& permit, std::uint32_t driver,
-                                                   const std::vector<protocol::DeviceDescription>& devices) {
-  if (!permit.devices) return devices;
-  std::vector<protocol::DeviceDescription> result;
-  for (const std::uint32_t position : permit.devices->at(driver)) result.push_back(devices.at(position));
-  return result;
+/// What a client wants to be admitted for.
+Access::Purpose purpose_of(const protocol::Hello& hello) {
+  return hello.wish == protocol::Wish::Status || hello.wish == protocol::Wish::Steer
+             ? Access::Purpose::Operate
+             : Access::Purpose::Use;
 }
 }  // namespace
 
@@ -89,17 +94,19 @@ int Server::run(int signal_fd) {
   while (true) {
     start_sets();
     if (const int signal = turn(signal_fd, Clock::time_point::max())) return signal;
+    if (!drain_cause_.empty()) return SIGTERM;
   }
 }
 
 void Server::drain(int signal_fd, std::chrono::seconds limit) {
   close();
-  spdlog::info("draining: no new sessions; {} running sessions have {} s to finish", sessions(),
-               limit.count());
+  spdlog::info("draining{}: no new sessions; {} running sessions have {} s to finish",
+               drain_cause_.empty() ? "" : ' ' + drain_cause_, sessions(), limit.count());
   const auto deadline = Clock::now() + limit;
   while (!taken_.empty() && Clock::now() < deadline) {
     const int signal = turn(signal_fd, deadline);
     if (signal == SIGINT || signal == SIGTERM) return;
+    if (signal == SIGUSR1) log_state();
   }
 }
 
@@ -108,7 +115,8 @@ void Server::stop() {
   if (const std::size_t count = sessions()) spdlog::warn("ending {} running sessions", count);
   for (const Taken& taken : taken_)
     taken.process.control().send(
-        Notice{Notice::Kind::Stop, fmt::format("node {} was stopped", settings_.name)});
+        Notice{Notice::Kind::Stop, fmt::format("node {} was stopped{}", settings_.name,
+                                               drain_cause_.empty() ? "" : ' ' + drain_cause_)});
   const auto deadline = Clock::now() + kEndTime;
   while (!taken_.empty() && Clock::now() < deadline) turn(-1, deadline);
   for (Taken& taken : taken_) {
@@ -138,11 +146,11 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   // No descriptor tells when a session may start because another one has ended, or when to try again.
   long patience = !waiting_.empty() && (full() || sets_.empty()) ? kEndingPollMs : kPollMs;
   if (!waiting_.empty()) patience = std::min(patience, kGuestInterval.count());
+  if (!looking_.empty()) patience = kEndingPollMs;
   for (const Taken& taken : taken_) {
     const bool ending = taken.closed != Clock::time_point();
-    if (ending) {
-      patience = kEndingPollMs;
-    } else {
+    if (ending || taken.kill_at != Clock::time_point()) patience = kEndingPollMs;
+    if (!ending) {
       if (taken.guest != 0) patience = std::min(patience, kGuestInterval.count());
       watch(taken.process.control().fd());
     }
@@ -190,6 +198,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   // A client that asks after a failure causes another try, and is refused only if that fails as well.
   start_sets();
   serve_waiting();
+  answer_looking();
   look_after_guests();
   return 0;
 }
@@ -205,9 +214,12 @@ void Server::look_after_guests() {
     if (taken.guest == 0) continue;
     const bool gone = !gate_.connected(taken.guest);
     const bool late = now - taken.since > std::chrono::seconds(kAttachSeconds);
+    if (!gone && !late) continue;
+    spdlog::trace("session {}: its client {}", taken.session,
+                  gone ? "has left the daemon" : "has not left the daemon in time");
     if (gone) taken.process.control().send(Notice{Notice::Kind::HungUp, ""});
     if (late) gate_.dismiss(taken.guest);
-    if (gone || late) taken.guest = 0;
+    taken.guest = 0;
   }
 }
 
@@ -234,6 +246,7 @@ bool Server::hear(Taken& taken) {
     // A kernel may have taken the worker over, and could keep the daemon busy.
     if (!packet || taken.record) return false;
     taken.record = parse_record(*packet);
+    spdlog::trace("session {}: process {} has sent its record", taken.session, taken.process.pid());
     return true;
   } catch (const std::exception& error) {
     spdlog::warn("a worker of the session of {} has failed: {}", taken.client, error.what());
@@ -246,10 +259,14 @@ bool Server::has_ended(Taken& taken, bool readable) {
   // process, and other clients must not wait for that.
   const auto now = Clock::now();
   if (taken.closed == Clock::time_point()) {
+    if (taken.kill_at != Clock::time_point() && now > taken.kill_at) taken.process.kill();
     if (!readable || hear(taken)) return false;
     taken.closed = now;
   }
+  const pid_t pid = taken.process.pid();
   const auto how = taken.process.ended();
+  if (how)
+    spdlog::debug("session {}: process {} has ended{}{}", taken.session, pid, how->empty() ? "" : ": ", *how);
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
   if (how && !how->empty() && taken.session != 0)
     spdlog::warn("a worker of the session of {} exited: {}", taken.client, *how);
@@ -259,25 +276,38 @@ bool Server::has_ended(Taken& taken, bool readable) {
 
 void Server::retire(Set set) {
   for (Worker& worker : set) {
+    spdlog::debug("process {} for {} ends without a session", worker.process.pid(), worker.platform);
     worker.process.kill();
-    taken_.push_back({0, "", "no client", 0, {}, std::move(worker.process), Clock::now(), Clock::now()});
+    taken_.push_back({0,
+                      "",
+                      "no client",
+                      0,
+                      {},
+                      std::move(worker.process),
+                      std::move(worker.usage),
+                      Clock::now(),
+                      Clock::now()});
   }
 }
 
 Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_t position) {
   WorkerOptions worker;
-  worker.log_level = log_level();
+  worker.log = log_options();
   worker.kind = platform.kind;
   worker.platform = platform.index;
   worker.devices = platform.devices;
   worker.bind = settings_.listen.address;
   worker.encryption = settings_.encryption;
   worker.session = settings_.session;
-  return {static_cast<std::uint32_t>(position),
-          platform.name,
-          ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
-          {},
-          std::nullopt};
+  Worker started{static_cast<std::uint32_t>(position),
+                 platform.name,
+                 ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
+                 UsagePage(),
+                 {},
+                 std::nullopt};
+  started.process.control().send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
+  spdlog::debug("process {} starts the driver {} for a session", started.process.pid(), platform.name);
+  return started;
 }
 
 void Server::start_sets() {
@@ -327,11 +357,13 @@ bool Server::look_at(Worker& worker) {
     }
     auto said = parse_worker(*packet);
     if (auto* device = std::get_if<protocol::DeviceDescription>(&said)) {
+      spdlog::trace("process {} describes the device {}", worker.process.pid(), described_name(*device));
       worker.devices.push_back(std::move(*device));
       return true;
     }
     worker.ready = std::get<WorkerReady>(std::move(said));
     worker.ready->address.driver = worker.driver;
+    spdlog::debug("process {} is ready for a session with {}", worker.process.pid(), worker.platform);
     failure_.clear();
     return true;
   } catch (const std::exception& error) {
@@ -357,16 +389,20 @@ void Server::hand_over(StreamVisit&& visit) {
     warn_limited(strangers_, fmt::format("closed a connection for large transfers of {}: no session of this "
                                          "node has its number; it may have ended",
                                          visit.address));
-  else if (!worker->process.control().send(notice, visit.socket))
+  else if (!worker->process.control().send(notice, visit.socket.get()))
     warn_limited(strangers_,
                  fmt::format("closed a connection for large transfers of {}: the worker of {} does "
                              "not take it",
                              visit.address, worker->client));
+  else
+    spdlog::trace("session {}: process {} gets a connection for large transfers of {}", worker->session,
+                  worker->process.pid(), visit.address);
 }
 
 void Server::greet(Greeting&& greeting) {
   access_.refresh();
-  if (!desk_ || greeting.hello.credential.empty() || !access_.wants_credential(greeting.visitor)) {
+  if (!desk_ || greeting.hello.credential.empty() ||
+      !access_.wants_credential(greeting.visitor, purpose_of(greeting.hello))) {
     decide(std::move(greeting));
     return;
   }
@@ -380,12 +416,14 @@ void Server::greet(Greeting&& greeting) {
 void Server::decide(Greeting&& greeting) {
   protocol::Hello& hello = greeting.hello;
   const std::string client = described(greeting);
-  auto decision = access_.decide(greeting.visitor, settings_.name);
+  auto decision = access_.decide(greeting.visitor, purpose_of(hello), settings_.name);
   if (const auto* reason = std::get_if<std::string>(&decision)) {
     refuse(greeting.guest, client, *reason);
     return;
   }
   Permit& permit = std::get<Permit>(decision);
+  spdlog::debug("{} is admitted as {}{}, and asks for {}", client, permit.client,
+                permit.admin ? ", an administrator" : "", in_words(hello.wish));
   const auto of_this_client = std::count_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.permit.client == permit.client;
   });
@@ -394,6 +432,8 @@ void Server::decide(Greeting&& greeting) {
            fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
                        "same version of Clique on both",
                        hello.version, settings_.name, protocol::kVersion));
+  } else if (purpose_of(hello) == Access::Purpose::Operate) {
+    operate(std::move(greeting), std::move(permit));
   } else if (draining_) {
     refuse(greeting.guest, client, drains());
   } else if (waiting_.size() >= kMaxWaiting || of_this_client >= static_cast<long>(kMaxWaitingOfOne)) {
@@ -411,9 +451,9 @@ void Server::decide(Greeting&& greeting) {
 
 std::string Server::drains() const {
   return fmt::format(
-      "node {} is draining: it accepts no new sessions and will stop; leave it out, or try again after it "
+      "node {} is draining{}: it accepts no new sessions and will stop; leave it out, or try again after it "
       "has been started again",
-      settings_.name);
+      settings_.name, drain_cause_.empty() ? "" : ' ' + drain_cause_);
 }
 
 bool Server::all_ready(const Set& set) {
@@ -442,6 +482,7 @@ void Server::answer_devices() {
       auto devices = permitted(client.permit, driver.id, driver.devices);
       if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices), driver.name});
     }
+    spdlog::debug("{} is told about the devices of {} drivers", client.client, offer.drivers.size());
     gate_.answer(client.guest, offer);
     gate_.let_go(client.guest);
     return true;
@@ -516,6 +557,8 @@ void Server::serve_waiting() {
   }
   for (Waiting& client : waiting_) {
     if (std::exchange(client.told, true)) continue;
+    const std::string limit = limit_of(client);
+    spdlog::debug("{} has to wait: {}", client.client, limit.empty() ? "workers are starting" : limit);
     gate_.answer(client.guest, protocol::Starting{});
   }
   if (!sets_.empty() || failure_.empty()) return;
@@ -555,17 +598,21 @@ void Server::welcome(const Waiting& client, Set set) {
   message.node = settings_.name;
   message.advertise = settings_.advertise;
   ++last_session_;
-  SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}};
+  SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}, client.permit.shared};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
     for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
-      owner.devices.push_back(name_of(device));
+      owner.devices.push_back(described_name(device));
     const auto& subset = client.permit.devices;
     if (!client.permit.shared) worker.process.use_programs_of(client.permit.client);
-    worker.process.control().send(Notice{Notice::Kind::Taken, client.client, client.permit.memory,
-                                         subset ? subset->at(worker.driver) : std::vector<std::uint32_t>()});
+    Notice notice{Notice::Kind::Taken, client.client, client.permit.memory};
+    if (subset) notice.devices = subset->at(worker.driver);
+    notice.title = fmt::format("{} session {} {}", settings_.name, last_session_, client.permit.client);
+    worker.process.control().send(notice);
+    spdlog::debug("session {} gets process {} for {}", last_session_, worker.process.pid(), worker.platform);
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
-                      worker.ready->address.streams, std::move(worker.process), Clock::now()});
+                      worker.ready->address.streams, std::move(worker.process), std::move(worker.usage),
+                      Clock::now()});
   }
   session_log_.begin(last_session_, std::move(owner), set.size());
   gate_.answer(client.guest, message);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,19 +11,21 @@
 #include <vector>
 
 #include "daemon/common/log.hpp"
+#include "daemon/common/usage_page.hpp"
 #include "daemon/server/access.hpp"
 #include "daemon/server/child_process.hpp"
 #include "daemon/server/control_groups.hpp"
 #include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/gate.hpp"
+#include "daemon/server/gpu_monitor.hpp"
 #include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
 
 namespace clique::daemon {
 
-/// Admits sessions: answers Hello with a set of workers, which it starts in advance, or with what their
-/// devices are. One thread.
+/// Admits sessions: answers Hello with a set of workers, which it starts in advance, with what their devices
+/// are, or with the node's state; and does what administrators ask for. One thread.
 class Server {
  public:
   /// Listens. Throws std::system_error, and ConfigError if the list of authorized clients cannot be read.
@@ -32,13 +35,18 @@ class Server {
   /// Where it listens, with the port that was chosen if the settings ask for port 0.
   std::string endpoint() const { return settings_.listen.endpoint(); }
 
-  /// Serves until a signal can be read from `signal_fd`, a signalfd. @returns the signal's number.
+  /// Serves until a signal can be read from `signal_fd`, a signalfd. @returns the signal's number; SIGTERM if
+  /// an administrator asks the node to drain
   int run(int signal_fd);
+  /// Who has asked the node to drain, and why; empty: nobody but a signal.
+  const std::string& drain_cause() const { return drain_cause_; }
   /// Accepts no new sessions and waits for running ones to finish, until `limit` is over or there is another
   /// SIGINT or SIGTERM.
   void drain(int signal_fd, std::chrono::seconds limit);
   /// Reads the keys of clients again.
   void reload() { access_.reload(); }
+  /// Logs the state of the node, its devices and sessions, as soon as the state of GPUs is known.
+  void log_state();
   /// Ends the running sessions, and tells their clients why.
   void stop();
 
@@ -48,6 +56,7 @@ class Server {
     std::uint32_t driver;  ///< position in NodeDevices::served
     std::string platform;
     ChildProcess process;
+    UsagePage usage;
     std::vector<protocol::DeviceDescription> devices;
     std::optional<WorkerReady> ready;
   };
@@ -71,10 +80,20 @@ class Server {
     SessionId session;        ///< 0: it never had one
     protocol::Bytes streams;  ///< WorkerAddress::streams
     ChildProcess process;
+    UsagePage usage;
     Clock::time_point since;
     /// When the worker closed its channel, which it does when it ends; before, the epoch.
     Clock::time_point closed = {};
+    /// When the worker is killed because it has been told to end the session; the epoch: it has not been.
+    Clock::time_point kill_at = {};
     std::optional<SessionRecord> record = {};  ///< when the worker has sent it
+  };
+  /// A client that waits for the node's state.
+  struct Looking {
+    GuestId guest;  ///< 0: the log
+    Permit permit;
+    Visitor visitor;
+    Clock::time_point until;  ///< when it gets what is known
   };
 
   /// Waits for events, until `deadline` at most, and handles them.
@@ -93,6 +112,20 @@ class Server {
   /// Decides about a client, or has its credential looked at first.
   void greet(Greeting&& greeting);
   void decide(Greeting&& greeting);
+  /// Answers a client that looks at the node, or steers it.
+  void operate(Greeting&& greeting, Permit&& permit);
+  /// Answers the clients that wait for the node's state, unless the state of GPUs is about to be known.
+  void answer_looking();
+  protocol::Status status(const Permit& permit, const Visitor& visitor) const;
+  void log_status() const;
+  std::vector<protocol::DeviceStatus> devices_for(const Permit& permit) const;
+  /// What the workers of the sessions that still run have counted.
+  std::map<SessionId, protocol::Usage> running_usage() const;
+  /// @returns why not; empty: it is done
+  std::string end_session(const Greeting& greeting, const Permit& permit);
+  std::string begin_drain(const Greeting& greeting, const Permit& permit);
+  /// The UUIDs of the node's NVIDIA GPUs, as GpuMonitor takes them.
+  std::vector<std::string> gpus() const;
   /// Answers the clients that can be answered now.
   void serve_waiting();
   /// The client that gets the next session; end() if none can have one now.
@@ -141,6 +174,9 @@ class Server {
   std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer
   std::list<Taken> taken_;
   std::deque<Waiting> waiting_;
+  std::vector<Looking> looking_;
+  GpuMonitor gpus_;
+  const Clock::time_point started_ = Clock::now();
   std::string failure_;  // why the last set could not start; empty if it could
   Clock::time_point failed_at_;
   Clock::time_point next_start_;
@@ -148,6 +184,7 @@ class Server {
   SessionLog session_log_;
   SessionId last_session_ = 0;
   bool draining_ = false;
+  std::string drain_cause_;
   LogLimit strangers_;
 };
 

@@ -1,29 +1,23 @@
 #include "daemon/server/session_log.hpp"
 
-#include "daemon/common/log.hpp"
+#include <limits>
+#include <tuple>
+#include <utility>
+
 #include "daemon/server/access.hpp"
-#include "protocol/printable.hpp"
 
 namespace clique::daemon {
 
 namespace {
 
-/// The longest text of others in a line, so that a line holds all of its values.
-constexpr std::size_t kLongestText = 320;
-
-/// A text in quotation marks that it cannot leave.
-std::string in_quotes(std::string_view text) {
-  std::string inner;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') inner += '\\';
-    inner += c;
-  }
-  return '"' + protocol::printable(inner, kLongestText) + '"';
+void add_to(std::uint64_t& sum, std::uint64_t value) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  sum = value > kMost - sum ? kMost : sum + value;
 }
 
-std::string user_of(const Visitor& visitor) {
-  const auto user = visitor.munge_user ? visitor.munge_user : visitor.user;
-  return user ? in_quotes(user_name(*user)) : "-";
+template <typename Sums, typename Values, std::size_t... I>
+void add_each(Sums sums, Values values, std::index_sequence<I...> /*positions*/) {
+  (add_to(std::get<I>(sums), std::get<I>(values)), ...);
 }
 
 void add_reason(std::string& reasons, const std::string& reason) {
@@ -33,28 +27,46 @@ void add_reason(std::string& reasons, const std::string& reason) {
 
 }  // namespace
 
-std::string SessionLog::text_of(const SessionOwner& owner) {
-  std::string devices;
-  for (const std::string& device : owner.devices) devices += (devices.empty() ? "" : ", ") + device;
-  return fmt::format("client={} user={} address={} key={} program={} devices={}", in_quotes(owner.client),
-                     user_of(owner.visitor), owner.visitor.address, owner.visitor.key.fingerprint(),
-                     in_quotes(owner.program), in_quotes(devices));
+void add(protocol::Usage& sum, const protocol::Usage& usage) {
+  add_each(sum.fields(), usage.fields(), std::make_index_sequence<protocol::kFieldCount<protocol::Usage>>{});
 }
 
-std::string SessionLog::text_of(const Entry& entry) {
-  const SessionRecord& sum = entry.sum;
-  const std::chrono::duration<double> time = Clock::now() - entry.since;
-  return fmt::format(
-      "seconds={:.3f} network-in={} network-out={} shared-in={} shared-out={} peers-in={} peers-out={} "
-      "kernels={} peak-memory={} uncounted-workers={} end={}",
-      time.count(), sum.network_in, sum.network_out, sum.shared_in, sum.shared_out, sum.peers_in,
-      sum.peers_out, sum.kernels, sum.peak_memory, entry.without_record,
-      in_quotes(sum.end.empty() ? "goodbye" : sum.end));
+LogFields owner_fields(const SessionLog::Entry& entry) {
+  const SessionOwner& owner = entry.owner;
+  std::string devices;
+  for (const std::string& device : owner.devices) devices += (devices.empty() ? "" : ", ") + device;
+  LogFields fields{{"client", owner.client}};
+  if (entry.user.empty())
+    fields.push_back({"user", {}});
+  else
+    fields.push_back({"user", entry.user});
+  fields.push_back({"address", LogWord{owner.visitor.address}});
+  fields.push_back({"key", LogWord{owner.visitor.key.fingerprint()}});
+  fields.push_back({"program", owner.program});
+  fields.push_back({"devices", devices});
+  return fields;
+}
+
+LogFields usage_fields(const SessionLog::Entry& entry, const protocol::Usage& usage) {
+  const std::chrono::duration<double> time = SessionLog::Clock::now() - entry.since;
+  return {
+      {"seconds", time.count()},      {"network-in", usage.network_in}, {"network-out", usage.network_out},
+      {"shared-in", usage.shared_in}, {"shared-out", usage.shared_out}, {"peers-in", usage.peers_in},
+      {"peers-out", usage.peers_out}, {"kernels", usage.kernels},       {"peak-memory", usage.peak_memory}};
 }
 
 void SessionLog::begin(SessionId session, SessionOwner owner, std::size_t workers) {
-  spdlog::info("session {} began: {}", session, text_of(owner));
-  sessions_.emplace(session, Entry{std::move(owner), Clock::now(), workers});
+  const auto user = owner.visitor.munge_user ? owner.visitor.munge_user : owner.visitor.user;
+  const Entry& entry =
+      sessions_.emplace(session, Entry{std::move(owner), user ? user_name(*user) : "", Clock::now(), workers})
+          .first->second;
+  log_fields(spdlog::level::info, fmt::format("session {} began", session), {{"session", session}},
+             owner_fields(entry));
+}
+
+void SessionLog::ends(SessionId session, const std::string& reason) {
+  if (const auto found = sessions_.find(session); found != sessions_.end())
+    add_reason(found->second.sum.end, reason);
 }
 
 void SessionLog::worker_ended(SessionId session, const std::optional<SessionRecord>& record,
@@ -63,21 +75,18 @@ void SessionLog::worker_ended(SessionId session, const std::optional<SessionReco
   if (found == sessions_.end()) return;
   Entry& entry = found->second;
   if (record) {
-    entry.sum.network_in += record->network_in;
-    entry.sum.network_out += record->network_out;
-    entry.sum.shared_in += record->shared_in;
-    entry.sum.shared_out += record->shared_out;
-    entry.sum.peers_in += record->peers_in;
-    entry.sum.peers_out += record->peers_out;
-    entry.sum.kernels += record->kernels;
-    entry.sum.peak_memory += record->peak_memory;
+    add(entry.sum.usage, record->usage);
     add_reason(entry.sum.end, record->end);
   } else {
     ++entry.without_record;
   }
   if (!record || !how.empty()) add_reason(entry.sum.end, "a worker exited" + (how.empty() ? "" : ": " + how));
   if (--entry.workers > 0) return;
-  spdlog::info("session {} ended: {} {}", session, text_of(entry), text_of(entry.owner));
+  LogFields fields = usage_fields(entry, entry.sum.usage);
+  fields.push_back({"uncounted-workers", entry.without_record});
+  fields.push_back({"end", entry.sum.end.empty() ? "goodbye" : entry.sum.end});
+  for (LogField& field : owner_fields(entry)) fields.push_back(std::move(field));
+  log_fields(spdlog::level::info, fmt::format("session {} ended", session), {{"session", session}}, fields);
   sessions_.erase(found);
 }
 

@@ -75,6 +75,12 @@ std::string parse_log_level(const std::string& text) {
       in_quotes(text) + " is not a log level; write trace, debug, info, warning, error, critical or off");
 }
 
+LogFormat parse_log_format(const std::string& text) {
+  if (text == "text") return LogFormat::Text;
+  if (text == "json") return LogFormat::Json;
+  throw std::invalid_argument(in_quotes(text) + " is not a format of the log; write text or json");
+}
+
 Encryption parse_encryption(const std::string& text, const ListenAddress& listen) {
   if (text.empty()) return listen.loopback ? Encryption::None : Encryption::All;
   if (text == "all") return Encryption::All;
@@ -151,7 +157,10 @@ const std::array kSettings{
                   text.empty() ? confinement::mode_of_environment() : confinement::parse_mode(text);
             }},
     Setting{"log-level", Type::Text, "LEVEL", "info", "trace, debug, info, warning, error, critical or off",
-            [](const std::string& text, Settings& s) { s.log_level = parse_log_level(text); }},
+            [](const std::string& text, Settings& s) { s.log.level = parse_log_level(text); }},
+    Setting{"log-format", Type::Text, "FORMAT", "text",
+            "'text' for people, or 'json': each line is a JSON object",
+            [](const std::string& text, Settings& s) { s.log.format = parse_log_format(text); }},
 };
 
 /// A list as it is written on the command line; nothing where an element is neither text nor a whole number.

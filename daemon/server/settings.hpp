@@ -33,7 +33,7 @@ struct Settings {
   std::size_t client_sessions = 0;  ///< the same of each client
   NvidiaDriver nvidia = NvidiaDriver::Cuda;
   confinement::Mode confinement = confinement::Mode::On;
-  std::string log_level;
+  LogOptions log;
   SessionOptions session;
 };
 

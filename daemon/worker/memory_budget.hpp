@@ -26,6 +26,8 @@ class MemoryBudget {
   void restrict(protocol::DeviceDescription& device) const;
   /// What has been taken could be allocated, so that peak() counts it.
   void note_peak();
+  /// What is taken now, in bytes.
+  std::uint64_t used() const { return used_->load(); }
   /// The most that was allocated at a time, in bytes.
   std::uint64_t peak() const { return peak_.load(); }
 

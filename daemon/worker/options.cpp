@@ -8,7 +8,8 @@ namespace clique::daemon {
 
 namespace {
 const std::array kArguments{
-    argument<WorkerOptions>("--log-level", [](auto& o) -> auto& { return o.log_level; }),
+    argument<WorkerOptions>("--log-level", [](auto& o) -> auto& { return o.log.level; }),
+    argument<WorkerOptions>("--log-format", [](auto& o) -> auto& { return o.log.format; }),
     argument<WorkerOptions>("--kind", [](auto& o) -> auto& { return o.kind; }),
     argument<WorkerOptions>("--platform", [](auto& o) -> auto& { return o.platform; }),
     argument<WorkerOptions>("--devices", [](auto& o) -> auto& { return o.devices; }),

@@ -30,7 +30,7 @@ struct SessionOptions {
 
 /// Options of `cliqued worker`.
 struct WorkerOptions {
-  std::string log_level = kQuietLogLevel;
+  LogOptions log;
   PlatformKind kind = PlatformKind::OpenCl;
   std::uint32_t platform = 0;          ///< ListedPlatform::index
   std::vector<std::uint32_t> devices;  ///< positions in the platform; empty: all of its devices

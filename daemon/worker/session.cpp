@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/common/process.hpp"
 #include "protocol/spin.hpp"
 
 namespace clique::daemon {
@@ -21,6 +22,8 @@ constexpr std::chrono::microseconds kSocketInterval{50};
 constexpr std::chrono::seconds kLookInterval{1};
 /// How long the reason of the session's end may take to reach the client.
 constexpr std::chrono::milliseconds kLastWords{500};
+/// How often the daemon gets new numbers of what the session has used, while there is something to do.
+constexpr std::chrono::milliseconds kUsageInterval{100};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr std::chrono::milliseconds kLongSleep{1000};
 /// While the client has not read what was reported.
@@ -109,29 +112,34 @@ void Session::run() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+protocol::Usage Session::usage() {
+  protocol::Usage usage;
+  const auto streams = streams_.client_traffic();
+  usage.network_in = client_lines_.received_through_network() + streams.received;
+  usage.network_out =
+      surroundings_.reporter.sent_through_network() + client_lines_.pushed_through_network() + streams.sent;
+  const Dispatcher::Counts& counts = dispatcher_.counts();
+  usage.shared_in = client_lines_.received_through_memory() + counts.from_segments.value();
+  usage.shared_out = surroundings_.reporter.sent_through_memory() + counts.to_segments.value();
+  usage.peers_in = peer_inbox_.received() + counts.from_windows.value() + streams_.peer_traffic().received;
+  usage.peers_out = surroundings_.peers.sent();
+  usage.kernels = counts.kernels.value();
+  usage.memory = surroundings_.memory.used();
+  usage.peak_memory = surroundings_.memory.peak();
+  return usage;
+}
+
 void Session::send_record(const std::string& end) {
   // More would not fit into a packet.
   constexpr std::size_t kLongest = 1024;
-  SessionRecord record;
-  record.end = end.substr(0, kLongest);
-  const auto streams = streams_.client_traffic();
-  record.network_in = client_lines_.received_through_network() + streams.received;
-  record.network_out =
-      surroundings_.reporter.sent_through_network() + client_lines_.pushed_through_network() + streams.sent;
-  const Dispatcher::Counts& counts = dispatcher_.counts();
-  record.shared_in = client_lines_.received_through_memory() + counts.from_segments.value();
-  record.shared_out = surroundings_.reporter.sent_through_memory() + counts.to_segments.value();
-  record.peers_in = peer_inbox_.received() + counts.from_windows.value() + streams_.peer_traffic().received;
-  record.peers_out = surroundings_.peers.sent();
-  record.kernels = counts.kernels.value();
-  record.peak_memory = surroundings_.memory.peak();
-  control_.send(record);
+  control_.send(SessionRecord{end.substr(0, kLongest), usage()});
 }
 
 void Session::loop() {
   auto now = Clock::now();
   auto last_look = now;
   auto next_of_sockets = now;
+  auto next_of_usage = now;
   protocol::Spinning in_memory(true);
   protocol::Spinning elsewhere(false);
   for (;;) {
@@ -164,9 +172,14 @@ void Session::loop() {
       sleep();
       next_of_sockets = now;
     }
+    if (now >= next_of_usage) {
+      if (usage_page_) usage_page_->write(usage());
+      next_of_usage = now + kUsageInterval;
+    }
     const bool look = now - last_look > kLookInterval;
     if (open_ && (look || surroundings_.reporter.news())) look_at_reports();
     if (look) {
+      look_at_starter();
       tend_peers();
       last_look = now;
     }
@@ -189,8 +202,7 @@ bool Session::receive_reports() {
 void Session::try_open() {
   if (!client_lines_.attached() || reports_id_.empty()) return;
   // The notice of whose session it is was sent before the client could know where to attach.
-  pollfd control{control_.fd(), POLLIN, 0};
-  if (::poll(&control, 1, 0) > 0) obey_starter();
+  look_at_starter();
   const bool shared = client_lines_.shares();
   protocol::Attached attached = backend_.description();
   for (protocol::DeviceDescription& device : attached.devices) surroundings_.memory.restrict(device);
@@ -230,14 +242,20 @@ void Session::tend_peers() {
   }
 }
 
+void Session::look_at_starter() {
+  pollfd control{control_.fd(), POLLIN, 0};
+  while (::poll(&control, 1, 0) > 0) obey_starter();
+}
+
 void Session::obey_starter() {
-  Fd connection;
-  const auto packet = control_.receive(&connection);
+  Fd descriptor;
+  const auto packet = control_.receive(&descriptor);
   if (!packet) throw SessionOver{"the process that started this worker is gone"};
   const Notice notice = parse_notice(*packet);
   switch (notice.kind) {
     case Notice::Kind::Taken:
       client_ = notice.text;
+      if (!notice.title.empty()) set_process_title("cliqued worker " + notice.title);
       surroundings_.memory.lower(notice.memory);
       if (!notice.devices.empty()) backend_.keep_devices(notice.devices);
       attach_deadline_ = Clock::now() + std::chrono::seconds(kAttachSeconds);
@@ -248,7 +266,10 @@ void Session::obey_starter() {
     case Notice::Kind::Stop:
       throw DeviceFailed(notice.text);
     case Notice::Kind::Stream:
-      streams_.accept(std::move(connection), notice.request, notice.text);
+      streams_.accept(std::move(descriptor), notice.request, notice.text);
+      break;
+    case Notice::Kind::Usage:
+      usage_page_.emplace(std::move(descriptor));
       break;
   }
 }

@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/common/control.hpp"
+#include "daemon/common/usage_page.hpp"
 #include "daemon/worker/admission.hpp"
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/client_connections.hpp"
@@ -46,6 +48,8 @@ class Session {
   using Clock = std::chrono::steady_clock;
 
   void loop();
+  /// What the session has used so far.
+  protocol::Usage usage();
   /// Sends SessionRecord. @param end why the session has ended
   void send_record(const std::string& end);
   /// Before the session is open: the client attaches its reports connection. @returns whether anything came.
@@ -57,6 +61,8 @@ class Session {
   std::optional<std::uint64_t> resume_reports(const protocol::Incoming& incoming);
   /// Hands memory to a process of this host that asks for it.
   void serve_offer();
+  /// Does what the starter has said in the meantime. Does not wait.
+  void look_at_starter();
   void obey_starter();
   /// Keeps up the links to other workers.
   void tend_peers();
@@ -77,7 +83,8 @@ class Session {
   ClientLines client_lines_;
   PeerInbox peer_inbox_;
   WorkerStreams streams_;
-  std::string reports_id_;  // routing id of the first reports connection; empty before
+  std::optional<UsagePage> usage_page_;  // none: private workers have none
+  std::string reports_id_;               // routing id of the first reports connection; empty before
   Attempts report_attempts_;
   bool open_ = false;
   std::string client_ = "a client";  // for logs

@@ -134,7 +134,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
 
 void run_worker(const ControlChannel& control, const WorkerOptions& options, BackendFactory make_backend) {
   die_with_parent();
-  init_log("worker", options.log_level);
+  init_log("worker", options.log);
   // The CUDA backend does not compile into files of its driver, and the daemon has found room for the folder.
   if (options.kind != PlatformKind::Cuda && options.folder.empty()) find_room_for_driver_cache();
   try {

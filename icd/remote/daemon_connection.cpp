@@ -54,7 +54,7 @@ std::optional<Answer> read_answer(const std::shared_ptr<const std::string>& reco
     if constexpr (std::is_same_v<M, Answer>) {
       wanted = std::forward<decltype(answer)>(answer);
     } else if constexpr (std::is_same_v<M, protocol::Refused>) {
-      throw Unreachable("cliqued refused: " + answer.reason);
+      throw Refusal("cliqued refused: " + answer.reason);
     } else {
       deadline = std::max(deadline, Clock::now() + kStartingInterval);
     }
@@ -149,13 +149,16 @@ protocol::PublicKey DaemonConnection::ask_for_key(Clock::time_point deadline) {
 }
 
 template <typename Answer>
-Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline) {
+Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline, const protocol::Steer* steer) {
   const auto limit = Clock::now() + kStartTimeout;
   return in_words([&]() -> Answer {
     shake_hands(std::min(deadline, limit));
     trust_.check(node_, channel_->peer(), channel_->fd());
-    channel_->send(protocol::Hello{protocol::kVersion, wish, self_description(),
-                                   trust_.credential(channel_->binding())});
+    protocol::Batch request;
+    request.add(protocol::Hello{protocol::kVersion, wish, self_description(),
+                                trust_.credential(channel_->binding())});
+    if (steer != nullptr) request.add(*steer);
+    channel_->send(request);
     for (;;) {
       channel_->work();
       while (const auto records = channel_->receive()) {
@@ -183,6 +186,22 @@ protocol::Welcome DaemonConnection::ask_for_session(Clock::time_point deadline) 
 
 protocol::Offer DaemonConnection::ask_for_devices(Clock::time_point deadline) {
   return ask<protocol::Offer>(protocol::Wish::Devices, deadline);
+}
+
+protocol::Status DaemonConnection::ask_for_status(Clock::time_point deadline) {
+  return ask<protocol::Status>(protocol::Wish::Status, deadline);
+}
+
+protocol::Steered DaemonConnection::steer(const protocol::Steer& steer, Clock::time_point deadline) {
+  return ask<protocol::Steered>(protocol::Wish::Steer, deadline, &steer);
+}
+
+std::chrono::microseconds DaemonConnection::round_trip() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(channel_->fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+    return std::chrono::microseconds(0);
+  return std::chrono::microseconds(info.tcpi_rtt);
 }
 
 }  // namespace clique::icd

@@ -10,6 +10,7 @@
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/trust.hpp"
 #include "protocol/messages/session.hpp"
+#include "protocol/messages/status.hpp"
 #include "protocol/security/tls.hpp"
 
 namespace clique::icd {
@@ -39,10 +40,17 @@ class DaemonConnection {
   protocol::PublicKey ask_for_key(Clock::time_point deadline);
   protocol::Welcome ask_for_session(Clock::time_point deadline);
   protocol::Offer ask_for_devices(Clock::time_point deadline);
+  protocol::Status ask_for_status(Clock::time_point deadline);
+  /// Has the daemon do what the message says.
+  protocol::Steered steer(const protocol::Steer& steer, Clock::time_point deadline);
+
+  /// The connection's round trip, as the operating system measures it; 0: unknown.
+  std::chrono::microseconds round_trip() const;
 
  private:
+  /// @param steer goes along with the wish; null: nothing does
   template <typename Answer>
-  Answer ask(protocol::Wish wish, Clock::time_point deadline);
+  Answer ask(protocol::Wish wish, Clock::time_point deadline, const protocol::Steer* steer = nullptr);
   /// Calls a function that uses the channel. Turns its exceptions into Unreachable or Cut.
   template <typename Talk>
   auto in_words(Talk&& talk) const;

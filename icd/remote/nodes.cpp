@@ -11,6 +11,7 @@
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
+#include "icd/remote/first_address.hpp"
 #include "icd/remote/properties.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
@@ -230,27 +231,23 @@ Found find_node(zmq::context_t& zmq, const NodeAddress& node,
                 std::optional<std::chrono::seconds> silent_for) {
   const auto begin = Clock::now();
   const auto deadline = begin + configuration->settings.connect_timeout;
-  std::string why;
+  std::vector<std::string> addresses;
   try {
-    const auto addresses = resolve(node.host, deadline);
+    addresses = resolve(node.host, deadline);
     if (silent_for) knock(node, addresses, *silent_for);
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      // An address that never answers must leave time for the others.
-      const auto patience = Clock::now() + left_until(deadline) / (addresses.size() - i);
-      try {
-        return {node_at(zmq, node, addresses[i], configuration,
-                        ask_for_devices(node, addresses[i], configuration->trust, patience, deadline))};
-      } catch (const Unreachable& error) {
-        // Users mean the first address. The others are for hosts that listen on some of their addresses only.
-        if (why.empty()) why = error.what();
-        if (Clock::now() >= deadline) break;
-      }
-    }
   } catch (const std::exception& error) {
-    why = error.what();
+    cannot_be_reached(node, error.what());
+    return {};
   }
-  cannot_be_reached(node, why);
-  return {nullptr, Clock::now() - begin > 2 * kBriefly};
+  try {
+    return {with_first_of(addresses, deadline, [&](const std::string& address, Clock::time_point patience) {
+      return node_at(zmq, node, address, configuration,
+                     ask_for_devices(node, address, configuration->trust, patience, deadline));
+    })};
+  } catch (const std::exception& error) {
+    cannot_be_reached(node, error.what());
+    return {nullptr, Clock::now() - begin > 2 * kBriefly};
+  }
 }
 
 /// Finds configured nodes, all at the same time. Null where one cannot be reached.

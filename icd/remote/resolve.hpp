@@ -16,6 +16,12 @@ class Unreachable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The node's daemon has answered, and refuses.
+class Refusal : public Unreachable {
+ public:
+  using Unreachable::Unreachable;
+};
+
 /// The numeric addresses of a host, in the order in which to try them; IPv6 addresses in brackets.
 /// Throws Unreachable if there is none, or if resolving takes longer than until `deadline`.
 std::vector<std::string> resolve(const std::string& host, std::chrono::steady_clock::time_point deadline);

@@ -37,6 +37,9 @@ enum class Op : std::uint16_t {
   AttachLine = 8,
   Received = 9,
   Offer = 10,
+  Status = 11,
+  Steer = 12,
+  Steered = 13,
 
   CreateContext = 20,
   CreateSubDevices = 21,

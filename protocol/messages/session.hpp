@@ -14,11 +14,13 @@ namespace clique::protocol {
 /// What a client asks a daemon for.
 enum class Wish : std::uint64_t {
   Session = 0,  ///< answered by Welcome
-  Devices = 1   ///< answered by Offer
+  Devices = 1,  ///< answered by Offer
+  Status = 2,   ///< answered by Status
+  Steer = 3     ///< what Steer says, which follows in the same batch; answered by Steered
 };
 
-/// Client to daemon; the only message that a client sends there, once on each connection. Answered according
-/// to `wish`, or by Refused; Starting may precede the answer, and comes again while the client waits. The
+/// Client to daemon, once on each connection; no other message but Steer goes there. Answered according to
+/// `wish`, or by Refused; Starting may precede the answer, and comes again while the client waits. The
 /// fields are the same in all versions of the protocol, so that a peer of another version can be told which
 /// version this is.
 struct Hello {

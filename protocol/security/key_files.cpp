@@ -74,7 +74,11 @@ void read_option(AuthorizedClient& client, const std::string& word) {
   const auto equals = word.find('=');
   const std::string name = word.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-  if (name == "sessions") {
+  if (name == "admin") {
+    if (equals != std::string::npos)
+      throw SecurityError("'" + word + "' has a value; write admin alone, or leave it out");
+    client.admin = true;
+  } else if (name == "sessions") {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), client.sessions);
     if (error != std::errc() || end != value.data() + value.size())
       throw SecurityError("'" + word + "' is not a number of sessions; write sessions=NUMBER");
@@ -86,7 +90,7 @@ void read_option(AuthorizedClient& client, const std::string& word) {
     client.devices = value;
   } else {
     throw SecurityError("unknown option '" + word +
-                        "'; the options are sessions=NUMBER, session-memory=BYTES and devices=LIST");
+                        "'; the options are admin, sessions=NUMBER, session-memory=BYTES and devices=LIST");
   }
 }
 
@@ -140,7 +144,7 @@ AuthorizedClients AuthorizedClients::parse(std::string_view text) {
   AuthorizedClients authorized;
   authorized.wrong = read_lines(text, [&](const std::vector<std::string>& words, std::size_t number) {
     if (words.size() < 2)
-      throw SecurityError("this line has no name for the client; write KEY NAME [OPTION=VALUE …]");
+      throw SecurityError("this line has no name for the client; write KEY NAME [OPTION …]");
     AuthorizedClient client;
     client.key = PublicKey::parse(words[0]);
     client.name = words[1];

@@ -43,13 +43,14 @@ struct KnownNodes {
 /// The name of a node in known-nodes.
 std::string known_node_name(std::string_view host, std::uint16_t port);
 
-/// An entry of authorized-clients: `KEY NAME [OPTION=VALUE …]`.
+/// An entry of authorized-clients: `KEY NAME [OPTION …]`.
 struct AuthorizedClient {
   PublicKey key;
   std::string name;          ///< for logs
   std::size_t sessions = 0;  ///< largest number of concurrent sessions; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::string devices;       ///< that it may use, written as cliqued's setting of this name; empty: all
+  bool admin = false;        ///< sees and ends all sessions, and drains the node
   std::size_t line = 0;      ///< of the entry, from 1
 };
 

@@ -25,11 +25,12 @@ class Authorize(nodes.TestCase):
         self.assertEqual(stat.S_IMODE(self.list.stat().st_mode), 0o644)
         # An editor may have left out the last line break.
         self.list.write_text(f'# ours\nwrong line\n{first} alice@laptop')
-        status, said = self.authorize(second, 'bob', '--sessions', '2', '--session-memory', '512M', '--devices', '0,gpu')
+        status, said = self.authorize(second, 'bob', '--sessions', '2', '--session-memory', '512M', '--devices', '0,gpu',
+                                      '--admin')
         self.assertEqual(status, 0, said)
         self.assertEqual(self.list.read_text(),
                          f'# ours\nwrong line\n{first} alice@laptop\n{second} bob sessions=2 session-memory=512M '
-                         'devices=0,gpu\n')
+                         'devices=0,gpu admin\n')
         self.assertEqual([path.name for path in self.list.parent.iterdir()], ['authorized-clients'])
 
     def test_refuses_a_key_that_is_there(self):

@@ -198,9 +198,10 @@ Caller::Caller(const std::string& endpoint) {
 void Caller::receive() {
   channel_->work();
   while (const auto records = channel_->receive())
-    BatchReader().read(
-        MessageList<Welcome, Offer, Refused, Starting>{}, std::as_bytes(std::span(*records)), {}, records,
-        [this](auto&& message) { messages_.emplace_back(std::forward<decltype(message)>(message)); });
+    BatchReader().read(MessageList<Welcome, Offer, Refused, Starting, Status, Steered>{},
+                       std::as_bytes(std::span(*records)), {}, records, [this](auto&& message) {
+                         messages_.emplace_back(std::forward<decltype(message)>(message));
+                       });
 }
 
 bool Caller::closed(std::chrono::milliseconds within) {

@@ -160,9 +160,12 @@ class Caller {
   explicit Caller(const std::string& endpoint);
   Caller(Caller&&) = default;
 
-  template <typename M>
-  void send(const M& message) {
-    channel_->send(message);
+  /// Sends messages as one batch.
+  template <typename... M>
+  void send(const M&... messages) {
+    Batch batch;
+    (batch.add(messages), ...);
+    channel_->send(batch);
     channel_->work();
   }
   /// The next message of type M; others wait. Throws std::runtime_error after kPatience.
@@ -197,7 +200,7 @@ class Caller {
   void receive();
 
   std::unique_ptr<TlsChannel> channel_;
-  std::deque<std::variant<Welcome, Offer, Refused, Starting>> messages_;
+  std::deque<std::variant<Welcome, Offer, Refused, Starting, Status, Steered>> messages_;
 };
 
 /// Sends messages as one batch.

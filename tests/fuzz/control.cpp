@@ -47,6 +47,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           packet_of(std::vector{filled<WorkerReady>()}),
           packet_of(std::vector{filled<ListedPlatform>(), ListedPlatform{}}),
           packet_of(filled<Notice>()),
+          packet_of(filled<SessionRecord>()),
           packet_of(std::string("no driver"))};
 }
 
@@ -54,6 +55,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto packet = std::as_bytes(std::span(data, size));
   run([&] { parse_worker(packet); });
   run([&] { parse_platforms(packet); });
+  run([&] {
+    const SessionRecord record = parse_record(packet);
+    const SessionRecord again = parse_record(bytes_of(packet_of(record)));
+    require(again.end == record.end && again.usage.fields() == record.usage.fields(),
+            "a record is the same after a round trip");
+  });
   run([&] {
     const Notice notice = parse_notice(packet);
     const Notice again = parse_notice(bytes_of(packet_of(notice)));

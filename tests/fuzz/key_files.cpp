@@ -25,7 +25,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   ones.fill(1);
   const std::string other = PublicKey(ones).text();
   return {key, "# known\nnode " + key + "\n\n*.cluster:7891 " + other + "\n[::1]:7891 " + key + "\n",
-          key + " alice sessions=3 session-memory=2G\n" + other + " bob\n" + key + " again\n",
+          key + " alice sessions=3 session-memory=2G\n" + other + " bob admin\n" + key + " again\n",
           other + " carol sessions=x color=red\nnot a line\n"};
 }
 

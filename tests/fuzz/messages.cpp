@@ -32,7 +32,8 @@ void with_list(std::uint8_t which, Action action) {
     case 6:
       return action(RecordedMessages{});
     default:
-      return action(MessageList<Hello>{});
+      // What a daemon accepts.
+      return action(MessageList<Hello, Steer>{});
   }
 }
 

@@ -52,8 +52,7 @@ def run(command, **options):
 class Node:
     """A cliqued of the test's own, with the first device of this host, or other ones."""
 
-    def __init__(self, *options, name='alpha', listen='127.0.0.1:0', devices='0', prefix=(), log=None,
-                 **environment):
+    def __init__(self, *options, name='alpha', listen='127.0.0.1:0', devices='0', prefix=(), log=None, **environment):
         self.log_file = log
         with open(log, 'ab') as stream:
             self.begin = stream.tell()
@@ -62,7 +61,7 @@ class Node:
                  *(['--devices', devices] if devices else []), *map(str, options)],
                 env=dict(os.environ, **environment), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
                 preexec_fn=die_with_parent)
-        listening = re.compile(r'listens on tcp://(\S+)')
+        listening = re.compile(r'listens on tcp://([^\s"]+)')
         eventually(lambda: listening.search(self.log()) or self.process.poll() is not None)
         found = listening.search(self.log())
         if not found:
@@ -133,6 +132,16 @@ class TestCase(unittest.TestCase):
     def compute(self, *nodes, prefix=(), arguments=(), **environment):
         """Runs the test client over nodes. Returns its exit status, and its standard output and error."""
         return run([*prefix, CLIENT, *arguments], env=self.using(*nodes, **environment))
+
+    def session(self, *nodes, prefix=(), arguments=('--hold',), **environment):
+        """Runs the test client over nodes until it is killed, or its standard input ends. Returns its process."""
+        client = subprocess.Popen([*prefix, CLIENT, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent,
+                                  env=self.using(*nodes, **environment))
+        self.addCleanup(client.communicate)
+        self.addCleanup(client.kill)
+        self.assertEqual(client.stdout.readline(), 'ready\n')
+        return client
 
     def give_to_nobody(self, *files):
         """Lets the user nobody see this test's folder, and gives it some files there."""

@@ -1,9 +1,12 @@
 // A well-behaved program: computes something on the first device of the platform, and checks the result.
-// Use: security_client [--bytes N] [--hold]
+// Use: security_client [--bytes N] [--hold] [--busy]
 //   --bytes N  first allocates a buffer of N bytes, and writes to it
 //   --hold     prints "ready", and exits at the end of its standard input
+//   --busy     the same, and computes again and again until then
 // Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -70,13 +73,22 @@ bool compute(cl_context context, cl_command_queue queue, cl_device_id device) {
   return true;
 }
 
+/// Looks once, and waits for a moment.
+bool input_ended() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char byte = 0;
+  return ::poll(&input, 1, 10) == 1 && ::read(STDIN_FILENO, &byte, 1) == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bool hold = false;
+  bool busy = false;
   std::size_t bytes = 0;
   for (int i = 1; i < argc; ++i) {
-    hold = hold || std::string_view(argv[i]) == "--hold";
+    busy = busy || std::string_view(argv[i]) == "--busy";
+    hold = hold || busy || std::string_view(argv[i]) == "--hold";
     if (std::string_view(argv[i]) == "--bytes" && i + 1 < argc) bytes = std::strtoull(argv[++i], nullptr, 10);
   }
   cl_device_id device = first_device();
@@ -93,7 +105,9 @@ int main(int argc, char** argv) {
   if (hold) {
     std::puts("ready");
     std::fflush(stdout);
-    while (std::getchar() != EOF) {
+    while (busy && !input_ended())
+      if (!compute(context, queue, device)) return 2;
+    while (!busy && std::getchar() != EOF) {
     }
   }
   std::puts("right");

@@ -13,6 +13,8 @@ namespace clique::daemon {
 namespace {
 
 constexpr uid_t kOther = 54321;
+constexpr auto kUse = Access::Purpose::Use;
+constexpr auto kOperate = Access::Purpose::Operate;
 
 protocol::PublicKey key_of(std::uint8_t byte) {
   protocol::PublicKey::Bytes bytes{};
@@ -34,7 +36,7 @@ class AccessTest : public testing::Test {
 
   /// The client as whom the visitor is admitted; otherwise "no: " and the reason.
   std::string decision(const Visitor& visitor) const {
-    const auto decided = Access(settings, devices).decide(visitor, "alpha");
+    const auto decided = Access(settings, devices).decide(visitor, kUse, "alpha");
     const auto* permit = std::get_if<Permit>(&decided);
     return permit != nullptr ? permit->client : "no: " + std::get<std::string>(decided);
   }
@@ -45,7 +47,7 @@ class AccessTest : public testing::Test {
     std::ofstream(settings.authorized_clients) << key_of(1).text() << " alice " << options << "\n";
     Visitor alice = stranger;
     alice.key = key_of(1);
-    const auto decided = Access(settings, devices).decide(alice, "alpha");
+    const auto decided = Access(settings, devices).decide(alice, kUse, "alpha");
     const auto* permit = std::get_if<Permit>(&decided);
     if (permit == nullptr) return "no: " + std::get<std::string>(decided);
     if (!permit->devices) return "all";
@@ -71,7 +73,7 @@ class AccessTest : public testing::Test {
 TEST_F(AccessTest, AuthorizedKeysHaveNamesAndLimits) {
   Visitor alice = stranger;
   alice.key = key_of(1);
-  const auto decided = Access(settings, devices).decide(alice, "alpha");
+  const auto decided = Access(settings, devices).decide(alice, kUse, "alpha");
   const auto& permit = std::get<Permit>(decided);
   EXPECT_EQ(permit.client, "alice");
   EXPECT_EQ(permit.sessions, 2U);
@@ -120,20 +122,54 @@ TEST_F(AccessTest, UsersOfThisHostAreAdmittedByTheKernelsWord) {
   EXPECT_CONTAINS(decision(stranger), "no: ") << "on another host";
 }
 
+TEST_F(AccessTest, KeysAreAdministratorsIfTheirLinesSaySo) {
+  Visitor alice = stranger;
+  alice.key = key_of(1);
+  const auto admin = [&] {
+    const auto decided = Access(settings, devices).decide(alice, kOperate, "alpha");
+    return std::get<Permit>(decided).admin;
+  };
+  EXPECT_FALSE(admin());
+  std::ofstream(settings.authorized_clients) << key_of(1).text() << " alice sessions=2 admin\n";
+  EXPECT_TRUE(admin());
+}
+
+TEST_F(AccessTest, UsersOfThisHostAreAdministratorsIfTheyAreRootOrTheDaemons) {
+  const auto permit = [&](uid_t user, Access::Purpose purpose) {
+    stranger.user = user;
+    const auto decided = Access(settings, devices).decide(stranger, purpose, "alpha");
+    const auto* found = std::get_if<Permit>(&decided);
+    return found != nullptr ? std::optional(*found) : std::nullopt;
+  };
+  EXPECT_TRUE(permit(::geteuid(), kUse)->admin);
+  // Root of this host need not be listed to look after the node.
+  EXPECT_TRUE(permit(0, kOperate)->admin);
+  EXPECT_EQ(permit(0, kUse).has_value(), ::geteuid() == 0);
+  EXPECT_FALSE(permit(kOther, kOperate).has_value());
+  settings.local_users = {kOther};
+  EXPECT_FALSE(permit(kOther, kOperate)->admin);
+  // A number that a MUNGE credential of another host names is nobody's here.
+  stranger.user.reset();
+  stranger.munge_user = 0;
+  settings.munge = "";
+  const auto decided = Access(settings, devices).decide(stranger, kOperate, "alpha");
+  EXPECT_FALSE(std::get<Permit>(decided).admin);
+}
+
 TEST_F(AccessTest, CredentialsCountIfTheSettingSaysSo) {
   stranger.munge_user = kOther;
   EXPECT_CONTAINS(decision(stranger), "no: ");
-  EXPECT_FALSE(Access(settings, devices).wants_credential(stranger));
+  EXPECT_FALSE(Access(settings, devices).wants_credential(stranger, kUse));
   settings.munge = "";
   EXPECT_EQ(decision(stranger), "munge user 54321");
-  EXPECT_TRUE(Access(settings, devices).wants_credential(stranger));
+  EXPECT_TRUE(Access(settings, devices).wants_credential(stranger, kUse));
   stranger.munge_user.reset();
   EXPECT_CONTAINS(decision(stranger), "set CLIQUE_AUTH=munge");
   stranger.munge_failure = "it is too old";
   EXPECT_CONTAINS(decision(stranger), "it is too old");
   // Who is admitted anyway needs none.
   stranger.key = key_of(1);
-  EXPECT_FALSE(Access(settings, devices).wants_credential(stranger));
+  EXPECT_FALSE(Access(settings, devices).wants_credential(stranger, kUse));
 }
 
 TEST_F(AccessTest, InsecureAdmitsAnybodyByAddress) {
@@ -154,16 +190,16 @@ TEST_F(AccessTest, AChangedListIsReadAgain) {
   Access access(settings, devices);
   Visitor bob = stranger;
   bob.key = key_of(2);
-  EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, "alpha")));
+  EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, kUse, "alpha")));
   std::ofstream(settings.authorized_clients) << key_of(2).text() << " bob\n";
   std::filesystem::last_write_time(
       settings.authorized_clients,
       std::filesystem::last_write_time(settings.authorized_clients) + std::chrono::seconds(1));
   access.refresh();
-  EXPECT_TRUE(std::holds_alternative<Permit>(access.decide(bob, "alpha")));
+  EXPECT_TRUE(std::holds_alternative<Permit>(access.decide(bob, kUse, "alpha")));
   std::filesystem::remove(settings.authorized_clients);
   access.refresh();
-  EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, "alpha")));
+  EXPECT_TRUE(std::holds_alternative<std::string>(access.decide(bob, kUse, "alpha")));
 }
 
 }  // namespace

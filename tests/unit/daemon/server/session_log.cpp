@@ -52,8 +52,8 @@ TEST_F(SessionLogTest, GivenBeginThenOneLineSaysWhoHasWhat) {
 TEST_F(SessionLogTest, GivenSeveralWorkersThenOneLineSumsThemUpWhenTheLastHasEnded) {
   log.begin(1, owner(), 3);
   logged();
-  log.worker_ended(1, SessionRecord{"", 1, 2, 3, 4, 5, 6, 7, 8}, "");
-  log.worker_ended(1, SessionRecord{"a kernel ran too long", 10, 20, 30, 40, 50, 60, 70, 80}, "");
+  log.worker_ended(1, SessionRecord{"", {1, 2, 3, 4, 5, 6, 7, 0, 8}}, "");
+  log.worker_ended(1, SessionRecord{"a kernel ran too long", {10, 20, 30, 40, 50, 60, 70, 0, 80}}, "");
   EXPECT_EQ(logged(), "");
   log.worker_ended(1, std::nullopt, "killed by signal Killed");
   const std::string line = logged();
@@ -72,6 +72,17 @@ TEST_F(SessionLogTest, GivenGoodbyeToAllWorkersThenThatIsTheEnd) {
   EXPECT_CONTAINS(logged(), " uncounted-workers=0 end=\"goodbye\" ");
 }
 
+TEST_F(SessionLogTest, GivenAnEndByTheDaemonThenItIsTheReasonAlsoIfTheWorkersCannotSayIt) {
+  log.begin(1, owner(), 2);
+  log.ends(1, "ended by administrator root");
+  log.ends(2, "there is no such session");
+  log.worker_ended(1, SessionRecord{"ended by administrator root", {}}, "");
+  log.worker_ended(1, std::nullopt, "killed by signal Killed");
+  EXPECT_CONTAINS(logged(),
+                  " end=\"ended by administrator root; a worker exited: killed by signal Killed\" ");
+  EXPECT_TRUE(log.sessions().empty());
+}
+
 TEST_F(SessionLogTest, GivenWorkerWithoutSessionThenNothingIsLogged) {
   log.worker_ended(0, std::nullopt, "killed by signal Killed");
   EXPECT_EQ(logged(), "");
@@ -81,7 +92,7 @@ TEST_F(SessionLogTest, GivenTextOfOthersThenItStaysInItsQuotationMarks) {
   SessionOwner mallory = owner();
   mallory.program = "\" end=\"goodbye\\\n" + std::string(5000, 'x');
   log.begin(1, mallory, 1);
-  log.worker_ended(1, SessionRecord{"\" client=\"root", 0, 0, 0, 0, 0, 0, 0, 0}, "");
+  log.worker_ended(1, SessionRecord{"\" client=\"root", {}}, "");
   const std::string text = logged();
   EXPECT_CONTAINS(text, R"(program="\" end=\"goodbye\\\nxxx)");
   EXPECT_CONTAINS(text, R"( end="\" client=\"root" client="alice")");

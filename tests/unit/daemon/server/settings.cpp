@@ -91,7 +91,7 @@ TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
   EXPECT_EQ(settings.sessions, 3U);
   EXPECT_EQ(settings.session.memory, 8ULL << 30U);
   EXPECT_EQ(settings.nvidia, NvidiaDriver::OpenCl);
-  EXPECT_EQ(settings.log_level, "debug");
+  EXPECT_EQ(settings.log.level, "debug");
 }
 
 TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
@@ -110,7 +110,7 @@ TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
   EXPECT_EQ(settings.sessions, 0U);
   EXPECT_EQ(settings.session.memory, 0U);
   EXPECT_EQ(settings.nvidia, NvidiaDriver::Cuda);
-  EXPECT_EQ(settings.log_level, "info");
+  EXPECT_EQ(settings.log.level, "info");
 }
 
 TEST_F(SettingsFile, GivenWaysToKnowClientsThenTheyAreTheOnlyOnes) {
@@ -188,6 +188,7 @@ TEST_F(SettingsFile, GivenMistakesThenFileAndLineAndRemedyAreTold) {
   EXPECT_CONTAINS(error("name = \n"), ", line 1");
   EXPECT_CONTAINS(error("[section]\nname = \"x\""), "'section'");
   EXPECT_CONTAINS(error("log-level = \"loud\""), "'loud'");
+  EXPECT_CONTAINS(error("log-format = \"xml\""), "'xml'");
   EXPECT_CONTAINS(error("nvidia = \"vulkan\""), "'vulkan'");
 }
 

@@ -17,7 +17,7 @@ WorkerOptions parse(std::vector<std::string> arguments) {
 
 TEST(WorkerOptions, AreReadAsTheyWereWritten) {
   WorkerOptions written;
-  written.log_level = "debug";
+  written.log = {"debug", LogFormat::Json};
   written.kind = PlatformKind::Cuda;
   written.platform = 3;
   written.devices = {0, 2, 11};
@@ -28,7 +28,8 @@ TEST(WorkerOptions, AreReadAsTheyWereWritten) {
   written.session.memory = 1ULL << 40U;
   written.session.node = "ed25519:A= alpha";
   const WorkerOptions read = parse(worker_arguments(written));
-  EXPECT_EQ(read.log_level, "debug");
+  EXPECT_EQ(read.log.level, "debug");
+  EXPECT_EQ(read.log.format, LogFormat::Json);
   EXPECT_EQ(read.kind, PlatformKind::Cuda);
   EXPECT_EQ(read.platform, 3U);
   EXPECT_EQ(read.devices, (std::vector<std::uint32_t>{0, 2, 11}));

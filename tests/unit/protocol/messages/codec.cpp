@@ -114,6 +114,26 @@ TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
   EXPECT_EQ(data.data.bytes.size(), bytes.size());
 }
 
+TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
+  const DeviceStatus device{"g", 4, "cuda", "d", "v", 5, kUnknown, 6};
+  const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true};
+  const Status status{16, "n", "r", 9, false, "", 1, 0, true, false, {device}, {session}};
+  EXPECT_EQ(encoded(status),
+            "9d0b10a16ea17209c2a00100c3c2"
+            "9198a16704a463756461a164a17605cfffffffffffffffff06"
+            "919907a163a0a161a1700891a16799010203040506070809c3");
+  const auto read = round_trip(status);
+  EXPECT_EQ(read.devices[0].memory_free, kUnknown);
+  EXPECT_EQ(read.listed[0].usage.fields(), session.usage.fields());
+}
+
+TEST(Codec, GivenWhatANodeIsToDoThenItIsTheseBytes) {
+  EXPECT_EQ(encoded(Hello{16, Wish::Steer, "c", ""}, Steer{Steer::Act::Drain, 0, "why"}),
+            "95011003a163a0"
+            "940c0100a3776879");
+  EXPECT_EQ(encoded(Steered{16, "n"}), "930d10a16e");
+}
+
 TEST(Codec, GivenPushAndWhereItEndsThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(Push{{101, 3, 0, {9}}, 5, 16, 64, 1, 200, 4, 6}), "994c94650300910905104001ccc80406");
   EXPECT_EQ(encoded(PeerData{200, 64, 0, {}}), "95cc8dccc84000c400");

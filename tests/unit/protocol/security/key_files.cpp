@@ -103,6 +103,8 @@ TEST(AuthorizedClients, EveryWrongLineIsSkippedWithItsNumber) {
       kA + " alice session=3",
       kA + " alice sessions",
       kA + " alice devices=",
+      kA + " alice admin=yes",
+      kA + " alice admin=",
       kA + " alice files=all",
       kA + " alice sessions=",
       kA + " alice sessions=-1",
@@ -129,6 +131,14 @@ TEST(AuthorizedClients, EveryWrongLineIsSkippedWithItsNumber) {
   EXPECT_EQ(numbers(authorized.wrong), expected);
   EXPECT_EQ(authorized.clients.size(), 1U);
   EXPECT_EQ(authorized.clients.at(key_of(2)).name, "bob");
+}
+
+TEST(AuthorizedClients, AreAdministratorsIfTheirLinesSaySo) {
+  const auto authorized = AuthorizedClients::parse(kA + " alice admin sessions=1\n" + kB + " admin\n");
+  EXPECT_TRUE(authorized.wrong.empty());
+  EXPECT_TRUE(authorized.clients.at(key_of(1)).admin);
+  EXPECT_EQ(authorized.clients.at(key_of(1)).sessions, 1U);
+  EXPECT_FALSE(authorized.clients.at(key_of(2)).admin) << "that is its name";
 }
 
 TEST(AuthorizedClients, TheFirstLineOfAKeyCounts) {

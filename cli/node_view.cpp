@@ -1,0 +1,176 @@
+#include "cli/node_view.hpp"
+
+#include <CL/cl.h>
+
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "icd/remote/resolve.hpp"
+#include "protocol/printable.hpp"
+
+namespace clique::cli {
+
+namespace {
+
+using protocol::printable;
+
+icd::NodeSettings read_settings(bool named) {
+  if (!named && icd::is_off())
+    throw Failed("CLIQUE_NODES is off, so no node is configured; set it, or name nodes on the command line");
+  return icd::NodeSettings::read();
+}
+
+std::vector<icd::NodeAddress> chosen_nodes(const icd::NodeSettings& settings,
+                                           const std::vector<std::string>& named) {
+  std::vector<icd::NodeAddress> nodes;
+  for (const std::string& entry : named)
+    for (icd::NodeAddress& node : icd::parse_node_list(entry)) nodes.push_back(std::move(node));
+  if (named.empty()) nodes = settings.nodes;
+  if (nodes.empty()) nodes.push_back({"localhost"});
+  icd::remove_repeated(nodes);
+  return nodes;
+}
+
+std::string number_text(std::uint64_t number) {
+  return number == protocol::kUnknown ? "unknown" : std::to_string(number);
+}
+
+nlohmann::ordered_json json_of_known(std::uint64_t number) {
+  return number == protocol::kUnknown ? nlohmann::ordered_json() : nlohmann::ordered_json(number);
+}
+
+nlohmann::ordered_json json_of_device(const protocol::DeviceStatus& device) {
+  return {{"name", device.name},
+          {"type", device_type(device.type)},
+          {"backend", device.backend},
+          {"driver", device.driver},
+          {"driver_version", device.driver_version},
+          {"memory_total", json_of_known(device.memory_total)},
+          {"memory_free", json_of_known(device.memory_free)},
+          {"utilisation", json_of_known(device.utilisation)}};
+}
+
+}  // namespace
+
+NodeView::NodeView(const std::vector<std::string>& named)
+    : settings_(read_settings(!named.empty())),
+      nodes_(chosen_nodes(settings_, named)),
+      trust_(settings_.security) {}
+
+std::vector<icd::NodeState> NodeView::look() const {
+  return icd::look_at_nodes(nodes_, settings_.connect_timeout, trust_);
+}
+
+std::string NodeView::steer(const icd::NodeAddress& node, const protocol::Steer& steer) const {
+  try {
+    return printable(icd::steer_node(node, steer, settings_.connect_timeout, trust_));
+  } catch (const icd::Unreachable& error) {
+    throw Failed("node " + node.text() + ": " + printable(error.what()));
+  }
+}
+
+std::string_view state_word(const icd::NodeState& state) {
+  if (!state.status) return "unreachable";
+  return state.status->draining ? "draining" : "up";
+}
+
+std::string state_text(const icd::NodeState& state) {
+  std::string text(state_word(state));
+  if (!state.status) text += ": " + printable(state.failure);
+  if (state.status && !state.status->cause.empty()) text += ' ' + printable(state.status->cause);
+  return text;
+}
+
+std::string node_name(const icd::NodeState& state) {
+  return state.status ? printable(state.status->node) : state.node.text();
+}
+
+std::string_view device_type(std::uint64_t type) {
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return "cpu";
+  return (type & CL_DEVICE_TYPE_ACCELERATOR) != 0 ? "accelerator" : "other";
+}
+
+std::string devices_text(const protocol::Status& status) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const protocol::DeviceStatus& device : status.devices) ++counts[device_type(device.type)];
+  std::string text;
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"gpu", "GPU"}, {"cpu", "CPU"}, {"accelerator", "accelerator"}, {"other", "other device"}};
+  for (const auto& [kind, name] : kKinds) {
+    if (counts[kind] == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(counts[kind]) + " " + std::string(name);
+    if (counts[kind] > 1) text += 's';
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string sessions_text(const protocol::Status& status) {
+  return number_text(status.sessions) +
+         (status.session_limit == 0 ? "" : "/" + number_text(status.session_limit));
+}
+
+std::string round_trip_text(const icd::NodeState& state) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f ms", static_cast<double>(state.round_trip.count()) / 1000);
+  return text;
+}
+
+nlohmann::ordered_json json_of(const icd::NodeState& state) {
+  nlohmann::ordered_json node{{"address", state.node.text()}, {"state", state_word(state)}};
+  if (!state.status) {
+    node["reason"] = state.failure;
+    return node;
+  }
+  const protocol::Status& status = *state.status;
+  node["reason"] = status.cause.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(status.cause);
+  node["name"] = status.node;
+  node["version"] = status.release;
+  node["uptime_seconds"] = static_cast<double>(status.uptime_ms) / 1000;
+  node["round_trip_ms"] = static_cast<double>(state.round_trip.count()) / 1000;
+  node["encryption"] = status.encrypted ? "all" : "none";
+  node["administrator"] = status.administrator;
+  node["sessions"] = status.sessions;
+  node["session_limit"] =
+      status.session_limit == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.session_limit);
+  node["devices"] = nlohmann::ordered_json::array();
+  for (const protocol::DeviceStatus& device : status.devices)
+    node["devices"].push_back(json_of_device(device));
+  return node;
+}
+
+nlohmann::ordered_json json_of(const protocol::SessionStatus& session) {
+  const protocol::Usage& usage = session.usage;
+  return {{"id", session.id},
+          {"client", session.client},
+          {"user", session.user.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(session.user)},
+          {"address", session.address},
+          {"program", session.program},
+          {"seconds", static_cast<double>(session.age_ms) / 1000},
+          {"own", session.own},
+          {"devices", session.devices},
+          {"memory", usage.memory},
+          {"peak_memory", usage.peak_memory},
+          {"kernels", usage.kernels},
+          {"network_in", usage.network_in},
+          {"network_out", usage.network_out},
+          {"shared_in", usage.shared_in},
+          {"shared_out", usage.shared_out},
+          {"peers_in", usage.peers_in},
+          {"peers_out", usage.peers_out}};
+}
+
+void print_json(const nlohmann::ordered_json& document) {
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  std::printf("%s\n", document.dump(2, ' ', false, Handler::replace).c_str());
+}
+
+void check_reason(const std::string& reason) {
+  if (reason.size() > protocol::kLongestReason)
+    throw Failed("the reason has " + std::to_string(reason.size()) + " bytes; at most " +
+                 std::to_string(protocol::kLongestReason) + " are possible");
+}
+
+}  // namespace clique::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/messages/status.hpp"
+
+namespace clique::daemon {
+
+/// What NVIDIA's management library (NVML) says about a GPU.
+struct GpuReading {
+  std::uint64_t memory_total = protocol::kUnknown;  ///< bytes
+  std::uint64_t memory_free = protocol::kUnknown;   ///< bytes
+  std::uint64_t utilisation = protocol::kUnknown;   ///< percent
+};
+
+/// Asks NVML about the node's GPUs, in a thread of its own, because a driver may take long to answer. The
+/// library is opened when it is first needed; nodes without it know nothing. One thread.
+class GpuMonitor {
+ public:
+  using Readings = std::map<std::string, GpuReading>;
+
+  GpuMonitor();
+  ~GpuMonitor();
+  GpuMonitor(const GpuMonitor&) = delete;
+  GpuMonitor& operator=(const GpuMonitor&) = delete;
+
+  /// Begins to ask about these GPUs, unless that is under way or the last answers are recent. Does not wait.
+  /// @param uuids as NVML writes them, without the kind in front
+  void ask(std::vector<std::string> uuids);
+  /// Whether answers are under way.
+  bool asking() const;
+  /// The last answers, by UUID.
+  Readings readings() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // shared with the thread, which may outlive this
+  bool started_ = false;
+  std::chrono::steady_clock::time_point asked_;
+};
+
+/// A CL_DEVICE_UUID_KHR as NVML writes it, without the kind in front: 8-4-4-4-12 hexadecimal digits. Empty if
+/// it has another size than 16 bytes.
+std::string uuid_text(const std::vector<std::uint8_t>& uuid);
+
+}  // namespace clique::daemon

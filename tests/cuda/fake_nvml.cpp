@@ -1,0 +1,53 @@
+// Substitute for NVIDIA's management library: the state of the GPUs of fake_driver.cpp.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#define EXPORT extern "C" __attribute__((visibility("default"))) int
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kInvalidArgument = 2;
+constexpr int kNotSupported = 3;
+constexpr unsigned long long kGiB = 1ULL << 30U;
+
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+struct Utilisation {
+  unsigned gpu;
+  unsigned memory;
+};
+
+std::uintptr_t number(void* device) {
+  return reinterpret_cast<std::uintptr_t>(device);
+}
+
+}  // namespace
+
+EXPORT nvmlInit_v2() {
+  return kSuccess;
+}
+
+/// The bytes of a UUID are all 1 more than the number of the GPU.
+EXPORT nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  if (std::strncmp(uuid, "GPU-", 4) != 0 || std::strlen(uuid) != 40) return kInvalidArgument;
+  *device = reinterpret_cast<void*>(std::strtoul(uuid + 38, nullptr, 16));
+  return kSuccess;
+}
+
+EXPORT nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
+  const unsigned long long free = (59 + number(device)) * kGiB;
+  *memory = {80 * kGiB, free, 80 * kGiB - free};
+  return kSuccess;
+}
+
+/// Only the first GPU tells, as MIG devices do not.
+EXPORT nvmlDeviceGetUtilizationRates(void* device, Utilisation* utilisation) {
+  if (number(device) != 1) return kNotSupported;
+  *utilisation = {37, 5};
+  return kSuccess;
+}

@@ -1,0 +1,91 @@
+// Messages of clients that look at the node and steer it: right ones, and wrong ones, which concern nobody
+// else.
+#include "harness.hpp"
+#include "ids.hpp"
+
+namespace clique::test {
+namespace {
+
+class Operators : public testing::Test {
+ protected:
+  /// The answer to a Hello with this wish, and what follows it.
+  template <typename Answer, typename... M>
+  Answer answer(Wish wish, const M&... messages) const {
+    Caller caller(node.endpoint());
+    caller.send(Hello{kVersion, wish, "an operator"}, messages...);
+    return caller.next<Answer>();
+  }
+
+  const Node node{std::vector<std::string>{"--devices", "0"}};
+};
+
+TEST_F(Operators, GivenAClientThatLooksThenItIsToldWhatRuns) {
+  const auto before = answer<Status>(Wish::Status);
+  EXPECT_EQ(before.version, kVersion);
+  EXPECT_EQ(before.sessions, 0U);
+  EXPECT_TRUE(before.listed.empty());
+  EXPECT_TRUE(before.administrator);
+  EXPECT_TRUE(before.encrypted);
+  EXPECT_EQ(before.devices.size(), 1U);
+  Client client(node, "somebody");
+  client.set_up();
+  Status now;
+  EXPECT_TRUE(eventually([&] {
+    now = answer<Status>(Wish::Status);
+    return now.listed.size() == 1 && now.listed[0].usage.network_in > 0;
+  }));
+  EXPECT_EQ(now.sessions, 1U);
+  EXPECT_EQ(now.listed.at(0).program, "somebody");
+  EXPECT_EQ(now.listed.at(0).id, 1U);
+  EXPECT_TRUE(now.listed.at(0).own);
+  EXPECT_EQ(now.listed.at(0).devices.size(), 1U);
+  EXPECT_GT(now.uptime_ms, before.uptime_ms);
+}
+
+TEST_F(Operators, GivenTheEndOfASessionThenItsClientIsToldWhy) {
+  Client client(node);
+  client.set_up();
+  answer<Steered>(Wish::Steer, Steer{Steer::Act::EndSession, 1, "a test"});
+  EXPECT_NE(client.next<SessionEnded>().reason.find("ended by its owner "), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return answer<Status>(Wish::Status).sessions == 0; }));
+}
+
+TEST_F(Operators, GivenWrongMessagesThenTheirSendersAloneAreDropped) {
+  Client client(node);
+  client.set_up();
+  const Steer end{Steer::Act::EndSession, 1, ""};
+  const auto dropped = [&](const auto&... messages) {
+    Caller caller(node.endpoint());
+    caller.send(messages...);
+    return caller.closed();
+  };
+  const Hello looks{kVersion, Wish::Status, "x"};
+  const Hello steers{kVersion, Wish::Steer, "x"};
+  EXPECT_TRUE(dropped(steers)) << "what to do is missing";
+  EXPECT_TRUE(dropped(end));
+  EXPECT_TRUE(dropped(end, steers));
+  EXPECT_TRUE(dropped(steers, end, end));
+  EXPECT_TRUE(dropped(looks, end));
+  EXPECT_TRUE(dropped(looks, looks));
+  EXPECT_TRUE(dropped(Hello{kVersion, Wish::Session, "x"}, end));
+  EXPECT_TRUE(dropped(Steered{kVersion, "x"}));
+  EXPECT_TRUE(dropped(steers, Steer{Steer::Act::EndSession, 1, std::string(5000, 'x')}));
+  EXPECT_NE(
+      answer<Refused>(Wish::Steer, Steer{static_cast<Steer::Act>(7), 1, ""}).reason.find("does not know"),
+      std::string::npos);
+  EXPECT_NE(answer<Refused>(Wish::Steer, Steer{Steer::Act::EndSession, 0, ""}).reason.find("no session 0"),
+            std::string::npos);
+  EXPECT_EQ(answer<Status>(Wish::Status).sessions, 1U) << node.log();
+}
+
+TEST_F(Operators, GivenALongReasonThenItIsCutOffAndEscaped) {
+  Client client(node);
+  client.set_up();
+  answer<Steered>(Wish::Steer, Steer{Steer::Act::EndSession, 1, "a\n\x1b[2J" + std::string(3000, 'x')});
+  const std::string reason = client.next<SessionEnded>().reason;
+  EXPECT_NE(reason.find(": a\\n\\x1b[2Jxxx"), std::string::npos) << reason;
+  EXPECT_LT(reason.size(), 700U);
+}
+
+}  // namespace
+}  // namespace clique::test
