@@ -24,6 +24,7 @@ using Action = std::function<void()>;
 void add_authorize(CLI::App& app, Action& chosen);
 void add_key(CLI::App& app, Action& chosen);
 void add_keygen(CLI::App& app, Action& chosen);
+void add_trace(CLI::App& app, Action& chosen);
 void add_trust(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

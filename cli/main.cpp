@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (const auto add : {add_keygen, add_key, add_trust, add_authorize, add_version}) add(app, chosen);
+  add_trace(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

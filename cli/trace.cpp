@@ -1,0 +1,142 @@
+// clique trace: runs a program with CLIQUE_TRACE, and summarises traces.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/trace_summary.hpp"
+
+extern char** environ;
+
+namespace clique::cli {
+
+namespace {
+
+struct TraceOptions {
+  std::string file;
+  bool summary = false;
+  std::vector<std::string> program;
+};
+
+/// Makes the file, or empties it: the library appends.
+void make_empty(const std::string& file) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    throw Failed(file + " cannot be written: " + std::strerror(errno) + "; name another file with -o");
+  ::close(descriptor);
+}
+
+/// Signals of the terminal end the program, not this process, which has the summary to print.
+class LeaveSignalsToProgram {
+ public:
+  LeaveSignalsToProgram() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) before_[i] = std::signal(kSignals[i], SIG_IGN);
+  }
+  ~LeaveSignalsToProgram() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
+  }
+  LeaveSignalsToProgram(const LeaveSignalsToProgram&) = delete;
+  LeaveSignalsToProgram& operator=(const LeaveSignalsToProgram&) = delete;
+
+  /// The signals that the program does not ignore, unless this process was started so.
+  sigset_t to_default() const {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      if (before_[i] == SIG_DFL) sigaddset(&signals, kSignals[i]);
+    return signals;
+  }
+
+ private:
+  static constexpr std::array<int, 2> kSignals{SIGINT, SIGQUIT};
+  std::array<void (*)(int), kSignals.size()> before_{};
+};
+
+/// Runs the program. @returns its exit status as shells give it
+int run(const std::vector<std::string>& program) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  const LeaveSignalsToProgram leave;
+  const sigset_t signals = leave.to_default();
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw Failed("the program " + program[0] + " cannot be run: " + std::strerror(error));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw Failed(std::string("waiting for the program failed: ") + std::strerror(errno));
+  constexpr int kSignalled = 128;
+  return WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Exits with the program's status.
+[[noreturn]] void trace_program(const TraceOptions& options) {
+  // The program may change its folder.
+  const std::string file = std::filesystem::absolute(options.file).string();
+  make_empty(file);
+  ::setenv("CLIQUE_TRACE", file.c_str(), 1);
+  const int status = run(options.program);
+  struct stat found{};
+  if (::stat(file.c_str(), &found) == 0 && found.st_size == 0) {
+    std::fprintf(stderr,
+                 "clique: %s is empty: %s has not used Clique's devices. 'clinfo -l' shows whether the platform "
+                 "Clique is installed\n",
+                 options.file.c_str(), options.program[0].c_str());
+  } else if (options.summary) {
+    try {
+      print_trace_summary(file, stderr);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "clique: %s\n", error.what());
+    }
+  }
+  std::fflush(nullptr);
+  std::exit(status);
+}
+
+void trace(const TraceOptions& options) {
+  if (!options.file.empty()) {
+    if (options.program.empty()) throw Failed("no program to trace is given; write it after --");
+    trace_program(options);
+  }
+  if (!options.summary)
+    throw Failed("no file for the trace is given; name it with -o, or summarise an existing one with --summary");
+  if (options.program.size() != 1)
+    throw Failed("--summary without -o takes one file with a trace; to trace a program, name a file with -o");
+  print_trace_summary(options.program[0], stdout);
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Action& chosen) {
+  CLI::App* const command = app.add_subcommand(
+      "trace",
+      "Run an OpenCL program and record what it does on Clique's devices, for https://ui.perfetto.dev;\n"
+      "or summarise such a trace. The exit status is the program's");
+  auto options = std::make_shared<TraceOptions>();
+  command->add_option("-o,--output", options->file, "The file for the trace, which is replaced")->type_name("FILE");
+  command->add_flag("--summary", options->summary,
+                    "Print where the time went: after the program, on standard error; without a program, of FILE");
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --; or FILE")->required();
+  command->callback([=, &chosen] { chosen = [=] { trace(*options); }; });
+}
+
+}  // namespace clique::cli
