@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t kFull = 64U << 10U;
 /// The largest number of names of one kind that a stream remembers.
 constexpr std::size_t kMostNames = 4096;
+/// A longer name, in bytes, is cut off: nodes choose some of them.
+constexpr std::size_t kLongestName = 1024;
 
 template <typename Message>
 using Builder = protozero::pbf_builder<Message>;
@@ -125,6 +127,7 @@ void Stream::describe_track(std::uint64_t track, std::uint64_t parent, std::stri
 }
 
 Stream::Name Stream::intern(Names& names, std::string_view text) {
+  text = text.substr(0, kLongestName);
   std::string key(text);
   const auto found = names.iids.find(key);
   if (found != names.iids.end()) return {found->second, text, false};

@@ -160,8 +160,13 @@ void show(const Event& event, Note& note) {
   if (!trace::on()) return;
   const std::int64_t now = trace::now();
   const Event::Times& times = event.times();
+  // Nothing happens before it was posted, or after it was reported, whatever the node says.
+  const auto within = [&](std::uint64_t time) {
+    return static_cast<std::int64_t>(
+        std::clamp(time, static_cast<std::uint64_t>(note.posted), static_cast<std::uint64_t>(now)));
+  };
   const auto time = [&](std::size_t i, std::int64_t otherwise) {
-    return times[i] != 0 ? static_cast<std::int64_t>(times[i]) : otherwise;
+    return times[i] != 0 ? within(times[i]) : otherwise;
   };
   const auto with_status = [&](trace::Slice slice) {
     if (event.status() < 0)
@@ -172,7 +177,7 @@ void show(const Event& event, Note& note) {
   if (event.is_internal()) {
     std::int64_t begin = note.posted;
     for (const Ref<Event>& before : after)
-      if (before->ended()) begin = std::max(begin, static_cast<std::int64_t>(before->times().back()));
+      if (before->ended()) begin = std::max(begin, within(before->times().back()));
     trace::record(with_status(note.slice), begin, note.to_host ? now : end);
     return;
   }
