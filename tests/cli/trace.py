@@ -16,6 +16,13 @@ PROGRAM = os.environ['CLIQUE_TEST_TO_AND_FRO']
 MIB = 1 << 20
 
 
+def run_apart(*command, **environment):
+    """Runs a command. Returns its exit status, its standard output and its standard error."""
+    ended = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           timeout=100, check=False, env=dict(os.environ, **environment))
+    return ended.returncode, ended.stdout, ended.stderr
+
+
 class TestCase(unittest.TestCase):
     maxDiff = None
 
@@ -25,27 +32,27 @@ class TestCase(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.file = self.folder / 'some.pftrace'
 
-    def run_apart(self, *command, **environment):
-        """Runs a command. Returns its exit status, its standard output and its standard error."""
-        ended = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                               timeout=100, check=False, env=dict(os.environ, **environment))
-        return ended.returncode, ended.stdout, ended.stderr
-
     def traced(self, *arguments, options=(), program=PROGRAM, status=0):
         """Traces the program. Returns what it printed, and the trace."""
-        found, printed, said = self.run_apart(nodes.CLIQUE, 'trace', '-o', self.file, *options, '--', program, *arguments)
+        found, printed, said = run_apart(nodes.CLIQUE, 'trace', '-o', self.file, *options, '--', program, *arguments)
         self.assertEqual(found, status, printed + said)
         return printed, said, perfetto.read(self.file)
 
 
-class Contents(TestCase):
+class Contents(unittest.TestCase):
+    """One run of the program, and its trace."""
+
     ROUNDS = 3
     SIZE = 4
 
-    def setUp(self):
-        super().setUp()
-        self.printed, _, self.trace = self.traced('--rounds', self.ROUNDS, '--mib', self.SIZE)
-        self.assertEqual(self.trace.open, 0)
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix='clique-test.')
+        cls.addClassCleanup(folder.cleanup)
+        cls.file = pathlib.Path(folder.name) / 'some.pftrace'
+        cls.program = [PROGRAM, '--rounds', cls.ROUNDS, '--mib', cls.SIZE]
+        cls.status, cls.printed, _ = run_apart(nodes.CLIQUE, 'trace', '-o', cls.file, '--', *cls.program)
+        cls.trace = perfetto.read(cls.file)
 
     def migrations(self):
         return [each for each in self.trace.of('migration') if each.facts['object'] == self.buffer()]
@@ -56,9 +63,12 @@ class Contents(TestCase):
         return created.facts['object']
 
     def test_program_notices_nothing(self):
-        status, printed, _ = self.run_apart(PROGRAM, '--rounds', self.ROUNDS, '--mib', self.SIZE)
+        status, printed, _ = run_apart(*self.program)
         self.assertEqual(status, 0, printed)
-        self.assertEqual(self.printed, printed)
+        self.assertEqual((self.status, self.printed), (status, printed))
+
+    def test_all_slices_end(self):
+        self.assertEqual(self.trace.open, 0)
 
     def test_calls_are_on_the_track_of_their_thread(self):
         self.assertEqual(len(self.trace.of('api', 'clEnqueueNDRangeKernel')), 2 * self.ROUNDS + 1)
@@ -146,7 +156,7 @@ class Contents(TestCase):
             self.assertEqual(each.flows, build.flows)
 
     def test_summary_says_where_the_time_went(self):
-        status, printed, _ = self.run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)
+        status, printed, _ = run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)
         self.assertEqual(status, 0, printed)
         size = self.SIZE
         self.assertRegex(printed, r'(?m)^  node1: .*: busy [\d.]+ (s|ms|us) \(\d+ %\), 5 commands$')
@@ -177,11 +187,11 @@ class Files(TestCase):
         data = self.file.read_bytes()
         for size in (len(data) - 1, len(data) // 2 + 1, len(data) // 2):
             self.file.write_bytes(data[:size])
-            status, printed, said = self.run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)
+            status, printed, said = run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)
             self.assertEqual(status, 0, said)
             self.assertIn('Traced: ', printed)
         self.file.write_bytes(data[:-1])
-        self.assertIn('ends in the middle', self.run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)[1])
+        self.assertIn('ends in the middle', run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)[1])
 
     def test_processes_share_a_file(self):
         script = f'"{PROGRAM}" --mib 1 & "{PROGRAM}" --mib 1; wait'
@@ -200,22 +210,22 @@ class Files(TestCase):
 
     def test_file_that_cannot_be_written_is_an_error(self):
         file = self.folder / 'missing/some.pftrace'
-        status, printed, said = self.run_apart(nodes.CLIQUE, 'trace', '-o', file, '--', PROGRAM)
+        status, printed, said = run_apart(nodes.CLIQUE, 'trace', '-o', file, '--', PROGRAM)
         self.assertEqual((status, printed), (1, ''))
         self.assertIn(f'{file} cannot be written: No such file or directory', said)
 
     def test_program_goes_on_without_a_trace(self):
-        status, printed, said = self.run_apart(PROGRAM, CLIQUE_TRACE=str(self.folder))
+        status, printed, said = run_apart(PROGRAM, CLIQUE_TRACE=str(self.folder))
         self.assertEqual(status, 0, printed)
         self.assertIn(f'CLIQUE_TRACE: {self.folder} cannot be opened for writing: Is a directory', said)
-        status, printed, said = self.run_apart(PROGRAM, CLIQUE_TRACE='/dev/full')
+        status, printed, said = run_apart(PROGRAM, CLIQUE_TRACE='/dev/full')
         self.assertEqual(status, 0, printed)
         self.assertEqual(said.count('the trace cannot be continued: /dev/full: No space left on device'), 1)
 
     def test_other_files_are_no_traces(self):
         for data in (b'', b'some text\n', os.urandom(1000)):
             self.file.write_bytes(data)
-            status, printed, said = self.run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)
+            status, printed, said = run_apart(nodes.CLIQUE, 'trace', '--summary', self.file)
             self.assertEqual((status, printed), (1, ''))
             self.assertIn(str(self.file), said)
 
@@ -226,7 +236,7 @@ class Programs(TestCase):
         self.assertIn(f'{self.file} is empty: sh has not used', said)
 
     def test_program_that_does_not_exist_is_an_error(self):
-        status, _, said = self.run_apart(nodes.CLIQUE, 'trace', '-o', self.file, '--', self.folder / 'missing')
+        status, _, said = run_apart(nodes.CLIQUE, 'trace', '-o', self.file, '--', self.folder / 'missing')
         self.assertEqual(status, 1)
         self.assertIn('missing cannot be run: No such file or directory', said)
 
@@ -237,7 +247,7 @@ class Programs(TestCase):
 
     def test_incomplete_commands_are_errors(self):
         for wrong, why in ((('--', PROGRAM), 'no file for the trace'), (('--summary', '--', 'a', 'b'), 'takes one file')):
-            status, _, said = self.run_apart(nodes.CLIQUE, 'trace', *wrong)
+            status, _, said = run_apart(nodes.CLIQUE, 'trace', *wrong)
             self.assertEqual(status, 1)
             self.assertIn(why, said)
 
@@ -246,7 +256,7 @@ class ToAndFro(TestCase):
     TEXT = 'times to and fro between node'
 
     def test_large_buffer_is_reported_once(self):
-        status, printed, said = self.run_apart(PROGRAM, '--mib', 16, '--rounds', 10)
+        status, printed, said = run_apart(PROGRAM, '--mib', 16, '--rounds', 10)
         self.assertEqual(status, 0, printed)
         self.assertEqual(said.count(self.TEXT), 1, said)
         self.assertRegex(said, r'clique: 16 MiB of buffer \d+ have moved 8 times')
@@ -255,7 +265,7 @@ class ToAndFro(TestCase):
 
     def test_few_or_small_migrations_are_not_reported(self):
         for arguments in (('--mib', 16, '--rounds', 4), ('--mib', 15, '--rounds', 10)):
-            self.assertNotIn(self.TEXT, self.run_apart(PROGRAM, *arguments)[2])
+            self.assertNotIn(self.TEXT, run_apart(PROGRAM, *arguments)[2])
 
 
 if __name__ == '__main__':
