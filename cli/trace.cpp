@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -40,30 +41,39 @@ void make_empty(const std::string& file) {
   ::close(descriptor);
 }
 
-/// Signals of the terminal end the program, not this process, which has the summary to print.
-class LeaveSignalsToProgram {
- public:
-  LeaveSignalsToProgram() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) before_[i] = std::signal(kSignals[i], SIG_IGN);
-  }
-  ~LeaveSignalsToProgram() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
-  }
-  LeaveSignalsToProgram(const LeaveSignalsToProgram&) = delete;
-  LeaveSignalsToProgram& operator=(const LeaveSignalsToProgram&) = delete;
+std::atomic<pid_t> traced_program{0};
 
-  /// The signals that the program does not ignore, unless this process was started so.
+void pass_on(int signal) {
+  if (const pid_t program = traced_program) ::kill(program, signal);
+}
+
+/// While it exists, signals end the program and not this process, which has the summary to print. The
+/// terminal sends SIGINT and SIGQUIT to both; others are passed on.
+class SignalsForProgram {
+ public:
+  SignalsForProgram() {
+    for (std::size_t i = 0; i < kOfTerminal.size(); ++i) before_[i] = std::signal(kOfTerminal[i], SIG_IGN);
+    for (const int signal : {SIGTERM, SIGHUP}) std::signal(signal, pass_on);
+  }
+  ~SignalsForProgram() {
+    for (std::size_t i = 0; i < kOfTerminal.size(); ++i) std::signal(kOfTerminal[i], before_[i]);
+    for (const int signal : {SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+  }
+  SignalsForProgram(const SignalsForProgram&) = delete;
+  SignalsForProgram& operator=(const SignalsForProgram&) = delete;
+
+  /// The signals that the program must not ignore as this process does.
   sigset_t to_default() const {
     sigset_t signals;
     sigemptyset(&signals);
-    for (std::size_t i = 0; i < kSignals.size(); ++i)
-      if (before_[i] == SIG_DFL) sigaddset(&signals, kSignals[i]);
+    for (std::size_t i = 0; i < kOfTerminal.size(); ++i)
+      if (before_[i] == SIG_DFL) sigaddset(&signals, kOfTerminal[i]);
     return signals;
   }
 
  private:
-  static constexpr std::array<int, 2> kSignals{SIGINT, SIGQUIT};
-  std::array<void (*)(int), kSignals.size()> before_{};
+  static constexpr std::array<int, 2> kOfTerminal{SIGINT, SIGQUIT};
+  std::array<void (*)(int), kOfTerminal.size()> before_{};
 };
 
 /// Runs the program. @returns its exit status as shells give it
@@ -71,8 +81,8 @@ int run(const std::vector<std::string>& program) {
   std::vector<char*> arguments;
   for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  const LeaveSignalsToProgram leave;
-  const sigset_t signals = leave.to_default();
+  const SignalsForProgram passed_on;
+  const sigset_t signals = passed_on.to_default();
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
@@ -81,6 +91,7 @@ int run(const std::vector<std::string>& program) {
   const int error = ::posix_spawnp(&child, arguments[0], nullptr, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) throw Failed("the program " + program[0] + " cannot be run: " + std::strerror(error));
+  traced_program = child;
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw Failed(std::string("waiting for the program failed: ") + std::strerror(errno));
@@ -97,10 +108,11 @@ int run(const std::vector<std::string>& program) {
   const int status = run(options.program);
   struct stat found{};
   if (::stat(file.c_str(), &found) == 0 && found.st_size == 0) {
-    std::fprintf(stderr,
-                 "clique: %s is empty: %s has not used Clique's devices. 'clinfo -l' shows whether the platform "
-                 "Clique is installed\n",
-                 options.file.c_str(), options.program[0].c_str());
+    std::fprintf(
+        stderr,
+        "clique: %s is empty: %s has not used Clique's devices. 'clinfo -l' shows whether the platform "
+        "Clique is installed\n",
+        options.file.c_str(), options.program[0].c_str());
   } else if (options.summary) {
     try {
       print_trace_summary(file, stderr);
@@ -118,7 +130,8 @@ void trace(const TraceOptions& options) {
     trace_program(options);
   }
   if (!options.summary)
-    throw Failed("no file for the trace is given; name it with -o, or summarise an existing one with --summary");
+    throw Failed(
+        "no file for the trace is given; name it with -o, or summarise an existing one with --summary");
   if (options.program.size() != 1)
     throw Failed("--summary without -o takes one file with a trace; to trace a program, name a file with -o");
   print_trace_summary(options.program[0], stdout);
@@ -132,10 +145,13 @@ void add_trace(CLI::App& app, Action& chosen) {
       "Run an OpenCL program and record what it does on Clique's devices, for https://ui.perfetto.dev;\n"
       "or summarise such a trace. The exit status is the program's");
   auto options = std::make_shared<TraceOptions>();
-  command->add_option("-o,--output", options->file, "The file for the trace, which is replaced")->type_name("FILE");
-  command->add_flag("--summary", options->summary,
-                    "Print where the time went: after the program, on standard error; without a program, of FILE");
-  command->add_option("PROGRAM", options->program, "The program and its arguments, after --; or FILE")->required();
+  command->add_option("-o,--output", options->file, "The file for the trace, which is replaced")
+      ->type_name("FILE");
+  command->add_flag(
+      "--summary", options->summary,
+      "Print where the time went: after the program, on standard error; without a program, of FILE");
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --; or FILE")
+      ->required();
   command->callback([=, &chosen] { chosen = [=] { trace(*options); }; });
 }
 

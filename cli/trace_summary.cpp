@@ -219,8 +219,8 @@ class Summary {
     line(to, "  waiting: " + text_of(waiting));
     for (const auto& [what, sum] : longest(waits_, time_of, kListed))
       line(to, "    for " + what + ": " + text_of(sum));
-    line(to, "  in calls, without waiting: " + seconds(std::max<std::int64_t>(0, calls.time - waiting.time)) + ", " +
-                 std::to_string(calls.count) + " calls");
+    line(to, "  in calls, without waiting: " + seconds(std::max<std::int64_t>(0, calls.time - waiting.time)) +
+                 ", " + std::to_string(calls.count) + " calls");
     for (const auto& [name, sum] : longest(api_, time_of, kListed))
       line(to, "    " + name + ", with waiting: " + text_of(sum));
   }
@@ -247,8 +247,8 @@ class Summary {
     std::size_t number = 0;
     const auto time = [](const Migrations& migrations) { return migrations.sum.time; };
     for (const auto& [reason, migrations] : longest(migrations_, time, kListed)) {
-      line(to, "  " + std::to_string(++number) + ". " + migrations.route + ": " + size_text(migrations.bytes) + " in " +
-                   text_of(migrations.sum));
+      line(to, "  " + std::to_string(++number) + ". " + migrations.route + ": " +
+                   size_text(migrations.bytes) + " in " + text_of(migrations.sum));
       line(to, "     " + reason);
     }
   }
@@ -325,8 +325,10 @@ class PacketReader {
 
   static void take_defaults(Sequence& state, protozero::data_view defaults) {
     using perfetto::TracePacketDefaults;
-    for (Message<TracePacketDefaults> message(defaults); message.next(TracePacketDefaults::track_event_defaults, protozero::pbf_wire_type::length_delimited);)
-      for (Message<perfetto::TrackEventDefaults> event(message.get_view()); event.next(perfetto::TrackEventDefaults::track_uuid, protozero::pbf_wire_type::varint);)
+    for (Message<TracePacketDefaults> message(defaults);
+         message.next(TracePacketDefaults::track_event_defaults, protozero::pbf_wire_type::length_delimited);)
+      for (Message<perfetto::TrackEventDefaults> event(message.get_view());
+           event.next(perfetto::TrackEventDefaults::track_uuid, protozero::pbf_wire_type::varint);)
         state.track = event.get_uint64();
   }
 
@@ -450,7 +452,8 @@ class TraceFile {
  public:
   explicit TraceFile(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
     if (!stream_ || stream_.peek() == std::ifstream::traits_type::eof())
-      throw Failed(path + " cannot be read, or is empty; it must be a file that 'clique trace -o' has written");
+      throw Failed(path +
+                   " cannot be read, or is empty; it must be a file that 'clique trace -o' has written");
   }
 
   /// @returns the next packet; nothing at the end. Throws Failed.

@@ -1,5 +1,5 @@
-// Entry points that record that they are called. Without CLIQUE_TRACE nobody calls them, so that tracing costs nothing
-// then: the dispatch table and the look-up by name have the entry points themselves.
+// Entry points that record that they are called. Without CLIQUE_TRACE nobody calls them, so that tracing
+// costs nothing then: the dispatch table and the look-up by name have the entry points themselves.
 #pragma once
 
 #include <CL/cl.h>
@@ -25,9 +25,10 @@ struct EntryName {
 template <auto kFunction, EntryName kName>
 struct Traced;
 
-/// An entry point with a slice around it, which names the status of a call that fails, and the id of a memory object
-/// that is created.
-template <typename Result, typename... Arguments, Result(CL_API_CALL* kFunction)(Arguments...), EntryName kName>
+/// An entry point with a slice around it, which names the status of a call that fails, and the id of a memory
+/// object that is created.
+template <typename Result, typename... Arguments, Result(CL_API_CALL* kFunction)(Arguments...),
+          EntryName kName>
 struct Traced<kFunction, kName> {
   static Result CL_API_CALL call(Arguments... arguments) {
     trace::Call call(kName.text);

@@ -1,4 +1,5 @@
-// What a trace of Clique contains: the categories of its slices, and the names of the facts about them. `clique trace
+// What a trace of Clique contains: the categories of its slices, and the names of the facts about them.
+// `clique trace
 // --summary` reads what the library writes.
 #pragma once
 
@@ -25,24 +26,24 @@ inline constexpr std::string_view kCompilation = "compilation";
 
 // Facts.
 
-inline constexpr std::string_view kStatus = "status";              ///< of a call or command that failed
-inline constexpr std::string_view kWithin = "within";              ///< the call from whose callback a call came
-inline constexpr std::string_view kDevice = "device";              ///< that executes a command
-inline constexpr std::string_view kNode = "node";                  ///< that compiles
-inline constexpr std::string_view kDevices = "devices";            ///< number, that a node compiles for
-inline constexpr std::string_view kBytes = "bytes";                ///< that a transfer moves
-inline constexpr std::string_view kFrom = "from";                  ///< the holder that sends
-inline constexpr std::string_view kTo = "to";                      ///< where the content goes
-inline constexpr std::string_view kWay = "way";                    ///< how it travels
-inline constexpr std::string_view kObject = "object";              ///< the id of a memory object
-inline constexpr std::string_view kBegin = "begin";                ///< of the range in the object, bytes
-inline constexpr std::string_view kEnd = "end";                    ///< of the range in the object, bytes
-inline constexpr std::string_view kReason = "reason";              ///< of a migration, as a sentence
-inline constexpr std::string_view kUser = "command";               ///< the command that needs the content
-inline constexpr std::string_view kArgument = "argument";          ///< index, of the kernel that needs it
-inline constexpr std::string_view kCall = "call";                  ///< the entry point that enqueued a command
-inline constexpr std::string_view kQueued = "queued_ns";           ///< from the call to the device, ns
-inline constexpr std::string_view kProgram = "program";            ///< the id of a program
+inline constexpr std::string_view kStatus = "status";      ///< of a call or command that failed
+inline constexpr std::string_view kWithin = "within";      ///< the call from whose callback a call came
+inline constexpr std::string_view kDevice = "device";      ///< that executes a command
+inline constexpr std::string_view kNode = "node";          ///< that compiles
+inline constexpr std::string_view kDevices = "devices";    ///< number, that a node compiles for
+inline constexpr std::string_view kBytes = "bytes";        ///< that a transfer moves
+inline constexpr std::string_view kFrom = "from";          ///< the holder that sends
+inline constexpr std::string_view kTo = "to";              ///< where the content goes
+inline constexpr std::string_view kWay = "way";            ///< how it travels
+inline constexpr std::string_view kObject = "object";      ///< the id of a memory object
+inline constexpr std::string_view kBegin = "begin";        ///< of the range in the object, bytes
+inline constexpr std::string_view kEnd = "end";            ///< of the range in the object, bytes
+inline constexpr std::string_view kReason = "reason";      ///< of a migration, as a sentence
+inline constexpr std::string_view kUser = "command";       ///< the command that needs the content
+inline constexpr std::string_view kArgument = "argument";  ///< index, of the kernel that needs it
+inline constexpr std::string_view kCall = "call";          ///< the entry point that enqueued a command
+inline constexpr std::string_view kQueued = "queued_ns";   ///< from the call to the device, ns
+inline constexpr std::string_view kProgram = "program";    ///< the id of a program
 
 // Values of kWay.
 

@@ -1,6 +1,7 @@
-// The fields of Perfetto's trace format that Clique writes and reads, by the message that they belong to. Perfetto's
-// reference describes them (https://perfetto.dev/docs/reference/trace-packet-proto and .../synthetic-track-event); a
-// trace is one message Trace. The enumerators have the names that the fields have there.
+// The fields of Perfetto's trace format that Clique writes and reads, by the message that they belong to.
+// Perfetto's reference describes them (https://perfetto.dev/docs/reference/trace-packet-proto and
+// .../synthetic-track-event); a trace is one message Trace. The enumerators have the names that the fields
+// have there.
 #pragma once
 
 #include <cstdint>

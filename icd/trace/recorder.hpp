@@ -14,8 +14,8 @@
 
 namespace clique::icd::trace {
 
-/// A row of the trace. Perfetto draws slices of one track inside each other, so slices that overlap are put on several
-/// tracks of the same name, which it shows as one.
+/// A row of the trace. Perfetto draws slices of one track inside each other, so slices that overlap are put
+/// on several tracks of the same name, which it shows as one.
 class Track {
  public:
   Track(std::uint64_t parent, std::string name) : parent_(parent), name_(std::move(name)) {}

@@ -111,8 +111,7 @@ void Stream::describe_thread(const Process& process, std::uint64_t track, std::i
   packet->add_uint32(TracePacket::sequence_flags, perfetto::kIncrementalStateCleared);
   Builder<perfetto::TracePacketDefaults> defaults(*packet, TracePacket::trace_packet_defaults);
   defaults.add_uint32(perfetto::TracePacketDefaults::timestamp_clock_id, perfetto::kMonotonic);
-  Builder<perfetto::TrackEventDefaults> event(defaults,
-                                              perfetto::TracePacketDefaults::track_event_defaults);
+  Builder<perfetto::TrackEventDefaults> event(defaults, perfetto::TracePacketDefaults::track_event_defaults);
   event.add_uint64(perfetto::TrackEventDefaults::track_uuid, track);
   begun_ = true;
 }

@@ -35,8 +35,8 @@ struct Process {
   std::vector<std::string> arguments;
 };
 
-/// A sequence of packets, with a buffer and names of its own. Any thread. May throw std::bad_alloc, and then has lost a
-/// packet.
+/// A sequence of packets, with a buffer and names of its own. Any thread. May throw std::bad_alloc, and then
+/// has lost a packet.
 class Stream {
  public:
   /// @param sequence differs from that of every other stream in the file

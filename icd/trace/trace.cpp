@@ -165,8 +165,8 @@ void Recorder::add(const Slice& slice, std::int64_t begin, std::int64_t end) {
   const std::lock_guard lock(tracks_mutex_);
   end = std::max(begin, end);
   auto& lanes = slice.track->lanes_;
-  auto lane =
-      std::find_if(lanes.begin(), lanes.end(), [begin](const Track::Lane& each) { return each.end <= begin; });
+  auto lane = std::find_if(lanes.begin(), lanes.end(),
+                           [begin](const Track::Lane& each) { return each.end <= begin; });
   if (lane == lanes.end()) {
     lane = lanes.insert(lanes.end(), {next_track(), 0});
     others_.describe_track(lane->id, slice.track->parent_, slice.track->name_);

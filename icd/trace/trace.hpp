@@ -1,9 +1,9 @@
-// Recording what this process does, for `clique trace` (docs/tracing.md). Nothing is recorded, and on() costs one load,
-// unless CLIQUE_TRACE names a file.
+// Recording what this process does, for `clique trace` (docs/tracing.md). Nothing is recorded, and on() costs
+// one load, unless CLIQUE_TRACE names a file.
 //
-// Slices are written in Perfetto's format (perfetto.hpp) into buffers: one for each thread that calls the API, and one
-// for everything else. A buffer is appended to the file when it is large, every 200 ms, and at the end of the process.
-// No function here throws, takes a lock of other code, or calls other code of Clique.
+// Slices are written in Perfetto's format (perfetto.hpp) into buffers: one for each thread that calls the
+// API, and one for everything else. A buffer is appended to the file when it is large, every 200 ms, and at
+// the end of the process. No function here throws, takes a lock of other code, or calls other code of Clique.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ extern std::atomic<Recorder*> recorder;
 inline bool on() {
   return detail::recorder.load(std::memory_order_relaxed) != nullptr;
 }
-/// Begins to record if CLIQUE_TRACE names a file; says on standard error why that is not possible. Later calls do
-/// nothing. A child that the process forks does not record.
+/// Begins to record if CLIQUE_TRACE names a file; says on standard error why that is not possible. Later
+/// calls do nothing. A child that the process forks does not record.
 /// @returns whether it has begun, also in such a child.
 bool start();
 
@@ -44,8 +44,8 @@ struct Fact {
   std::variant<std::uint64_t, std::string> value;
 };
 
-/// A number that connects slices: an arrow leads from each slice with the number to the next one. The library uses the
-/// ids of commands.
+/// A number that connects slices: an arrow leads from each slice with the number to the next one. The library
+/// uses the ids of commands.
 using Flow = std::uint64_t;
 
 /// Something that took time.
@@ -60,13 +60,15 @@ struct Slice {
 /// Makes a track, a row of the trace, within a named group of rows. Its slices may overlap.
 /// @returns null if this process does not record
 std::shared_ptr<Track> make_track(const std::string& group, std::string name);
-/// make_track(), or the track of the same group and name that an earlier call made. For a limited number of names.
+/// make_track(), or the track of the same group and name that an earlier call made. For a limited number of
+/// names.
 std::shared_ptr<Track> shared_track(const std::string& group, const std::string& name);
 
 /// Records a slice. Times as now(). Without a track it does nothing.
 void record(const Slice& slice, std::int64_t begin, std::int64_t end) noexcept;
 
-/// The call of an entry point by the application, on the track of the thread: from construction to destruction.
+/// The call of an entry point by the application, on the track of the thread: from construction to
+/// destruction.
 class Call {
  public:
   /// @param name of the entry point; must outlive the call.

@@ -4,8 +4,8 @@
 //   --rounds N  how often each of the two devices uses the buffer; default: 2
 //   --thread    a second thread calls the API, too
 //   --killed    ends by SIGKILL, a second after the work
-// Prints what a trace must not change: properties of a queue, the answer for times, and a failure without an event.
-// Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
+// Prints what a trace must not change: properties of a queue, the answer for times, and a failure without an
+// event. Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
 
 #include <chrono>
@@ -61,8 +61,7 @@ void print_what_stays(cl_program program, cl_command_queue queue) {
         "clEnqueueNDRangeKernel");
   check(clWaitForEvents(1, &event), "clWaitForEvents");
   cl_ulong time = 0;
-  const cl_int times =
-      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr);
+  const cl_int times = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr);
   check(clReleaseEvent(event), "clReleaseEvent");
   check(clReleaseKernel(none), "clReleaseKernel");
   std::printf("properties %llu, times %d\n", static_cast<unsigned long long>(properties), times);
@@ -87,7 +86,8 @@ int main(int argc, char** argv) {
   cl_context context = clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr,
                                        nullptr, &status);
   check(status, "clCreateContext");
-  const cl_command_queue queues[] = {make_queue(context, devices.front()), make_queue(context, devices.back())};
+  const cl_command_queue queues[] = {make_queue(context, devices.front()),
+                                     make_queue(context, devices.back())};
   const char* source = kSource;
   cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &status);
   check(status, "clCreateProgramWithSource");

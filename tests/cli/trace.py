@@ -245,6 +245,20 @@ class Programs(TestCase):
         self.assertTrue(printed.endswith('right\n'), printed)
         self.assertIn('Most expensive migrations\n', said)
 
+    def test_signals_end_the_program(self):
+        tracing = subprocess.Popen([nodes.CLIQUE, 'trace', '-o', self.file, '--', 'sh', '-c', 'echo begun; exec sleep 60'],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.assertEqual(tracing.stdout.readline(), 'begun\n')
+        tracing.terminate()
+        self.assertEqual(tracing.wait(30), 128 + signal.SIGTERM)
+        tracing.stdout.close()
+
+    def test_help(self):
+        status, printed, _ = run_apart(nodes.CLIQUE, 'trace', '--help')
+        self.assertEqual(status, 0)
+        self.assertIn('clique trace', printed)
+        self.assertIn('--summary', printed)
+
     def test_incomplete_commands_are_errors(self):
         for wrong, why in ((('--', PROGRAM), 'no file for the trace'), (('--summary', '--', 'a', 'b'), 'takes one file')):
             status, _, said = run_apart(nodes.CLIQUE, 'trace', *wrong)

@@ -6,8 +6,8 @@
 
 namespace clique::icd {
 
-/// Notices that large content of one memory object goes to and fro between two workers, which is mostly not what the
-/// program means to do, and says so on standard error, once in this process. Guarded as Coherence.
+/// Notices that large content of one memory object goes to and fro between two workers, which is mostly not
+/// what the program means to do, and says so on standard error, once in this process. Guarded as Coherence.
 class BackAndForth {
  public:
   /// Bytes from which a migration is large.

@@ -14,8 +14,8 @@ struct KernelFunction;
 
 /// For what content has to come to a worker, for messages to people and traces.
 struct Need {
-  cl_command_type command;                   ///< that uses the content
-  const KernelFunction* kernel = nullptr;    ///< that it launches; null: it launches none
+  cl_command_type command;                    ///< that uses the content
+  const KernelFunction* kernel = nullptr;     ///< that it launches; null: it launches none
   cl_uint argument = KernelUse::kNoArgument;  ///< of the kernel
 };
 

@@ -88,10 +88,11 @@ bool is_large(const Queue& queue, std::size_t size) {
 Ref<Event> read_large(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,
                       const CommandInfo& command) {
   const Access access{&buffer, offset, to.size(), Access::Read};
-  return submit_large(queue, {.command = command,
-                               .accesses = {&access, 1},
-                               .fills = to,
-                               .moves = {to.size(), true, large_way(queue.link())}},
+  return submit_large(queue,
+                      {.command = command,
+                       .accesses = {&access, 1},
+                       .fills = to,
+                       .moves = {to.size(), true, large_way(queue.link())}},
                       {.fills = to},
                       [&](protocol::Batch& outbox, const Transfer& transfer) {
                         outbox.add(protocol::Push{transfer.header, buffer.id(), offset, to.size(),
@@ -110,15 +111,11 @@ Ref<Event> write_large(Queue& queue, Memory& buffer, std::size_t offset, const p
                        [id = buffer.id(), offset, content](const WriteTurn& turn) {
                          post_large_write(turn.worker, turn.header, id, offset, content);
                        });
-  Submitted submitted =
-      submit_large(queue,
-                   {.command = command,
-                    .accesses = {&access, 1},
-                    .moves = {size, false, large_way(queue.link())}},
-                   {.upload = true},
-                   [&](protocol::Batch& outbox, const Transfer& transfer) {
-                     outbox.add(protocol::Expect{transfer.header, buffer.id(), offset, size});
-                   });
+  Submitted submitted = submit_large(
+      queue, {.command = command, .accesses = {&access, 1}, .moves = {size, false, large_way(queue.link())}},
+      {.upload = true}, [&](protocol::Batch& outbox, const Transfer& transfer) {
+        outbox.add(protocol::Expect{transfer.header, buffer.id(), offset, size});
+      });
   if (submitted.transfer != 0) queue.link().upload(submitted.transfer, content);
   return std::move(submitted.event);
 }

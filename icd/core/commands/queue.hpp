@@ -69,7 +69,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     protocol::Command header;
     std::unique_lock<std::mutex> coherence;  ///< of Context::coherence_mutex(), if it uses memory
     bool doomed = false;
-    bool may_fail = false;      ///< whether an event that it waits for has not ended
+    bool may_fail = false;  ///< whether an event that it waits for has not ended
     /// Whether the event is there only for the trace: a failure is treated as that of a command without one.
     bool silent = false;
     bool keeps_memory = false;  ///< whether the event keeps the memory objects alive that the command uses

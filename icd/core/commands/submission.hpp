@@ -43,7 +43,8 @@ struct Place {
 /// The kernel that a command launches, for messages to people and traces.
 struct KernelUse {
   const KernelFunction* function = nullptr;  ///< null: it launches none
-  /// For each of the command's accesses the index of the kernel's argument that it belongs to, or kNoArgument.
+  /// For each of the command's accesses the index of the kernel's argument that it belongs to, or
+  /// kNoArgument.
   std::span<const cl_uint> arguments = {};
 
   static constexpr cl_uint kNoArgument = ~0U;

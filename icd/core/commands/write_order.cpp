@@ -58,13 +58,11 @@ struct WaitingWrite {
 }  // namespace
 
 Ref<Event> write_from(Queue& queue, std::span<const std::byte> memory, const Access& access,
-                      const CommandInfo& command, EventUse event, const HostTransfer& moves,
-                      PostWrite post) {
+                      const CommandInfo& command, EventUse event, const HostTransfer& moves, PostWrite post) {
   const auto reads = queue.reads_before_write(memory, command.waits);
   if (!reads.empty()) return write_after(queue, reads, access, command, moves, std::move(post));
   const WaitsOn waits = queue.in_order() ? WaitsOn::FirstPart : WaitsOn::EachPart;
-  return queue.submit_parts(
-      {.command = command, .accesses = {&access, 1}, .event = event, .moves = moves},
+  return queue.submit_parts({.command = command, .accesses = {&access, 1}, .event = event, .moves = moves},
                             [&](const protocol::Command& header) { post({queue.worker(), header, waits}); });
 }
 
@@ -81,8 +79,8 @@ Ref<Event> write_after(Queue& queue, std::span<const Ref<Event>> reads, const Ac
                                            .accesses = {&access, 1},
                                            .event = EventUse::Report,
                                            .keep_ended_waits = true});
-  const std::shared_ptr<WaitingWrite> write(new WaitingWrite{Ref<Queue>(&queue), Ref<Memory>(access.memory),
-                                                             turn, gate, moves, std::move(post), reads.size()});
+  const std::shared_ptr<WaitingWrite> write(new WaitingWrite{
+      Ref<Queue>(&queue), Ref<Memory>(access.memory), turn, gate, moves, std::move(post), reads.size()});
   for (const Ref<Event>& read : reads) read->then([write](cl_int status) { write->read_ended(status); });
   return result;
 }

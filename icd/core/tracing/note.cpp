@@ -120,7 +120,8 @@ std::string argument_text(const Need& need) {
 }
 
 std::string user_text(const Need& need) {
-  return need.kernel != nullptr ? "kernel " + need.kernel->name : "command \"" + command_text(need.command) + "\"";
+  return need.kernel != nullptr ? "kernel " + need.kernel->name
+                                : "command \"" + command_text(need.command) + "\"";
 }
 
 }  // namespace
@@ -194,11 +195,12 @@ void note_command(const Submission& submission, bool silent, std::span<const Ref
                   Event& event) {
   const Queue& queue = *event.queue();
   const KernelFunction* const kernel = submission.kernel.function;
-  auto note = std::make_unique<Note>(Note{.slice = {.track = queue.track(),
-                                                    .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
-                                                    .name = kernel != nullptr ? kernel->name : command_text(event.type()),
-                                                    .facts = {{trace::kDevice, device_text(*queue.device())}}},
-                                          .silent = silent});
+  auto note = std::make_unique<Note>(
+      Note{.slice = {.track = queue.track(),
+                     .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
+                     .name = kernel != nullptr ? kernel->name : command_text(event.type()),
+                     .facts = {{trace::kDevice, device_text(*queue.device())}}},
+           .silent = silent});
   connect_call(note->slice, event.id());
   for (const Ref<Event>& transfer : transfers.first(std::min(transfers.size(), kMostTransfers)))
     note->slice.flows.push_back(transfer->id());
@@ -227,10 +229,11 @@ void note_migration(const Migration& migration, const Need& need, std::span<cons
     facts.push_back({trace::kArgument, argument});
   connect_call(note->slice, event.id());
   const trace::Call* const call = trace::Call::current();
-  facts.push_back({trace::kReason, "bytes " + std::to_string(migration.begin) + " to " +
-                                       std::to_string(migration.end) + " of " + object_text(migration.object) +
-                                       " are on " + route.from + "; " + reason_text(migration, need) +
-                                       (call != nullptr ? std::string(", enqueued by ") + call->name() : "")});
+  facts.push_back(
+      {trace::kReason, "bytes " + std::to_string(migration.begin) + " to " + std::to_string(migration.end) +
+                           " of " + object_text(migration.object) + " are on " + route.from + "; " +
+                           reason_text(migration, need) +
+                           (call != nullptr ? std::string(", enqueued by ") + call->name() : "")});
   event.set_note(std::move(note));
 }
 
@@ -254,13 +257,14 @@ void note_write(const HostTransfer& moves, Event& event) {
 
 void show(const Compilation& compilation, const Worker& worker, trace::Flow flow, std::int64_t begin,
           std::int64_t end) {
-  trace::Slice slice{.track = trace::shared_track("Compilations", worker.label()),
-                     .category = trace::kCompilation,
-                     .name = std::string(compilation.kind) + " program " + std::to_string(compilation.program),
-                     .flows = {flow},
-                     .facts = {{trace::kNode, worker.label()},
-                               {trace::kProgram, compilation.program},
-                               {trace::kDevices, std::uint64_t{compilation.devices}}}};
+  trace::Slice slice{
+      .track = trace::shared_track("Compilations", worker.label()),
+      .category = trace::kCompilation,
+      .name = std::string(compilation.kind) + " program " + std::to_string(compilation.program),
+      .flows = {flow},
+      .facts = {{trace::kNode, worker.label()},
+                {trace::kProgram, compilation.program},
+                {trace::kDevices, std::uint64_t{compilation.devices}}}};
   if (compilation.status != CL_SUCCESS)
     slice.facts.push_back({trace::kStatus, "failed with " + std::to_string(compilation.status)});
   trace::record(slice, begin, end);

@@ -29,8 +29,8 @@ struct Note {
   trace::Slice slice;
   /// What the command moves between host memory and the device; without a track: nothing.
   trace::Slice transfer = {};
-  /// For a transfer of the library's own: the events after which the source has the content. It begins with the last of
-  /// them.
+  /// For a transfer of the library's own: the events after which the source has the content. It begins with
+  /// the last of them.
   std::vector<Ref<Event>> after = {};
   bool to_host = false;  ///< the transfer
   bool silent = false;   ///< Queue::Prepared::silent
@@ -40,7 +40,8 @@ struct Note {
 /// Shows a command or transfer that has ended. To be called once.
 void show(const Event& event, Note& note);
 
-// Each of these has the trace show what the event belongs to, and connects it with the call that this thread is in.
+// Each of these has the trace show what the event belongs to, and connects it with the call that this thread
+// is in.
 
 /// @param silent Queue::Prepared::silent
 /// @param transfers that the command waits for
