@@ -77,7 +77,7 @@ class SignalsForProgram {
 };
 
 /// Runs the program. @returns its exit status as shells give it
-int run(const std::vector<std::string>& program) {
+int run_traced(const std::vector<std::string>& program) {
   std::vector<char*> arguments;
   for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -105,7 +105,7 @@ int run(const std::vector<std::string>& program) {
   const std::string file = std::filesystem::absolute(options.file).string();
   make_empty(file);
   ::setenv("CLIQUE_TRACE", file.c_str(), 1);
-  const int status = run(options.program);
+  const int status = run_traced(options.program);
   struct stat found{};
   if (::stat(file.c_str(), &found) == 0 && found.st_size == 0) {
     std::fprintf(
@@ -124,7 +124,7 @@ int run(const std::vector<std::string>& program) {
   std::exit(status);
 }
 
-void trace(const TraceOptions& options) {
+void trace_or_summarise(const TraceOptions& options) {
   if (!options.file.empty()) {
     if (options.program.empty()) throw Failed("no program to trace is given; write it after --");
     trace_program(options);
@@ -152,7 +152,7 @@ void add_trace(CLI::App& app, Action& chosen) {
       "Print where the time went: after the program, on standard error; without a program, of FILE");
   command->add_option("PROGRAM", options->program, "The program and its arguments, after --; or FILE")
       ->required();
-  command->callback([=, &chosen] { chosen = [=] { trace(*options); }; });
+  command->callback([=, &chosen] { chosen = [=] { trace_or_summarise(*options); }; });
 }
 
 }  // namespace clique::cli

@@ -19,6 +19,8 @@
 
 namespace clique::cli {
 
+// The program is one unit: these names are not for its other files.
+namespace trace_summary {
 namespace {
 
 using namespace icd::trace;
@@ -491,11 +493,12 @@ class TraceFile {
 };
 
 }  // namespace
+}  // namespace trace_summary
 
 void print_trace_summary(const std::string& file, std::FILE* to) {
-  TraceFile trace(file);
-  Summary summary;
-  PacketReader reader(summary);
+  trace_summary::TraceFile trace(file);
+  trace_summary::Summary summary;
+  trace_summary::PacketReader reader(summary);
   try {
     while (const auto packet = trace.next()) reader.take(protozero::data_view(*packet));
   } catch (const protozero::exception& error) {

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -83,7 +83,11 @@ void start_flushing(Recorder* recorder) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(flush_forever, recorder).detach();
+  try {
+    std::thread(flush_forever, recorder).detach();
+  } catch (const std::system_error&) {
+    // Without the thread, buffers are appended when they are large, and at the end.
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -64,7 +64,7 @@ struct Route {
   std::string_view way;
 };
 
-std::string place(const Worker* worker) {
+std::string place_text(const Worker* worker) {
   return worker != nullptr ? worker->label() : std::string(trace::kHostMemory);
 }
 
@@ -217,7 +217,7 @@ void note_migration(const Migration& migration, const Need& need, std::span<cons
   auto note = std::make_unique<Note>();
   for (const Ref<Event>& each : ready)
     if (each && each->worker() != nullptr) note->after.push_back(each);
-  const Route route{place(migration.from), place(&migration.to), way_of(migration)};
+  const Route route{place_text(migration.from), place_text(&migration.to), way_of(migration)};
   note->slice = slice_of(trace::kMigration, route, migration.bytes());
   note->slice.name += " of " + object_text(migration.object);
   auto& facts = note->slice.facts;
