@@ -21,8 +21,6 @@
 #include "cli/commands.hpp"
 #include "cli/trace_summary.hpp"
 
-extern char** environ;
-
 namespace clique::cli {
 
 namespace {
@@ -79,6 +77,7 @@ class SignalsForProgram {
 /// Runs the program. @returns its exit status as shells give it
 int run_traced(const std::vector<std::string>& program) {
   std::vector<char*> arguments;
+  arguments.reserve(program.size() + 1);
   for (const std::string& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const SignalsForProgram passed_on;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <protozero/pbf_message.hpp>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -145,14 +144,15 @@ class Summary {
       device.busy.add(slice.begin, slice.end);
       if (slice.category == kKernel) device.kernels[slice.name].add(slice);
     } else if (slice.category == kTransfer || slice.category == kMigration) {
-      Transfers& transfers = transfers_[{slice.text(kFrom), slice.text(kTo), slice.text(kWay)}];
+      const std::string route = slice.text(kFrom) + " → " + slice.text(kTo) + ", " + slice.text(kWay);
+      Transfers& transfers = transfers_[route];
       transfers.spans.add(slice.begin, slice.end);
       transfers.bytes += slice.number(kBytes);
       if (slice.category == kMigration) {
         Migrations& migrations = migrations_[slice.text(kReason)];
         migrations.sum.add(slice);
         migrations.bytes += slice.number(kBytes);
-        migrations.route = slice.text(kFrom) + " → " + slice.text(kTo) + ", " + slice.text(kWay);
+        migrations.route = route;
       }
     } else if (slice.category == kCompilation) {
       compilations_[slice.text(kNode)].add(slice);
@@ -230,11 +230,9 @@ class Summary {
   void print_transfers(std::FILE* to) const {
     if (transfers_.empty()) return;
     heading(to, "Transfers");
-    for (const auto& [key, transfers] : transfers_) {
-      const auto& [from, destination, way] = key;
-      line(to, "  " + from + " → " + destination + ", " + way + ": " + size_text(transfers.bytes) + " in " +
+    for (const auto& [route, transfers] : transfers_)
+      line(to, "  " + route + ": " + size_text(transfers.bytes) + " in " +
                    seconds(transfers.spans.covered()) + ", " + times(transfers.spans.count()));
-    }
   }
 
   void print_compilations(std::FILE* to) const {
@@ -260,7 +258,7 @@ class Summary {
   std::map<std::string, Device> devices_;
   std::map<std::string, Sum> api_;
   std::map<std::string, Sum> waits_;
-  std::map<std::tuple<std::string, std::string, std::string>, Transfers> transfers_;
+  std::map<std::string, Transfers> transfers_;  // by their places and way
   std::map<std::string, Sum> compilations_;
   std::map<std::string, Migrations> migrations_;  // by their reason
 };
