@@ -1,9 +1,12 @@
 // A program whose buffer goes to and fro between the first device and the last one.
-// Use: to_and_fro [--mib N] [--rounds N] [--thread] [--killed]
+// Use: to_and_fro [--mib N] [--rounds N] [--thread] [--killed] [--fill N]
 //   --mib N     the size of the buffer; default: 4
 //   --rounds N  how often each of the two devices uses the buffer; default: 2
 //   --thread    a second thread calls the API, too
 //   --killed    ends by SIGKILL, a second after the work
+//   --fill N    instead of all this, fills N buffers of 8 MiB on the first device, and prints how clFinish
+//   ends, and what
+//               the context's callback gets
 // Prints what a trace must not change: properties of a queue, the answer for times, and a failure without an
 // event. Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
@@ -48,6 +51,24 @@ cl_command_queue make_queue(cl_context context, cl_device_id device) {
   return queue;
 }
 
+void fill(cl_device_id device, std::size_t count) {
+  cl_int status = CL_SUCCESS;
+  const auto print = [](const char* what, const void*, std::size_t, void*) { std::printf("%s\n", what); };
+  cl_context context = clCreateContext(nullptr, 1, &device, print, nullptr, &status);
+  check(status, "clCreateContext");
+  cl_command_queue queue = make_queue(context, device);
+  constexpr std::size_t kBytes = 8U << 20U;
+  const cl_uint pattern = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, kBytes, nullptr, &status);
+    check(status, "clCreateBuffer");
+    check(clEnqueueFillBuffer(queue, buffer, &pattern, sizeof pattern, 0, kBytes, 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
+  }
+  const cl_int first = clFinish(queue);
+  std::printf("finished with %d, then with %d\n", first, clFinish(queue));
+}
+
 void print_what_stays(cl_program program, cl_command_queue queue) {
   cl_command_queue_properties properties = 0;
   check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr),
@@ -72,16 +93,22 @@ void print_what_stays(cl_program program, cl_command_queue queue) {
 int main(int argc, char** argv) {
   std::size_t mib = 4;
   std::size_t rounds = 2;
+  std::size_t fills = 0;
   bool thread = false;
   bool killed = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     thread = thread || option == "--thread";
     killed = killed || option == "--killed";
+    if (option == "--fill" && i + 1 < argc) fills = std::strtoull(argv[++i], nullptr, 10);
     if (option == "--mib" && i + 1 < argc) mib = std::strtoull(argv[++i], nullptr, 10);
     if (option == "--rounds" && i + 1 < argc) rounds = std::strtoull(argv[++i], nullptr, 10);
   }
   const auto devices = all_devices();
+  if (fills > 0) {
+    fill(devices.front(), fills);
+    return 0;
+  }
   cl_int status = CL_SUCCESS;
   cl_context context = clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr,
                                        nullptr, &status);

@@ -169,6 +169,21 @@ class Contents(unittest.TestCase):
         self.assertIn('kernel add_one on node2 uses it as argument 0 (numbers)', printed)
 
 
+class Failures(nodes.TestCase):
+    def test_failure_without_an_event_is_reported_as_without_a_trace(self):
+        node = self.node('--session-memory=32M')
+        answers = [nodes.run([PROGRAM, '--fill', 6], env=self.using(node, **traced))
+                   for traced in ({}, {'CLIQUE_TRACE': str(self.folder / 'some.pftrace')})]
+        # CL_MEM_OBJECT_ALLOCATION_FAILURE
+        self.assertRegex(answers[0][1], r'finished with -4, then with 0\n$')
+        self.assertEqual([answer[1].splitlines()[-1] for answer in answers],
+                         [answers[0][1].splitlines()[-1]] * 2)
+        self.assertEqual(*[answer[1].count('node alpha: ') > 0 for answer in answers])
+        failed = [each for each in perfetto.read(self.folder / 'some.pftrace').of('command', 'fill buffer')
+                  if 'status' in each.facts]
+        self.assertEqual({each.facts['status'] for each in failed}, {'failed with -4'})
+
+
 class Threads(TestCase):
     def test_each_thread_has_a_track(self):
         _, _, trace = self.traced('--thread')
