@@ -82,15 +82,22 @@ int run_traced(const std::vector<std::string>& program) {
   arguments.push_back(nullptr);
   const SignalsForProgram passed_on;
   const sigset_t signals = passed_on.to_default();
+  // A signal that comes before the program is known has to wait.
+  sigset_t all;
+  sigset_t mask;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &mask);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setsigmask(&attributes, &mask);
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, arguments[0], nullptr, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
+  if (error == 0) traced_program = child;
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
   if (error != 0) throw Failed("the program " + program[0] + " cannot be run: " + std::strerror(error));
-  traced_program = child;
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw Failed(std::string("waiting for the program failed: ") + std::strerror(errno));

@@ -261,12 +261,13 @@ class Programs(TestCase):
         self.assertIn('Most expensive migrations\n', said)
 
     def test_signals_end_the_program(self):
-        tracing = subprocess.Popen([nodes.CLIQUE, 'trace', '-o', self.file, '--', 'sh', '-c', 'echo begun; exec sleep 60'],
+        tracing = subprocess.Popen([nodes.CLIQUE, 'trace', '-o', self.file, '--', 'sh', '-c', 'echo begun; exec sleep 50'],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.assertEqual(tracing.stdout.readline(), 'begun\n')
+        self.addCleanup(tracing.kill)
+        self.addCleanup(tracing.stdout.close)
         tracing.terminate()
         self.assertEqual(tracing.wait(30), 128 + signal.SIGTERM)
-        tracing.stdout.close()
 
     def test_help(self):
         status, printed, _ = run_apart(nodes.CLIQUE, 'trace', '--help')
