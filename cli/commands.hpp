@@ -37,6 +37,7 @@ void add_kill(CLI::App& app, Action& chosen);
 void add_nodes(CLI::App& app, Action& chosen);
 void add_run(CLI::App& app, Action& chosen);
 void add_top(CLI::App& app, Action& chosen);
+void add_trace(CLI::App& app, Action& chosen);
 void add_trust(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

@@ -5,7 +5,9 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/api/traced.hpp"
 #include "icd/core/objects/platform.hpp"
+#include "icd/trace/trace.hpp"
 
 namespace clique::icd::api {
 
@@ -14,9 +16,13 @@ namespace {
 struct Function {
   std::string_view name;
   void (*address)();
+  void (*traced)();
 };
 
-#define CLIQUE_FUNCTION(name) {#name, reinterpret_cast<void (*)()>(&api::name)}
+#define CLIQUE_NAMED_FUNCTION(name, function)                                 \
+  {name, reinterpret_cast<void (*)()>(entry_point<false, &function, name>()), \
+   reinterpret_cast<void (*)()>(entry_point<true, &function, name>())}
+#define CLIQUE_FUNCTION(name) CLIQUE_NAMED_FUNCTION(#name, api::name)
 
 // The core functions, and those of the extensions that Clique offers.
 const Function kFunctions[] = {
@@ -154,15 +160,17 @@ const Function kFunctions[] = {
     CLIQUE_FUNCTION(clCommandNDRangeKernelKHR),
     CLIQUE_FUNCTION(clGetCommandBufferInfoKHR),
     CLIQUE_FUNCTION(clSetContentSizeBufferPoCL),
-    {"clCreateProgramWithILKHR", reinterpret_cast<void (*)()>(&api::clCreateProgramWithIL)},
+    CLIQUE_NAMED_FUNCTION("clCreateProgramWithILKHR", api::clCreateProgramWithIL),
 };
 #undef CLIQUE_FUNCTION
+#undef CLIQUE_NAMED_FUNCTION
 
 void* address_of(const char* name) {
   if (name == nullptr) return nullptr;
   const auto found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                   [name](const Function& function) { return function.name == name; });
-  return found == std::end(kFunctions) ? nullptr : reinterpret_cast<void*>(found->address);
+  if (found == std::end(kFunctions)) return nullptr;
+  return reinterpret_cast<void*>(trace::start() ? found->traced : found->address);
 }
 
 }  // namespace

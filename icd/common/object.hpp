@@ -17,15 +17,15 @@
 #include "icd/common/error.hpp"
 
 namespace clique::icd {
-/// The dispatch table at the beginning of every object (icd/api/dispatch.cpp).
-extern const cl_icd_dispatch kDispatch;
+/// The dispatch table at the beginning of every object of this process (icd/api/dispatch.cpp).
+const cl_icd_dispatch* dispatch_table();
 
 /// The first words of every object, as loaders expect them: the dispatch table, and a word for the loader's
 /// own use. The second word is never null: Khronos' layer that verifies parameters takes it for a size in
 /// clGetKernelWorkGroupInfo, and refuses the call if it is 0.
 struct HandleHeader {
-  const cl_icd_dispatch* dispatch = &kDispatch;
-  const void* loader_data = &kDispatch;
+  const cl_icd_dispatch* dispatch = dispatch_table();
+  const void* loader_data = dispatch;
 };
 }  // namespace clique::icd
 

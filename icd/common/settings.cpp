@@ -266,6 +266,12 @@ bool logs_failures() {
   return environment("CLIQUE_LOG") == "debug";
 }
 
+std::optional<std::string> trace_file() {
+  auto path = environment("CLIQUE_TRACE");
+  if (path && path->empty()) path.reset();
+  return path;
+}
+
 bool is_off() {
   return environment("CLIQUE_NODES") == "off";
 }

@@ -62,6 +62,8 @@ inline constexpr std::array kVariables{
                 "transport"},
     SettingInfo{"CLIQUE_SPIN_US", "depends on the processors",
                 "how long a waiting thread polls before it sleeps, in microseconds, 0 to 1000000"},
+    SettingInfo{"CLIQUE_TRACE", "none",
+                "the file to which the library appends a trace of what the program does, for Perfetto"},
     SettingInfo{"CLIQUE_LOG", "none", "debug: every call that fails prints its reason on standard error"},
 };
 
@@ -211,6 +213,8 @@ std::string device_choice();
 std::optional<std::string> daemon_path();
 /// CLIQUE_LOG is "debug".
 bool logs_failures();
+/// CLIQUE_TRACE; nothing if it is not set or empty.
+std::optional<std::string> trace_file();
 /// CLIQUE_NODES is "off": this process does not use Clique.
 bool is_off();
 /// CLIQUE_WORKER is set: this process serves the platform to others, and must not be its client.

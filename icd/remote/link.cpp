@@ -58,6 +58,10 @@ bool Link::shares_memory() const {
   return !birthplace_.foreign() && session_->shared_memory() != nullptr;
 }
 
+bool Link::uses_streams() const {
+  return !birthplace_.foreign() && session_->uses_streams();
+}
+
 bool Link::spares_commands() const {
   return session_->spares_commands();
 }

@@ -15,6 +15,7 @@
 #include "icd/common/function_ref.hpp"
 #include "icd/remote/process.hpp"
 #include "icd/remote/worker_endpoint.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/ids.hpp"
 
 namespace clique::protocol {
@@ -81,6 +82,8 @@ class Link {
 
   /// True if messages to the worker go through memory shared with it.
   bool shares_memory() const;
+  /// True if large transfers use streams; otherwise they go through shared memory or ZeroMQ.
+  bool uses_streams() const;
   /// True if even medium transfers should not travel with the commands: the link has such a high latency that
   /// one connection cannot use its bandwidth, or streams encrypt faster than the commands' connection.
   bool spares_commands() const;
@@ -136,6 +139,7 @@ class Link {
                        outcome->failure = failure;
                      outcome->known.store(true, std::memory_order_release);
                    }));
+    const trace::Wait waiting([this] { return "the answer of node " + endpoint().node; });
     using Clock = std::chrono::steady_clock;
     const auto deadline = limit ? Clock::now() + *limit : Clock::time_point::max();
     const auto known = [&] { return outcome->known.load(std::memory_order_acquire); };

@@ -100,7 +100,7 @@ void Session::open(std::chrono::milliseconds timeout) {
 }
 
 bool Session::spares_commands() const {
-  return long_way_ || (!shared_ && streams_.usable() && worker_.client.encrypts());
+  return long_way_ || (uses_streams() && worker_.client.encrypts());
 }
 
 Uploads::Way& Session::upload_way() {

@@ -65,6 +65,8 @@ class Session final : private Inbox::Handler {
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   std::string loss();
   const protocol::Attached& attached() const { return attached_; }
+  /// Link::uses_streams.
+  bool uses_streams() const { return !shared_ && streams_.usable(); }
   /// Link::spares_commands.
   bool spares_commands() const;
   const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }

@@ -174,7 +174,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
         queue_(std::move(queue)),
         memory_(std::move(memory)),
         waits_(std::move(waits)),
-        progress_(std::make_shared<Progress>(backend, message.command.id)) {
+        progress_(std::make_shared<Progress>(backend, message.command.id, queue_->profiling)) {
     progress_->left = message.size;
     progress_->end = std::move(end);
     progress_->report = std::move(report);
@@ -222,10 +222,12 @@ class OpenClBackend::ExpectSink : public TransferSink {
   /// What is still to be written. Outlives the sink, since the last writes complete after the last part came.
   /// Any thread.
   struct Progress {
-    Progress(OpenClBackend& owner, CommandId command) : backend(owner), id(command) {}
+    Progress(OpenClBackend& owner, CommandId command, bool profiling)
+        : backend(owner), id(command), timed(profiling) {}
 
     OpenClBackend& backend;
     const CommandId id;
+    const bool timed;
     std::atomic<std::uint64_t> left = 0;  // bytes
     std::atomic<bool> finished = false;
     Handle<cl_event> end;
@@ -235,7 +237,11 @@ class OpenClBackend::ExpectSink : public TransferSink {
       if ((left -= size) == 0) finish(CL_COMPLETE);
     }
     void finish(cl_int status) {
-      if (!finished.exchange(true)) backend.end_user_event(id, end, report, status);
+      if (finished.exchange(true)) return;
+      // No command of the driver begins when the first part comes, so that only the end is known.
+      Times times{};
+      if (timed && status == CL_COMPLETE) times.back() = static_cast<std::uint64_t>(backend.clock());
+      backend.end_user_event(id, end, report, status, times);
     }
   };
 

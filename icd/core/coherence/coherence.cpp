@@ -8,9 +8,11 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/image.hpp"
 #include "icd/core/objects/platform.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/limits.hpp"
 #include "protocol/messages.hpp"
@@ -88,7 +90,7 @@ void Coherence::wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::v
 }
 
 void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t end,
-                            std::vector<Ref<Event>>& waits) {
+                            std::vector<Ref<Event>>& waits, const Need& need) {
   if (trivial()) return;
   std::vector<Fetch> fetches;
   std::optional<Arrivals<Ref<Event>>::Traffic> traffic;
@@ -109,7 +111,7 @@ void Coherence::before_read(Worker& worker, std::uint64_t begin, std::uint64_t e
   });
   for (const Fetch& fetch : fetches) {
     const Ref<Event> arrival =
-        fetch.source == kHost ? upload(worker, fetch.begin, fetch.end) : pull(worker, fetch);
+        fetch.source == kHost ? upload(worker, fetch.begin, fetch.end, need) : pull(worker, fetch, need);
     arrivals_.add(fetch.source, worker.index(), fetch.begin, fetch.end, arrival, fetch.round);
     map_.add_copy(fetch.begin, fetch.end, worker.index(), arrival);
     waits.push_back(arrival);
@@ -222,12 +224,13 @@ std::uint64_t Coherence::meant_end(std::uint64_t begin, std::uint64_t end) {
   return std::clamp(content, begin + 1, end);
 }
 
-Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end) {
+Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t end, const Need& need) {
   end = meant_end(begin, end);
   Context& context = *object_.context();
   const protocol::ObjectId queue = context.transfer_queue(worker);
   object_.ensure_on(worker);
   Ref<Event> arrival(new Event(object_.context(), worker, CL_COMMAND_WRITE_BUFFER));
+  if (trace::on()) note_migration({object_, begin, end, nullptr, worker}, need, {}, *arrival);
   worker.expect_event(arrival);
   using protocol::Command;
   const Command header{arrival->id(), queue, Command::kEvent | Command::kReport,
@@ -246,13 +249,16 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
   return arrival;
 }
 
-Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch) {
+Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch, const Need& need) {
   Context& context = *object_.context();
   Worker& from = *Platform::instance().workers()[fetch.source];
   const protocol::ObjectId to_queue = context.transfer_queue(worker);
   const protocol::ObjectId from_queue = context.transfer_queue(from);
   object_.ensure_on(worker);
   Ref<Event> arrival(new Event(object_.context(), worker, CL_COMMAND_MIGRATE_MEM_OBJECTS));
+  const Migration migration{object_, fetch.begin, fetch.end, &from, worker};
+  back_and_forth_.note(migration, need);
+  if (trace::on()) note_migration(migration, need, fetch.ready, *arrival);
   worker.expect_event(arrival);
   using protocol::Command;
   const std::uint64_t size = fetch.end - fetch.begin;

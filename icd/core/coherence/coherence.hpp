@@ -6,6 +6,7 @@
 
 #include "icd/common/object.hpp"
 #include "icd/core/coherence/arrivals.hpp"
+#include "icd/core/coherence/back_and_forth.hpp"
 #include "icd/core/coherence/range_map.hpp"
 #include "protocol/ids.hpp"
 
@@ -14,6 +15,7 @@ namespace clique::icd {
 class Event;
 class Memory;
 class Worker;
+struct Need;
 
 /// Where the content of one memory object is valid, and the transfers that bring it to where it is used.
 /// docs/ARCHITECTURE.md, "Memory across nodes", has the invariants. All functions are called under
@@ -32,7 +34,9 @@ class Coherence {
   /// Makes [begin, end) valid on the worker: posts the transfers that are needed, and adds to `waits` the
   /// events that a command there has to wait for. Throws Error(CL_OUT_OF_RESOURCES) if content was lost with
   /// a node.
-  void before_read(Worker& worker, std::uint64_t begin, std::uint64_t end, std::vector<Ref<Event>>& waits);
+  /// @param need says for what, in messages to people and in traces
+  void before_read(Worker& worker, std::uint64_t begin, std::uint64_t end, std::vector<Ref<Event>>& waits,
+                   const Need& need);
   /// The same for a command that overwrites all of [begin, end). No content has to come, but the command has
   /// to wait for transfers that are under way.
   void before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
@@ -75,8 +79,8 @@ class Coherence {
   /// for the arrival.
   static const RangeMap<Ref<Event>>::Copy& source(const RangeMap<Ref<Event>>::Piece& piece,
                                                   const Arrivals<Ref<Event>>::Traffic& traffic);
-  Ref<Event> upload(Worker& worker, std::uint64_t begin, std::uint64_t end);
-  Ref<Event> pull(Worker& worker, const Fetch& fetch);
+  Ref<Event> upload(Worker& worker, std::uint64_t begin, std::uint64_t end, const Need& need);
+  Ref<Event> pull(Worker& worker, const Fetch& fetch, const Need& need);
   /// Drops the host's copy of [begin, end).
   void forget_host(std::uint64_t begin, std::uint64_t end);
   void drop_host_if_unused();
@@ -90,6 +94,7 @@ class Coherence {
   Arrivals<Ref<Event>> arrivals_;
   const std::byte* host_data_ = nullptr;
   std::shared_ptr<const void> host_owner_;
+  BackAndForth back_and_forth_;
 };
 
 }  // namespace clique::icd

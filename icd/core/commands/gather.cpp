@@ -8,10 +8,12 @@
 #include "icd/core/coherence/coherence.hpp"
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/objects/memory.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/messages/transfers.hpp"
@@ -31,8 +33,9 @@ Ref<Event> read_part(Queue& queue, Memory& buffer, const Coherence::Part& part, 
   const bool own = &from == &queue.worker();
   buffer.ensure_on(from);
   std::vector<Ref<Event>> waits = part.ready;
-  if (own) buffer.coherence().before_read(from, part.begin, part.end, waits);
+  if (own) buffer.coherence().before_read(from, part.begin, part.end, waits, {CL_COMMAND_READ_BUFFER});
   Ref<Event> transfer(new Event(queue.context(), from, CL_COMMAND_READ_BUFFER, {.late = true}));
+  if (trace::on()) note_read(buffer, part, turn, *transfer);
   from.link().expect_pushes();
   from.expect_event(transfer);
   using protocol::Command;
@@ -99,7 +102,9 @@ Ref<Event> gather(Queue& queue, Memory& buffer, std::size_t offset, std::span<st
     context.set_late_events();
     prepared.event->order().set_parts(transfers);
     if (buffer.outlives_commands()) prepared.event->keep(Ref<RefCounted>(&buffer));
-    worker.pending().expect_bulk(prepared.header.id, {.range = range});
+    // If times are wanted, the command's begin with its turn.
+    worker.pending().expect_bulk(prepared.header.id,
+                                 {.turn = trace::on() ? turn : Ref<Event>(), .range = range});
     worker.link().post(protocol::Marker{prepared.header});
   }
   // Some of the transfers may still be under way.

@@ -10,12 +10,14 @@
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/commands/write_order.hpp"
 #include "icd/core/objects/image.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/transfers/early_read.hpp"
 #include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/copy.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/names.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
@@ -64,7 +66,8 @@ Ref<Event> read_to_segment(Queue& queue, Memory& buffer, std::size_t offset, std
                        .accesses = {&access, 1},
                        .event = EventUse::Report,
                        .traits = {.direct = true},
-                       .fills = to},
+                       .fills = to,
+                       .moves = {to.size(), true, trace::kSharedMemory}},
                       [&](protocol::Batch& outbox, protocol::Command& header) {
                         outbox.add(protocol::ReadToSegment{std::move(header), buffer.id(), offset, to.size(),
                                                            place.segment, place.at});
@@ -88,7 +91,8 @@ Ref<Event> read_in_parts(Queue& queue, Memory& buffer, std::size_t offset, std::
        .accesses = {&access, 1},
        .event = EventUse::Report,
        .fills = early ? std::span<const std::byte>() : to,
-       .sink = std::move(sink)},
+       .sink = std::move(sink),
+       .moves = {to.size(), true, small_way(queue.link())}},
       [&](const protocol::Command& header) {
         const std::size_t count = (to.size() + kPartSize - 1) / kPartSize;
         for_each_part(header, waits_on(queue), count, [&](protocol::Command&& own, std::size_t i) {
@@ -126,7 +130,7 @@ Ref<Event> write_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::s
   if (!from.copy) {
     if (const auto place = HostSegment::find(memory, queue.worker()))
       return write_from(
-          queue, memory, access, command, event,
+          queue, memory, access, command, event, {size, false, trace::kSharedMemory},
           [id = buffer.id(), offset, size, place = *place](const WriteTurn& turn) {
             Link& link = turn.worker.link();
             link.expect_transfer(size);
@@ -136,6 +140,7 @@ Ref<Event> write_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::s
   }
   const bool only_ordered = from.copy && event == EventUse::None;
   return write_from(queue, memory, access, command, only_ordered ? EventUse::Order : event,
+                    {size, false, small_way(queue.link())},
                     [id = buffer.id(), offset, size, from](const WriteTurn& turn) {
                       post_buffer_write(turn.worker.link(), turn.header, turn.waits, id, offset, size, from);
                     });
@@ -150,7 +155,8 @@ Ref<Event> read_rect(Queue& queue, Memory& buffer, const Box& box, const protoco
        .accesses = {&access, 1},
        .event = EventUse::Report,
        .fills = {static_cast<const std::byte*>(to), extent(region, pitches)},
-       .sink = scatter(parts, 1, to, pitches, Ref<Memory>(&buffer))},
+       .sink = scatter(parts, 1, to, pitches, Ref<Memory>(&buffer)),
+       .moves = {region[0] * region[1] * region[2], true, small_way(queue.link())}},
       [&](const protocol::Command& header) {
         for_each_part(header, waits_on(queue), parts.size(), [&](protocol::Command&& own, std::size_t i) {
           queue.link().post(protocol::ReadBufferRect{std::move(own), static_cast<std::uint32_t>(i),
@@ -165,6 +171,7 @@ Ref<Event> write_rect(Queue& queue, Memory& buffer, const Box& box, const protoc
   const Access access{&buffer, box.begin(), box.end(region) - box.begin(), Access::ReadWrite};
   return write_from(
       queue, {from.data, extent(region, from.pitches)}, access, command, event,
+      {region[0] * region[1] * region[2], false, small_way(queue.link())},
       [id = buffer.id(), box, region, from](const WriteTurn& turn) {
         const auto parts = split(region, 1);
         for_each_part(turn.header, turn.waits, parts.size(), [&](protocol::Command&& own, std::size_t i) {
@@ -188,7 +195,8 @@ Ref<Event> read_image(Queue& queue, Image& image, const protocol::Triple& origin
        .accesses = {&access, 1},
        .event = EventUse::Report,
        .fills = {static_cast<const std::byte*>(to), size},
-       .sink = scatter(parts, element, to, pitches, Ref<Memory>(&image))},
+       .sink = scatter(parts, element, to, pitches, Ref<Memory>(&image)),
+       .moves = {region[0] * region[1] * region[2] * element, true, small_way(queue.link())}},
       [&](const protocol::Command& header) {
         for_each_part(header, waits_on(queue), parts.size(), [&](protocol::Command&& own, std::size_t i) {
           const auto bytes = parts[i].bytes(element);
@@ -206,6 +214,7 @@ Ref<Event> write_image(Queue& queue, Image& image, const protocol::Triple& origi
   const std::size_t element = image.element_size();
   const std::size_t size = extent({region[0] * element, region[1], region[2]}, from.pitches);
   return write_from(queue, {from.data, size}, access, command, event,
+                    {region[0] * region[1] * region[2] * element, false, small_way(queue.link())},
                     [id = image.id(), element, origin, region, from](const WriteTurn& turn) {
                       post_image_write(turn.worker.link(), turn.header, turn.waits, id, element, origin,
                                        region, from);

@@ -6,10 +6,12 @@
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/commands/write_order.hpp"
 #include "icd/core/objects/memory.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/limits.hpp"
 #include "protocol/messages.hpp"
@@ -58,7 +60,7 @@ Submitted submit_large(Queue& queue, Submission submission, Bulk bulk, AddTransf
   }
 
   // The first marker's times are those of the command's turn.
-  const bool wants_turn = queue.profiling();
+  const bool wants_turn = queue.profiling() || trace::on();
   if (wants_turn) bulk.turn = expected_marker(queue);
   bulk.transfer = expected_marker(queue);
   Command turn{wants_turn ? bulk.turn->id() : next_id(), queue.id(), Command::kEvent, prepared.header.waits};
@@ -86,7 +88,12 @@ bool is_large(const Queue& queue, std::size_t size) {
 Ref<Event> read_large(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,
                       const CommandInfo& command) {
   const Access access{&buffer, offset, to.size(), Access::Read};
-  return submit_large(queue, {.command = command, .accesses = {&access, 1}, .fills = to}, {.fills = to},
+  return submit_large(queue,
+                      {.command = command,
+                       .accesses = {&access, 1},
+                       .fills = to,
+                       .moves = {to.size(), true, large_way(queue.link())}},
+                      {.fills = to},
                       [&](protocol::Batch& outbox, const Transfer& transfer) {
                         outbox.add(protocol::Push{transfer.header, buffer.id(), offset, to.size(),
                                                   protocol::kClientPeer, transfer.command});
@@ -100,15 +107,15 @@ Ref<Event> write_large(Queue& queue, Memory& buffer, std::size_t offset, const p
   const Access access{&buffer, offset, size, Access::Overwrite};
   const auto reads = queue.reads_before_write(content.bytes, command.waits);
   if (!reads.empty())
-    return write_after(queue, reads, access, command,
+    return write_after(queue, reads, access, command, {size, false, large_way(queue.link())},
                        [id = buffer.id(), offset, content](const WriteTurn& turn) {
                          post_large_write(turn.worker, turn.header, id, offset, content);
                        });
-  Submitted submitted =
-      submit_large(queue, {.command = command, .accesses = {&access, 1}}, {.upload = true},
-                   [&](protocol::Batch& outbox, const Transfer& transfer) {
-                     outbox.add(protocol::Expect{transfer.header, buffer.id(), offset, size});
-                   });
+  Submitted submitted = submit_large(
+      queue, {.command = command, .accesses = {&access, 1}, .moves = {size, false, large_way(queue.link())}},
+      {.upload = true}, [&](protocol::Batch& outbox, const Transfer& transfer) {
+        outbox.add(protocol::Expect{transfer.header, buffer.id(), offset, size});
+      });
   if (submitted.transfer != 0) queue.link().upload(submitted.transfer, content);
   return std::move(submitted.event);
 }

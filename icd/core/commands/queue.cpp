@@ -9,6 +9,7 @@
 #include "icd/core/commands/work.hpp"
 #include "icd/core/objects/early_writes.hpp"
 #include "icd/core/objects/memory.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/transfers/early_read.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
@@ -62,7 +63,11 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(property_list)),
       order_(in_order()) {
-  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_});
+  if (trace::on())
+    track_ = trace::make_track("Device " + device_text(*device_), "queue " + std::to_string(id_));
+  // The application sees properties_; a trace needs times of all queues.
+  const cl_command_queue_properties timed = trace::on() ? CL_QUEUE_PROFILING_ENABLE : 0;
+  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | timed});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
 }
@@ -83,6 +88,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
     return prepared;
   }
   const std::vector<Ref<Event>> transfers = bring_content(submission, prepared);
+  if (prepared.event && trace::on()) note_command(submission, prepared.silent, transfers, *prepared.event);
   std::vector<Ref<Event>> followed = wait_for(submission, transfers, prepared.header);
 
   std::vector<Ref<Event>> gates;
@@ -119,6 +125,10 @@ Queue::Prepared Queue::begin(Submission& submission) {
                                       [](const Access& a) { return a.memory->outlives_commands(); });
   if (prepared.keeps_memory || (shared_write && prepared.may_fail)) submission.event = EventUse::Report;
   if (shared_write && submission.event == EventUse::None) submission.event = EventUse::Order;
+  if (trace::on() && !prepared.doomed) {
+    prepared.silent = submission.event == EventUse::None;
+    submission.event = EventUse::Report;
+  }
 
   using protocol::Command;
   if (submission.event == EventUse::None) {
@@ -138,7 +148,10 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
   if (submission.accesses.empty()) return transfers;
   Worker& here = worker();
   prepared.coherence = std::unique_lock(context_->coherence_mutex());
-  for (const Access& access : submission.accesses) {
+  Need need{submission.command.type, submission.kernel.function};
+  for (std::size_t i = 0; i < submission.accesses.size(); ++i) {
+    const Access& access = submission.accesses[i];
+    if (i < submission.kernel.arguments.size()) need.argument = submission.kernel.arguments[i];
     access.memory->ensure_on(here);
     if (prepared.keeps_memory) prepared.event->keep(Ref<RefCounted>(access.memory));
     const std::uint64_t begin = begin_of(access);
@@ -146,7 +159,7 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
     if (access.mode == Access::Overwrite) {
       coherence.before_overwrite(here, begin, begin + access.size, transfers);
     } else {
-      coherence.before_read(here, begin, begin + access.size, transfers);
+      coherence.before_read(here, begin, begin + access.size, transfers, need);
     }
   }
   return transfers;
@@ -225,13 +238,25 @@ void Queue::flush() {
 }
 
 void Queue::finish() {
+  const trace::Wait waiting(
+      [this] { return "queue " + std::to_string(id_) + " on " + worker().label() + " to finish"; });
   context_->flush();
   const auto finished = link().request<protocol::Finished>(protocol::Finish{0, id_});
   // Drivers may report a command after the end of the marker that follows it.
   const auto mine = [this](const Event& event) { return event.queue().get() == this; };
   for (const Ref<Event>& event : worker().pending().events(mine)) event->wait();
   for (const Ref<Event>& event : order_.take_followed()) event->wait();
-  if (finished.status < 0) throw Error(finished.status, "a command that has no event failed");
+  const cl_int silent = silent_failure_.exchange(CL_SUCCESS);
+  const cl_int failure = finished.status < 0 ? finished.status : silent;
+  if (failure < 0) throw Error(failure, "a command that has no event failed");
+}
+
+void Queue::failed_silently(cl_int status) {
+  // Such failures are those of other commands, or of the node, which are told otherwise.
+  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || link().lost()) return;
+  cl_int none = CL_SUCCESS;
+  silent_failure_.compare_exchange_strong(none, status);
+  context_->notify("node " + worker().node().name() + ": a command without an event has failed");
 }
 
 template <typename M>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/device.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/ids.hpp"
 #include "protocol/messages/commands.hpp"
 
@@ -67,7 +69,9 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     protocol::Command header;
     std::unique_lock<std::mutex> coherence;  ///< of Context::coherence_mutex(), if it uses memory
     bool doomed = false;
-    bool may_fail = false;      ///< whether an event that it waits for has not ended
+    bool may_fail = false;  ///< whether an event that it waits for has not ended
+    /// Whether the event is there only for the trace: a failure is treated as that of a command without one.
+    bool silent = false;
     bool keeps_memory = false;  ///< whether the event keeps the memory objects alive that the command uses
   };
   /// Prepares a command. The caller posts its messages, with the header, and calls commit(), unless the
@@ -81,6 +85,11 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Ref<Event> submit(Submission submission, FunctionRef<void(protocol::Batch&, protocol::Command&)> post);
   /// submit() for commands of several messages: post(header) posts them one by one.
   Ref<Event> submit_parts(Submission submission, FunctionRef<void(const protocol::Command&)> post);
+
+  /// A command failed whose event only the trace has asked for (Prepared::silent).
+  void failed_silently(cl_int status);
+  /// The track of the trace with this queue's commands; null if this process does not record.
+  const std::shared_ptr<trace::Track>& track() const { return track_; }
 
   /// Enqueues a marker, a command whose only work is to wait.
   Ref<Event> submit_marker(Submission submission);
@@ -142,6 +151,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
   QueueOrder order_;
+  std::shared_ptr<trace::Track> track_;
+  std::atomic<cl_int> silent_failure_{CL_SUCCESS};
 };
 
 }  // namespace clique::icd

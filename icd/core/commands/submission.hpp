@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "icd/common/object.hpp"
 #include "icd/core/events/event_order.hpp"
@@ -12,6 +13,8 @@
 #include "icd/core/workers/expected.hpp"
 
 namespace clique::icd {
+
+struct KernelFunction;
 
 /// What a command's event is needed for.
 enum class EventUse : std::uint8_t {
@@ -37,6 +40,23 @@ struct Place {
   bool before_all = false;  ///< everything that is enqueued later follows it
 };
 
+/// The kernel that a command launches, for messages to people and traces.
+struct KernelUse {
+  const KernelFunction* function = nullptr;  ///< null: it launches none
+  /// For each of the command's accesses the index of the kernel's argument that it belongs to, or
+  /// kNoArgument.
+  std::span<const cl_uint> arguments = {};
+
+  static constexpr cl_uint kNoArgument = ~0U;
+};
+
+/// What a command moves between host memory and its device, for traces.
+struct HostTransfer {
+  std::uint64_t bytes = 0;
+  bool to_host = false;
+  std::string_view way = {};  ///< of icd/trace/names.hpp
+};
+
 /// One command, as Queue::submit() takes it.
 struct Submission {
   CommandInfo command;
@@ -52,6 +72,8 @@ struct Submission {
   std::span<const std::byte> fills = {};
   /// Takes the data of a read. Needs EventUse::Report; moved from.
   DataSink sink = {};
+  KernelUse kernel = {};
+  HostTransfer moves = {};
 };
 
 }  // namespace clique::icd

@@ -7,8 +7,10 @@
 
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/objects/memory.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 
@@ -22,6 +24,7 @@ struct WaitingWrite {
   Ref<Memory> memory;  // kept alive
   Ref<Event> turn;     // the write follows it
   Ref<Event> gate;     // ends with the write
+  HostTransfer moves;
   PostWrite post;
   std::atomic<std::size_t> reads_left;
   std::atomic<cl_int> failure{CL_SUCCESS};
@@ -38,6 +41,7 @@ struct WaitingWrite {
     } else {
       Worker& worker = queue->worker();
       const Ref<Event> written(new Event(queue->context(), worker, CL_COMMAND_WRITE_BUFFER));
+      if (trace::on()) note_write(moves, *written);
       worker.expect_event(written);
       post({worker,
             {written->id(),
@@ -54,16 +58,16 @@ struct WaitingWrite {
 }  // namespace
 
 Ref<Event> write_from(Queue& queue, std::span<const std::byte> memory, const Access& access,
-                      const CommandInfo& command, EventUse event, PostWrite post) {
+                      const CommandInfo& command, EventUse event, const HostTransfer& moves, PostWrite post) {
   const auto reads = queue.reads_before_write(memory, command.waits);
-  if (!reads.empty()) return write_after(queue, reads, access, command, std::move(post));
+  if (!reads.empty()) return write_after(queue, reads, access, command, moves, std::move(post));
   const WaitsOn waits = queue.in_order() ? WaitsOn::FirstPart : WaitsOn::EachPart;
-  return queue.submit_parts({.command = command, .accesses = {&access, 1}, .event = event},
+  return queue.submit_parts({.command = command, .accesses = {&access, 1}, .event = event, .moves = moves},
                             [&](const protocol::Command& header) { post({queue.worker(), header, waits}); });
 }
 
 Ref<Event> write_after(Queue& queue, std::span<const Ref<Event>> reads, const Access& access,
-                       const CommandInfo& command, PostWrite post) {
+                       const CommandInfo& command, const HostTransfer& moves, PostWrite post) {
   // In the application's queue the write is two markers. The first ends when it is the write's turn. The
   // second waits for a gate, which opens when the write has been done on the transfer queue, in between.
   const Access before{access.memory, access.begin, access.size, Access::Read};
@@ -75,8 +79,8 @@ Ref<Event> write_after(Queue& queue, std::span<const Ref<Event>> reads, const Ac
                                            .accesses = {&access, 1},
                                            .event = EventUse::Report,
                                            .keep_ended_waits = true});
-  const std::shared_ptr<WaitingWrite> write(new WaitingWrite{Ref<Queue>(&queue), Ref<Memory>(access.memory),
-                                                             turn, gate, std::move(post), reads.size()});
+  const std::shared_ptr<WaitingWrite> write(new WaitingWrite{
+      Ref<Queue>(&queue), Ref<Memory>(access.memory), turn, gate, moves, std::move(post), reads.size()});
   for (const Ref<Event>& read : reads) read->then([write](cl_int status) { write->read_ended(status); });
   return result;
 }

@@ -30,10 +30,10 @@ using PostWrite = std::function<void(const WriteTurn& turn)>;
 /// @param memory what the write takes its data from.
 /// @param access what it writes.
 Ref<Event> write_from(Queue& queue, std::span<const std::byte> memory, const Access& access,
-                      const CommandInfo& command, EventUse event, PostWrite post);
+                      const CommandInfo& command, EventUse event, const HostTransfer& moves, PostWrite post);
 
 /// Enqueues a write whose data is sent once the reads have ended. The event is reported.
 Ref<Event> write_after(Queue& queue, std::span<const Ref<Event>> reads, const Access& access,
-                       const CommandInfo& command, PostWrite post);
+                       const CommandInfo& command, const HostTransfer& moves, PostWrite post);
 
 }  // namespace clique::icd

@@ -5,8 +5,10 @@
 
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/objects/context.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 
@@ -59,6 +61,10 @@ void Event::advance(cl_int status, const Times& times) {
   const Ref<Event> self(this);
   const EventProgress::Due due = progress_.advance(status, times);
   if (!due.changed) return;
+  if (note_ && status <= CL_COMPLETE) {
+    show(*this, *note_);
+    if (status < 0 && note_->silent) queue_->failed_silently(status);
+  }
   std::vector<Ref<Event>> followed;
   if (status <= CL_COMPLETE) followed = order_.take_followed();
   for (const auto& action : due.actions) action(status);
@@ -114,6 +120,7 @@ void Event::flush() const {
 }
 
 void Event::wait() {
+  const trace::Wait waiting([this] { return text(); });
   flush();
   if (worker_ == nullptr) {
     progress_.wait();
@@ -144,6 +151,15 @@ void Event::add_callback(cl_int state, Callback callback, void* user_data) {
 
 void Event::then(EventProgress::Action action) {
   if (!progress_.add(action)) action(status());
+}
+
+void Event::set_note(std::unique_ptr<Note> note) {
+  note_ = std::move(note);
+}
+
+std::string Event::text() const {
+  if (is_user()) return "a user event";
+  return (note_ ? note_->slice.name : command_text(type_)) + " on " + worker_->label();
 }
 
 void Event::watch() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace clique::icd {
 class Context;
 class Queue;
 class Worker;
+struct Note;
 
 /// OpenCL 3.0, section 5.11: the event of a command, or a user event, which has no worker. Its progress is
 /// what the application sees; its order is what the library needs to know of it besides. Any thread.
@@ -85,6 +87,10 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   const EventOrder& order() const { return order_; }
   /// Calls action(status) when the event has ended, on the thread that learns of it; at once if it has.
   void then(EventProgress::Action action);
+  /// Has the trace show the command when it has ended. To be called once, before the command is posted.
+  void set_note(std::unique_ptr<Note> note);
+  /// The command, for people.
+  std::string text() const;
   /// Keeps an object alive until the event has ended.
   void keep(Ref<RefCounted> object) { progress_.keep(std::move(object)); }
   /// The id of a command's event, which stays valid on its worker as long as the result lives, also without
@@ -104,6 +110,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   EventProgress progress_;
   std::atomic<cl_uint> held_by_callbacks_{0};
   std::shared_ptr<const protocol::CommandId> held_id_;
+  std::unique_ptr<Note> note_;
 
   std::mutex mutex_;  // guards all below
   bool watched_ = false;

@@ -4,6 +4,7 @@
 
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 
@@ -72,8 +73,9 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
                                    [&](const Ref<Device>& mine) { return &mine->worker() == &worker; });
   const auto properties = (*device)->value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) &
                           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  const cl_command_queue_properties timed = trace::on() ? CL_QUEUE_PROFILING_ENABLE : 0;
   const protocol::ObjectId id = next_id();
-  worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties});
+  worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties | timed});
   transfer_queues_.emplace_back(&worker, id);
   return id;
 }

@@ -15,13 +15,12 @@
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {
 
 namespace {
-
-constinit _cl_platform_id the_handle;
 
 /// Holds the platform. Never destroyed, like the platform itself.
 struct Slot {
@@ -72,7 +71,8 @@ std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
 }  // namespace
 
 cl_platform_id Platform::handle() {
-  return &the_handle;
+  static _cl_platform_id handle;
+  return &handle;
 }
 
 bool Platform::offered() {
@@ -88,12 +88,15 @@ Platform& Platform::instance() {
 }
 
 Platform& Platform::get(cl_platform_id handle) {
-  require(handle == &the_handle, CL_INVALID_PLATFORM, "the handle is not that of the platform Clique");
+  require(handle == Platform::handle(), CL_INVALID_PLATFORM, "the handle is not that of the platform Clique");
   return instance();
 }
 
 Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_threads())) {
-  nodes_ = find_nodes(*zmq_);
+  {
+    const trace::Wait waiting([] { return std::string("the nodes' lists of devices"); });
+    nodes_ = find_nodes(*zmq_);
+  }
   for (const std::unique_ptr<Node>& node : nodes_) {
     for (std::size_t driver = 0; driver < node->drivers().size(); ++driver) {
       const auto index = static_cast<unsigned>(workers_.size());

@@ -162,7 +162,9 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   void let_go(std::vector<Ref<Memory>>& released);
   Access::Mode access_mode(std::size_t index) const;
   /// The caller keeps the objects alive.
-  void list_uses(std::vector<Access>& accesses, std::vector<protocol::ObjectId>& reached) const;
+  /// @param arguments gets the index of the argument of each access, or KernelUse::kNoArgument
+  void list_uses(std::vector<Access>& accesses, std::vector<cl_uint>& arguments,
+                 std::vector<protocol::ObjectId>& reached) const;
   void require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const;
   bool uses_svm() const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
@@ -181,6 +183,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   std::vector<Reached> reached_;
   std::vector<OnWorker> workers_;
   std::vector<Access> accesses_;
+  std::vector<cl_uint> accesses_arguments_;
   std::uint64_t accesses_version_ = 0;
   Checked checked_;
   protocol::RunKernel message_;  ///< reused, for its memory

@@ -100,6 +100,7 @@ std::size_t size_of_type(std::string_view name) {
 
 Parameter parameter_of(const protocol::ArgDescription& description) {
   Parameter parameter;
+  parameter.name = description.name;
   parameter.kind = class_of(description);
   switch (parameter.kind) {
     case Parameter::Value:

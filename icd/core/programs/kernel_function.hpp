@@ -34,6 +34,8 @@ struct Parameter {
   cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
   /// Whether the kernel cannot write through it.
   bool read_only = false;
+  /// Empty if the driver does not tell it.
+  std::string name = {};
 };
 
 Parameter parameter_of(const protocol::ArgDescription& description);

@@ -122,16 +122,21 @@ Access::Mode Kernel::access_mode(std::size_t index) const {
   return read_only ? Access::Read : Access::ReadWrite;
 }
 
-void Kernel::list_uses(std::vector<Access>& accesses, std::vector<protocol::ObjectId>& reached) const {
+void Kernel::list_uses(std::vector<Access>& accesses, std::vector<cl_uint>& arguments,
+                       std::vector<protocol::ObjectId>& reached) const {
   accesses.clear();
-  for (std::size_t i = 0; i < args_.size(); ++i)
-    if (args_[i].memory != nullptr)
-      accesses.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
+  arguments.clear();
+  for (std::size_t i = 0; i < args_.size(); ++i) {
+    if (args_[i].memory == nullptr) continue;
+    accesses.push_back(Access::all(*static_cast<Memory*>(args_[i].memory), access_mode(i)));
+    arguments.push_back(static_cast<cl_uint>(i));
+  }
   reached.clear();
   for (const Reached& named : reached_) {
     auto& memory = *static_cast<Memory*>(named.memory);
     const bool read_only = (memory.flags() & CL_MEM_READ_ONLY) != 0;
     accesses.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
+    arguments.push_back(KernelUse::kNoArgument);
     reached.push_back(named.id);
   }
 }
@@ -186,7 +191,7 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   require_all_set();
   hold_memory(held);
   if (accesses_version_ != version_) {
-    list_uses(accesses_, message_.reached);
+    list_uses(accesses_, accesses_arguments_, message_.reached);
     accesses_version_ = version_;
   }
   if (checked_.device != on_device.device.get() || checked_.version != version_) {
@@ -198,7 +203,10 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
   for (const Arg& arg : args_)
     if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
-  Ref<Event> launched = queue.submit({.command = {type, waits}, .accesses = accesses_, .event = event},
+  Ref<Event> launched = queue.submit({.command = {type, waits},
+                                      .accesses = accesses_,
+                                      .event = event,
+                                      .kernel = {function_.get(), accesses_arguments_}},
                                      [&](protocol::Batch& outbox, const protocol::Command& header) {
                                        post(outbox, header, there, program, range);
                                      });
@@ -213,7 +221,8 @@ Kernel::Captured Kernel::capture(const Device& device, const NdRange& range) {
   const std::lock_guard lock(mutex_);
   require_all_set();
   hold_memory(memory);
-  list_uses(uses, message.reached);
+  std::vector<cl_uint> arguments;
+  list_uses(uses, arguments, message.reached);
   require_args_fit(on_device, uses);
   assign(message.offset, range.offset, range.dimensions);
   assign(message.global, range.global, range.dimensions);

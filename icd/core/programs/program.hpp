@@ -13,6 +13,7 @@
 #include "icd/core/objects/device.hpp"
 #include "icd/core/programs/kernel_function.hpp"
 #include "icd/core/workers/replies.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/messages/programs.hpp"
 
 namespace clique::icd {
@@ -156,6 +157,9 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   /// Sends the requests. @returns the status of the call: without a callback, that of all builds.
   template <typename M>
   cl_int run(Shares shares, std::vector<std::pair<Worker*, M>> requests, Notify notify);
+  /// Has the trace show when the workers compiled.
+  void show_compilations(const char* kind, const Shares& shares, const Built::Answers& answers,
+                         trace::Flow flow, std::int64_t begin) const;
   /// Takes the answers of all workers. @returns the first failure.
   cl_int finish(const Shares& shares, Built::Answers& answers);
   /// Takes the answer of one worker, or the reason why there is none. @returns the status of the native call.

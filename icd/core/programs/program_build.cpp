@@ -7,9 +7,11 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/programs/included_files.hpp"
 #include "icd/core/programs/program.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/sources/include_tree.hpp"
 
 namespace clique::icd {
@@ -220,18 +222,45 @@ cl_program Program::link(Ref<Context> context, Devices devices, const std::strin
   return nullptr;
 }
 
+namespace {
+
+constexpr const char* kind_of(const protocol::BuildProgram& /*request*/) {
+  return "build";
+}
+constexpr const char* kind_of(const protocol::CompileProgram& /*request*/) {
+  return "compile";
+}
+constexpr const char* kind_of(const protocol::LinkProgram& /*request*/) {
+  return "link";
+}
+
+}  // namespace
+
 template <typename M>
 cl_int Program::run(Shares shares, std::vector<std::pair<Worker*, M>> requests, Notify notify) {
   const auto outcome = std::make_shared<std::atomic<cl_int>>(CL_SUCCESS);
+  // A number for the trace, which connects the compilations with this call.
+  const trace::Flow flow = trace::on() ? next_id() : 0;
+  if (trace::Call* const call = trace::Call::current()) call->connect(flow);
   const auto replies = ask<protocol::ProgramBuilt>(
-      std::move(requests),
-      [program = Ref<Program>(this), shares = std::move(shares), notify, outcome](Built::Answers& answers) {
+      std::move(requests), [program = Ref<Program>(this), shares = std::move(shares), notify, outcome, flow,
+                            begin = trace::now()](Built::Answers& answers) {
+        if (flow != 0) program->show_compilations(kind_of(M{}), shares, answers, flow, begin);
         *outcome = program->finish(shares, answers);
         if (notify.function != nullptr) notify.function(program.get(), notify.user_data);
       });
   if (notify.function != nullptr) return CL_SUCCESS;
   replies->wait();
   return *outcome;
+}
+
+void Program::show_compilations(const char* kind, const Shares& shares, const Built::Answers& answers,
+                                trace::Flow flow, std::int64_t begin) const {
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const Built::Answer& answer = answers[i];
+    show({kind, id_, shares[i].ids.size(), answer.reply ? answer.reply->status : CL_OUT_OF_RESOURCES},
+         *shares[i].worker, flow, begin, answer.arrived.time_since_epoch() / std::chrono::nanoseconds(1));
+  }
 }
 
 cl_int Program::finish(const Shares& shares, Built::Answers& answers) {

@@ -7,6 +7,7 @@
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/trace/trace.hpp"
 
 namespace clique::icd {
 
@@ -33,6 +34,7 @@ std::size_t EarlyRead::count_arrived(std::size_t from) const {
 }
 
 bool EarlyRead::wait(Event& event, void* to) {
+  const trace::Wait waiting([&] { return event.text(); });
   std::size_t arrived = 0;
   if (event.order().follows_pending()) {
     // Those may be reported through another node's connection, from which Event::wait() receives as well.

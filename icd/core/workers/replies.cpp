@@ -3,10 +3,12 @@
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
+#include "icd/trace/trace.hpp"
 
 namespace clique::icd {
 
 void PendingReplies::receive(Worker& worker, const std::atomic<bool>& known) {
+  const trace::Wait waiting([&] { return "the answer of " + worker.label(); });
   worker.link().wait([&] { return known.load(std::memory_order_acquire); });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -45,6 +46,7 @@ class Replies : private PendingReplies {
     Worker* worker = nullptr;
     std::optional<Reply> reply;
     std::string failure;
+    std::chrono::steady_clock::time_point arrived = {};
     std::atomic<bool> known{false};
   };
   using Answers = std::vector<Answer>;
@@ -64,6 +66,7 @@ class Replies : private PendingReplies {
   /// For ask(): takes the answer to a request. @param reply null for a worker that gave none.
   void take(std::size_t index, Reply* reply, const std::string& reason) {
     Answer& answer = answers_[index];
+    answer.arrived = std::chrono::steady_clock::now();
     if (reply != nullptr) {
       answer.reply = std::move(*reply);
     } else {

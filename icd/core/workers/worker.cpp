@@ -12,6 +12,7 @@
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
 #include "icd/remote/threads.hpp"
+#include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 
@@ -29,6 +30,10 @@ Worker::Worker(Node& node, std::size_t driver, unsigned index)
 
 Worker::~Worker() {
   if (link_ != nullptr) link_->close();
+}
+
+std::string Worker::label() const {
+  return node_.drivers().size() > 1 ? node_.name() + "/" + std::to_string(driver_) : node_.name();
 }
 
 void Worker::open() {
@@ -206,6 +211,7 @@ std::vector<std::string> open_all(std::span<Worker* const> workers) {
     if (workers[i]->lost()) failures[i] = "the connection to node " + workers[i]->node().name() + " is lost";
     if (!workers[i]->opened()) closed.push_back(i);
   }
+  const trace::Wait waiting([] { return std::string("sessions with nodes"); });
   in_parallel(closed.size(), [&](std::size_t i) {
     try {
       workers[closed[i]]->open();

@@ -33,6 +33,8 @@ class Worker final : public Reports {
   /// The position in Platform::workers(); names the worker as a holder of content and as a peer.
   unsigned index() const { return index_; }
   const Node& node() const { return node_; }
+  /// The node's name, followed by the worker's number there if the node has several: for people.
+  std::string label() const;
   /// Opens the link if it is not open, and waits for that. Throws Error(CL_DEVICE_NOT_AVAILABLE).
   void open();
   /// Only after open() has returned. Contexts open all of their workers.

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace clique::cli {
+
+/// Prints where the time of a trace went, and its most expensive migrations with their reasons. Throws Failed
+/// if the file cannot be read, or has no trace of Clique.
+void print_trace_summary(const std::string& file, std::FILE* to);
+
+}  // namespace clique::cli

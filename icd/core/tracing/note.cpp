@@ -1,0 +1,273 @@
+#include "icd/core/tracing/note.hpp"
+
+#include <CL/cl_ext.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "icd/core/commands/queue.hpp"
+#include "icd/core/objects/device.hpp"
+#include "icd/core/objects/memory.hpp"
+#include "icd/core/programs/kernel_function.hpp"
+#include "icd/core/workers/worker.hpp"
+#include "icd/remote/link.hpp"
+#include "icd/trace/names.hpp"
+#include "protocol/limits.hpp"
+#include "protocol/printable.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+/// The largest number of transfers with which the trace connects a command.
+constexpr std::size_t kMostTransfers = 64;
+
+struct CommandName {
+  cl_command_type type;
+  std::string_view name;
+};
+constexpr CommandName kCommandNames[] = {
+    {CL_COMMAND_NDRANGE_KERNEL, "kernel"},
+    {CL_COMMAND_TASK, "kernel"},
+    {CL_COMMAND_READ_BUFFER, "read buffer"},
+    {CL_COMMAND_WRITE_BUFFER, "write buffer"},
+    {CL_COMMAND_COPY_BUFFER, "copy buffer"},
+    {CL_COMMAND_READ_IMAGE, "read image"},
+    {CL_COMMAND_WRITE_IMAGE, "write image"},
+    {CL_COMMAND_COPY_IMAGE, "copy image"},
+    {CL_COMMAND_COPY_IMAGE_TO_BUFFER, "copy image to buffer"},
+    {CL_COMMAND_COPY_BUFFER_TO_IMAGE, "copy buffer to image"},
+    {CL_COMMAND_MAP_BUFFER, "map buffer"},
+    {CL_COMMAND_MAP_IMAGE, "map image"},
+    {CL_COMMAND_UNMAP_MEM_OBJECT, "unmap"},
+    {CL_COMMAND_MARKER, "marker"},
+    {CL_COMMAND_READ_BUFFER_RECT, "read buffer rect"},
+    {CL_COMMAND_WRITE_BUFFER_RECT, "write buffer rect"},
+    {CL_COMMAND_COPY_BUFFER_RECT, "copy buffer rect"},
+    {CL_COMMAND_BARRIER, "barrier"},
+    {CL_COMMAND_MIGRATE_MEM_OBJECTS, "migrate memory objects"},
+    {CL_COMMAND_FILL_BUFFER, "fill buffer"},
+    {CL_COMMAND_FILL_IMAGE, "fill image"},
+    {CL_COMMAND_SVM_FREE, "SVM free"},
+    {CL_COMMAND_SVM_MEMCPY, "SVM memcpy"},
+    {CL_COMMAND_SVM_MEMFILL, "SVM memfill"},
+    {CL_COMMAND_SVM_MAP, "SVM map"},
+    {CL_COMMAND_SVM_UNMAP, "SVM unmap"},
+    {CL_COMMAND_SVM_MIGRATE_MEM, "SVM migrate"},
+    {CL_COMMAND_COMMAND_BUFFER_KHR, "command buffer"},
+};
+
+/// Where content is or goes.
+struct Route {
+  std::string from;
+  std::string to;
+  std::string_view way;
+};
+
+std::string place_text(const Worker* worker) {
+  return worker != nullptr ? worker->label() : std::string(trace::kHostMemory);
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMebi = 1U << 20U;
+  if (bytes % kMebi == 0) return std::to_string(bytes / kMebi) + " MiB";
+  return std::to_string(bytes) + " bytes";
+}
+
+/// The slice of a transfer, without a name.
+trace::Slice slice_of(std::string_view category, const Route& route, std::uint64_t bytes) {
+  const std::string pair = route.from + " → " + route.to;
+  return {.track = trace::shared_track("Transfers", pair + ", " + std::string(route.way)),
+          .category = category,
+          .name = mebibytes(bytes),
+          .facts = {{trace::kBytes, bytes},
+                    {trace::kFrom, route.from},
+                    {trace::kTo, route.to},
+                    {trace::kWay, std::string(route.way)}}};
+}
+
+/// The slice of a transfer between host memory and a worker.
+trace::Slice slice_of(const HostTransfer& moves, const Worker& worker) {
+  Route route{std::string(trace::kHostMemory), worker.label(), moves.way};
+  if (moves.to_host) std::swap(route.from, route.to);
+  return slice_of(trace::kTransfer, route, moves.bytes);
+}
+
+void connect_call(trace::Slice& slice, protocol::CommandId id) {
+  slice.flows.push_back(id);
+  trace::Call* const call = trace::Call::current();
+  if (call == nullptr) return;
+  call->connect(id);
+  slice.facts.push_back({trace::kCall, std::string(call->name())});
+}
+
+std::string_view way_of(const Migration& migration) {
+  const Link& link = migration.to.link();
+  if (migration.from != nullptr)
+    return &migration.from->node() == &migration.to.node() ? trace::kPeerLinkOnHost : trace::kPeerLink;
+  const bool large = !migration.object.is_image() && migration.bytes() > protocol::kLargeTransfer;
+  return large ? large_way(link) : small_way(link);
+}
+
+/// The argument, for people; empty if there is none.
+std::string argument_text(const Need& need) {
+  if (need.kernel == nullptr || need.argument == KernelUse::kNoArgument) return {};
+  std::string text = "argument " + std::to_string(need.argument);
+  const auto& parameters = need.kernel->parameters;
+  if (need.argument < parameters.size() && !parameters[need.argument].name.empty())
+    text += " (" + parameters[need.argument].name + ")";
+  return text;
+}
+
+std::string user_text(const Need& need) {
+  return need.kernel != nullptr ? "kernel " + need.kernel->name
+                                : "command \"" + command_text(need.command) + "\"";
+}
+
+}  // namespace
+
+std::string_view large_way(const Link& link) {
+  if (link.uses_streams()) return trace::kNetworkStream;
+  return small_way(link);
+}
+
+std::string_view small_way(const Link& link) {
+  return link.shares_memory() ? trace::kSharedMemory : trace::kNetworkZeroMq;
+}
+
+std::string command_text(cl_command_type type) {
+  const auto* const found = std::find_if(std::begin(kCommandNames), std::end(kCommandNames),
+                                         [type](const CommandName& entry) { return entry.type == type; });
+  return found != std::end(kCommandNames) ? std::string(found->name) : "command " + std::to_string(type);
+}
+
+std::string device_text(const Device& device) {
+  return protocol::printable(device.worker().label() + ": " + device.text(CL_DEVICE_NAME));
+}
+
+std::string object_text(const Memory& object) {
+  return (object.is_image() ? "image " : "buffer ") + std::to_string(object.id());
+}
+
+std::string reason_text(const Migration& migration, const Need& need) {
+  std::string text = user_text(need) + " on " + migration.to.label();
+  const std::string argument = argument_text(need);
+  return text + (argument.empty() ? " uses it" : " uses it as " + argument);
+}
+
+void show(const Event& event, Note& note) {
+  // Released at the end: others need them no longer.
+  const std::vector<Ref<Event>> after = std::move(note.after);
+  if (!trace::on()) return;
+  const std::int64_t now = trace::now();
+  const Event::Times& times = event.times();
+  // Nothing happens before it was posted, or after it was reported, whatever the node says.
+  const auto within = [&](std::uint64_t time) {
+    return static_cast<std::int64_t>(
+        std::clamp(time, static_cast<std::uint64_t>(note.posted), static_cast<std::uint64_t>(now)));
+  };
+  const auto time = [&](std::size_t i, std::int64_t otherwise) {
+    return times[i] != 0 ? within(times[i]) : otherwise;
+  };
+  const auto with_status = [&](trace::Slice slice) {
+    if (event.status() < 0)
+      slice.facts.push_back({trace::kStatus, "failed with " + std::to_string(event.status())});
+    return slice;
+  };
+  const std::int64_t end = time(3, now);
+  if (event.is_internal()) {
+    std::int64_t begin = note.posted;
+    for (const Ref<Event>& before : after)
+      if (before->ended()) begin = std::max(begin, within(before->times().back()));
+    trace::record(with_status(note.slice), begin, note.to_host ? now : end);
+    return;
+  }
+  const std::int64_t begin = time(2, note.posted);
+  trace::Slice slice = with_status(note.slice);
+  if (times[2] != 0)
+    slice.facts.push_back(
+        {trace::kQueued, static_cast<std::uint64_t>(std::max<std::int64_t>(0, begin - note.posted))});
+  trace::record(slice, begin, end);
+  if (note.transfer.track) trace::record(with_status(note.transfer), begin, note.to_host ? now : end);
+}
+
+void note_command(const Submission& submission, bool silent, std::span<const Ref<Event>> transfers,
+                  Event& event) {
+  const Queue& queue = *event.queue();
+  const KernelFunction* const kernel = submission.kernel.function;
+  auto note = std::make_unique<Note>(
+      Note{.slice = {.track = queue.track(),
+                     .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
+                     .name = kernel != nullptr ? kernel->name : command_text(event.type()),
+                     .facts = {{trace::kDevice, device_text(*queue.device())}}},
+           .silent = silent});
+  connect_call(note->slice, event.id());
+  for (const Ref<Event>& transfer : transfers.first(std::min(transfers.size(), kMostTransfers)))
+    note->slice.flows.push_back(transfer->id());
+  if (submission.moves.bytes > 0) {
+    note->to_host = submission.moves.to_host;
+    note->transfer = slice_of(submission.moves, queue.worker());
+    note->transfer.flows.push_back(event.id());
+  }
+  event.set_note(std::move(note));
+}
+
+void note_migration(const Migration& migration, const Need& need, std::span<const Ref<Event>> ready,
+                    Event& event) {
+  auto note = std::make_unique<Note>();
+  for (const Ref<Event>& each : ready)
+    if (each && each->worker() != nullptr) note->after.push_back(each);
+  const Route route{place_text(migration.from), place_text(&migration.to), way_of(migration)};
+  note->slice = slice_of(trace::kMigration, route, migration.bytes());
+  note->slice.name += " of " + object_text(migration.object);
+  auto& facts = note->slice.facts;
+  facts.push_back({trace::kObject, migration.object.id()});
+  facts.push_back({trace::kBegin, migration.begin});
+  facts.push_back({trace::kEnd, migration.end});
+  facts.push_back({trace::kUser, user_text(need)});
+  if (const std::string argument = argument_text(need); !argument.empty())
+    facts.push_back({trace::kArgument, argument});
+  connect_call(note->slice, event.id());
+  const trace::Call* const call = trace::Call::current();
+  facts.push_back(
+      {trace::kReason, "bytes " + std::to_string(migration.begin) + " to " + std::to_string(migration.end) +
+                           " of " + object_text(migration.object) + " are on " + route.from + "; " +
+                           reason_text(migration, need) +
+                           (call != nullptr ? std::string(", enqueued by ") + call->name() : "")});
+  event.set_note(std::move(note));
+}
+
+void note_read(const Memory& buffer, const Coherence::Part& part, Event& turn, Event& event) {
+  const std::uint64_t bytes = part.end - part.begin;
+  auto note = std::make_unique<Note>();
+  note->slice = slice_of({bytes, true, large_way(part.holder->link())}, *part.holder);
+  note->slice.name += " of " + object_text(buffer);
+  note->after = {Ref<Event>(&turn)};
+  note->to_host = true;
+  connect_call(note->slice, event.id());
+  event.set_note(std::move(note));
+}
+
+void note_write(const HostTransfer& moves, Event& event) {
+  auto note = std::make_unique<Note>();
+  note->slice = slice_of(moves, *event.worker());
+  connect_call(note->slice, event.id());
+  event.set_note(std::move(note));
+}
+
+void show(const Compilation& compilation, const Worker& worker, trace::Flow flow, std::int64_t begin,
+          std::int64_t end) {
+  trace::Slice slice{
+      .track = trace::shared_track("Compilations", worker.label()),
+      .category = trace::kCompilation,
+      .name = std::string(compilation.kind) + " program " + std::to_string(compilation.program),
+      .flows = {flow},
+      .facts = {{trace::kNode, worker.label()},
+                {trace::kProgram, compilation.program},
+                {trace::kDevices, std::uint64_t{compilation.devices}}}};
+  if (compilation.status != CL_SUCCESS)
+    slice.facts.push_back({trace::kStatus, "failed with " + std::to_string(compilation.status)});
+  trace::record(slice, begin, end);
+}
+
+}  // namespace clique::icd

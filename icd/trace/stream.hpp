@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "icd/trace/trace.hpp"
+
+namespace clique::icd::trace {
+
+/// The file of a trace, to which this process appends. Other processes may append, too. Any thread.
+class File {
+ public:
+  /// @param descriptor open for appending; the file closes it.
+  File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+
+  /// Appends whole packets. If that fails, says so once, and drops them and all that follow.
+  void append(std::string_view packets) noexcept;
+
+ private:
+  std::mutex mutex_;  // guards the members below
+  int descriptor_;
+  std::string path_;
+};
+
+/// What a stream says of the process that it belongs to.
+struct Process {
+  std::uint64_t track;  ///< its uuid
+  int pid;
+  std::vector<std::string> arguments;
+};
+
+/// A sequence of packets, with a buffer and names of its own. Any thread. May throw std::bad_alloc, and then
+/// has lost a packet.
+class Stream {
+ public:
+  /// @param sequence differs from that of every other stream in the file
+  Stream(File& file, std::uint32_t sequence) : file_(file), sequence_(sequence) {}
+
+  /// Adds the packet that describes a process, and how its clocks compare.
+  void describe(const Process& process);
+  /// Adds the packet that describes a thread of a process. Slices without a track belong to it from now on.
+  void describe_thread(const Process& process, std::uint64_t track, std::int64_t id, std::string_view name);
+  /// Adds the packet that describes another track. @param parent a track that contains it
+  void describe_track(std::uint64_t track, std::uint64_t parent, std::string_view name);
+
+  /// A slice, with references to what it says.
+  struct Content {
+    std::string_view category;
+    std::string_view name;
+    std::span<const Flow> flows;
+    std::span<const Fact> facts;
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  /// Adds a slice. @param track 0: that of the thread
+  /// @param scope what flows are relative to
+  void add(const Content& slice, std::uint64_t track, std::uint64_t scope);
+
+  /// Appends the buffer to the file.
+  void flush() noexcept;
+  /// From now on, each packet is appended at once.
+  void write_through() noexcept;
+
+ private:
+  /// Names of one kind, and the numbers that stand for them.
+  struct Names {
+    std::unordered_map<std::string, std::uint64_t> iids;
+  };
+  /// A name in a packet: a number, or, if there are too many names, the name itself.
+  struct Name {
+    std::uint64_t iid;  ///< 0: none
+    std::string_view text;
+    bool is_new;
+  };
+
+  static Name intern(Names& names, std::string_view text);
+  /// Ends a packet. Under mutex_.
+  void flush_if_full() noexcept;
+
+  File& file_;
+  const std::uint32_t sequence_;
+  std::mutex mutex_;  // guards the members below
+  std::string buffer_;
+  bool begun_ = false;
+  bool write_through_ = false;
+  Names categories_;
+  Names names_;
+  Names facts_;
+  Names values_;
+};
+
+}  // namespace clique::icd::trace
