@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/table.hpp"
+#include "cli/text_table.hpp"
 #include "icd/common/settings.hpp"
 #include "protocol/printable.hpp"
 
@@ -24,11 +24,12 @@ void show_settings(bool as_json) {
     const nlohmann::ordered_json all{{"file", protocol::printable(settings.file)}, {"settings", list}};
     std::printf("%s\n", all.dump(2).c_str());
   } else {
-    Table table({"SETTING", "VALUE", "FROM"});
+    std::vector<std::vector<std::string>> rows;
     for (const icd::SettingValue& each : settings.values)
-      table.add({std::string(each.setting->name), protocol::printable(each.value),
-                 protocol::printable(each.source)});
-    std::fputs(table.text().c_str(), stdout);
+      rows.push_back({std::string(each.setting->name), protocol::printable(each.value),
+                      protocol::printable(each.source)});
+    for (const std::string& line : table_lines({{"SETTING"}, {"VALUE"}, {"FROM"}}, rows))
+      std::puts(line.c_str());
   }
   for (const std::string& text : icd::unknown_variables())
     std::fprintf(stderr, "clique: %s\n", protocol::printable(text).c_str());

@@ -6,7 +6,7 @@
 #include <zmq.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/table.hpp"
+#include "cli/text_table.hpp"
 #include "icd/common/device_choice.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/remote/nodes.hpp"
@@ -101,13 +101,15 @@ void list_devices(bool as_json) {
                       {"select", device.selection()}});
     std::printf("%s\n", list.dump(2).c_str());
   } else if (!devices.empty()) {
-    Table table({"#", "NODE", "DEVICE", "TYPE", "MEMORY", "BACK END", "UUID", "SELECT WITH"});
+    std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const OfferedDevice& device = devices[i];
-      table.add({std::to_string(i), device.node, device.name, device.type, memory_text(device.memory),
-                 device.backend, device.uuid, device.selection()});
+      rows.push_back({std::to_string(i), device.node, device.name, device.type, memory_text(device.memory),
+                      device.backend, device.uuid, device.selection()});
     }
-    std::fputs(table.text().c_str(), stdout);
+    const std::vector<Column> columns{{"#"},      {"NODE"},     {"DEVICE"}, {"TYPE"},
+                                      {"MEMORY"}, {"BACK END"}, {"UUID"},   {"SELECT WITH"}};
+    for (const std::string& line : table_lines(columns, rows)) std::puts(line.c_str());
   }
   if (devices.empty())
     throw Failed(all.empty()

@@ -62,7 +62,7 @@ void print_findings(const Findings& findings) {
   }
 }
 
-void print_json(const Findings& findings) {
+void print_findings_as_json(const Findings& findings) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Finding& each : findings)
     list.push_back({{"verdict", word_of(each.verdict)},
@@ -74,7 +74,7 @@ void print_json(const Findings& findings) {
 
 void consult(const DoctorOptions& options) {
   const Findings findings = examine(doctor::SteadyClock::now(), std::chrono::seconds(options.seconds));
-  options.as_json ? print_json(findings) : print_findings(findings);
+  options.as_json ? print_findings_as_json(findings) : print_findings(findings);
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& each) { return each.verdict == Verdict::Bad; });
   if (bad > 0)

@@ -15,7 +15,8 @@ constexpr int kWrongUse = 2;
 int main(int argc, char** argv) {
   using namespace clique::cli;
   CLI::App app(
-      "Shows the nodes, devices and settings of Clique, steers nodes, and manages the keys of clients and nodes.\n"
+      "Shows the nodes, devices and settings of Clique, steers nodes, and manages the keys of clients and "
+      "nodes.\n"
       "Exit status: 0 success, 1 failure, 2 invalid command line.",
       "clique");
   app.require_subcommand(1);

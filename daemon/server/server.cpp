@@ -299,12 +299,13 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
   worker.bind = settings_.listen.address;
   worker.encryption = settings_.encryption;
   worker.session = settings_.session;
-  Worker started{static_cast<std::uint32_t>(position),
-                 platform.name,
-                 ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
-                 UsagePage(),
-                 {},
-                 std::nullopt};
+  Worker started{
+      static_cast<std::uint32_t>(position),
+      platform.name,
+      ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
+      UsagePage(),
+      {},
+      std::nullopt};
   started.process.control().send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
   spdlog::debug("process {} starts the driver {} for a session", started.process.pid(), platform.name);
   return started;

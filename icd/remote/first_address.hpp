@@ -12,9 +12,9 @@
 namespace clique::icd {
 
 /// Calls talk(address, patience) with one address after the other, until it does not throw Unreachable.
-/// @returns what it returns. Throws Unreachable with the reason of the first address, which is the one that users
-/// mean; the others are for hosts that listen on some of their addresses only. If a daemon at one of them refuses,
-/// that is the reason.
+/// @returns what it returns. Throws Unreachable with the reason of the first address, which is the one that
+/// users mean; the others are for hosts that listen on some of their addresses only. If a daemon at one of
+/// them refuses, that is the reason.
 /// @param talk has to end by `patience`, so that an address that never answers leaves time for the others
 template <typename Talk>
 auto with_first_of(const std::vector<std::string>& addresses, std::chrono::steady_clock::time_point deadline,
@@ -38,7 +38,8 @@ auto with_first_of(const std::vector<std::string>& addresses, std::chrono::stead
 
 /// The same with the addresses of a host, which it resolves.
 template <typename Talk>
-auto with_first_address(const std::string& host, std::chrono::steady_clock::time_point deadline, Talk&& talk) {
+auto with_first_address(const std::string& host, std::chrono::steady_clock::time_point deadline,
+                        Talk&& talk) {
   return with_first_of(resolve(host, deadline), deadline, std::forward<Talk>(talk));
 }
 

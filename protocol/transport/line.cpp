@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The pause between two attempts to connect, and the time for one.
-constexpr auto kPause = 100ms;
-constexpr auto kAttempt = 2s;
+constexpr auto kReconnectPause = 100ms;
+constexpr auto kConnectTime = 2s;
 /// If a port refuses connections for this long, the process that listened there has exited.
 constexpr auto kRefusals = 1s;
 
@@ -269,7 +269,8 @@ Repair::Advice Repair::look(Line& line, Clock::time_point now, Clock::duration p
         "the connection was closed or became silent, and could not be restored within the resume timeout";
     return Advice::GiveUp;
   }
-  if (now - attempt_ < (end != Monitor::End::None ? Clock::duration(kPause) : Clock::duration(kAttempt)))
+  if (now - attempt_ <
+      (end != Monitor::End::None ? Clock::duration(kReconnectPause) : Clock::duration(kConnectTime)))
     return Advice::Wait;
   attempt_ = now;
   return Advice::Reconnect;

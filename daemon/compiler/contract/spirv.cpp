@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kMagic = 0x07230203;
+constexpr std::uint32_t kSpirvMagic = 0x07230203;
 constexpr std::size_t kHeaderWords = 5;
 
 /// Major version of clique-compiler's LLVM, which reads bitcode of its own and older versions.
@@ -52,7 +52,8 @@ bool is_spirv(std::span<const std::uint8_t> bytes) {
     std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
     return value;
   };
-  if (bytes.size() % sizeof(std::uint32_t) != 0 || words < kHeaderWords || word(0) != kMagic) return false;
+  if (bytes.size() % sizeof(std::uint32_t) != 0 || words < kHeaderWords || word(0) != kSpirvMagic)
+    return false;
   for (std::size_t at = kHeaderWords; at < words;) {
     const std::size_t count = word(at) >> 16U;
     if (count == 0 || count > words - at) return false;
