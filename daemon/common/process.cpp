@@ -18,6 +18,9 @@ namespace {
 /// before they start a program.
 constexpr rlim_t kMostDescriptors = 1U << 20U;
 
+/// In bytes. Names of nodes and clients may be longer.
+constexpr std::size_t kLongestTitle = 255;
+
 /// The memory of this process's arguments, which the kernel shows as its command line.
 std::span<char> title_memory;
 }  // namespace
@@ -47,7 +50,7 @@ void name_process(const std::string& role, std::span<char* const> arguments) {
 void set_process_title(const std::string& title) {
   if (title_memory.empty()) return;
   std::string text = protocol::printable(title, title_memory.size());
-  std::size_t length = std::min(text.size(), title_memory.size() - 1);
+  std::size_t length = std::min({text.size(), title_memory.size() - 1, kLongestTitle});
   // Not in the midst of a character.
   while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80)
     --length;
