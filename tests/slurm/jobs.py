@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Jobs of a real Slurm cluster that use the devices of their nodes: what programs see, and what is left of killed jobs.
 
-  jobs.py [--killed N] [TEST…]    kills N jobs in turn instead of 10
+  jobs.py [--killed N] [TEST…]    kills N jobs in turn instead of 7, one in each way
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import slurm
 
 CLIENT = os.environ['CLIQUE_TEST_CLIENT']
 OTHER_USER = 'games'
-killed_jobs = 10
+killed_jobs = 7
 
 
 class Jobs(unittest.TestCase):
