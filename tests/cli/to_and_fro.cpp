@@ -4,9 +4,9 @@
 //   --rounds N  how often each of the two devices uses the buffer; default: 2
 //   --thread    a second thread calls the API, too
 //   --killed    ends by SIGKILL, a second after the work
-//   --fill N    instead of all this, fills N buffers of 8 MiB on the first device, and prints how clFinish
-//   ends, and what
-//               the context's callback gets
+//   --fill N    instead, fills N buffers of 8 MiB on the first device; prints the status of clFinish, and
+//               the messages of the context's callback
+//
 // Prints what a trace must not change: properties of a queue, the answer for times, and a failure without an
 // event. Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
@@ -19,30 +19,16 @@
 #include <thread>
 #include <vector>
 
+#include "program.hpp"
+
 namespace {
+
+using program::all_devices;
+using program::check;
 
 constexpr const char* kSource =
     "kernel void add_one(global uint* numbers, uint step) { numbers[get_global_id(0)] += step; }"
     "kernel void none(void) {}";
-
-void check(cl_int status, const char* what) {
-  if (status == CL_SUCCESS) return;
-  std::printf("%s: %d\n", what, status);
-  std::exit(1);
-}
-
-std::vector<cl_device_id> all_devices() {
-  cl_uint count = 0;
-  cl_platform_id platform = nullptr;
-  std::vector<cl_device_id> devices(64);
-  if (clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || count == 0 ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 64, devices.data(), &count) != CL_SUCCESS || count == 0) {
-    std::puts("no device");
-    std::exit(3);
-  }
-  devices.resize(count);
-  return devices;
-}
 
 cl_command_queue make_queue(cl_context context, cl_device_id device) {
   cl_int status = CL_SUCCESS;

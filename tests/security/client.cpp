@@ -15,28 +15,15 @@
 #include <string_view>
 #include <vector>
 
+#include "program.hpp"
+
 namespace {
+
+using program::all_devices;
+using program::check;
 
 constexpr const char* kSource =
     "kernel void twice(global uint* data) { data[get_global_id(0)] = 2 * data[get_global_id(0)]; }";
-
-void check(cl_int status, const char* what) {
-  if (status == CL_SUCCESS) return;
-  std::printf("%s: %d\n", what, status);
-  std::exit(1);
-}
-
-cl_device_id first_device() {
-  cl_uint count = 0;
-  cl_platform_id platform = nullptr;
-  cl_device_id device = nullptr;
-  if (clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || count == 0 ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, &count) != CL_SUCCESS || count == 0) {
-    std::puts("no device");
-    std::exit(3);
-  }
-  return device;
-}
 
 void use_memory(cl_context context, cl_command_queue queue, std::size_t bytes) {
   cl_int status = CL_SUCCESS;
@@ -91,7 +78,7 @@ int main(int argc, char** argv) {
     hold = hold || busy || std::string_view(argv[i]) == "--hold";
     if (std::string_view(argv[i]) == "--bytes" && i + 1 < argc) bytes = std::strtoull(argv[++i], nullptr, 10);
   }
-  cl_device_id device = first_device();
+  cl_device_id device = all_devices().front();
   cl_int status = CL_SUCCESS;
   cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
   check(status, "clCreateContext");

@@ -1,7 +1,10 @@
 // A program whose source, names and data nobody in the network may learn, and whose results nobody may
 // change: everything that travels is marked with "secret". It computes on every device of the platform in
-// turn, so that data travels between nodes, too. Use: security_secrets ROUNDS Exit status: 0 right; 1 a call
-// failed, which is printed; 2 wrong result; 3 no device.
+// turn, so that data travels between nodes, too.
+//
+// Use: security_secrets ROUNDS
+//
+// Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
 
 #include <cstdio>
@@ -9,7 +12,12 @@
 #include <cstring>
 #include <vector>
 
+#include "program.hpp"
+
 namespace {
+
+using program::all_devices;
+using program::check;
 
 constexpr const char* kSource =
     "#include \"secret_file.h\"\n"
@@ -19,25 +27,6 @@ constexpr const char* kSource =
 /// Far more than travels among the commands.
 constexpr std::size_t kSize = 6U << 20U;
 constexpr char kData[] = "secret data that fills a buffer ";
-
-void check(cl_int status, const char* what) {
-  if (status == CL_SUCCESS) return;
-  std::printf("%s: %d\n", what, status);
-  std::exit(1);
-}
-
-std::vector<cl_device_id> all_devices() {
-  cl_uint count = 0;
-  cl_platform_id platform = nullptr;
-  std::vector<cl_device_id> devices(16);
-  if (clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || count == 0 ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices.data(), &count) != CL_SUCCESS || count == 0) {
-    std::puts("no device");
-    std::exit(3);
-  }
-  devices.resize(count);
-  return devices;
-}
 
 cl_kernel build(cl_context context) {
   cl_int status = CL_SUCCESS;

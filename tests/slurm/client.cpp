@@ -1,7 +1,10 @@
 // An ordinary OpenCL program: computes something on every device of the first platform, and checks the
-// results. Use: slurm_client [--hold] Prints the names of the devices' nodes in the devices' order, in one
-// line. With --hold it then sleeps until it is killed. Exit status: 0 right; 1 a call failed, which is
-// printed; 2 wrong result; 3 no device.
+// results.
+//
+// Use: slurm_client [--hold]
+//
+// Prints the names of the devices' nodes in the devices' order, in one line. With --hold it then sleeps until
+// it is killed. Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
 #include <unistd.h>
 
@@ -12,31 +15,15 @@
 #include <string_view>
 #include <vector>
 
+#include "program.hpp"
+
 namespace {
+
+using program::all_devices;
+using program::check;
 
 constexpr const char* kSource =
     "kernel void multiply(global uint* data, uint by) { data[get_global_id(0)] *= by; }";
-
-void check(cl_int status, const char* what) {
-  if (status == CL_SUCCESS) return;
-  std::printf("%s: %d\n", what, status);
-  std::exit(1);
-}
-
-std::vector<cl_device_id> all_devices() {
-  cl_uint count = 0;
-  cl_platform_id platform = nullptr;
-  std::vector<cl_device_id> devices;
-  if (clGetPlatformIDs(1, &platform, &count) == CL_SUCCESS && count > 0 &&
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS)
-    devices.resize(count);
-  if (devices.empty()) {
-    std::puts("no device");
-    std::exit(3);
-  }
-  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr), "clGetDeviceIDs");
-  return devices;
-}
 
 /// The node's name, which ends the driver's version: "… node NAME)".
 std::string node_of(cl_device_id device) {
