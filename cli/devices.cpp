@@ -10,8 +10,8 @@
 #include "icd/common/device_choice.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/remote/nodes.hpp"
-#include "icd/remote/properties.hpp"
 #include "protocol/printable.hpp"
+#include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::cli {
@@ -53,11 +53,13 @@ std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Nod
         OfferedDevice device;
         device.position = devices.size();
         device.node = protocol::printable(node->name());
-        device.name = protocol::printable(icd::property_text(description.properties, CL_DEVICE_NAME));
+        device.name = protocol::printable(protocol::property_text(description.properties, CL_DEVICE_NAME));
         if (node->names_devices()) device.name += " @ " + device.node;
-        device.type = type_text(icd::property_value<cl_device_type>(description.properties, CL_DEVICE_TYPE));
-        device.memory = icd::property_value<cl_ulong>(description.properties, CL_DEVICE_GLOBAL_MEM_SIZE);
-        device.uuid = icd::uuid_text(icd::property_bytes(description.properties, CL_DEVICE_UUID_KHR));
+        device.type =
+            type_text(protocol::property_value<cl_device_type>(description.properties, CL_DEVICE_TYPE));
+        device.memory = protocol::property_value<cl_ulong>(description.properties, CL_DEVICE_GLOBAL_MEM_SIZE);
+        device.uuid =
+            protocol::uuid_text(protocol::property_bytes(description.properties, CL_DEVICE_UUID_KHR));
         device.backend = protocol::printable(driver.name);
         devices.push_back(std::move(device));
       }

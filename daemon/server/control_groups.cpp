@@ -93,7 +93,7 @@ fs::path own_group() {
 
 /// Throws std::runtime_error if the group is not this daemon's to change.
 void check_delegated(const fs::path& group) {
-  // Whoever delegates a group to a daemon starts the daemon in it, and nothing else.
+  // A service manager that delegates a group starts only the daemon in it.
   if (words_of(group / "cgroup.procs") != std::vector{std::to_string(::getpid())})
     throw std::runtime_error("the daemon shares the control group " + group.string() +
                              " with other processes; a service needs Delegate=yes");

@@ -1,6 +1,6 @@
 // Control groups (version 2) for the processes of sessions, so that the kernel shares processors fairly
-// between sessions and limits what each can take of the host. They need a group that whoever started the
-// daemon has delegated to it, as systemd does with Delegate=.
+// between sessions and limits what each can take of the host. They need a group that the service
+// manager has delegated to the daemon, as systemd does with Delegate=.
 #pragma once
 
 #include <cstdint>

@@ -2,25 +2,14 @@
 
 #include <CL/cl.h>
 
-#include <algorithm>
 #include <cstring>
+
+#include "protocol/properties.hpp"
 
 namespace clique::daemon {
 
-const protocol::Bytes* property_bytes(const protocol::DeviceDescription& device, std::uint32_t name) {
-  const auto found = std::find_if(device.properties.begin(), device.properties.end(),
-                                  [name](const protocol::Property& one) { return one.name == name; });
-  return found != device.properties.end() ? &found->value : nullptr;
-}
-
-std::string text_property(const protocol::DeviceDescription& device, std::uint32_t name) {
-  const protocol::Bytes* const value = property_bytes(device, name);
-  if (value == nullptr) return {};
-  return {value->begin(), std::find(value->begin(), value->end(), 0)};
-}
-
 std::optional<std::uint64_t> number_property(const protocol::DeviceDescription& device, std::uint32_t name) {
-  const protocol::Bytes* const value = property_bytes(device, name);
+  const protocol::Bytes* const value = protocol::find_property(device.properties, name);
   if (value == nullptr) return std::nullopt;
   std::uint32_t small = 0;
   std::uint64_t large = 0;
@@ -34,7 +23,9 @@ std::optional<std::uint64_t> number_property(const protocol::DeviceDescription& 
 }
 
 std::string described_name(const protocol::DeviceDescription& device) {
-  return property_bytes(device, CL_DEVICE_NAME) != nullptr ? text_property(device, CL_DEVICE_NAME) : "?";
+  return protocol::find_property(device.properties, CL_DEVICE_NAME) != nullptr
+             ? protocol::property_text(device.properties, CL_DEVICE_NAME)
+             : "?";
 }
 
 std::vector<protocol::DeviceDescription> permitted(const Permit& permit, std::uint32_t driver,

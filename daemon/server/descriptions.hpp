@@ -11,10 +11,6 @@
 
 namespace clique::daemon {
 
-/// A property's bytes; null if the description lacks it. @param name cl_device_info
-const protocol::Bytes* property_bytes(const protocol::DeviceDescription& device, std::uint32_t name);
-/// A property that is a text; empty if the description lacks it.
-std::string text_property(const protocol::DeviceDescription& device, std::uint32_t name);
 /// A property that is a whole number of 4 or 8 bytes.
 std::optional<std::uint64_t> number_property(const protocol::DeviceDescription& device, std::uint32_t name);
 

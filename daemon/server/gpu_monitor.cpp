@@ -149,15 +149,4 @@ GpuMonitor::Readings GpuMonitor::readings() const {
   return state_->readings;
 }
 
-std::string uuid_text(const std::vector<std::uint8_t>& uuid) {
-  constexpr std::size_t kBytes = 16;
-  if (uuid.size() != kBytes) return {};
-  std::string text;
-  for (std::size_t i = 0; i < kBytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", uuid[i]);
-  }
-  return text;
-}
-
 }  // namespace clique::daemon

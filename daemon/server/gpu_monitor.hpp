@@ -30,7 +30,7 @@ class GpuMonitor {
   GpuMonitor& operator=(const GpuMonitor&) = delete;
 
   /// Begins to ask about these GPUs, unless that is under way or the last answers are recent. Does not wait.
-  /// @param uuids as NVML writes them, without the kind in front
+  /// @param uuids protocol::uuid_text(), which NVML writes after the kind
   void ask(std::vector<std::string> uuids);
   /// Whether answers are under way.
   bool asking() const;
@@ -43,9 +43,5 @@ class GpuMonitor {
   bool started_ = false;
   std::chrono::steady_clock::time_point asked_;
 };
-
-/// A CL_DEVICE_UUID_KHR as NVML writes it, without the kind in front: 8-4-4-4-12 hexadecimal digits. Empty if
-/// it has another size than 16 bytes.
-std::string uuid_text(const std::vector<std::uint8_t>& uuid);
 
 }  // namespace clique::daemon

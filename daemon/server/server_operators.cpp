@@ -7,6 +7,7 @@
 #include "daemon/server/descriptions.hpp"
 #include "daemon/server/server.hpp"
 #include "protocol/printable.hpp"
+#include "protocol/properties.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
@@ -263,10 +264,10 @@ std::vector<protocol::DeviceStatus> Server::devices_for(const Permit& permit) co
       protocol::DeviceStatus status = device_status(platform);
       status.name = described_name(device);
       status.type = number_property(device, CL_DEVICE_TYPE).value_or(0);
-      status.driver_version = text_property(device, CL_DRIVER_VERSION);
+      status.driver_version = protocol::property_text(device.properties, CL_DRIVER_VERSION);
       status.memory_total = number_property(device, CL_DEVICE_GLOBAL_MEM_SIZE).value_or(protocol::kUnknown);
-      const protocol::Bytes* const uuid = property_bytes(device, CL_DEVICE_UUID_KHR);
-      const auto reading = uuid != nullptr ? readings.find(uuid_text(*uuid)) : readings.end();
+      const auto reading =
+          readings.find(protocol::uuid_text(protocol::property_bytes(device.properties, CL_DEVICE_UUID_KHR)));
       if (reading != readings.end()) {
         // NVML counts what the driver itself needs as well, so its total is that of the free memory.
         if (reading->second.memory_total != protocol::kUnknown)
@@ -292,9 +293,9 @@ std::vector<std::string> Server::gpus() const {
   std::vector<std::string> result;
   for (const protocol::Driver& driver : drivers_)
     for (const protocol::DeviceDescription& device : driver.devices) {
-      const protocol::Bytes* const uuid = property_bytes(device, CL_DEVICE_UUID_KHR);
-      if (uuid != nullptr && number_property(device, CL_DEVICE_VENDOR_ID) == kNvidia)
-        result.push_back(uuid_text(*uuid));
+      std::string uuid = protocol::uuid_text(protocol::property_bytes(device.properties, CL_DEVICE_UUID_KHR));
+      if (!uuid.empty() && number_property(device, CL_DEVICE_VENDOR_ID) == kNvidia)
+        result.push_back(std::move(uuid));
     }
   return result;
 }

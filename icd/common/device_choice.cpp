@@ -11,8 +11,6 @@ namespace clique::icd {
 
 namespace {
 
-constexpr std::size_t kUuidBytes = 16;
-
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -40,18 +38,6 @@ std::vector<std::size_t> matches(std::span<const DeviceNames> devices, std::stri
 }
 
 }  // namespace
-
-std::string uuid_text(std::span<const std::byte> uuid) {
-  if (uuid.size() != kUuidBytes) return {};
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < kUuidBytes; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = std::to_integer<unsigned>(uuid[i]);
-    text += {kDigits[byte >> 4U], kDigits[byte & 15U]};
-  }
-  return text;
-}
 
 DeviceChoice choose_devices(std::span<const DeviceNames> devices, std::string_view choice) {
   DeviceChoice result;

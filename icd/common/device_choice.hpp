@@ -12,11 +12,8 @@ namespace clique::icd {
 struct DeviceNames {
   std::string device;
   std::string node;
-  std::string uuid = {};  ///< uuid_text(); empty: it has none
+  std::string uuid = {};  ///< protocol::uuid_text(); empty: it has none
 };
-
-/// CL_DEVICE_UUID_KHR as it is written: 01234567-89ab-cdef-0123-456789abcdef. Empty if it has another size.
-std::string uuid_text(std::span<const std::byte> uuid);
 
 struct DeviceChoice {
   std::vector<std::size_t> positions;  ///< each once, in the order of the choice

@@ -12,11 +12,11 @@
 #include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/first_address.hpp"
-#include "icd/remote/properties.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "icd/remote/trust.hpp"
 #include "icd/remote/unreachable_nodes.hpp"
+#include "protocol/properties.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/endpoint.hpp"
 
@@ -280,7 +280,7 @@ std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settin
     drivers.reserve(links.size());
     for (const auto& link : links)
       drivers.push_back({link->endpoint().driver, link->attached().devices,
-                         property_text(link->attached().platform, CL_PLATFORM_NAME)});
+                         protocol::property_text(link->attached().platform, CL_PLATFORM_NAME)});
     const std::string name = links[0]->endpoint().node;
     auto once = std::make_shared<std::vector<std::unique_ptr<Link>>>(std::move(links));
     return std::make_unique<Node>(

@@ -1,6 +1,5 @@
-// What a trace of Clique contains: the categories of its slices, and the names of the facts about them.
-// `clique trace
-// --summary` reads what the library writes.
+// What a trace of Clique contains: the categories of its slices, and the names of the facts about them. The
+// library writes them, and `clique trace --summary` reads them.
 #pragma once
 
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "protocol/digest.hpp"
+#include "protocol/properties.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -61,12 +62,6 @@ std::string driver_name(cl_platform_id platform) {
   return same == 0 ? name : name + " #" + std::to_string(same + 1);
 }
 
-const protocol::Property* property_of(const protocol::DeviceDescription& device, cl_device_info name) {
-  const auto found = std::find_if(device.properties.begin(), device.properties.end(),
-                                  [name](const auto& property) { return property.name == name; });
-  return found != device.properties.end() ? &*found : nullptr;
-}
-
 template <typename T>
 void add_value(protocol::DeviceDescription& device, cl_device_info name, const T& value) {
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(&value);
@@ -111,16 +106,15 @@ std::map<cl_device_id, Uuid> device_uuids(cl_platform_id platform, const std::st
 void set_uuid(protocol::DeviceDescription& device, const Uuid& uuid) {
   std::erase_if(device.properties, [](const auto& property) { return property.name == CL_DEVICE_UUID_KHR; });
   add_value(device, CL_DEVICE_UUID_KHR, uuid);
-  if (property_of(device, CL_DRIVER_UUID_KHR) == nullptr) {
+  if (protocol::find_property(device.properties, CL_DRIVER_UUID_KHR) == nullptr) {
     const auto text = [&device](cl_device_info name) {
-      const protocol::Property* const property = property_of(device, name);
-      return property != nullptr ? std::string(property->value.begin(), property->value.end())
-                                 : std::string();
+      const protocol::Bytes* const value = protocol::find_property(device.properties, name);
+      return value != nullptr ? std::string(value->begin(), value->end()) : std::string();
     };
     add_value(device, CL_DRIVER_UUID_KHR,
               uuid_of({"driver", text(CL_DEVICE_VERSION), text(CL_DRIVER_VERSION)}));
   }
-  if (property_of(device, CL_DEVICE_LUID_VALID_KHR) != nullptr) return;
+  if (protocol::find_property(device.properties, CL_DEVICE_LUID_VALID_KHR) != nullptr) return;
   add_value(device, CL_DEVICE_LUID_VALID_KHR, cl_bool{CL_FALSE});
   add_value(device, CL_DEVICE_LUID_KHR, std::array<cl_uchar, CL_LUID_SIZE_KHR>{});
   add_value(device, CL_DEVICE_NODE_MASK_KHR, cl_uint{0});

@@ -16,6 +16,7 @@
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
 #include "icd/trace/trace.hpp"
+#include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {
@@ -58,8 +59,9 @@ std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
   std::vector<DeviceNames> names;
   names.reserve(all.size());
   for (const Ref<Device>& device : all)
-    names.push_back({device->text(CL_DEVICE_NAME), device->worker().node().name(),
-                     uuid_text(device->property(CL_DEVICE_UUID_KHR).value_or(std::span<const std::byte>()))});
+    names.push_back(
+        {device->text(CL_DEVICE_NAME), device->worker().node().name(),
+         protocol::uuid_text(device->property(CL_DEVICE_UUID_KHR).value_or(std::span<const std::byte>()))});
   const DeviceChoice choice_made = choose_devices(names, choice);
   for (const std::string& entry : choice_made.unmatched)
     say("CLIQUE_DEVICES: none of the " + std::to_string(all.size()) + " devices matches \"" + entry + "\"");

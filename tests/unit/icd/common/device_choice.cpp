@@ -39,14 +39,6 @@ TEST_F(DeviceChoiceTest, UuidsAreNotDivided) {
   EXPECT_EQ((Positions{}), chosen("0a000000-"));
 }
 
-TEST(UuidText, HasTheUsualForm) {
-  std::vector<std::byte> uuid;
-  for (unsigned i = 0; i < 16; ++i) uuid.push_back(static_cast<std::byte>(i * 17));
-  EXPECT_EQ(uuid_text(uuid), "00112233-4455-6677-8899-aabbccddeeff");
-  uuid.pop_back();
-  EXPECT_EQ(uuid_text(uuid), "");
-}
-
 TEST_F(DeviceChoiceTest, DevicesAreChosenOnce) {
   EXPECT_EQ((Positions{1, 0, 2}), chosen("1,h200,beta,1"));
 }
