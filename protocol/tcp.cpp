@@ -19,4 +19,11 @@ void notice_lost_host(int socket, std::chrono::seconds interval, int probes,
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
+std::chrono::microseconds round_trip(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::chrono::microseconds(0);
+  return std::chrono::microseconds(info.tcpi_rtt);
+}
+
 }  // namespace clique::protocol

@@ -10,4 +10,7 @@ namespace clique::protocol {
 void notice_lost_host(int socket, std::chrono::seconds interval, int probes,
                       std::chrono::milliseconds silence);
 
+/// The round trip of a connection, as the system measures it; 0: unknown.
+std::chrono::microseconds round_trip(int socket);
+
 }  // namespace clique::protocol

@@ -11,4 +11,9 @@ namespace clique {
   throw std::system_error(errno, std::generic_category(), call);
 }
 
+/// What an errno means.
+inline std::string error_text(int error) {
+  return std::generic_category().message(error);
+}
+
 }  // namespace clique

@@ -73,7 +73,7 @@ struct Notice {
     Taken = 0,  ///< the client `text` (for logs) has got its address, and has to attach within kAttachSeconds
     HungUp = 1,  ///< the client has left the daemon: if it has not attached by now, it never will
     Stop = 2,    ///< the session has to end, for the reason `text`
-    Stream = 3,  ///< a connection for large transfers, which comes with the notice, has sent `request`
+    Stream = 3,  ///< a connection, which comes with the notice, is for a stream and has sent `request`
     Usage = 4  ///< the worker has to keep the memory of a UsagePage, which comes with the notice, up to date
   };
   Kind kind = Kind::Taken;

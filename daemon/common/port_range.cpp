@@ -14,20 +14,22 @@ std::uint16_t parse_port(std::string_view text) {
 }
 
 PortRange parse_ports(std::string_view text) {
-  if (text.empty()) return {};
+  if (text == "none") return {};
+  if (text == "any") return kAnyPort;
   const auto dash = text.find('-');
   if (dash == std::string_view::npos)
     throw std::invalid_argument("'" + std::string(text) +
-                                "' is not a range of ports; write FIRST-LAST, such as 7900-7999");
+                                "' is not a range of ports; write FIRST-LAST, such as 7900-7999, or any, or none");
   const PortRange range{parse_port(text.substr(0, dash)), parse_port(text.substr(dash + 1))};
-  if (range.any() || range.last < range.first)
+  if (range.first == 0 || range.last < range.first)
     throw std::invalid_argument("'" + std::string(text) +
                                 "' is an empty range of ports; write FIRST-LAST, such as 7900-7999");
   return range;
 }
 
 std::string to_text(const PortRange& ports) {
-  return ports.any() ? "" : std::to_string(ports.first) + "-" + std::to_string(ports.last);
+  if (ports.none()) return "none";
+  return ports.any() ? "any" : std::to_string(ports.first) + "-" + std::to_string(ports.last);
 }
 
 }  // namespace clique::daemon

@@ -53,6 +53,7 @@ int run_embedded(const ControlChannel& control) {
       options.kind = platform.kind;
       options.platform = platform.index;
       options.session.node = host_name();
+      options.session.ports = kAnyPort;
       children.push_back(ChildProcess::start_worker(options));
     }
     for (std::uint32_t driver = 0; driver < children.size(); ++driver) {

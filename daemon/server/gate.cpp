@@ -186,10 +186,10 @@ void Gate::read_request(Connections::iterator connection, std::vector<StreamVisi
   std::copy(guest.request.begin(), guest.request.end(), visit.request.begin());
   const auto worker = protocol::StreamRequest::worker_of(visit.request);
   if (!worker) {
-    drop(connection, "speaks neither TLS nor this version of the protocol of large transfers");
+    drop(connection, "speaks neither TLS nor this version of the protocol of streams");
     return;
   }
-  spdlog::trace("connection {} is for large transfers", connection->first);
+  spdlog::trace("connection {} is for a worker", connection->first);
   visit.worker = *worker;
   visit.socket = std::move(guest.socket);
   visit.address = std::move(guest.address);

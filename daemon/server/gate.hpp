@@ -43,7 +43,7 @@ struct Greeting {
   protocol::Steer steer = {};  ///< if hello.wish is Steer
 };
 
-/// A connection for large transfers, which is for a worker. Nobody knows yet who made it.
+/// A connection that is for a worker. Nobody knows yet who made it.
 struct StreamVisit {
   Fd socket;
   std::string address;  ///< ADDRESS:PORT of the other end

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -385,19 +386,22 @@ void Server::hand_over(StreamVisit&& visit) {
   });
   Notice notice{Notice::Kind::Stream, visit.address};
   notice.request.assign(visit.request.begin(), visit.request.end());
-  // In both cases the connection is closed, and whoever made it tries again if it still needs it.
-  if (worker == taken_.end())
-    warn_limited(strangers_, fmt::format("closed a connection for large transfers of {}: no session of this "
-                                         "node has its number; it may have ended",
+  // In all cases the connection is closed, and whoever made it tries again if it still needs it.
+  if (worker == taken_.end()) {
+    // The buffer of a new connection has room for this.
+    static_cast<void>(::send(visit.socket.get(), protocol::StreamAnswer::kNoSuchWorker.data(),
+                             protocol::StreamAnswer::kNoSuchWorker.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+    warn_limited(strangers_, fmt::format("closed a connection of {}: no session of this node has its number; it "
+                                         "may have ended",
                                          visit.address));
-  else if (!worker->process.control().send(notice, visit.socket.get()))
+  } else if (!worker->process.control().send(notice, visit.socket.get())) {
     warn_limited(strangers_,
-                 fmt::format("closed a connection for large transfers of {}: the worker of {} does "
-                             "not take it",
-                             visit.address, worker->client));
-  else
-    spdlog::trace("session {}: process {} gets a connection for large transfers of {}", worker->session,
-                  worker->process.pid(), visit.address);
+                 fmt::format("closed a connection of {}: the worker of {} does not take it", visit.address,
+                             worker->client));
+  } else {
+    spdlog::trace("session {}: process {} gets a connection of {}", worker->session, worker->process.pid(),
+                  visit.address);
+  }
 }
 
 void Server::greet(Greeting&& greeting) {

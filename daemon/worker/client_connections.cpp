@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "daemon/common/log.hpp"
 
@@ -18,6 +21,12 @@ namespace {
 /// How long to wait for a client whose side closed a connection: its process has ended, or it has given the
 /// connection up and is about to make another.
 constexpr std::chrono::milliseconds kPatienceWithClosed{10'000};
+
+/// Identifies the file behind a descriptor; 0 if it is closed.
+ino_t identity(int descriptor) {
+  struct stat status{};
+  return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
 
 zmq::socket_t make_monitor(zmq::context_t& context, zmq::socket_ref socket, const std::string& name) {
   const std::string endpoint = "inproc://monitor-" + name;
@@ -78,11 +87,18 @@ ClientConnections::ClientConnections(zmq::context_t& context, zmq::socket_ref co
 void ClientConnections::watch(bool resumable, const std::string& client) {
   resumable_ = resumable;
   client_ = client;
-  watch_.emplace(resumable ? patience_ : std::chrono::milliseconds(0));
+  std::function<void()> pulse;
+  if (line_) pulse = [line = line_] { line->pulse(); };
+  watch_.emplace(resumable ? patience_ : std::chrono::milliseconds(0), std::move(pulse));
   resumed();
 }
 
 ClientConnections::Loss ClientConnections::look() {
+  if (line_) {
+    if (!line_was_up_ || !line_->broken()) return Loss::None;
+    line_was_up_ = false;
+    return line_->closed_there() ? Loss::Closed : Loss::Broken;
+  }
   Loss loss = Loss::None;
   for (Connection* connection : {&commands, &reports}) {
     if (!connection->lost()) continue;
@@ -104,10 +120,19 @@ void ClientConnections::wait(Loss loss) {
 }
 
 void ClientConnections::resumed() {
-  if (!commands.up() || !reports.up()) return;
+  if (!up()) return;
   if (away_until_) spdlog::info("{} is back", client_);
   away_until_.reset();
-  watch_->set({commands.descriptor(), reports.descriptor()});
+  if (line_) {
+    line_was_up_ = true;
+    watch_->set([line = line_] { return line->hung_up(); });
+    return;
+  }
+  // ZeroMQ, which owns the descriptors, closes them when the connections are lost. They may become others' then.
+  const std::array<int, 2> sockets{commands.descriptor(), reports.descriptor()};
+  watch_->set([sockets, of_commands = identity(sockets[0]), of_reports = identity(sockets[1])] {
+    return identity(sockets[0]) != of_commands || identity(sockets[1]) != of_reports;
+  });
 }
 
 }  // namespace clique::daemon

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "daemon/worker/watchdog.hpp"
 #include "protocol/fd.hpp"
+#include "protocol/streams/batch_line.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::daemon {
@@ -39,7 +41,8 @@ class Connection {
   Fd kept_;  // the same connection, which tells how it ended
 };
 
-/// The client's two connections: for how long they may be gone. Main thread.
+/// The client's two connections over ZeroMQ, or the one that carries its line: for how long they may be gone.
+/// Main thread.
 class ClientConnections {
  public:
   using Clock = std::chrono::steady_clock;
@@ -50,6 +53,11 @@ class ClientConnections {
 
   Connection commands;
   Connection reports;
+
+  /// The client uses this line instead of the two connections.
+  void use(std::shared_ptr<protocol::BatchLine> line) { line_ = std::move(line); }
+  /// The line, or null.
+  const std::shared_ptr<protocol::BatchLine>& line() const { return line_; }
 
   /// From now on the process ends soon after the connections have been gone for too long, even while the main
   /// thread is busy. Both are up.
@@ -70,7 +78,11 @@ class ClientConnections {
   bool overdue(Clock::time_point now) const { return away_until_ && now > *away_until_; }
 
  private:
+  bool up() const { return line_ ? line_->connected() : commands.up() && reports.up(); }
+
   const std::chrono::milliseconds patience_;
+  std::shared_ptr<protocol::BatchLine> line_;
+  bool line_was_up_ = false;
   bool resumable_ = false;
   std::string client_;  // for logs
   std::optional<ConnectionWatch> watch_;

@@ -22,18 +22,15 @@ ClientLines::ClientLines(zmq::socket_t socket, Admission& admission, ClientConne
 bool ClientLines::receive() {
   // Commands that arrive before both connections are attached wait in the socket.
   if (attached() && !open_) return false;
+  if (line_) return receive_line();
   protocol::Incoming incoming;
-  int count = 0;
-  for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
+  int batches = 0;
+  for (; batches < kBatchesPerTurn && protocol::receive(socket_, incoming); ++batches) {
     surroundings_.waiting.count(incoming);
     from_network_.add(bytes_of(incoming));
     if (open_ && incoming.routing_id == commands_.routing_id()) {
-      if (shared_) {
-        from_socket_.push_back(std::move(incoming));
-      } else {
-        dispatcher_.handle_commands(incoming);
-        this->count(commands_, incoming);
-      }
+      if (!shared_) count(commands_, incoming);
+      take_commands(std::move(incoming));
     } else if (const auto bulk = bulk_ids_.find(incoming.routing_id); bulk != bulk_ids_.end()) {
       receive_bulk(bulk->second, std::move(incoming));
     } else if (open_) {
@@ -47,7 +44,25 @@ bool ClientLines::receive() {
       return true;
     }
   }
-  return count > 0;
+  return batches > 0;
+}
+
+bool ClientLines::receive_line() {
+  protocol::Incoming incoming;
+  int batches = 0;
+  for (; batches < kBatchesPerTurn && line_->receive(incoming); ++batches) {
+    surroundings_.waiting.count(incoming);
+    from_network_.add(bytes_of(incoming));
+    take_commands(std::move(incoming));
+  }
+  return batches > 0;
+}
+
+void ClientLines::take_commands(protocol::Incoming&& incoming) {
+  if (shared_)
+    from_socket_.push_back(std::move(incoming));
+  else
+    dispatcher_.handle_commands(incoming);
 }
 
 bool ClientLines::receive_shared() {

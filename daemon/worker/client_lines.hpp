@@ -14,16 +14,17 @@
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/inward_line.hpp"
 #include "daemon/worker/traffic.hpp"
-#include "protocol/transport/line.hpp"
+#include "protocol/streams/batch_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
 namespace clique::daemon {
 
 class Segments;
 class WorkerStreams;
 
-/// What the client sends: commands, through its commands connection or shared memory, and large transfers,
-/// through lines of their own on the same socket. Also the route for what is pushed to the client. Main
+/// What the client sends: commands, through its line, its commands connection over ZeroMQ or shared memory, and
+/// large transfers over ZeroMQ, through lines of their own on the same socket. Also the route for what is pushed to the client. Main
 /// thread, unless a function says otherwise.
 class ClientLines final : public PeerLinks::ClientLink {
  public:
@@ -40,8 +41,13 @@ class ClientLines final : public PeerLinks::ClientLink {
   /// From now on large transfers to the client go through streams if it has any.
   void use(WorkerStreams& streams) { streams_ = &streams; }
 
-  /// Whether the client has attached its commands connection.
-  bool attached() const { return !commands_.routing_id().empty(); }
+  /// Before open(): the client sends through this line, instead of the socket.
+  void use(std::shared_ptr<protocol::BatchLine> line) { line_ = std::move(line); }
+  /// The line, or null.
+  const std::shared_ptr<protocol::BatchLine>& line() const { return line_; }
+
+  /// Whether the client has attached its line or its commands connection.
+  bool attached() const { return line_ || !commands_.routing_id().empty(); }
   /// Both connections are attached: from now on commands are handled.
   void open() { open_ = true; }
 
@@ -49,7 +55,7 @@ class ClientLines final : public PeerLinks::ClientLink {
   /// Whether batches are due that have to come through the socket before what is in the shared memory.
   bool waits_for_socket() const { return due_from_socket_ > 0; }
 
-  /// Handles what has come through the socket, up to a limit. @returns whether there was anything.
+  /// Handles what has come through the line or the socket, up to a limit. @returns whether there was anything.
   bool receive();
   /// Handles what has come through the shared memory, up to a limit. @returns whether there was anything.
   bool receive_shared();
@@ -79,6 +85,9 @@ class ClientLines final : public PeerLinks::ClientLink {
     protocol::LineSender sender;
   };
 
+  /// A batch of commands that has come through the line or the socket.
+  void take_commands(protocol::Incoming&& incoming);
+  bool receive_line();
   void attach_line(const protocol::Incoming& incoming);
   /// Whether the message is about a line for large transfers that this session has.
   bool knows_bulk(const protocol::AttachLine& message) const;
@@ -98,6 +107,7 @@ class ClientLines final : public PeerLinks::ClientLink {
   protocol::BatchReader reader_;
   bool open_ = false;
 
+  std::shared_ptr<protocol::BatchLine> line_;
   InwardLine commands_;
   std::map<protocol::LineId, InwardLine> uplinks_;
   std::map<protocol::LineId, OutwardLine> downlinks_;

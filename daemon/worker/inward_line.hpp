@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/transport/line.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
 namespace clique::daemon {
 

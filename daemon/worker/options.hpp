@@ -18,7 +18,7 @@ enum class Encryption : std::uint8_t { None, All };
 
 /// The settings of cliqued that hold for each of its sessions.
 struct SessionOptions {
-  PortRange ports;                         ///< for the worker's three sockets
+  PortRange ports;                         ///< for the worker's three ZeroMQ sockets
   std::chrono::seconds kernel_timeout{0};  ///< how long a kernel may run; 0: no limit
   std::chrono::seconds resume_timeout{0};  ///< how long a client may be cut off; 0: not at all
   std::uint64_t memory = 0;  ///< bytes in buffers and images on each driver's devices; 0: no limit

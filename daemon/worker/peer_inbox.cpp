@@ -1,6 +1,10 @@
 #include "daemon/worker/peer_inbox.hpp"
 
+#include <poll.h>
+#include <sys/epoll.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace clique::daemon {
 
@@ -12,7 +16,41 @@ PeerInbox::PeerInbox(zmq::socket_t socket, Admission& admission, Dispatcher& dis
       waiting_(waiting),
       acknowledge_(acknowledge) {}
 
+void PeerInbox::accept(Fd connection, const protocol::StreamRequest& request,
+                       std::span<const std::uint8_t> secret) {
+  if (!streams_.contains(request.line) && streams_.size() >= kMaxLines)
+    throw protocol::DecodeError("the session has too many peers");
+  const auto [line, added] = streams_.try_emplace(request.line);
+  if (added) {
+    line->second.set_resumable(acknowledge_ == InwardLine::Acknowledge::Yes);
+    arrivals_.watch(line->second.descriptor(), EPOLLIN);
+  }
+  line->second.accept(std::move(connection), request, secret);
+}
+
+bool PeerInbox::receive_streams() {
+  pollfd arrivals{arrivals_.fd(), POLLIN, 0};
+  if (streams_.empty() || ::poll(&arrivals, 1, 0) <= 0) return false;
+  int count = 0;
+  protocol::Incoming incoming;
+  for (auto& [id, line] : streams_)
+    for (int turn = 0; turn < kBatchesPerTurn && line.receive(incoming); ++turn, ++count) {
+      waiting_.count(incoming);
+      received_.add(bytes_of(incoming));
+      handle(std::move(incoming));
+    }
+  return count > 0;
+}
+
+void PeerInbox::handle(protocol::Incoming&& incoming) {
+  if (incoming.frames.empty())
+    dispatcher_.handle_peer(incoming);
+  else
+    dispatcher_.queue_part(std::move(incoming), Dispatcher::Sender::Peer);
+}
+
 bool PeerInbox::receive() {
+  const bool any = receive_streams();
   protocol::Incoming incoming;
   int count = 0;
   for (; count < kBatchesPerTurn && protocol::receive(socket_, incoming); ++count) {
@@ -24,13 +62,9 @@ bool PeerInbox::receive() {
       continue;
     }
     lines_[peer->second].count(socket_, incoming, acknowledge_);
-    if (incoming.frames.empty()) {
-      dispatcher_.handle_peer(incoming);
-    } else {
-      dispatcher_.queue_part(std::move(incoming), Dispatcher::Sender::Peer);
-    }
+    handle(std::move(incoming));
   }
-  return count > 0;
+  return any || count > 0;
 }
 
 void PeerInbox::attach(const protocol::Incoming& incoming) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,14 @@
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/inward_line.hpp"
 #include "daemon/worker/traffic.hpp"
+#include "protocol/streams/batch_line.hpp"
+#include "protocol/streams/readiness.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
 
-/// What the client's other workers send: through lines on the peers socket, and through shared memory. Main
-/// thread.
+/// What the client's other workers send: through lines over streams or on the peers socket, and through shared
+/// memory. Main thread.
 class PeerInbox {
  public:
   /// @param socket the ROUTER for peers
@@ -27,11 +30,16 @@ class PeerInbox {
   /// A worker on this host sends through this memory, too.
   void add(std::shared_ptr<protocol::SharedMemory> memory) { shared_.push_back(std::move(memory)); }
 
-  zmq::socket_ref socket() { return socket_; }
-  /// Whether any worker has attached to the socket.
-  bool attached() const { return !lines_.empty(); }
+  /// A connection that carries one of the lines, whose request is authentic. Throws DecodeError.
+  void accept(Fd connection, const protocol::StreamRequest& request, std::span<const std::uint8_t> secret);
 
-  /// Handles what has come through the socket, up to a limit. @returns whether there was anything.
+  zmq::socket_ref socket() { return socket_; }
+  /// Readable when something has come through a stream.
+  int descriptor() const { return arrivals_.fd(); }
+  /// Whether any worker has attached to the socket, or has a stream.
+  bool attached() const { return !lines_.empty() || !streams_.empty(); }
+
+  /// Handles what has come through streams and the socket, up to a limit. @returns whether there was anything.
   bool receive();
   /// Handles what has come through shared memory, up to a limit. @returns whether there was anything.
   bool receive_shared();
@@ -44,13 +52,17 @@ class PeerInbox {
   std::uint64_t received() const { return received_.value(); }
 
  private:
+  bool receive_streams();
   void attach(const protocol::Incoming& incoming);
+  void handle(protocol::Incoming&& incoming);
 
   zmq::socket_t socket_;
   Admission& admission_;
   Dispatcher& dispatcher_;
   WaitingData& waiting_;
   const InwardLine::Acknowledge acknowledge_;
+  std::map<protocol::LineId, protocol::BatchLine> streams_;
+  protocol::Readiness arrivals_;
   std::map<protocol::LineId, InwardLine> lines_;
   std::map<std::string, protocol::LineId> ids_;  // by routing id
   std::set<std::string> former_ids_;             // of connections that were replaced or came too late

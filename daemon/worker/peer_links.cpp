@@ -4,7 +4,9 @@
 #include <random>
 
 #include "daemon/worker/errors.hpp"
+#include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/endpoint.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
 namespace clique::daemon {
 
@@ -19,31 +21,39 @@ std::uint64_t random_id() {
 }
 
 void PeerLinks::connect(const protocol::ConnectPeer& message) {
-  if (!protocol::is_tcp_endpoint(message.endpoint))
-    throw RuleBroken("endpoint '" + message.endpoint + "' of peer " + std::to_string(message.peer) +
-                     " is not tcp://HOST:PORT");
   Link link{.endpoint = message.endpoint, .pass = message.pass};
-  add_line(link);
-  if (!message.streams.empty()) {
-    protocol::StreamTarget target{.endpoint = message.daemon,
-                                  .role = protocol::StreamRequest::Role::Peer,
-                                  .secret = message.pass.stream_key,
-                                  .encrypt = message.pass.encrypts()};
-    if (!protocol::is_tcp_endpoint(target.endpoint) || message.streams.size() != target.worker.size())
-      throw RuleBroken("daemon '" + message.daemon + "' of peer " + std::to_string(message.peer) +
-                       " is not tcp://HOST:PORT, or its address for streams does not have " +
-                       std::to_string(target.worker.size()) + " bytes");
-    std::copy(message.streams.begin(), message.streams.end(), target.worker.begin());
-    link.streams = std::make_unique<PeerStreams>(patience_, std::move(target));
+  if (message.streams.empty()) {
+    if (!protocol::is_tcp_endpoint(message.endpoint))
+      throw RuleBroken("endpoint '" + message.endpoint + "' of peer " + std::to_string(message.peer) +
+                       " is not tcp://HOST:PORT");
+    add_line(link);
+  } else {
+    add_streams(link, message);
   }
   const std::lock_guard lock(mutex_);
   links_.insert_or_assign(message.peer, std::move(link));
 }
 
-void PeerLinks::add_line(Link& link) {
+void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
+  protocol::StreamTarget target{.endpoint = message.daemon,
+                                .role = protocol::StreamRequest::Role::Peer,
+                                .secret = message.pass.stream_key,
+                                .encrypt = message.pass.encrypts()};
+  if (!protocol::is_tcp_endpoint(target.endpoint) || message.streams.size() != target.worker.size())
+    throw RuleBroken("daemon '" + message.daemon + "' of peer " + std::to_string(message.peer) +
+                     " is not tcp://HOST:PORT, or its address for streams does not have " +
+                     std::to_string(target.worker.size()) + " bytes");
+  std::copy(message.streams.begin(), message.streams.end(), target.worker.begin());
   // The receiver distinguishes its peers' lines by their ids.
-  auto line = std::make_unique<protocol::Line>(context_, link.endpoint, link.pass, random_id(),
-                                               protocol::Line::Direction::Outward);
+  auto line = std::make_unique<protocol::StreamLine>(target, random_id(), protocol::StreamLine::Use{});
+  line->set_resumable(patience_.count() > 0);
+  link.lines.push_back({std::move(line)});
+  link.streams = std::make_unique<PeerStreams>(patience_, std::move(target));
+}
+
+void PeerLinks::add_line(Link& link) {
+  auto line = std::make_unique<protocol::ZmqLine>(context_, link.endpoint, link.pass, random_id(),
+                                                  protocol::ZmqLine::Direction::Outward);
   line->set_resumable(patience_.count() > 0);
   link.lines.push_back({std::move(line)});
 }
@@ -146,7 +156,7 @@ void PeerLinks::send_batch(Link& link) {
   if (try_shared(link)) return;
   if (!link.gone) sent_.add(bytes_of(batch_));
   with_lines(link, [&] {
-    if (batch_.payloads().empty() || batch_.payloads().front().bytes.size() < kLarge) {
+    if (link.streams || batch_.payloads().empty() || batch_.payloads().front().bytes.size() < kLarge) {
       link.lines.front().line->send(batch_);
       return;
     }

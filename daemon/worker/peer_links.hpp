@@ -15,6 +15,7 @@
 #include "protocol/messages/transfers.hpp"
 #include "protocol/streams/stream_set.hpp"
 #include "protocol/transport/line.hpp"
+#include "protocol/transport/repair.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
 namespace clique::daemon {
@@ -46,8 +47,8 @@ class PeerLinks {
   PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience)
       : context_(context), patience_(patience) {}
 
-  /// Opens a link and attaches to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and
-  /// zmq::error_t if it cannot be used.
+  /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and zmq::error_t if it
+  /// cannot be used.
   void connect(const protocol::ConnectPeer& message);
   /// From now on messages to the peer go through this memory if there is room.
   void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);
@@ -158,16 +159,19 @@ class PeerLinks {
   struct Link {
     std::string endpoint;
     protocol::Pass pass;
-    std::vector<Tended> lines = {};  ///< at least one; large messages go through all of them in turn
+    /// At least one. Without streams, large messages go through all of them in turn.
+    std::vector<Tended> lines = {};
     std::size_t next = 0;
     bool gone = false;
     std::shared_ptr<protocol::SharedMemory> shared = nullptr;
-    std::unique_ptr<PeerStreams> streams = nullptr;  ///< null: large messages go through the lines
+    std::unique_ptr<PeerStreams> streams = nullptr;  ///< for large messages; null: the lines are over ZeroMQ
     bool long_way() const { return lines.front().line->round_trip() > protocol::kLongWay; }
     /// Whether messages can go through shared memory.
     bool shares() const { return shared && !gone; }
   };
+  /// Adds a line over ZeroMQ.
   void add_line(Link& link);
+  void add_streams(Link& link, const protocol::ConnectPeer& message);
   void send_batch(Link& link);
   bool try_shared(Link& link);
   /// Sends a large part through streams if they are the way to the peer. @returns whether it did

@@ -20,12 +20,13 @@ constexpr auto kPause = 20us;
 Reporter::Reporter(zmq::socket_t socket, PrintCapture& prints, Tasks& tasks, WaitingData& waiting)
     : socket_(std::move(socket)), tasks_(tasks), waiting_(waiting), prints_(prints) {}
 
-void Reporter::open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
-                    const protocol::Attached& first) {
+void Reporter::open(std::shared_ptr<protocol::BatchLine> line, std::string client,
+                    std::shared_ptr<protocol::SharedMemory> shared, const protocol::Attached& first) {
+  stream_ = std::move(line);
   client_ = std::move(client);
   shared_ = std::move(shared);
-  descriptor_ = socket_.get(zmq::sockopt::fd);
-  resumable_ = !shared_ && first.resume_ms > 0;
+  if (!stream_) descriptor_ = socket_.get(zmq::sockopt::fd);
+  resumable_ = !stream_ && !shared_ && first.resume_ms > 0;
   if (!resumable_) line_.keep_nothing();
   outgoing_.add(first);
   {
@@ -60,9 +61,13 @@ bool Reporter::send() {
     }
     if (sent == Sent::RingFull || !shared_->try_send_elsewhere()) return false;
   }
-  // The session notices when the client is gone.
-  line_.send(socket_, outgoing_, client_);
   to_network_.add(bytes);
+  // The session notices when the client is gone.
+  if (stream_) {
+    stream_->send(outgoing_);
+    return true;
+  }
+  line_.send(socket_, outgoing_, client_);
   // Reading the events resets the descriptor, so the main thread has to be told in another way.
   if (resumable_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0 && !news_.exchange(true))
     tasks_.post([] {});
@@ -122,6 +127,13 @@ bool Reporter::hear(const protocol::Incoming& incoming) {
 }
 
 void Reporter::hear() {
+  if (stream_ && !shared_) {
+    try {
+      stream_->listen();
+    } catch (const std::exception&) {
+      // The main thread meets the same error when it receives.
+    }
+  }
   if (!resumable_) return;
   const Turn turn(*this);
   if (!turn) return;

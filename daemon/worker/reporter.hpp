@@ -17,8 +17,9 @@
 #include "protocol/batch.hpp"
 #include "protocol/messages/message.hpp"
 #include "protocol/messages/session.hpp"
-#include "protocol/transport/line.hpp"
+#include "protocol/streams/batch_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
 namespace clique::daemon {
 
@@ -35,12 +36,14 @@ class Reporter {
   zmq::socket_ref socket() { return socket_; }
 
   /// Starts sending, with `first` and then all earlier reports.
-  /// @param client routing id of the client's reports connection
+  /// @param line of the client; null: it has connections over ZeroMQ
+  /// @param client routing id of its reports connection in that case
   /// @param shared memory shared with the client; null if it is on another host
   /// @param first says whether the line can be resumed
-  void open(std::string client, std::shared_ptr<protocol::SharedMemory> shared,
+  void open(std::shared_ptr<protocol::BatchLine> line, std::string client, std::shared_ptr<protocol::SharedMemory> shared,
             const protocol::Attached& first);
-  /// Receives the client's acknowledgements, and what other connections send. Main thread, after open().
+  /// Receives the client's acknowledgements, and what other connections send. Main thread, after open(). Not if
+  /// the client has a line: that is received with its commands.
   /// @param attach is called with the messages of other connections. It returns how many batches the client
   /// has received if the message is the client's, on a new connection.
   void receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach);
@@ -120,6 +123,7 @@ class Reporter {
   std::atomic<bool> news_{false};
   std::atomic<bool> prints_expected_{true};
   std::shared_ptr<protocol::SharedMemory> shared_;
+  std::shared_ptr<protocol::BatchLine> stream_;  // null: socket_ leads to the client
   std::string client_;
   std::mutex mutex_;  // guards the members from here to sending_
   PrintCapture& prints_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/common/process.hpp"
+#include "protocol/security/public_key.hpp"
 #include "protocol/spin.hpp"
 
 namespace clique::daemon {
@@ -81,7 +82,8 @@ Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel&
                     surroundings, acknowledge(patience)),
       peer_inbox_(std::move(sockets.peers), admission_, dispatcher_, surroundings.waiting,
                   acknowledge(patience)),
-      streams_(authenticator, surroundings, backend, dispatcher_) {
+      streams_(authenticator, surroundings, backend, dispatcher_, peer_inbox_) {
+  streams_.client_line()->set_resumable(patience.count() > 0);
   client_lines_.use(streams_);
   surroundings_.peers.set_client(client_lines_);
 }
@@ -100,6 +102,8 @@ void Session::run() {
     reason = std::string("the client broke a rule of the protocol: ") + error.what();
   } catch (const DeviceFailed& error) {
     reason = error.what();
+  } catch (const protocol::SecurityError& error) {
+    reason = error.what();
   } catch (const std::exception& error) {
     reason = std::string("internal error: ") + error.what();
   }
@@ -108,7 +112,13 @@ void Session::run() {
   send_record(reason);
   // The client closes the connection when it has read the reason, which may still be on its way.
   const auto deadline = Clock::now() + kLastWords;
-  while (open_ && Clock::now() < deadline && !connections_.reports.lost())
+  const auto& line = connections_.line();
+  const auto closed = [&] {
+    if (!line) return connections_.reports.lost();
+    line->flush();
+    return line->hung_up();
+  };
+  while (open_ && Clock::now() < deadline && !closed())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -177,7 +187,7 @@ void Session::loop() {
       next_of_usage = now + kUsageInterval;
     }
     const bool look = now - last_look > kLookInterval;
-    if (open_ && (look || surroundings_.reporter.news())) look_at_reports();
+    if (open_ && !connections_.line() && (look || surroundings_.reporter.news())) look_at_reports();
     if (look) {
       look_at_starter();
       tend_peers();
@@ -199,8 +209,22 @@ bool Session::receive_reports() {
   return count > 0;
 }
 
+void Session::take_client_line() {
+  const auto& line = streams_.client_line();
+  if (open_) {
+    // A client that attached over ZeroMQ has no use for it.
+    if (!connections_.line()) throw protocol::DecodeError("a second connection for commands");
+    if (!connections_.resumable()) throw protocol::DecodeError("the session cannot be resumed");
+    connections_.resumed();
+    return;
+  }
+  connections_.use(line);
+  client_lines_.use(line);
+  try_open();
+}
+
 void Session::try_open() {
-  if (!client_lines_.attached() || reports_id_.empty()) return;
+  if (open_ || !client_lines_.attached() || (!client_lines_.line() && reports_id_.empty())) return;
   // The notice of whose session it is was sent before the client could know where to attach.
   look_at_starter();
   const bool shared = client_lines_.shares();
@@ -208,7 +232,8 @@ void Session::try_open() {
   for (protocol::DeviceDescription& device : attached.devices) surroundings_.memory.restrict(device);
   attached.clock = backend_.clock();
   attached.resume_ms = shared ? 0 : static_cast<std::uint32_t>(patience_.count());
-  surroundings_.reporter.open(reports_id_, client_lines_.shared(), attached);
+  if (connections_.line() && shared) connections_.line()->set_resumable(false);
+  surroundings_.reporter.open(connections_.line(), reports_id_, client_lines_.shared(), attached);
   open_ = true;
   client_lines_.open();
   connections_.watch(!shared && patience_.count() > 0, client_);
@@ -266,7 +291,7 @@ void Session::obey_starter() {
     case Notice::Kind::Stop:
       throw DeviceFailed(notice.text);
     case Notice::Kind::Stream:
-      streams_.accept(std::move(descriptor), notice.request, notice.text);
+      if (streams_.accept(std::move(descriptor), notice.request, notice.text)) take_client_line();
       break;
     case Notice::Kind::Usage:
       usage_page_.emplace(std::move(descriptor));
@@ -306,15 +331,18 @@ void Session::sleep() {
   const auto monitor_of_reports = poll.add(connections_.reports.monitor());
   const auto offer = poll.add(offer_->fd());
   poll.add(peer_inbox_.socket());
+  poll.add(peer_inbox_.descriptor());
+  const auto& line = client_lines_.line();
+  if (line) poll.add(line->descriptor());
   // Commands wait in their socket while the client attaches its reports connection; and an open session's
   // reports socket is the Reporter's alone.
-  if (open_ || !client_lines_.attached()) poll.add(client_lines_.socket());
+  if (!line && (open_ || !client_lines_.attached())) poll.add(client_lines_.socket());
   if (!open_) poll.add(surroundings_.reporter.socket());
   const auto& shared = client_lines_.shared();
   if (shared) poll.add(shared->doorbell());
   for (const auto& peer : peer_inbox_.shared()) poll.add(peer->doorbell());
   std::optional<std::size_t> reports;
-  if (connections_.resumable()) reports = poll.add(surroundings_.reporter.descriptor());
+  if (connections_.resumable() && !line) reports = poll.add(surroundings_.reporter.descriptor());
   std::optional<std::size_t> first_peer;
   for (const int descriptor : of_peers) {
     const auto position = poll.add(descriptor);
@@ -332,7 +360,7 @@ void Session::sleep() {
   if (poll.readable(control)) obey_starter();
   if (down || (first_peer && poll.readable_from(*first_peer))) tend_peers();
   if (reports && poll.readable(*reports)) look_at_reports();
-  if (poll.readable(monitor_of_commands) || poll.readable(monitor_of_reports))
+  if (line || poll.readable(monitor_of_commands) || poll.readable(monitor_of_reports))
     handle_loss(connections_.look());
   const auto now = Clock::now();
   if (connections_.overdue(now)) throw SessionOver{"the client is gone, and did not come back in time"};

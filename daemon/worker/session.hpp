@@ -54,7 +54,9 @@ class Session {
   void send_record(const std::string& end);
   /// Before the session is open: the client attaches its reports connection. @returns whether anything came.
   bool receive_reports();
-  /// Opens the session if both of the client's connections are attached.
+  /// The client has made, or made again, the connection that carries its line.
+  void take_client_line();
+  /// Opens the session if the client's line, or both of its connections, are attached.
   void try_open();
   /// Afterwards: what comes through the reports connection, or tries to replace it.
   void look_at_reports();

@@ -1,13 +1,13 @@
 #include "daemon/worker/watchdog.hpp"
 
-#include <sys/stat.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "daemon/common/log.hpp"
+#include "protocol/streams/stream_line.hpp"
 
 namespace clique::daemon {
 
@@ -19,12 +19,6 @@ using namespace std::chrono_literals;
 constexpr auto kGrace = 3s;
 constexpr auto kInterval = 500ms;
 
-/// Identifies the file behind a descriptor; 0 if it is closed.
-ino_t identity(int descriptor) {
-  struct stat status{};
-  return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
-}
-
 [[noreturn]] void end_after_grace() {
   std::this_thread::sleep_for(kGrace);
   spdlog::warn("a call of the device's driver does not return; ending this process and its session");
@@ -35,32 +29,34 @@ ino_t identity(int descriptor) {
 
 struct ConnectionWatch::State {
   std::mutex mutex;
-  std::array<int, 2> sockets{-1, -1};
-  std::array<ino_t, 2> identities{};
+  std::function<bool()> connections_gone;
 
-  /// A descriptor that was closed may have become another connection's.
   bool gone() {
     const std::lock_guard lock(mutex);
-    return sockets[0] >= 0 &&
-           (identity(sockets[0]) != identities[0] || identity(sockets[1]) != identities[1]);
+    return connections_gone && connections_gone();
   }
 };
 
-ConnectionWatch::ConnectionWatch(std::chrono::milliseconds patience) : state_(std::make_shared<State>()) {
-  std::thread([state = state_, patience] {
+ConnectionWatch::ConnectionWatch(std::chrono::milliseconds patience, std::function<void()> pulse)
+    : state_(std::make_shared<State>()) {
+  std::thread([state = state_, patience, pulse = std::move(pulse)] {
     auto seen = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - seen <= patience || !state->gone()) {
+    auto next_pulse = seen;
+    for (auto now = seen; now - seen <= patience || !state->gone(); now = std::chrono::steady_clock::now()) {
+      if (!state->gone()) seen = now;
+      if (pulse && now >= next_pulse) {
+        pulse();
+        next_pulse = now + protocol::kPulseInterval;
+      }
       std::this_thread::sleep_for(kInterval);
-      if (!state->gone()) seen = std::chrono::steady_clock::now();
     }
     end_after_grace();
   }).detach();
 }
 
-void ConnectionWatch::set(const std::array<int, 2>& sockets) {
+void ConnectionWatch::set(std::function<bool()> gone) {
   const std::lock_guard lock(state_->mutex);
-  state_->sockets = sockets;
-  state_->identities = {identity(sockets[0]), identity(sockets[1])};
+  state_->connections_gone = std::move(gone);
 }
 
 void end_soon() {

@@ -2,8 +2,8 @@
 // ends.
 #pragma once
 
-#include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 
 namespace clique::daemon {
@@ -13,10 +13,10 @@ namespace clique::daemon {
 class ConnectionWatch {
  public:
   /// @param patience how long the client may be cut off
-  explicit ConnectionWatch(std::chrono::milliseconds patience);
-  /// @param sockets descriptors of the present connections. ZeroMQ, which owns them, closes them when they
-  /// are lost.
-  void set(const std::array<int, 2>& sockets);
+  /// @param pulse called every protocol::kPulseInterval, on a thread of its own; may be empty
+  ConnectionWatch(std::chrono::milliseconds patience, std::function<void()> pulse);
+  /// @param gone tells whether the present connections were lost; called on that thread
+  void set(std::function<bool()> gone);
 
  private:
   struct State;

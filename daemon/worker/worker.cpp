@@ -46,8 +46,9 @@ void set_spin_time() {
   }
 }
 
-/// Binds to a free port of the range. @returns the port.
+/// Binds to a free port of the range. @returns the port; 0: there is to be none.
 std::uint16_t bind(zmq::socket_ref socket, const WorkerOptions& options) {
+  if (options.session.ports.none()) return 0;
   const bool v6 = options.bind.find(':') != std::string::npos;
   const std::string host = "tcp://" + (v6 ? "[" + options.bind + "]" : options.bind) + ":";
   const PortRange& ports = options.session.ports;
@@ -78,7 +79,8 @@ zmq::socket_t router(zmq::context_t& context) {
 void serve(const WorkerOptions& options, BackendFactory make_backend, const ControlChannel& control) {
   PrintCapture prints;
   using Role = protocol::Authenticator::Role;
-  zmq::context_t context(protocol::io_threads());
+  // Without ports, this worker's own connections to others are all that may need threads of ZeroMQ.
+  zmq::context_t context(options.session.ports.none() ? 1 : protocol::io_threads());
   const protocol::Authenticator authenticator(context, options.encryption == Encryption::All);
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);

@@ -10,10 +10,11 @@ namespace clique::daemon {
 using protocol::StreamRequest;
 
 WorkerStreams::WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings,
-                             Backend& backend, Dispatcher& dispatcher)
+                             Backend& backend, Dispatcher& dispatcher, PeerInbox& peers)
     : authenticator_(authenticator),
       from_client_(surroundings, backend, dispatcher, Dispatcher::Sender::Client),
       from_peers_(surroundings, backend, dispatcher, Dispatcher::Sender::Peer),
+      peer_inbox_(peers),
       to_client_(from_client_),
       peers_(from_peers_) {}
 
@@ -23,7 +24,7 @@ protocol::Bytes WorkerStreams::new_address() {
   return address;
 }
 
-void WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const std::string& address) {
+bool WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const std::string& address) {
   StreamRequest::Message message{};
   std::optional<StreamRequest> decoded;
   if (request.size() == message.size()) {
@@ -35,16 +36,24 @@ void WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
   const protocol::Pass& pass = authenticator_.pass(client ? Role::Client : Role::Peer);
   if (!decoded || !StreamRequest::authentic(message, pass.stream_key)) {
     warn_limited(strangers_,
-                 fmt::format("closed a connection for large transfers of {}: it does not know the "
-                             "session's key",
-                             address));
-    return;
+                 fmt::format("closed a connection of {}: it does not know the session's key", address));
+    return false;
   }
   if (pass.encrypts() != (decoded->cipher != protocol::StreamCipher::None))
     throw protocol::DecodeError(
-        fmt::format("a connection for large transfers that is {}encrypted", pass.encrypts() ? "not " : ""));
+        fmt::format("a connection that is {}encrypted", pass.encrypts() ? "not " : ""));
+  if (decoded->content == StreamRequest::Content::Batches) {
+    if (!client) {
+      peer_inbox_.accept(std::move(connection), *decoded, pass.stream_key);
+      return false;
+    }
+    if (decoded->line != protocol::kCommandsLine)
+      throw protocol::DecodeError(fmt::format("line {} for messages", decoded->line));
+    return client_line_->accept(std::move(connection), *decoded, pass.stream_key);
+  }
   (client ? to_client_ : peers_).accept(std::move(connection), *decoded, pass.stream_key);
   if (client) client_connected_.store(true, std::memory_order_relaxed);
+  return false;
 }
 
 std::shared_ptr<std::byte> WorkerStreams::Inward::place(const protocol::RecordHeader& part, bool /*sealed*/) {

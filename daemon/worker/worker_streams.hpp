@@ -1,31 +1,39 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/dispatcher.hpp"
+#include "daemon/worker/peer_inbox.hpp"
 #include "protocol/fd.hpp"
+#include "protocol/streams/batch_line.hpp"
 #include "protocol/streams/stream_set.hpp"
 #include "protocol/transport/authentication.hpp"
 
 namespace clique::daemon {
 
-/// The streams that others have to this worker: the client's, which carry large transfers in both directions,
-/// and those of the session's other workers, which carry what they push. The daemon hands their connections
-/// over. Main thread, unless a function says otherwise.
+/// The streams that others have to this worker: the client's, which carry messages and large transfers in both
+/// directions, and those of the session's other workers, which carry what they send. The daemon hands their
+/// connections over. Main thread, unless a function says otherwise.
 class WorkerStreams {
  public:
   /// @param authenticator has the keys that admit
+  /// @param peers takes the messages of other workers
   WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings,
-                Backend& backend, Dispatcher& dispatcher);
+                Backend& backend, Dispatcher& dispatcher, PeerInbox& peers);
 
   /// A number for WorkerAddress::streams, chosen at random.
   static protocol::Bytes new_address();
 
+  /// The line of the client's messages.
+  const std::shared_ptr<protocol::BatchLine>& client_line() const { return client_line_; }
+
   /// Takes a connection, and its first message. Closes it if whoever made it does not know the key; logs that
   /// with `address`. Throws DecodeError if somebody who knows it breaks the rules.
-  void accept(Fd connection, const protocol::Bytes& request, const std::string& address);
+  /// @returns whether it is a connection of client_line()
+  bool accept(Fd connection, const protocol::Bytes& request, const std::string& address);
 
   /// Whether the client has made any. Any thread.
   bool client_connected() const { return client_connected_.load(std::memory_order_relaxed); }
@@ -58,6 +66,8 @@ class WorkerStreams {
   std::atomic<bool> client_connected_{false};
   Inward from_client_;
   Inward from_peers_;
+  PeerInbox& peer_inbox_;
+  const std::shared_ptr<protocol::BatchLine> client_line_ = std::make_shared<protocol::BatchLine>();
   protocol::StreamSet to_client_;
   protocol::StreamSet peers_;
 };

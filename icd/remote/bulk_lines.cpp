@@ -13,7 +13,7 @@
 
 namespace clique::icd {
 
-using protocol::Line;
+using Direction = protocol::ZmqLine::Direction;
 
 void BulkLines::configure(bool resumable, bool long_way) {
   const std::lock_guard lock(mutex_);
@@ -21,13 +21,13 @@ void BulkLines::configure(bool resumable, bool long_way) {
   long_way_ = long_way;
 }
 
-std::size_t BulkLines::extend(std::vector<TendedLine>& lines, Line::Direction direction) {
+std::size_t BulkLines::extend(std::vector<TendedLine>& lines, Direction direction) {
   const std::size_t before = lines.size();
   const auto answered = [&] {
     return before > 0 && lines.back().line->round_trip() > std::chrono::nanoseconds(0);
   };
   while (protocol::worth_another_connection(lines.size(), answered(), long_way_)) {
-    auto line = std::make_shared<Line>(zmq_, worker_.commands, worker_.client, next_id_++, direction);
+    auto line = std::make_shared<protocol::ZmqLine>(zmq_, worker_.commands, worker_.client, next_id_++, direction);
     line->set_resumable(resumable_);
     lines.push_back({std::move(line)});
   }
@@ -39,7 +39,7 @@ void BulkLines::open_incoming() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   try {
-    for (std::size_t i = extend(incoming_, Line::Direction::Inward); i < incoming_.size(); ++i)
+    for (std::size_t i = extend(incoming_, Direction::Inward); i < incoming_.size(); ++i)
       inbox_.add(incoming_[i].line);
   } catch (const zmq::error_t& error) {
     control_.give_up(std::string("a connection for large transfers could not be opened: ") + error.what());
@@ -58,7 +58,7 @@ void BulkLines::send(protocol::PeerData&& part) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   try {
-    extend(outgoing_, Line::Direction::Outward);
+    extend(outgoing_, Direction::Outward);
     protocol::Batch batch;
     part.data.owner = loans_.lend(std::move(part.data.owner));
     batch.add(part);
@@ -77,11 +77,11 @@ void BulkLines::close() {
   loans_.await_return();
 }
 
-void BulkLines::for_each(FunctionRef<void(TendedLine&, Line::Direction)> function) {
+void BulkLines::for_each(FunctionRef<void(TendedLine&, Direction)> function) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  for (TendedLine& tended : incoming_) function(tended, Line::Direction::Inward);
-  for (TendedLine& tended : outgoing_) function(tended, Line::Direction::Outward);
+  for (TendedLine& tended : incoming_) function(tended, Direction::Inward);
+  for (TendedLine& tended : outgoing_) function(tended, Direction::Outward);
 }
 
 }  // namespace clique::icd

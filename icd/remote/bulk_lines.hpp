@@ -12,6 +12,7 @@
 #include "icd/remote/tended_line.hpp"
 #include "icd/remote/uploads.hpp"
 #include "protocol/ids.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
 namespace clique::icd {
 
@@ -44,12 +45,12 @@ class BulkLines final : public Uploads::Way {
   void close();
 
   /// Calls function(line, direction) for every line, under a lock; for none after close().
-  void for_each(FunctionRef<void(TendedLine&, protocol::Line::Direction)> function);
+  void for_each(FunctionRef<void(TendedLine&, protocol::ZmqLine::Direction)> function);
 
  private:
   /// Opens lines in one direction, as far as there should be more. Under mutex_.
   /// @returns the number of lines that existed before.
-  std::size_t extend(std::vector<TendedLine>& lines, protocol::Line::Direction direction);
+  std::size_t extend(std::vector<TendedLine>& lines, protocol::ZmqLine::Direction direction);
 
   zmq::context_t& zmq_;
   const WorkerEndpoint& worker_;

@@ -1,6 +1,5 @@
 #include "icd/remote/bulk_streams.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "icd/remote/link_control.hpp"
@@ -12,7 +11,7 @@
 namespace clique::icd {
 
 bool BulkStreams::usable() const {
-  return worker_.streams.size() == std::tuple_size_v<protocol::StreamAddress> && !worker_.daemon.empty();
+  return worker_.has_streams();
 }
 
 void BulkStreams::configure(std::chrono::milliseconds patience, bool long_way) {
@@ -25,12 +24,8 @@ protocol::StreamSet* BulkStreams::opened() {
   const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
   if (!set_) {
-    protocol::StreamTarget target{.endpoint = worker_.daemon,
-                                  .role = protocol::StreamRequest::Role::Client,
-                                  .secret = worker_.client.stream_key,
-                                  .encrypt = worker_.client.encrypts()};
-    std::copy(worker_.streams.begin(), worker_.streams.end(), target.worker.begin());
-    set_ = std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_, std::move(target));
+    set_ = std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_,
+                                                 worker_.stream_target());
     set_->open(protocol::stream_count(long_way_, worker_.client.encrypts()), protocol::kFirstBulkLine);
   }
   return set_.get();

@@ -19,6 +19,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/tcp.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::icd {
@@ -197,11 +198,7 @@ protocol::Steered DaemonConnection::steer(const protocol::Steer& steer, Clock::t
 }
 
 std::chrono::microseconds DaemonConnection::round_trip() const {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(channel_->fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
-    return std::chrono::microseconds(0);
-  return std::chrono::microseconds(info.tcpi_rtt);
+  return protocol::round_trip(channel_->fd());
 }
 
 }  // namespace clique::icd

@@ -42,8 +42,7 @@ class Session;
 ///
 /// Memory of payloads: `Payload::bytes` must stay valid until the payload's owner is released, the worker has
 /// answered for the command, or the link is lost (Reports::lost, wait() returning false, a failed request) or
-/// closed; from then on ZeroMQ does not read it. Owners are released on any thread, also on ZeroMQ's; their
-/// destructors must not call links.
+/// closed; from then on nothing reads it. Owners are released on any thread; their destructors must not call links.
 ///
 /// To post messages, include protocol/batch.hpp.
 class Link {
@@ -77,7 +76,7 @@ class Link {
   /// not call functions of this link, nor take locks under which other threads post. It is not called in a
   /// forked child.
   void compose(FunctionRef<void(protocol::Batch&)> function);
-  /// Hands the contents of the outbox to ZeroMQ.
+  /// Sends the contents of the outbox, as far as the system takes them now.
   void flush();
 
   /// True if messages to the worker go through memory shared with it.
@@ -85,7 +84,7 @@ class Link {
   /// True if large transfers use streams; otherwise they go through shared memory or ZeroMQ.
   bool uses_streams() const;
   /// True if even medium transfers should not travel with the commands: the link has such a high latency that
-  /// one connection cannot use its bandwidth, or streams encrypt faster than the commands' connection.
+  /// one connection cannot use its bandwidth.
   bool spares_commands() const;
   /// A block of the memory that carries payloads to the worker, and its offset there in bytes.
   struct SharedBlock {

@@ -102,10 +102,14 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
     throw Unreachable("its cliqued advertises '" + peers_host +
                       "', which is neither a host name nor an address. "
                       "Correct its setting 'advertise'");
+  // Workers that listen at no port of their own have number 0.
+  const auto own = [](const std::string& host, std::uint16_t port) {
+    return port == 0 ? std::string() : tcp(host, port);
+  };
   std::vector<WorkerEndpoint> workers;
   for (const auto& worker : welcome.workers)
-    workers.push_back({welcome.node, tcp(address, worker.commands), tcp(address, worker.reports),
-                       tcp(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
+    workers.push_back({welcome.node, own(address, worker.commands), own(address, worker.reports),
+                       own(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
                        worker.driver, worker.streams, tcp(address, node.port), tcp(peers_host, node.port)});
   return workers;
 }

@@ -59,7 +59,7 @@ void Outbox::try_flush() {
   std::unique_lock sending(sending_mutex_, std::try_to_lock);
   if (!sending) return;
   send_taken();
-  if (!commands_->up()) try_to([this] { commands_->listen(); });
+  if (!commands_->up() || commands_->behind()) try_to([this] { commands_->listen(); });
 }
 
 void Outbox::reconnect() {
@@ -123,7 +123,7 @@ void Outbox::send_through_memory() {
 
 bool Outbox::pending() {
   std::lock_guard lock(mutex_);
-  return pending_;
+  return pending_ || commands_->behind();
 }
 
 void Outbox::close(int linger_ms) {

@@ -48,8 +48,8 @@ class Outbox {
   /// Connects again. The worker's answer, which try_flush() takes, says what has to be sent again.
   void reconnect();
 
-  /// Drops what was not handed to ZeroMQ and closes the line, which may send the rest for `linger_ms`
-  /// milliseconds. Returns when ZeroMQ has released all payloads.
+  /// Drops what was not handed to the line and closes it, which may send the rest for `linger_ms`
+  /// milliseconds. Returns when all payloads are released.
   void close(int linger_ms);
 
  private:
@@ -63,7 +63,7 @@ class Outbox {
   LinkControl& control_;
   Loans loans_;
 
-  // Locked before mutex_, until ZeroMQ has the batch: batches are sent in the order in which they were taken,
+  // Locked before mutex_, until the line has the batch: batches are sent in the order in which they were taken,
   // and other threads can append meanwhile. Guards the members up to mutex_.
   std::mutex sending_mutex_;
   const std::shared_ptr<protocol::Line> commands_;

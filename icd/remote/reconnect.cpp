@@ -14,19 +14,21 @@ namespace clique::icd {
 namespace {
 
 using namespace std::chrono_literals;
-using protocol::Line;
-using protocol::Monitor;
+using protocol::ConnectionEnd;
+using Direction = protocol::ZmqLine::Direction;
 
 /// When one connection has broken, another one may still bring the reason for this long.
 constexpr auto kLastWords = 100ms;
 
 /// Why a connection for commands or reports ended, for people.
-const char* reason_for(Monitor::End end) {
-  switch (end) {
-    case Monitor::End::Refused:
+std::string reason_for(protocol::Line& line) {
+  if (const std::string why = line.why(); !why.empty())
+    return "the connection to " + line.endpoint() + " ended: " + why + ". The node's log may say more";
+  switch (line.end()) {
+    case ConnectionEnd::Refused:
       return "the worker's port refused the connection. Check the firewalls on the way, and whether the "
              "node's worker-ports are open";
-    case Monitor::End::Handshake:
+    case ConnectionEnd::Handshake:
       return "the worker's port does not speak Clique's protocol";
     default:
       return "the connection was closed or stopped answering. The node's log may say why";
@@ -35,7 +37,7 @@ const char* reason_for(Monitor::End end) {
 
 }  // namespace
 
-Reconnect::Reconnect(std::shared_ptr<Line> commands, std::shared_ptr<Line> reports, Outbox& outbox,
+Reconnect::Reconnect(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports, Outbox& outbox,
                      Inbox& inbox, BulkLines& bulk, LinkControl& control)
     : commands_{std::move(commands)},
       reports_{std::move(reports)},
@@ -51,8 +53,8 @@ void Reconnect::set_timeout(std::chrono::milliseconds timeout) {
 
 void Reconnect::for_each(FunctionRef<void(const TendedLine&)> function) {
   function(commands_);
-  function(reports_);
-  bulk_.for_each([&](const TendedLine& tended, Line::Direction /*direction*/) { function(tended); });
+  if (!one_line()) function(reports_);
+  bulk_.for_each([&](const TendedLine& tended, Direction /*direction*/) { function(tended); });
 }
 
 void Reconnect::watch(std::vector<int>& descriptors) {
@@ -68,8 +70,8 @@ bool Reconnect::look(Clock::time_point now) {
 
 bool Reconnect::check_bulk(Clock::time_point now) {
   bool ended = false;
-  bulk_.for_each([&](const TendedLine& tended, Line::Direction /*direction*/) {
-    ended = ended || tended.line->end() != Monitor::End::None;
+  bulk_.for_each([&](const TendedLine& tended, Direction /*direction*/) {
+    ended = ended || tended.line->end() != ConnectionEnd::None;
   });
   if (!ended) return true;
   // If the worker has ended, the other lines say so at about the same time, with the reason.
@@ -82,14 +84,14 @@ bool Reconnect::check_bulk(Clock::time_point now) {
 
 bool Reconnect::check(Clock::time_point now) {
   if (!check_bulk(now)) return false;
-  const Monitor::End commands = commands_.line->end();
-  const Monitor::End reports = reports_.line->end();
-  if (commands == Monitor::End::None && reports == Monitor::End::None) return true;
+  const ConnectionEnd commands = commands_.line->end();
+  const ConnectionEnd reports = reports_.line->end();
+  if (commands == ConnectionEnd::None && reports == ConnectionEnd::None) return true;
   if (first_end_ == Clock::time_point{}) first_end_ = now;
-  const Monitor::End end = commands != Monitor::End::None ? commands : reports;
-  const bool both = commands != Monitor::End::None && reports != Monitor::End::None;
-  if (end == Monitor::End::Closed && !both && now - first_end_ < kLastWords) return false;
-  control_.give_up(reason_for(end));
+  const auto& ended = commands != ConnectionEnd::None ? commands_.line : reports_.line;
+  const bool both = commands != ConnectionEnd::None && reports != ConnectionEnd::None;
+  if (ended->end() == ConnectionEnd::Closed && !both && now - first_end_ < kLastWords) return false;
+  control_.give_up(reason_for(*ended));
   return true;
 }
 
@@ -112,11 +114,11 @@ bool Reconnect::mend(TendedLine& tended, Clock::time_point now, FunctionRef<void
 bool Reconnect::mend(Clock::time_point now) {
   // The owner of a line's socket makes the new connection: the outbox under its lock, or the receiving
   // thread.
-  bool fine = mend(commands_, now, [this] { outbox_.reconnect(); });
-  fine = mend(reports_, now, [this] { inbox_.reconnect(reports_.line); }) && fine;
+  bool fine = mend(reports_, now, [this] { inbox_.reconnect(reports_.line); });
+  if (!one_line()) fine = mend(commands_, now, [this] { outbox_.reconnect(); }) && fine;
   try {
-    bulk_.for_each([&](TendedLine& tended, Line::Direction direction) {
-      if (direction == Line::Direction::Inward) {
+    bulk_.for_each([&](TendedLine& tended, Direction direction) {
+      if (direction == Direction::Inward) {
         fine = mend(tended, now, [&] { inbox_.reconnect(tended.line); }) && fine;
         return;
       }

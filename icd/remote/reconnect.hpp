@@ -24,6 +24,7 @@ class Reconnect {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// @param reports may be the same line as `commands`
   Reconnect(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports, Outbox& outbox,
             Inbox& inbox, BulkLines& bulk, LinkControl& control);
 
@@ -42,6 +43,7 @@ class Reconnect {
  private:
   /// Calls function(line) for all lines.
   void for_each(FunctionRef<void(const TendedLine&)> function);
+  bool one_line() const { return commands_.line == reports_.line; }
   /// look() with a resume timeout of 0.
   bool check(Clock::time_point now);
   bool check_bulk(Clock::time_point now);

@@ -10,15 +10,17 @@
 #include "icd/remote/worker_endpoint.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_offer.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
 namespace clique::icd {
 
 namespace {
 
 using namespace std::chrono_literals;
-using protocol::Line;
+using protocol::ZmqLine;
 
 /// For a Goodbye to leave.
 constexpr int kGoodbyeMs = 100;
@@ -39,13 +41,28 @@ std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
                                      std::min(timeout, kOfferTimeout));
 }
 
-/// A line that exists from the session's beginning.
-std::shared_ptr<Line> first_line(zmq::context_t& zmq, const std::string& endpoint,
-                                 const WorkerEndpoint& worker, protocol::LineId id, Line::Direction direction,
-                                 bool resumable) {
+/// The line that carries both commands and reports; null if they have lines of their own, over ZeroMQ.
+std::shared_ptr<protocol::StreamLine> stream_line(const WorkerEndpoint& worker, bool shared) {
+  if (!worker.has_streams()) return nullptr;
+  auto line = std::make_shared<protocol::StreamLine>(
+      worker.stream_target(), protocol::kCommandsLine,
+      protocol::StreamLine::Use{.pulses = true, .aside = shared});
+  line->set_resumable(!shared);
+  return line;
+}
+
+/// A line over ZeroMQ that exists from the session's beginning.
+std::shared_ptr<ZmqLine> zmq_line(zmq::context_t& zmq, const std::string& endpoint,
+                                  const WorkerEndpoint& worker, protocol::LineId id,
+                                  ZmqLine::Direction direction, bool shared) {
+  if (endpoint.empty())
+    throw Error(CL_DEVICE_NOT_AVAILABLE,
+                "node " + worker.node +
+                    ": the transport is \"zeromq\" here, but its workers listen at no ports of their own. Set "
+                    "'worker-ports' there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
   constexpr bool kBeginsSession = true;
-  auto line = std::make_shared<Line>(zmq, endpoint, worker.client, id, direction, kBeginsSession);
-  line->set_resumable(resumable);
+  auto line = std::make_shared<ZmqLine>(zmq, endpoint, worker.client, id, direction, kBeginsSession);
+  line->set_resumable(!shared);
   return line;
 }
 
@@ -54,10 +71,13 @@ std::shared_ptr<Line> first_line(zmq::context_t& zmq, const std::string& endpoin
 Session::Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout)
     : worker_(worker),
       shared_(take_offer(worker, timeout)),
-      commands_(first_line(zmq, worker.commands, worker, protocol::kCommandsLine, Line::Direction::Outward,
-                           !shared_)),
-      reports_(
-          first_line(zmq, worker.reports, worker, protocol::kReportsLine, Line::Direction::Inward, !shared_)),
+      stream_(stream_line(worker, shared_ != nullptr)),
+      commands_(stream_ ? std::shared_ptr<protocol::Line>(stream_)
+                        : zmq_line(zmq, worker.commands, worker, protocol::kCommandsLine,
+                                   ZmqLine::Direction::Outward, shared_ != nullptr)),
+      reports_(stream_ ? std::shared_ptr<protocol::Line>(stream_)
+                       : zmq_line(zmq, worker.reports, worker, protocol::kReportsLine,
+                                  ZmqLine::Direction::Inward, shared_ != nullptr)),
       upkeep_(outbox_, inbox_, reconnect_, clock_),
       outbox_(commands_, shared_, upkeep_),
       inbox_(reports_, shared_, *this, upkeep_),
@@ -84,6 +104,7 @@ bool Session::wait(FunctionRef<bool()> done) {
 
 void Session::open(std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
+  if (stream_) stream_->await_connection(deadline);
   wait([&] {
     return described_.load(std::memory_order_acquire) || std::chrono::steady_clock::now() >= deadline;
   });
@@ -97,10 +118,6 @@ void Session::open(std::chrono::milliseconds timeout) {
   bulk_.configure(reconnect_.timeout() > 0ms, long_way_);
   streams_.configure(reconnect_.timeout(), long_way_);
   uploads_.set_window(upload_window());
-}
-
-bool Session::spares_commands() const {
-  return long_way_ || (uses_streams() && worker_.client.encrypts());
 }
 
 Uploads::Way& Session::upload_way() {
@@ -166,7 +183,7 @@ void Session::say_goodbye() {
   outbox_.try_flush();
   // A worker that waits for nobody to come back notices the end of this process at once.
   if (reconnect_.timeout() == 0ms) return;
-  while ((outbox_.pending() || commands_->end() == protocol::Monitor::End::None) &&
+  while ((outbox_.pending() || commands_->end() == protocol::ConnectionEnd::None) &&
          std::chrono::steady_clock::now() < give_up) {
     outbox_.try_flush();
     std::this_thread::sleep_for(100us);

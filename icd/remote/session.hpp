@@ -23,6 +23,10 @@
 #include "icd/remote/worker_clock.hpp"
 #include "protocol/messages/session.hpp"
 
+namespace clique::protocol {
+class StreamLine;
+}
+
 namespace clique::icd {
 
 class Reports;
@@ -44,7 +48,7 @@ inline constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// forked child leaks it.
 class Session final : private Inbox::Handler {
  public:
-  /// Connects, without waiting. @param timeout for taking the worker's shared memory.
+  /// Begins to connect. Throws Error(CL_DEVICE_NOT_AVAILABLE). @param timeout for taking the worker's shared memory.
   Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout);
   ~Session() override;
   Session(const Session&) = delete;
@@ -68,7 +72,7 @@ class Session final : private Inbox::Handler {
   /// Link::uses_streams.
   bool uses_streams() const { return !shared_ && streams_.usable(); }
   /// Link::spares_commands.
-  bool spares_commands() const;
+  bool spares_commands() const { return long_way_; }
   const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }
   /// Has connections for large transfers, if such transfers do not go through shared memory.
   void expect_pushes();
@@ -91,7 +95,8 @@ class Session final : private Inbox::Handler {
 
   const WorkerEndpoint& worker_;
   const std::shared_ptr<protocol::SharedMemory> shared_;  // null: none
-  const std::shared_ptr<protocol::Line> commands_;
+  const std::shared_ptr<protocol::StreamLine> stream_;    // null: commands and reports go over ZeroMQ
+  const std::shared_ptr<protocol::Line> commands_;        // with streams, both are stream_
   const std::shared_ptr<protocol::Line> reports_;
 
   // The parts refer to each other. Upkeep comes first, since others call it until they are gone.

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "protocol/transport/line.hpp"
+#include "protocol/transport/repair.hpp"
 
 namespace clique::icd {
 

@@ -1,17 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "protocol/pass.hpp"
+#include "protocol/streams/dial.hpp"
 
 namespace clique::icd {
 
 /// The address of a worker, and the passes for it.
 struct WorkerEndpoint {
   std::string node;                      ///< the node's own name, for messages to people
-  std::string commands;                  ///< ZeroMQ endpoint for commands
+  std::string commands;                  ///< ZeroMQ endpoint for commands; empty: the worker has none
   std::string reports;                   ///< ZeroMQ endpoint for reports
   std::string peers;                     ///< ZeroMQ endpoint for the workers of other nodes
   protocol::Pass client;                 ///< for commands and reports
@@ -22,6 +24,20 @@ struct WorkerEndpoint {
   protocol::Bytes streams = {};          ///< protocol::WorkerAddress::streams; empty: do not use streams
   std::string daemon = {};               ///< where streams connect to: tcp://HOST:PORT
   std::string peers_daemon = {};         ///< the same for the workers of other nodes
+
+  /// Whether commands, reports and large transfers can go through streams.
+  bool has_streams() const {
+    return streams.size() == std::tuple_size_v<protocol::StreamAddress> && !daemon.empty();
+  }
+  /// For the client's streams, if it has any.
+  protocol::StreamTarget stream_target() const {
+    protocol::StreamTarget target{.endpoint = daemon,
+                                  .role = protocol::StreamRequest::Role::Client,
+                                  .secret = client.stream_key,
+                                  .encrypt = client.encrypts()};
+    std::copy_n(streams.begin(), target.worker.size(), target.worker.begin());
+    return target;
+  }
 };
 
 }  // namespace clique::icd

@@ -18,7 +18,8 @@ enum RequestAt : std::size_t {
   kWorker = 8,
   kRole = 24,
   kCipher = 25,
-  kReserved = 26,
+  kContent = 26,
+  kReserved = 27,
   kAttempt = 28,
   kLine = 32,
   kReceived = 40,
@@ -53,6 +54,7 @@ StreamRequest::Message StreamRequest::encode(std::span<const std::uint8_t> secre
   std::copy(worker.begin(), worker.end(), message.begin() + kWorker);
   message[kRole] = static_cast<std::uint8_t>(role);
   message[kCipher] = static_cast<std::uint8_t>(cipher);
+  message[kContent] = static_cast<std::uint8_t>(content);
   put_number(attempt, message.data() + kAttempt);
   put_number(line, message.data() + kLine);
   put_number(received, message.data() + kReceived);
@@ -73,12 +75,13 @@ std::optional<StreamRequest> StreamRequest::decode(const Message& message) {
   const auto worker = worker_of(message);
   if (!worker || message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
       message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305) ||
-      message[kReserved] != 0 || message[kReserved + 1] != 0)
+      message[kContent] > static_cast<std::uint8_t>(Content::Batches) || message[kReserved] != 0)
     return std::nullopt;
   StreamRequest request;
   request.worker = *worker;
   request.role = static_cast<Role>(message[kRole]);
   request.cipher = static_cast<StreamCipher>(message[kCipher]);
+  request.content = static_cast<Content>(message[kContent]);
   request.attempt = get_number<std::uint32_t>(message.data() + kAttempt);
   request.line = get_number<LineId>(message.data() + kLine);
   request.received = get_number<std::uint64_t>(message.data() + kReceived);

@@ -1,5 +1,4 @@
-// The handshake of a stream: a connection for large transfers, which is made to a daemon's port and handed to
-// a worker there. protocol/security.md specifies it. Each side sends one message of fixed size.
+// The handshake of a stream: a connection that is made to a daemon's port and handed to a worker there. protocol/security.md specifies it. Each side sends one message of fixed size.
 #pragma once
 
 #include <array>
@@ -25,10 +24,16 @@ struct StreamRequest {
 
   /// Who connects. Each has a pass of its own.
   enum class Role : std::uint8_t { Client = 0, Peer = 1 };
+  /// What the records carry.
+  enum class Content : std::uint8_t {
+    Parts = 0,   ///< of large transfers, both ways
+    Batches = 1  ///< of messages: the client's commands one way and reports the other; or a peer's messages
+  };
 
   StreamAddress worker{};
   Role role = Role::Client;
   StreamCipher cipher = StreamCipher::None;
+  Content content = Content::Parts;
   std::uint32_t attempt = 0;  ///< counts the connections of the line, from 1
   LineId line = 0;
   std::uint64_t received = 0;  ///< records of the line that the side that connects has received
@@ -48,6 +53,10 @@ struct StreamRequest {
 struct StreamAnswer {
   static constexpr std::size_t kBytes = 72;
   using Message = std::array<std::uint8_t, kBytes>;
+
+  /// The daemon's answer if it has no such worker. Nobody vouches for it: whoever could forge it could as well
+  /// keep the connection from being made.
+  static constexpr Message kNoSuchWorker{};
 
   std::uint64_t received = 0;  ///< records of the line that the worker has received
   StreamNonce nonce{};

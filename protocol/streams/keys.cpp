@@ -140,8 +140,15 @@ void RecordCipher::verify(const RecordTag& tag) {
           "verify a record");
   if (EVP_CipherFinal_ex(context_.get(), rest.data(), &size) != 1)
     throw SecurityError(
-        "a part of a large transfer is not what the other end has sent: somebody on the way has changed, "
-        "repeated or removed something");
+        "a record is not what the other end has sent: somebody on the way has changed, repeated or removed "
+        "something");
+}
+
+ConnectionCiphers::ConnectionCiphers(StreamCipher cipher, const ConnectionKeys& keys, StreamEnd end) {
+  if (cipher == StreamCipher::None) return;
+  const bool connecting = end == StreamEnd::Connecting;
+  sealer.emplace(cipher, connecting ? keys.to_worker : keys.from_worker, RecordCipher::Direction::Seal);
+  opener.emplace(cipher, connecting ? keys.from_worker : keys.to_worker, RecordCipher::Direction::Open);
 }
 
 }  // namespace clique::protocol

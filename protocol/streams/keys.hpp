@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "protocol/ids.hpp"
@@ -42,6 +43,9 @@ struct ConnectionKeys {
   StreamKey from_worker{};  ///< for records from the worker that was connected to
 };
 
+/// Which end of a connection this process is.
+enum class StreamEnd : std::uint8_t { Connecting, Accepting };
+
 /// Derives the keys of a connection by HKDF-SHA256 (RFC 5869). Throws SecurityError.
 /// @param secret that both ends know: Pass::stream_key
 ConnectionKeys derive_keys(std::span<const std::uint8_t> secret, const StreamNonce& connecting,
@@ -76,6 +80,15 @@ class RecordCipher {
  private:
   std::unique_ptr<evp_cipher_ctx_st, void (*)(evp_cipher_ctx_st*)> context_;
   std::uint64_t records_ = 0;
+};
+
+/// The ciphers of both directions of a connection; nothing if it is not encrypted.
+struct ConnectionCiphers {
+  /// Throws SecurityError.
+  ConnectionCiphers(StreamCipher cipher, const ConnectionKeys& keys, StreamEnd end);
+
+  std::optional<RecordCipher> sealer;  ///< for what this end sends
+  std::optional<RecordCipher> opener;  ///< for what it receives
 };
 
 }  // namespace clique::protocol

@@ -19,8 +19,16 @@ RecordHeader RecordHeader::of(const PeerData& part) {
           part.offset};
 }
 
-RecordHeader RecordHeader::received(std::uint64_t parts) {
-  return {Kind::Received, 0, 0, parts, 0};
+RecordHeader RecordHeader::received(std::uint64_t count) {
+  return {Kind::Received, 0, 0, count, 0};
+}
+
+RecordHeader RecordHeader::batch(std::uint32_t size) {
+  return {Kind::Batch, size, 0, 0, 0};
+}
+
+RecordHeader RecordHeader::pulse() {
+  return {Kind::Pulse, 0, 0, 0, 0};
 }
 
 RecordHeader::Message RecordHeader::encode() const {
@@ -40,9 +48,20 @@ RecordHeader RecordHeader::decode(const Message& message) {
   header.status = get_number<std::int32_t>(message.data() + kStatus);
   header.transfer = get_number<CommandId>(message.data() + kTransfer);
   header.offset = get_number<std::uint64_t>(message.data() + kOffset);
-  if (header.kind != Kind::Part && header.kind != Kind::Received)
-    throw DecodeError("a record of the unknown kind " + std::to_string(std::to_integer<int>(message[kKind])));
-  if (header.size > kMaxPayload || (header.kind == Kind::Received && header.size > 0))
+  const auto most = [&]() -> std::size_t {
+    switch (header.kind) {
+      case Kind::Part:
+        return kMaxPayload;
+      case Kind::Batch:
+        return kMaxBatchRecord;
+      case Kind::Received:
+      case Kind::Pulse:
+        return 0;
+    }
+    throw DecodeError("a record of the unknown kind " +
+                      std::to_string(std::to_integer<int>(message[kKind])));
+  };
+  if (header.size > most())
     throw DecodeError("a record with a payload of " + std::to_string(header.size) + " bytes");
   return header;
 }

@@ -14,19 +14,23 @@ struct PeerData;
 struct RecordHeader {
   enum class Kind : std::uint8_t {
     Part = 1,      ///< PeerData
-    Received = 2,  ///< this many parts have arrived since the line began (`transfer`)
+    Received = 2,  ///< this many parts, or batches, have arrived since the line began (`transfer`)
+    Batch = 3,     ///< a batch (batch_record.hpp)
+    Pulse = 4,     ///< nothing: the other end is alive
   };
   static constexpr std::size_t kBytes = 32;
   using Message = std::array<std::byte, kBytes>;
 
   Kind kind = Kind::Part;
-  std::uint32_t size = 0;  ///< bytes of the payload; at most kMaxPayload
+  std::uint32_t size = 0;  ///< bytes of the payload; at most kMaxPayload, or kMaxBatchRecord
   std::int32_t status = 0;
   CommandId transfer = 0;
   std::uint64_t offset = 0;
 
   static RecordHeader of(const PeerData& part);
-  static RecordHeader received(std::uint64_t parts);
+  static RecordHeader received(std::uint64_t count);
+  static RecordHeader batch(std::uint32_t size);
+  static RecordHeader pulse();
 
   Message encode() const;
   /// Throws DecodeError.

@@ -5,27 +5,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "protocol/fd.hpp"
-#include "protocol/streams/handshake.hpp"
+#include "protocol/streams/dial.hpp"
 #include "protocol/streams/keys.hpp"
 #include "protocol/streams/record.hpp"
 
 namespace clique::protocol {
-
-/// A connection has ended, or could not be made. Another one may do.
-class StreamBroken : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// How long a record may make no progress, and how long the other end may take to acknowledge a part. Then
 /// the connection counts as broken: somebody on the way may have removed bytes.
@@ -35,17 +26,13 @@ inline constexpr std::chrono::seconds kStreamPatience{30};
 /// does not answer any more.
 void set_stream_options(int socket);
 
-/// Sends and receives records. One thread receives, and any number send.
+/// Sends and receives records. One thread receives, and any number send. They wait for the system.
 class Stream {
  public:
-  /// Which end this process is.
-  enum class End : std::uint8_t { Connecting, Accepting };
+  /// Throws StreamBroken and SecurityError.
+  Stream(Dialled connection, StreamEnd end);
 
-  /// @param socket connected, after the handshake
-  /// Throws SecurityError.
-  Stream(Fd socket, End end, StreamCipher cipher, const ConnectionKeys& keys);
-
-  bool sealed() const { return sealer_.has_value(); }
+  bool sealed() const { return ciphers_.sealer.has_value(); }
 
   /// Sends a record. Waits until the system has taken it. Throws StreamBroken and SecurityError.
   void send(const RecordHeader& header, std::span<const std::byte> payload);
@@ -78,35 +65,12 @@ class Stream {
   void flush_rest();
 
   const Fd socket_;
-  std::mutex sending_;  // guards the members for sending
-  std::optional<RecordCipher> sealer_;
+  ConnectionCiphers ciphers_;  // the sealer under sending_
+  std::mutex sending_;         // guards the members for sending
   std::vector<std::byte> sealed_;  // a record's payload and tag, encrypted
   std::vector<std::byte> rest_;    // of records that the system has not taken
   std::atomic<bool> has_rest_{false};
-  std::optional<RecordCipher> opener_;
   RecordHeader::Message header_{};  // of the record that is being received
 };
-
-/// A connection that this process has made, and the number of parts that the worker has received on the line.
-struct DialledStream {
-  std::unique_ptr<Stream> stream;
-  std::uint64_t received = 0;
-};
-
-/// Connects to a daemon's port and does the handshake with a worker there.
-/// @param endpoint tcp://HOST:PORT
-/// @param request names the worker, the role, the line and what has been received; its cipher and nonce are
-/// set here
-/// @param secret Pass::stream_key
-/// @param stop looked at several times a second: true gives up
-/// Throws StreamBroken and SecurityError.
-DialledStream dial_stream(const std::string& endpoint, StreamRequest request, bool encrypt,
-                          std::span<const std::uint8_t> secret, const std::function<bool()>& stop);
-
-/// The worker's side of the handshake, for a request that is authentic: answers it. Throws StreamBroken and
-/// SecurityError.
-/// @param received parts of the line that this end has received
-std::unique_ptr<Stream> accept_stream(Fd socket, const StreamRequest& request,
-                                      std::span<const std::uint8_t> secret, std::uint64_t received);
 
 }  // namespace clique::protocol

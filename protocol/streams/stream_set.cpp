@@ -1,18 +1,14 @@
 #include "protocol/streams/stream_set.hpp"
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <set>
 #include <thread>
 #include <utility>
 
 #include "protocol/decode_error.hpp"
 #include "protocol/limits.hpp"
 #include "protocol/no_signals.hpp"
-#include "protocol/security/openssl.hpp"
 #include "protocol/security/public_key.hpp"
 #include "protocol/streams/stream.hpp"
 
@@ -50,40 +46,6 @@ unsigned stream_count(bool long_way, bool encrypted) {
   return long_way ? std::max(useful, kLongWay) : useful;
 }
 
-namespace {
-
-/// The sets of this process. Never destroyed, since it is used while the process exits.
-class Registry {
- public:
-  static Registry& instance() {
-    static auto* const registry = new Registry;
-    return *registry;
-  }
-  void add(StreamSet& set) {
-    const std::lock_guard lock(mutex_);
-    sets_.insert(&set);
-  }
-  void remove(StreamSet& set) {
-    const std::lock_guard lock(mutex_);
-    sets_.erase(&set);
-  }
-  template <typename F>
-  void for_each(F&& function) {
-    const std::lock_guard lock(mutex_);
-    for (StreamSet* set : sets_) function(*set);
-  }
-
- private:
-  Registry() {
-    prepare_openssl();
-    OPENSSL_atexit(StreamSet::end_all);
-  }
-  std::mutex mutex_;
-  std::set<StreamSet*> sets_;
-};
-
-}  // namespace
-
 struct StreamSet::Line {
   explicit Line(LineId number) : id(number) {}
 
@@ -106,23 +68,21 @@ struct StreamSet::Line {
 };
 
 StreamSet::StreamSet(Owner& owner) : owner_(owner), patience_(std::chrono::milliseconds::max()) {
-  Registry::instance().add(*this);
+  begin_use();
 }
 
 StreamSet::StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target)
     : owner_(owner), patience_(patience), target_(std::move(target)) {
-  Registry::instance().add(*this);
+  begin_use();
 }
 
 StreamSet::~StreamSet() {
   close();
 }
 
-void StreamSet::end_all() {
-  Registry::instance().for_each([](StreamSet& set) {
-    set.end_threads();
-    set.owner_.failed("the process is exiting");
-  });
+void StreamSet::stop_use() {
+  end_threads();
+  owner_.failed("the process is exiting");
 }
 
 StreamSet::Line& StreamSet::add_line(LineId id) {
@@ -170,7 +130,8 @@ bool StreamSet::accept(Fd socket, const StreamRequest& request, std::span<const 
     received = line->received;
   }
   try {
-    std::shared_ptr<Stream> stream = accept_stream(std::move(socket), request, secret, received);
+    auto stream = std::make_shared<Stream>(answer_dial(std::move(socket), request, secret, received),
+                                           StreamEnd::Accepting);
     std::vector<PeerData> done;
     const std::lock_guard lock(mutex_);
     if (!ended()) done = install(*line, std::move(stream), request.received);
@@ -207,7 +168,7 @@ void StreamSet::end_threads() {
 }
 
 void StreamSet::close() {
-  Registry::instance().remove(*this);
+  end_use();
   end_threads();
   if (target_) opened_lines.fetch_sub(static_cast<unsigned>(lines_.size()));
   lines_.clear();
@@ -296,8 +257,6 @@ std::shared_ptr<Stream> StreamSet::connection(Line& line) {
 std::string StreamSet::dial(Line& line, Lock& lock) {
   await_reader(line, lock);
   StreamRequest request;
-  request.worker = target_->worker;
-  request.role = target_->role;
   request.line = line.id;
   request.attempt = ++line.attempt;
   request.received = line.received;
@@ -309,9 +268,11 @@ std::string StreamSet::dial(Line& line, Lock& lock) {
   std::string why;
   std::vector<PeerData> done;
   try {
-    DialledStream dialled = dial_stream(target_->endpoint, request, target_->encrypt, target_->secret, stop);
+    Dialled dialled = protocol::dial(*target_, request, stop);
+    const std::uint64_t received = dialled.received;
+    auto stream = std::make_shared<Stream>(std::move(dialled), StreamEnd::Connecting);
     lock.lock();
-    if (!ended()) done = install(line, std::move(dialled.stream), dialled.received);
+    if (!ended()) done = install(line, std::move(stream), received);
     lock.unlock();
   } catch (const StreamBroken& error) {
     why = error.what();
@@ -356,6 +317,8 @@ void StreamSet::receive_one(Line& line, Stream& stream, std::vector<std::byte>& 
     take_part(line, stream, header, scratch);
     return;
   }
+  if (header.kind != RecordHeader::Kind::Received)
+    throw DecodeError("a message on a connection for large transfers");
   stream.receive_payload(header, nullptr);
   std::vector<PeerData> done;
   const std::lock_guard lock(mutex_);

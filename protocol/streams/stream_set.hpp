@@ -17,21 +17,13 @@
 #include "protocol/fd.hpp"
 #include "protocol/ids.hpp"
 #include "protocol/messages/transfers.hpp"
-#include "protocol/streams/handshake.hpp"
+#include "protocol/security/openssl.hpp"
+#include "protocol/streams/dial.hpp"
 #include "protocol/streams/record.hpp"
 
 namespace clique::protocol {
 
 class Stream;
-
-/// How to reach a worker's streams, and what admits to them.
-struct StreamTarget {
-  std::string endpoint;  ///< of its daemon: tcp://HOST:PORT
-  StreamAddress worker{};
-  StreamRequest::Role role = StreamRequest::Role::Client;
-  Bytes secret;  ///< Pass::stream_key
-  bool encrypt = true;
-};
 
 /// Number of streams over which this process spreads large transfers to another one, and back.
 /// @param long_way see kLongWay in zmq.hpp
@@ -42,7 +34,7 @@ unsigned stream_count(bool long_way, bool encrypted);
 /// on a connection of its own. Two threads serve a line: one sends what is queued for all lines, the other
 /// one receives. One end connects, and connects again when a connection breaks; the other end accepts. What
 /// the other end has not acknowledged is kept, and sent again on the line's next connection. Thread-safe.
-class StreamSet {
+class StreamSet : private OpensslUser {
  public:
   /// Receives what arrives. The functions are called on threads of the set, by several of them at a time.
   class Owner {
@@ -70,7 +62,7 @@ class StreamSet {
   /// @param patience how long a line may be without a connection; 0: a connection that ends is an error
   StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target);
   /// close().
-  ~StreamSet();
+  ~StreamSet() override;
   StreamSet(const StreamSet&) = delete;
   StreamSet& operator=(const StreamSet&) = delete;
 
@@ -96,15 +88,14 @@ class StreamSet {
   };
   Traffic traffic();
 
-  /// Ends all connections and threads of all sets of this process, which cannot be used from now on. OpenSSL
-  /// calls this before it cleans itself up.
-  static void end_all();
-
   /// Ends all connections and threads, and drops what is queued. Returns when no thread of the set runs and
   /// no payload is read any more. Not for a thread of the set. Further calls do nothing.
   void close();
 
  private:
+  // OpensslUser: ends all connections and threads. The set cannot be used from now on.
+  void stop_use() override;
+
   struct Line;
   using Lock = std::unique_lock<std::mutex>;
 
@@ -136,7 +127,7 @@ class StreamSet {
   /// Waits until no thread receives from the line's last connection, which has ended.
   void await_reader(Line& line, Lock& lock);
   void shut_all();
-  /// The part of close() that end_all() does.
+  /// The part of close() that stop_use() does.
   void end_threads();
 
   /// The connection has ended.

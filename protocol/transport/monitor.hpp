@@ -4,18 +4,14 @@
 #include <mutex>
 #include <zmq.hpp>
 
+#include "protocol/transport/connection_end.hpp"
+
 namespace clique::protocol {
 
 /// Watches the only connection of a connecting socket. Thread-safe unless a function says otherwise.
 class Monitor {
  public:
-  /// How a connection ended.
-  enum class End {
-    None,       ///< it has not ended
-    Refused,    ///< it was never established
-    Handshake,  ///< the other side does not speak ZeroMQ, or rejected us
-    Closed,     ///< closed by the other side, or given up because it was silent
-  };
+  using End = ConnectionEnd;
 
   /// To be constructed before the socket connects, on the thread that owns the socket. Also disables ZeroMQ's
   /// reconnection, which would lose the messages in flight.

@@ -9,6 +9,7 @@
 
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
+#include "protocol/transport/incoming.hpp"
 
 namespace clique::protocol {
 
@@ -52,14 +53,6 @@ void keep_payload_memory();
 
 /// A batch as ZeroMQ's frames: records, then payloads, which are not copied.
 using Frames = std::vector<zmq::message_t>;
-
-/// One received message. Everything it holds stays alive as long as a payload's owner does.
-struct Incoming {
-  std::string routing_id;  ///< of the sender, on ROUTER sockets
-  std::span<const std::byte> records;
-  std::vector<Payload> frames;
-  std::shared_ptr<const void> owner;
-};
 
 /// Sends the batch as one message and clears it. Payloads are sent without copying: a thread of ZeroMQ
 /// releases their owner when the bytes are sent.

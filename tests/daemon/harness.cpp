@@ -95,6 +95,9 @@ Node::Node(std::vector<std::string> arguments) : log_file_(temporary_file()) {
     arguments.insert(arguments.end(), {"--resume-timeout", "1"});
   if (std::find(arguments.begin(), arguments.end(), "--encryption") == arguments.end())
     arguments.insert(arguments.end(), {"--encryption", "all"});
+  // The tests' clients speak ZeroMQ to the workers.
+  if (std::find(arguments.begin(), arguments.end(), "--worker-ports") == arguments.end())
+    arguments.insert(arguments.end(), {"--worker-ports", "any"});
   arguments.insert(arguments.begin(), {"--config", "/dev/null", "--listen", "127.0.0.1:0"});
   pid_ = start(arguments, log_file_);
   const std::string mark = " listens on ";

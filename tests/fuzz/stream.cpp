@@ -40,7 +40,7 @@ void shake_hands(std::string_view input) {
 void receive(std::string_view input, StreamCipher cipher) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-  Stream stream(Fd{ends[0]}, Stream::End::Accepting, cipher, ConnectionKeys{});
+  Stream stream(Dialled{Fd{ends[0]}, cipher, ConnectionKeys{}, 0}, StreamEnd::Accepting);
   {
     const Fd other(ends[1]);
     if (::send(other.get(), input.data(), input.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;

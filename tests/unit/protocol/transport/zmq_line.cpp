@@ -1,5 +1,6 @@
 // Lines: one direction of traffic over successive connections.
-#include "protocol/transport/line.hpp"
+#include "protocol/transport/zmq_line.hpp"
+#include "protocol/transport/repair.hpp"
 
 #include <gtest/gtest.h>
 
@@ -51,8 +52,8 @@ class Lines : public testing::Test {
     batch.add(Finish{number, 1});
     line.send(batch);
   }
-  std::unique_ptr<Line> line(Line::Direction direction) {
-    return std::make_unique<Line>(zmq_, endpoint_, Pass{}, 5, direction);
+  std::unique_ptr<ZmqLine> line(ZmqLine::Direction direction) {
+    return std::make_unique<ZmqLine>(zmq_, endpoint_, Pass{}, 5, direction);
   }
   template <typename F>
   static bool eventually(F&& condition) {
@@ -72,7 +73,7 @@ class Lines : public testing::Test {
 };
 
 TEST_F(Lines, GivenAnotherConnectionThenWhatHadNotComeIsSentAgain) {
-  const auto line = this->line(Line::Direction::Outward);
+  const auto line = this->line(ZmqLine::Direction::Outward);
   EXPECT_TRUE(next().empty());
   EXPECT_EQ(attached_.line, 5U);
   EXPECT_FALSE(attached_.to_client);
@@ -92,7 +93,7 @@ TEST_F(Lines, GivenAnotherConnectionThenWhatHadNotComeIsSentAgain) {
 }
 
 TEST_F(Lines, GivenAcknowledgementThenNothingOfThatIsKept) {
-  const auto line = this->line(Line::Direction::Outward);
+  const auto line = this->line(ZmqLine::Direction::Outward);
   next();
   std::weak_ptr<const void> kept;
   std::vector<std::byte> content(64 << 10);
@@ -114,7 +115,7 @@ TEST_F(Lines, GivenAcknowledgementThenNothingOfThatIsKept) {
 }
 
 TEST_F(Lines, GivenNotResumableThenNothingIsKept) {
-  const auto line = this->line(Line::Direction::Outward);
+  const auto line = this->line(ZmqLine::Direction::Outward);
   line->set_resumable(false);
   next();
   send(*line, 1);
@@ -131,7 +132,7 @@ TEST_F(Lines, GivenNotResumableThenNothingIsKept) {
 }
 
 TEST_F(Lines, GivenManyBatchesThenTheyAreAcknowledged) {
-  const auto line = this->line(Line::Direction::Inward);
+  const auto line = this->line(ZmqLine::Direction::Inward);
   next();
   EXPECT_TRUE(attached_.to_client);
   answer(Received{});
@@ -151,14 +152,14 @@ TEST_F(Lines, GivenManyBatchesThenTheyAreAcknowledged) {
 }
 
 TEST_F(Lines, GivenAnEndThatIsOverThenItSaysWhy) {
-  const auto line = this->line(Line::Direction::Outward);
+  const auto line = this->line(ZmqLine::Direction::Outward);
   next();
   answer(SessionEnded{"a reason"});
   std::string why;
   EXPECT_TRUE(eventually([&] {
     try {
       line->listen();
-    } catch (const Line::Over& over) {
+    } catch (const ZmqLine::Over& over) {
       why = over.what();
     }
     return !why.empty();
@@ -178,7 +179,7 @@ TEST_F(Lines, GivenAcknowledgementsThatCannotBeThenTheyAreRefused) {
 }
 
 TEST_F(Lines, GivenNobodyAtThePortThenItIsGivenUpSoon) {
-  const auto line = this->line(Line::Direction::Outward);
+  const auto line = this->line(ZmqLine::Direction::Outward);
   next();
   router_.close();
   Repair repair;
@@ -194,7 +195,7 @@ TEST_F(Lines, GivenNobodyAtThePortThenItIsGivenUpSoon) {
 }
 
 TEST_F(Lines, GivenSilenceForTooLongThenItIsGivenUp) {
-  const auto line = this->line(Line::Direction::Outward);
+  const auto line = this->line(ZmqLine::Direction::Outward);
   next();
   line->reconnect();
   Repair repair;

@@ -1,10 +1,5 @@
-#include "protocol/transport/line.hpp"
+#include "protocol/transport/zmq_line.hpp"
 
-#include <netdb.h>
-#include <poll.h>
-#include <sys/socket.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "protocol/limits.hpp"
@@ -14,14 +9,6 @@
 namespace clique::protocol {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-/// The pause between two attempts to connect, and the time for one.
-constexpr auto kReconnectPause = 100ms;
-constexpr auto kConnectTime = 2s;
-/// If a port refuses connections for this long, the process that listened there has exited.
-constexpr auto kRefusals = 1s;
 
 /// Round trips until a line is attached: the connection, ZeroMQ's greeting, two to authenticate, and
 /// AttachLine.
@@ -79,7 +66,7 @@ bool LineReceiver::count(const Incoming& incoming) {
   return true;
 }
 
-Line::Line(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Direction direction,
+ZmqLine::ZmqLine(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Direction direction,
            bool begins_session)
     : zmq_(zmq), endpoint_(std::move(endpoint)), pass_(std::move(pass)), id_(id), direction_(direction) {
   Batch first;
@@ -91,7 +78,7 @@ Line::Line(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Dire
   connect(first);
 }
 
-void Line::connect(Batch& first) {
+void ZmqLine::connect(Batch& first) {
   socket_ = zmq::socket_t(zmq_, zmq::socket_type::dealer);
   configure(socket_);
   present(socket_, pass_);
@@ -111,21 +98,21 @@ void Line::connect(Batch& first) {
   monitor_ = std::move(monitor);
 }
 
-AttachLine Line::next_attach() {
+AttachLine ZmqLine::next_attach() {
   return {id_, direction_ == Direction::Inward, receiver_.received(), ++attempt_};
 }
 
-Monitor::End Line::end() {
+ConnectionEnd ZmqLine::end() {
   const std::lock_guard lock(mutex_);
-  return monitor_ ? monitor_->end() : Monitor::End::None;
+  return monitor_ ? monitor_->end() : ConnectionEnd::None;
 }
 
-int Line::news() {
+int ZmqLine::news() {
   const std::lock_guard lock(mutex_);
   return monitor_ ? monitor_->descriptor() : -1;
 }
 
-void Line::send(Batch& batch) {
+void ZmqLine::send(Batch& batch) {
   if (!resumable_.load(std::memory_order_relaxed)) sender_.keep_nothing();
   if (!socket_) {
     batch.clear();
@@ -135,7 +122,7 @@ void Line::send(Batch& batch) {
   listen();
 }
 
-void Line::listen() {
+void ZmqLine::listen() {
   Incoming incoming;
   while (socket_ && protocol::receive(socket_, incoming)) {
     reader_.read(LineMessages{}, incoming.records, incoming.frames, incoming.owner, [this](auto&& message) {
@@ -147,12 +134,12 @@ void Line::listen() {
   }
 }
 
-void Line::note_answer() {
+void ZmqLine::note_answer() {
   answered_ = true;
   round_trip_.store((std::chrono::steady_clock::now() - connected_) / kTripsToAttach);
 }
 
-void Line::hear(const Received& message) {
+void ZmqLine::hear(const Received& message) {
   if (!answered_) note_answer();
   if (up_.load(std::memory_order_relaxed)) {
     sender_.received(message.batches);
@@ -162,7 +149,7 @@ void Line::hear(const Received& message) {
   up_.store(true, std::memory_order_release);
 }
 
-bool Line::receive(Incoming& incoming) {
+bool ZmqLine::receive(Incoming& incoming) {
   if (!socket_ || !protocol::receive(socket_, incoming)) return false;
   if (!answered_) {
     note_answer();
@@ -184,7 +171,7 @@ bool Line::receive(Incoming& incoming) {
   return true;
 }
 
-void Line::reconnect() {
+void ZmqLine::reconnect() {
   up_.store(false, std::memory_order_release);
   answered_ = false;
   sender_.interrupt();
@@ -199,7 +186,7 @@ void Line::reconnect() {
   connect(first);
 }
 
-void Line::close(int linger_ms) {
+void ZmqLine::close(int linger_ms) {
   if (!socket_) return;
   sender_.keep_nothing();
   {
@@ -209,71 +196,6 @@ void Line::close(int linger_ms) {
   }
   socket_.set(zmq::sockopt::linger, linger_ms);
   socket_.close();
-}
-
-void PortProbe::start(const std::string& endpoint) {
-  const auto begin = endpoint.find("://") + 3;
-  const auto colon = endpoint.rfind(':');
-  if (colon <= begin) return;
-  std::string host = endpoint.substr(begin, colon - begin);
-  if (host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), endpoint.c_str() + colon + 1, &hints, &found) != 0) return;
-  socket_ = Fd(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  error_ = 0;
-  if (started() && ::connect(socket_.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
-    error_ = errno;
-  ::freeaddrinfo(found);
-}
-
-PortProbe::Answer PortProbe::answer() {
-  if (!started()) return Answer::None;
-  if (error_ == 0) {
-    pollfd ready{socket_.get(), POLLOUT, 0};
-    if (::poll(&ready, 1, 0) == 0) return Answer::None;
-    socklen_t size = sizeof error_;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error_, &size);
-  }
-  socket_ = Fd();
-  return error_ == ECONNREFUSED ? Answer::Refused : Answer::Other;
-}
-
-Repair::Advice Repair::look(Line& line, Clock::time_point now, Clock::duration patience) {
-  const Monitor::End end = line.end();
-  if (end == Monitor::End::None && line.up()) {
-    since_ = attempt_ = refused_ = {};
-    probe_ = {};
-    return Advice::Fine;
-  }
-  if (since_ == Clock::time_point{}) since_ = now;
-  if (end == Monitor::End::Refused && !probe_.started()) probe_.start(line.endpoint());
-  switch (probe_.answer()) {
-    case PortProbe::Answer::None:
-      break;
-    case PortProbe::Answer::Refused:
-      if (refused_ == Clock::time_point{}) refused_ = now;
-      break;
-    case PortProbe::Answer::Other:
-      refused_ = {};
-      break;
-  }
-  if (refused_ != Clock::time_point{} && now - refused_ > kRefusals) {
-    reason_ = "no process listens at the worker's port any more: the worker has exited";
-    return Advice::GiveUp;
-  }
-  if (now - since_ > patience) {
-    reason_ =
-        "the connection was closed or became silent, and could not be restored within the resume timeout";
-    return Advice::GiveUp;
-  }
-  if (now - attempt_ <
-      (end != Monitor::End::None ? Clock::duration(kReconnectPause) : Clock::duration(kConnectTime)))
-    return Advice::Wait;
-  attempt_ = now;
-  return Advice::Reconnect;
 }
 
 }  // namespace clique::protocol

@@ -1,0 +1,144 @@
+#include "protocol/streams/dial.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "protocol/throw_errno.hpp"
+
+namespace clique::protocol {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+/// How long connecting and the handshake may take.
+constexpr auto kDialTime = 5s;
+/// How often a thread that connects looks whether it should stop.
+constexpr int kStopIntervalMs = 50;
+
+/// Sends a message that fits into the buffer of a new connection.
+void send_first(int socket, std::span<const std::uint8_t> message) {
+  if (::send(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(message.size()))
+    throw StreamBroken("the handshake cannot be sent: " + error_text(errno));
+}
+
+}  // namespace
+
+Dial::Dial(const StreamTarget& target, const StreamRequest& request)
+    : target_(target), request_(request), addresses_(nullptr, ::freeaddrinfo) {
+  request_.worker = target.worker;
+  request_.role = target.role;
+  request_.cipher = target.encrypt ? preferred_cipher() : StreamCipher::None;
+  fill_random(request_.nonce);
+  const auto begin = target.endpoint.find("://") + 3;
+  const auto colon = target.endpoint.rfind(':');
+  std::string host = target.endpoint.substr(begin, colon - begin);
+  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), target.endpoint.c_str() + colon + 1, &hints, &found);
+      error != 0)
+    throw StreamBroken("the name " + host + " cannot be resolved: " + ::gai_strerror(error));
+  addresses_.reset(found);
+  next_ = found;
+  connect();
+}
+
+Dial::~Dial() = default;
+
+void Dial::connect() {
+  for (; next_ != nullptr; next_ = next_->ai_next) {
+    socket_ = Fd(::socket(next_->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!socket_) throw StreamBroken("no socket can be made: " + error_text(errno));
+    const int error =
+        ::connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0 || errno == EINPROGRESS ? 0 : errno;
+    if (error == 0) {
+      next_ = next_->ai_next;
+      return;
+    }
+    failure_ = error == ECONNREFUSED ? Failure::Refused : Failure::Other;
+    reason_ = error_text(error);
+  }
+  throw StreamBroken(target_.endpoint + " cannot be reached: " + reason_);
+}
+
+short Dial::events() const {
+  return connected_ ? POLLIN : POLLOUT;
+}
+
+bool Dial::step() {
+  if (!connected_) {
+    pollfd ready{socket_.get(), POLLOUT, 0};
+    if (::poll(&ready, 1, 0) <= 0) return false;
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) {
+      failure_ = error == ECONNREFUSED ? Failure::Refused : Failure::Other;
+      reason_ = error_text(error);
+      connect();
+      return false;
+    }
+    failure_ = Failure::Other;
+    send_first(socket_.get(), request_.encode(target_.secret));
+    connected_ = true;
+  }
+  while (arrived_ < answer_.size()) {
+    const ssize_t count =
+        ::recv(socket_.get(), answer_.data() + arrived_, answer_.size() - arrived_, MSG_DONTWAIT);
+    if (count == 0) throw StreamClosed();
+    if (count < 0) {
+      if (errno == EAGAIN) return false;
+      if (errno == EINTR) continue;
+      throw StreamBroken(error_text(errno));
+    }
+    arrived_ += static_cast<std::size_t>(count);
+  }
+  if (answer_ == StreamAnswer::kNoSuchWorker) {
+    failure_ = Failure::Gone;
+    throw StreamBroken("the worker has exited");
+  }
+  const auto answer = StreamAnswer::decode(answer_, target_.secret, request_);
+  if (!answer) throw StreamBroken(target_.endpoint + " answers, but does not know the session's key");
+  failure_ = Failure::None;
+  done_ = {std::move(socket_), request_.cipher,
+           derive_keys(target_.secret, request_.nonce, answer->nonce, request_.line, request_.attempt),
+           answer->received};
+  return true;
+}
+
+Dialled Dial::take() {
+  return std::move(done_);
+}
+
+Dialled dial(const StreamTarget& target, const StreamRequest& request, const std::function<bool()>& stop) {
+  Dial attempt(target, request);
+  const auto deadline = Clock::now() + kDialTime;
+  while (!attempt.step()) {
+    pollfd item{attempt.fd(), attempt.events(), 0};
+    if (::poll(&item, 1, kStopIntervalMs) > 0) continue;
+    if (stop()) throw StreamBroken("it is not needed any more");
+    if (Clock::now() > deadline) throw StreamBroken("the connection took too long");
+  }
+  return attempt.take();
+}
+
+Dialled answer_dial(Fd socket, const StreamRequest& request, std::span<const std::uint8_t> secret,
+                    std::uint64_t received) {
+  StreamAnswer answer;
+  answer.received = received;
+  fill_random(answer.nonce);
+  send_first(socket.get(), answer.encode(secret, request));
+  return {std::move(socket), request.cipher,
+          derive_keys(secret, request.nonce, answer.nonce, request.line, request.attempt), request.received};
+}
+
+}  // namespace clique::protocol
