@@ -29,16 +29,22 @@ void PeerInbox::accept(Fd connection, const protocol::StreamRequest& request,
 }
 
 bool PeerInbox::receive_streams() {
+  // A line has received more from the system than it has returned, perhaps, unless it had nothing to return.
   pollfd arrivals{arrivals_.fd(), POLLIN, 0};
-  if (streams_.empty() || ::poll(&arrivals, 1, 0) <= 0) return false;
+  if (streams_drained_ && (streams_.empty() || ::poll(&arrivals, 1, 0) <= 0)) return false;
   int count = 0;
+  streams_drained_ = true;
   protocol::Incoming incoming;
-  for (auto& [id, line] : streams_)
-    for (int turn = 0; turn < kBatchesPerTurn && line.receive(incoming); ++turn, ++count) {
+  for (auto& [id, line] : streams_) {
+    int turn = 0;
+    for (; turn < kBatchesPerTurn && line.receive(incoming); ++turn) {
       waiting_.count(incoming);
       received_.add(bytes_of(incoming));
       handle(std::move(incoming));
     }
+    count += turn;
+    streams_drained_ = streams_drained_ && turn < kBatchesPerTurn;
+  }
   return count > 0;
 }
 

@@ -63,6 +63,7 @@ class PeerInbox {
   const InwardLine::Acknowledge acknowledge_;
   std::map<protocol::LineId, protocol::BatchLine> streams_;
   protocol::Readiness arrivals_;
+  bool streams_drained_ = true;  // none of streams_ had anything more
   std::map<protocol::LineId, InwardLine> lines_;
   std::map<std::string, protocol::LineId> ids_;  // by routing id
   std::set<std::string> former_ids_;             // of connections that were replaced or came too late

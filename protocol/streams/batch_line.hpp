@@ -82,7 +82,8 @@ class BatchLine : private OpensslUser {
   /// Receives what precedes the next batch, such as acknowledgements. Throws as receive().
   void listen();
 
-  /// Readable when something has arrived, and when the system takes more of what is to be sent. Constant.
+  /// Readable when something has arrived since receive() has last returned false, and when the system takes more
+  /// of what is to be sent. Constant.
   int descriptor() const { return readiness_.fd(); }
   /// The socket of the connection; -1: there is none.
   int socket() const { return socket_.load(std::memory_order_relaxed); }

@@ -38,7 +38,7 @@ class Line {
   virtual std::string why() { return {}; }
   /// A file descriptor that becomes readable when end() changes; -1 after close().
   virtual int news() = 0;
-  /// A file descriptor that becomes readable when something has arrived.
+  /// A file descriptor that becomes readable when something has arrived since receive() has returned false.
   virtual int descriptor() const = 0;
   /// An upper bound of the time that a message and its answer take, measured on the last connection; 0:
   /// unknown, or nothing has been answered yet.
