@@ -18,8 +18,9 @@ PortRange parse_ports(std::string_view text) {
   if (text == "any") return kAnyPort;
   const auto dash = text.find('-');
   if (dash == std::string_view::npos)
-    throw std::invalid_argument("'" + std::string(text) +
-                                "' is not a range of ports; write FIRST-LAST, such as 7900-7999, or any, or none");
+    throw std::invalid_argument(
+        "'" + std::string(text) +
+        "' is not a range of ports; write FIRST-LAST, such as 7900-7999, or any, or none");
   const PortRange range{parse_port(text.substr(0, dash)), parse_port(text.substr(dash + 1))};
   if (range.first == 0 || range.last < range.first)
     throw std::invalid_argument("'" + std::string(text) +

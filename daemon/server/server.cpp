@@ -391,13 +391,13 @@ void Server::hand_over(StreamVisit&& visit) {
     // The buffer of a new connection has room for this.
     static_cast<void>(::send(visit.socket.get(), protocol::StreamAnswer::kNoSuchWorker.data(),
                              protocol::StreamAnswer::kNoSuchWorker.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
-    warn_limited(strangers_, fmt::format("closed a connection of {}: no session of this node has its number; it "
-                                         "may have ended",
-                                         visit.address));
-  } else if (!worker->process.control().send(notice, visit.socket.get())) {
     warn_limited(strangers_,
-                 fmt::format("closed a connection of {}: the worker of {} does not take it", visit.address,
-                             worker->client));
+                 fmt::format("closed a connection of {}: no session of this node has its number; it "
+                             "may have ended",
+                             visit.address));
+  } else if (!worker->process.control().send(notice, visit.socket.get())) {
+    warn_limited(strangers_, fmt::format("closed a connection of {}: the worker of {} does not take it",
+                                         visit.address, worker->client));
   } else {
     spdlog::trace("session {}: process {} gets a connection of {}", worker->session, worker->process.pid(),
                   visit.address);

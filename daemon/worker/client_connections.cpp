@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kPatienceWithClosed{10'000};
 
 /// Identifies the file behind a descriptor; 0 if it is closed.
 ino_t identity(int descriptor) {
-  struct stat status{};
+  struct stat status {};
   return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 
@@ -128,7 +128,8 @@ void ClientConnections::resumed() {
     watch_->set([line = line_] { return line->hung_up(); });
     return;
   }
-  // ZeroMQ, which owns the descriptors, closes them when the connections are lost. They may become others' then.
+  // ZeroMQ, which owns the descriptors, closes them when the connections are lost. They may become others'
+  // then.
   const std::array<int, 2> sockets{commands.descriptor(), reports.descriptor()};
   watch_->set([sockets, of_commands = identity(sockets[0]), of_reports = identity(sockets[1])] {
     return identity(sockets[0]) != of_commands || identity(sockets[1]) != of_reports;

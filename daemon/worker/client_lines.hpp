@@ -23,9 +23,9 @@ namespace clique::daemon {
 class Segments;
 class WorkerStreams;
 
-/// What the client sends: commands, through its line, its commands connection over ZeroMQ or shared memory, and
-/// large transfers over ZeroMQ, through lines of their own on the same socket. Also the route for what is pushed to the client. Main
-/// thread, unless a function says otherwise.
+/// What the client sends: commands, through its line, its commands connection over ZeroMQ or shared memory,
+/// and large transfers over ZeroMQ, through lines of their own on the same socket. Also the route for what is
+/// pushed to the client. Main thread, unless a function says otherwise.
 class ClientLines final : public PeerLinks::ClientLink {
  public:
   /// @param socket the ROUTER for commands
@@ -55,7 +55,8 @@ class ClientLines final : public PeerLinks::ClientLink {
   /// Whether batches are due that have to come through the socket before what is in the shared memory.
   bool waits_for_socket() const { return due_from_socket_ > 0; }
 
-  /// Handles what has come through the line or the socket, up to a limit. @returns whether there was anything.
+  /// Handles what has come through the line or the socket, up to a limit. @returns whether there was
+  /// anything.
   bool receive();
   /// Handles what has come through the shared memory, up to a limit. @returns whether there was anything.
   bool receive_shared();

@@ -17,8 +17,8 @@
 
 namespace clique::daemon {
 
-/// What the client's other workers send: through lines over streams or on the peers socket, and through shared
-/// memory. Main thread.
+/// What the client's other workers send: through lines over streams or on the peers socket, and through
+/// shared memory. Main thread.
 class PeerInbox {
  public:
   /// @param socket the ROUTER for peers
@@ -39,7 +39,8 @@ class PeerInbox {
   /// Whether any worker has attached to the socket, or has a stream.
   bool attached() const { return !lines_.empty() || !streams_.empty(); }
 
-  /// Handles what has come through streams and the socket, up to a limit. @returns whether there was anything.
+  /// Handles what has come through streams and the socket, up to a limit. @returns whether there was
+  /// anything.
   bool receive();
   /// Handles what has come through shared memory, up to a limit. @returns whether there was anything.
   bool receive_shared();

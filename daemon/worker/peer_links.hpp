@@ -47,8 +47,8 @@ class PeerLinks {
   PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience)
       : context_(context), patience_(patience) {}
 
-  /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and zmq::error_t if it
-  /// cannot be used.
+  /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and zmq::error_t if
+  /// it cannot be used.
   void connect(const protocol::ConnectPeer& message);
   /// From now on messages to the peer go through this memory if there is room.
   void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);

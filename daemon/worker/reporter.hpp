@@ -40,10 +40,10 @@ class Reporter {
   /// @param client routing id of its reports connection in that case
   /// @param shared memory shared with the client; null if it is on another host
   /// @param first says whether the line can be resumed
-  void open(std::shared_ptr<protocol::BatchLine> line, std::string client, std::shared_ptr<protocol::SharedMemory> shared,
-            const protocol::Attached& first);
-  /// Receives the client's acknowledgements, and what other connections send. Main thread, after open(). Not if
-  /// the client has a line: that is received with its commands.
+  void open(std::shared_ptr<protocol::BatchLine> line, std::string client,
+            std::shared_ptr<protocol::SharedMemory> shared, const protocol::Attached& first);
+  /// Receives the client's acknowledgements, and what other connections send. Main thread, after open(). Not
+  /// if the client has a line: that is received with its commands.
   /// @param attach is called with the messages of other connections. It returns how many batches the client
   /// has received if the message is the client's, on a new connection.
   void receive(const std::function<std::optional<std::uint64_t>(const protocol::Incoming&)>& attach);

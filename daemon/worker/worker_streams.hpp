@@ -14,9 +14,9 @@
 
 namespace clique::daemon {
 
-/// The streams that others have to this worker: the client's, which carry messages and large transfers in both
-/// directions, and those of the session's other workers, which carry what they send. The daemon hands their
-/// connections over. Main thread, unless a function says otherwise.
+/// The streams that others have to this worker: the client's, which carry messages and large transfers in
+/// both directions, and those of the session's other workers, which carry what they send. The daemon hands
+/// their connections over. Main thread, unless a function says otherwise.
 class WorkerStreams {
  public:
   /// @param authenticator has the keys that admit

@@ -24,8 +24,8 @@ protocol::StreamSet* BulkStreams::opened() {
   const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
   if (!set_) {
-    set_ = std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_,
-                                                 worker_.stream_target());
+    set_ =
+        std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_, worker_.stream_target());
     set_->open(protocol::stream_count(long_way_, worker_.client.encrypts()), protocol::kFirstBulkLine);
   }
   return set_.get();

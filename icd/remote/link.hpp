@@ -42,7 +42,8 @@ class Session;
 ///
 /// Memory of payloads: `Payload::bytes` must stay valid until the payload's owner is released, the worker has
 /// answered for the command, or the link is lost (Reports::lost, wait() returning false, a failed request) or
-/// closed; from then on nothing reads it. Owners are released on any thread; their destructors must not call links.
+/// closed; from then on nothing reads it. Owners are released on any thread; their destructors must not call
+/// links.
 ///
 /// To post messages, include protocol/batch.hpp.
 class Link {

@@ -63,8 +63,8 @@ class Outbox {
   LinkControl& control_;
   Loans loans_;
 
-  // Locked before mutex_, until the line has the batch: batches are sent in the order in which they were taken,
-  // and other threads can append meanwhile. Guards the members up to mutex_.
+  // Locked before mutex_, until the line has the batch: batches are sent in the order in which they were
+  // taken, and other threads can append meanwhile. Guards the members up to mutex_.
   std::mutex sending_mutex_;
   const std::shared_ptr<protocol::Line> commands_;
   const std::shared_ptr<protocol::SharedMemory> shared_;

@@ -37,8 +37,8 @@ std::string reason_for(protocol::Line& line) {
 
 }  // namespace
 
-Reconnect::Reconnect(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports, Outbox& outbox,
-                     Inbox& inbox, BulkLines& bulk, LinkControl& control)
+Reconnect::Reconnect(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports,
+                     Outbox& outbox, Inbox& inbox, BulkLines& bulk, LinkControl& control)
     : commands_{std::move(commands)},
       reports_{std::move(reports)},
       outbox_(outbox),

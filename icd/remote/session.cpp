@@ -44,9 +44,9 @@ std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
 /// The line that carries both commands and reports; null if they have lines of their own, over ZeroMQ.
 std::shared_ptr<protocol::StreamLine> stream_line(const WorkerEndpoint& worker, bool shared) {
   if (!worker.has_streams()) return nullptr;
-  auto line = std::make_shared<protocol::StreamLine>(
-      worker.stream_target(), protocol::kCommandsLine,
-      protocol::StreamLine::Use{.pulses = true, .aside = shared});
+  auto line =
+      std::make_shared<protocol::StreamLine>(worker.stream_target(), protocol::kCommandsLine,
+                                             protocol::StreamLine::Use{.pulses = true, .aside = shared});
   line->set_resumable(!shared);
   return line;
 }
@@ -56,10 +56,11 @@ std::shared_ptr<ZmqLine> zmq_line(zmq::context_t& zmq, const std::string& endpoi
                                   const WorkerEndpoint& worker, protocol::LineId id,
                                   ZmqLine::Direction direction, bool shared) {
   if (endpoint.empty())
-    throw Error(CL_DEVICE_NOT_AVAILABLE,
-                "node " + worker.node +
-                    ": the transport is \"zeromq\" here, but its workers listen at no ports of their own. Set "
-                    "'worker-ports' there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
+    throw Error(
+        CL_DEVICE_NOT_AVAILABLE,
+        "node " + worker.node +
+            ": the transport is \"zeromq\" here, but its workers listen at no ports of their own. Set "
+            "'worker-ports' there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
   constexpr bool kBeginsSession = true;
   auto line = std::make_shared<ZmqLine>(zmq, endpoint, worker.client, id, direction, kBeginsSession);
   line->set_resumable(!shared);

@@ -48,7 +48,8 @@ inline constexpr std::chrono::milliseconds kOfferTimeout{1000};
 /// forked child leaks it.
 class Session final : private Inbox::Handler {
  public:
-  /// Begins to connect. Throws Error(CL_DEVICE_NOT_AVAILABLE). @param timeout for taking the worker's shared memory.
+  /// Begins to connect. Throws Error(CL_DEVICE_NOT_AVAILABLE). @param timeout for taking the worker's shared
+  /// memory.
   Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout);
   ~Session() override;
   Session(const Session&) = delete;

@@ -28,8 +28,8 @@ constexpr std::size_t kPieces = 64;
 
 using Piece = std::span<const std::byte>;
 
-/// Calls function(bytes) for the header of a record, its head and its payloads, from the byte `from` on, until
-/// that returns false.
+/// Calls function(bytes) for the header of a record, its head and its payloads, from the byte `from` on,
+/// until that returns false.
 template <typename F>
 void for_each_piece(const OutgoingRecord& record, std::size_t from, F&& function) {
   const auto piece = [&](Piece bytes) {
@@ -199,7 +199,8 @@ bool BatchConnection::receive(Record& record) {
   if (!in_record_ && !begin_record()) return false;
   while (arrived_ < expected()) {
     // In pieces that are still in the core's cache when they are decrypted.
-    const std::size_t piece = ciphers_.opener ? std::min(kPiece, expected() - arrived_) : expected() - arrived_;
+    const std::size_t piece =
+        ciphers_.opener ? std::min(kPiece, expected() - arrived_) : expected() - arrived_;
     const std::size_t count = read({block_.get() + arrived_, piece});
     if (count == 0) return false;
     took(count);
@@ -219,7 +220,8 @@ void BatchConnection::finish_record(Record& record) {
   record.received = header_.transfer;
   record.batch = {};
   const std::shared_ptr<std::byte[]> block = std::move(block_);
-  if (header_.kind == RecordHeader::Kind::Batch) record.batch = read_batch({block.get(), header_.size}, block);
+  if (header_.kind == RecordHeader::Kind::Batch)
+    record.batch = read_batch({block.get(), header_.size}, block);
 }
 
 }  // namespace clique::protocol

@@ -25,8 +25,8 @@ class BatchConnection {
   int fd() const { return socket_.get(); }
 
   /// Sends as much of a record as the system takes.
-  /// @returns false if that is not all of it: the next call has to be for the same record, and goes on with it.
-  /// Throws StreamBroken and SecurityError.
+  /// @returns false if that is not all of it: the next call has to be for the same record, and goes on with
+  /// it. Throws StreamBroken and SecurityError.
   bool send(const OutgoingRecord& record);
   /// Whether a record has been sent in part.
   bool sending() const { return begun_; }

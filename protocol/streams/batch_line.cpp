@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -112,6 +113,13 @@ bool BatchLine::accept(Fd socket, const StreamRequest& request, std::span<const 
     return false;
   }
   return true;
+}
+
+void BatchLine::look_for_end() {
+  int unread = 0;
+  if (!connected() || !hung_up() || ::ioctl(socket(), FIONREAD, &unread) != 0 || unread > 0) return;
+  closed_there_.store(true);
+  interrupt(StreamClosed().what());
 }
 
 bool BatchLine::hung_up() {

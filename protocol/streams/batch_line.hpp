@@ -36,8 +36,8 @@ class BatchLine : private OpensslUser {
   BatchLine();
   ~BatchLine() override;
 
-  /// Whether sent batches are kept, and received batches acknowledged, as is the default. Otherwise the present
-  /// connection is the only one.
+  /// Whether sent batches are kept, and received batches acknowledged, as is the default. Otherwise the
+  /// present connection is the only one.
   void set_resumable(bool yes);
 
   /// Goes on with this connection. Replaces the one before. Throws DecodeError if the other end claims what
@@ -60,6 +60,9 @@ class BatchLine : private OpensslUser {
   std::string why();
   /// Whether it has ended because the other end closed it, as the system does when a process ends.
   bool closed_there() const { return closed_there_.load(); }
+  /// Notices that the other end has closed the connection, without receive(), if nothing is left to be
+  /// received.
+  void look_for_end();
   /// Whether the connection has ended, even if nobody has received everything that came before.
   bool hung_up();
   /// Batches that have arrived since the line began.
@@ -82,8 +85,8 @@ class BatchLine : private OpensslUser {
   /// Receives what precedes the next batch, such as acknowledgements. Throws as receive().
   void listen();
 
-  /// Readable when something has arrived since receive() has last returned false, and when the system takes more
-  /// of what is to be sent. Constant.
+  /// Readable when something has arrived since receive() has last returned false, and when the system takes
+  /// more of what is to be sent. Constant.
   int descriptor() const { return readiness_.fd(); }
   /// The socket of the connection; -1: there is none.
   int socket() const { return socket_.load(std::memory_order_relaxed); }
@@ -120,20 +123,20 @@ class BatchLine : private OpensslUser {
   std::atomic<int> socket_{-1};
   std::atomic<Clock::rep> heard_{0};
 
-  std::mutex receiving_;                        // guards what receives; locked before sending_
-  std::shared_ptr<BatchConnection> receiver_;   // null: there is no connection
-  std::optional<Incoming> ready_;               // what listen() has found
-  std::exception_ptr refused_;                  // what has arrived breaks the rules
-  unsigned unacknowledged_ = 0;                 // batches
+  std::mutex receiving_;                       // guards what receives; locked before sending_
+  std::shared_ptr<BatchConnection> receiver_;  // null: there is no connection
+  std::optional<Incoming> ready_;              // what listen() has found
+  std::exception_ptr refused_;                 // what has arrived breaks the rules
+  unsigned unacknowledged_ = 0;                // batches
   std::size_t unacknowledged_bytes_ = 0;
   std::atomic<std::uint64_t> received_{0};
   std::uint32_t attempt_ = 0;  // of the last connection that was accepted
 
   std::mutex sending_;  // guards what sends, from here on
   std::shared_ptr<BatchConnection> sender_;
-  std::deque<OutgoingRecord> kept_;  // batches
-  std::size_t next_ = 0;             // the first of them to be sent on this connection
-  std::atomic<std::uint64_t> taken_{0};  // batches since the line began
+  std::deque<OutgoingRecord> kept_;        // batches
+  std::size_t next_ = 0;                   // the first of them to be sent on this connection
+  std::atomic<std::uint64_t> taken_{0};    // batches since the line began
   std::optional<OutgoingRecord> control_;  // a record without a batch that is being sent
   bool writable_watched_ = false;
   std::string why_;

@@ -23,8 +23,8 @@ struct OutgoingRecord {
   static OutgoingRecord of(const RecordHeader& header);
 
   RecordHeader::Message header{};
-  std::vector<std::byte> head = {};       ///< the sizes and the records
-  std::vector<Payload> payloads = {};     ///< of the batch
+  std::vector<std::byte> head = {};           ///< the sizes and the records
+  std::vector<Payload> payloads = {};         ///< of the batch
   std::size_t size() const { return size_; }  ///< bytes of `head` and `payloads`
 
  private:

@@ -69,8 +69,8 @@ class Dial {
   Dial(const Dial&) = delete;
   Dial& operator=(const Dial&) = delete;
 
-  /// The socket, and the events of poll(2) that step() waits for. Another attempt of the same Dial (the host's
-  /// next address) has another socket.
+  /// The socket, and the events of poll(2) that step() waits for. Another attempt of the same Dial (the
+  /// host's next address) has another socket.
   int fd() const { return socket_.get(); }
   short events() const;
   /// Goes on. @returns whether the handshake is done. Throws StreamBroken and SecurityError.

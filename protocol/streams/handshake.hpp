@@ -1,4 +1,5 @@
-// The handshake of a stream: a connection that is made to a daemon's port and handed to a worker there. protocol/security.md specifies it. Each side sends one message of fixed size.
+// The handshake of a stream: a connection that is made to a daemon's port and handed to a worker there.
+// protocol/security.md specifies it. Each side sends one message of fixed size.
 #pragma once
 
 #include <array>
@@ -54,8 +55,8 @@ struct StreamAnswer {
   static constexpr std::size_t kBytes = 72;
   using Message = std::array<std::uint8_t, kBytes>;
 
-  /// The daemon's answer if it has no such worker. Nobody vouches for it: whoever could forge it could as well
-  /// keep the connection from being made.
+  /// The daemon's answer if it has no such worker. Nobody vouches for it: whoever could forge it could as
+  /// well keep the connection from being made.
   static constexpr Message kNoSuchWorker{};
 
   std::uint64_t received = 0;  ///< records of the line that the worker has received

@@ -58,8 +58,7 @@ RecordHeader RecordHeader::decode(const Message& message) {
       case Kind::Pulse:
         return 0;
     }
-    throw DecodeError("a record of the unknown kind " +
-                      std::to_string(std::to_integer<int>(message[kKind])));
+    throw DecodeError("a record of the unknown kind " + std::to_string(std::to_integer<int>(message[kKind])));
   };
   if (header.size > most())
     throw DecodeError("a record with a payload of " + std::to_string(header.size) + " bytes");

@@ -65,8 +65,8 @@ class Stream {
   void flush_rest();
 
   const Fd socket_;
-  ConnectionCiphers ciphers_;  // the sealer under sending_
-  std::mutex sending_;         // guards the members for sending
+  ConnectionCiphers ciphers_;      // the sealer under sending_
+  std::mutex sending_;             // guards the members for sending
   std::vector<std::byte> sealed_;  // a record's payload and tag, encrypted
   std::vector<std::byte> rest_;    // of records that the system has not taken
   std::atomic<bool> has_rest_{false};

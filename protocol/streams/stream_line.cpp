@@ -119,13 +119,9 @@ void StreamLine::tend() {
 void StreamLine::look_at_connection() {
   if (!line_.broken() || !up()) return;
   const std::lock_guard lock(mutex_);
-  if (!dial_ && end_ == ConnectionEnd::None) note_end(ConnectionEnd::Closed, line_.why());
-}
-
-void StreamLine::look_for_hangup() {
-  int unread = 0;
-  if (dialling_.load() || !line_.connected() || !line_.hung_up()) return;
-  if (::ioctl(line_.socket(), FIONREAD, &unread) == 0 && unread == 0) line_.interrupt(StreamClosed().what());
+  if (!dial_ && end_ == ConnectionEnd::None)
+    // There is nothing to add to what a reader knows of a connection that was closed in order.
+    note_end(ConnectionEnd::Closed, line_.closed_there() ? "" : line_.why());
 }
 
 void StreamLine::look_for_silence() {
@@ -147,7 +143,7 @@ ConnectionEnd StreamLine::end() {
   try {
     if (use_.aside) listen();
     look_for_silence();
-    look_for_hangup();
+    if (!dialling_.load()) line_.look_for_end();
     look_at_connection();
   } catch (const std::exception& error) {
     const std::lock_guard lock(mutex_);

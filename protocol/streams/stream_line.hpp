@@ -28,8 +28,8 @@ class StreamLine final : public Line {
  public:
   struct Use {
     bool pulses = false;  ///< the other end sends pulses
-    /// Most messages go another way, so that nobody calls receive() when descriptor() is readable: end() notices
-    /// what arrives.
+    /// Most messages go another way, so that nobody calls receive() when descriptor() is readable: end()
+    /// notices what arrives.
     bool aside = false;
   };
 
@@ -46,9 +46,7 @@ class StreamLine final : public Line {
   std::string why() override;
   int news() override { return news_.fd(); }
   int descriptor() const override { return arrivals_.fd(); }
-  std::chrono::nanoseconds round_trip() const override {
-    return round_trip_.load(std::memory_order_relaxed);
-  }
+  std::chrono::nanoseconds round_trip() const override { return round_trip_.load(std::memory_order_relaxed); }
   void set_resumable(bool yes) override { line_.set_resumable(yes); }
 
   void send(Batch& batch) override { line_.send(batch); }
@@ -69,8 +67,6 @@ class StreamLine final : public Line {
   /// Looks whether the connection has ended.
   void look_at_connection();
   void look_for_silence();
-  /// The same if the other end has closed it and nobody has to receive anything any more.
-  void look_for_hangup();
   void set_timer(std::chrono::nanoseconds time) const;
 
   const StreamTarget target_;

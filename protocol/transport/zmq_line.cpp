@@ -67,7 +67,7 @@ bool LineReceiver::count(const Incoming& incoming) {
 }
 
 ZmqLine::ZmqLine(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Direction direction,
-           bool begins_session)
+                 bool begins_session)
     : zmq_(zmq), endpoint_(std::move(endpoint)), pass_(std::move(pass)), id_(id), direction_(direction) {
   Batch first;
   if (begins_session)

@@ -75,9 +75,7 @@ class ZmqLine final : public Line {
   ConnectionEnd end() override;
   int news() override;
   int descriptor() const override { return descriptor_.load(std::memory_order_relaxed); }
-  std::chrono::nanoseconds round_trip() const override {
-    return round_trip_.load(std::memory_order_relaxed);
-  }
+  std::chrono::nanoseconds round_trip() const override { return round_trip_.load(std::memory_order_relaxed); }
   void set_resumable(bool yes) override { resumable_.store(yes, std::memory_order_relaxed); }
 
   /// Outward only.

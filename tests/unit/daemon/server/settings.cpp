@@ -103,7 +103,7 @@ TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
   EXPECT_EQ(settings.devices, "");
   EXPECT_FALSE(settings.name.empty()) << "the host's name";
   EXPECT_EQ(settings.advertise, "");
-  EXPECT_TRUE(settings.session.ports.any());
+  EXPECT_TRUE(settings.session.ports.none());
   EXPECT_EQ(settings.session.kernel_timeout, seconds(0));
   EXPECT_EQ(settings.drain_timeout, seconds(30));
   EXPECT_EQ(settings.session.resume_timeout, seconds(30));
@@ -230,11 +230,13 @@ TEST(Listen, GivenMistakesThenTheyAreRefused) {
 }
 
 TEST(Ports, GivenRangesThenTheyAreReadOrRefused) {
-  EXPECT_TRUE(parse_ports("").any());
+  EXPECT_TRUE(parse_ports("none").none());
+  EXPECT_TRUE(parse_ports("any").any());
   EXPECT_EQ(parse_ports("7900-7999"), (PortRange{7900, 7999}));
   EXPECT_EQ(to_text(parse_ports("7900-7999")), "7900-7999");
-  EXPECT_EQ(to_text(PortRange{}), "");
-  for (const char* wrong : {"7900", "7999-7900", "0-5", "a-b", "1-70000", "-5"})
+  EXPECT_EQ(to_text(PortRange{}), "none");
+  EXPECT_EQ(to_text(kAnyPort), "any");
+  for (const char* wrong : {"", "7900", "7999-7900", "0-5", "a-b", "1-70000", "-5"})
     EXPECT_THROW(parse_ports(wrong), std::invalid_argument) << wrong;
 }
 

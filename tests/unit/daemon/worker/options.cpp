@@ -44,7 +44,7 @@ TEST(WorkerOptions, AreReadAsTheyWereWritten) {
 TEST(WorkerOptions, KeepTheirDefaultsWhenTheyAreEmpty) {
   const WorkerOptions read = parse(worker_arguments({}));
   EXPECT_TRUE(read.devices.empty());
-  EXPECT_TRUE(read.session.ports.any());
+  EXPECT_TRUE(read.session.ports.none());
   EXPECT_EQ(read.bind, "127.0.0.1");
 }
 
