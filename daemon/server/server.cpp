@@ -60,6 +60,8 @@ const char* in_words(protocol::Wish wish) {
       return "the node's state";
     case protocol::Wish::Steer:
       return "steering the node";
+    case protocol::Wish::Reserve:
+      return "the load of devices";
   }
   return "something unknown";
 }
@@ -207,6 +209,7 @@ void Server::look_after_guests() {
   const auto now = Clock::now();
   if (now < next_look_) return;
   next_look_ = now + kGuestInterval;
+  reservations_.expire(now);
   access_.refresh();
   std::erase_if(waiting_,
                 [this](const Waiting& client) { return !gate_.answer(client.guest, protocol::Starting{}); });
@@ -444,9 +447,15 @@ void Server::decide(Greeting&& greeting) {
                     "try again later",
                     waiting_.size(), settings_.name, of_this_client, permit.client, kMaxWaiting,
                     kMaxWaitingOfOne));
+  } else if (hello.wish == protocol::Wish::Reserve) {
+    reserve(std::move(greeting), std::move(permit));
   } else {
-    waiting_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor), std::move(hello),
-                        client, Clock::now()});
+    auto choice = wanted(greeting.choice, permit);
+    if (const auto* reason = std::get_if<std::string>(&choice))
+      refuse(greeting.guest, client, *reason);
+    else
+      waiting_.push_back({greeting.guest, std::move(permit), std::get<Wanted>(std::move(choice)),
+                          std::move(greeting.visitor), std::move(hello), client, Clock::now()});
   }
 }
 
@@ -481,7 +490,8 @@ void Server::answer_devices() {
                           std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
     for (const protocol::Driver& driver : drivers_) {
       auto devices = permitted(client.permit, driver.id, driver.devices);
-      if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices), driver.name});
+      if (devices.empty()) continue;
+      offer.drivers.push_back({driver.id, std::move(devices), driver.name, taken_exclusively(driver.id)});
     }
     spdlog::debug("{} is told about the devices of {} drivers", client.client, offer.drivers.size());
     gate_.answer(client.guest, offer);
@@ -499,7 +509,8 @@ std::string Server::limit_of(const Waiting& client) const {
   const Permit& permit = client.permit;
   const auto reaches = [&](std::size_t limit) { return limit > 0 && sessions(permit.client) >= limit; };
   const bool of_all = reaches(settings_.client_sessions);
-  if (!of_all && !reaches(permit.sessions)) return {};
+  if (!of_all && !reaches(permit.sessions))
+    return wants_session(client) ? conflict_of(client) : std::string();
   return fmt::format(
       "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise {}",
       permit.client, of_all ? settings_.client_sessions : permit.sessions, settings_.name,
@@ -546,7 +557,7 @@ void Server::serve_waiting() {
     waiting_.erase(next);
     // A client that has waited may have gone meanwhile.
     if (!gate_.connected(client.guest)) continue;
-    Set taken = take_workers(set, client.permit);
+    Set taken = take_workers(set, client);
     if (taken.empty()) {
       refuse(
           client.guest, client.client,
@@ -569,11 +580,13 @@ void Server::serve_waiting() {
   }
 }
 
-Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Permit& permit) {
+Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Waiting& client) {
   Set taken;
   for (auto worker = set->begin(); worker != set->end();) {
     const auto next = std::next(worker);
-    if (permit.may_use(worker->driver)) taken.splice(taken.end(), *set, worker);
+    if (client.permit.may_use(worker->driver) && client.wanted.uses(worker->driver) &&
+        hindrance(worker->driver, client.permit, client.wanted).empty())
+      taken.splice(taken.end(), *set, worker);
     worker = next;
   }
   if (set->empty()) {
@@ -598,6 +611,11 @@ void Server::welcome(const Waiting& client, Set set) {
   message.version = protocol::kVersion;
   message.node = settings_.name;
   message.advertise = settings_.advertise;
+  for (std::uint32_t driver = 0; driver < devices_.served.size(); ++driver) {
+    if (!client.permit.may_use(driver) || !client.wanted.uses(driver)) continue;
+    std::string why = hindrance(driver, client.permit, client.wanted);
+    if (!why.empty()) message.withheld.push_back({driver, std::move(why)});
+  }
   ++last_session_;
   SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}, client.permit.shared};
   for (Worker& worker : set) {
@@ -614,7 +632,13 @@ void Server::welcome(const Waiting& client, Set set) {
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
                       worker.ready->address.streams, std::move(worker.process), std::move(worker.usage),
                       Clock::now()});
+    Taken& taken = taken_.back();
+    taken.driver = worker.driver;
+    taken.exclusive = client.wanted.exclusive;
+    for (const ServedDevice& device : client.wanted.devices)
+      if (device.driver == worker.driver) taken.chosen.push_back(device.place);
   }
+  if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());
   gate_.answer(client.guest, message);
 }

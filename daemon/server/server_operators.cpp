@@ -85,15 +85,7 @@ protocol::SessionStatus session_status(SessionId session, const SessionLog::Entr
 void Server::operate(Greeting&& greeting, Permit&& permit) {
   const std::string client = fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
   if (greeting.hello.wish == protocol::Wish::Status) {
-    if (looking_.size() >= kMaxLooking) {
-      refuse(greeting.guest, client,
-             fmt::format("{} clients look at node {} already; try again later", looking_.size(),
-                         settings_.name));
-      return;
-    }
-    gpus_.ask(gpus());
-    looking_.push_back(
-        {greeting.guest, std::move(permit), std::move(greeting.visitor), Clock::now() + kGpuPatience});
+    look(std::move(greeting), std::move(permit), std::nullopt);
     return;
   }
   const std::string why = greeting.steer.act == protocol::Steer::Act::EndSession
@@ -109,6 +101,18 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
   gate_.let_go(greeting.guest);
 }
 
+void Server::look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> loads) {
+  if (looking_.size() >= kMaxLooking) {
+    refuse(
+        greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
+        fmt::format("{} clients look at node {} already; try again later", looking_.size(), settings_.name));
+    return;
+  }
+  gpus_.ask(gpus());
+  looking_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor),
+                      Clock::now() + kGpuPatience, std::move(loads)});
+}
+
 void Server::answer_looking() {
   if (looking_.empty()) return;
   const bool asking = gpus_.asking();
@@ -118,7 +122,10 @@ void Server::answer_looking() {
       log_status();
       return true;
     }
-    gate_.answer(one.guest, status(one.permit, one.visitor));
+    if (one.loads)
+      gate_.answer(one.guest, loads(one.permit, *one.loads));
+    else
+      gate_.answer(one.guest, status(one.permit, one.visitor));
     gate_.let_go(one.guest);
     return true;
   });

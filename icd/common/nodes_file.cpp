@@ -62,6 +62,11 @@ class TomlReader {
       settings.remember_unreachable = flag(value, name);
     } else if (name == "insecure") {
       settings.security.insecure = flag(value, name);
+    } else if (name == "exclusive") {
+      settings.exclusive = flag(value, name);
+    } else if (name == "order") {
+      const std::string choice = text(value, name, R"("nodes" or "idle")");
+      at(value, [&] { settings.idle_first = parse_order(choice, name); });
     } else if (name == "device-names") {
       const std::string choice = text(value, name, R"("plain" or "node")");
       at(value, [&] { settings.device_names_with_node = parse_device_names(choice, name); });

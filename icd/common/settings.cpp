@@ -128,6 +128,14 @@ bool parse_device_names(std::string_view text, std::string_view name) {
   return text == "node";
 }
 
+bool parse_order(std::string_view text, std::string_view name) {
+  if (text != "nodes" && text != "idle")
+    throw SettingError(
+        std::string(name) + " is " + in_quotes(text) +
+        "; write nodes for the order of the nodes, or idle for the least loaded devices first");
+  return text == "idle";
+}
+
 bool parse_encryption(std::string_view text, std::string_view name) {
   if (text != "all" && text != "none")
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
@@ -196,6 +204,10 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
                                        "0 to reach workers on this host through the network, or 1");
   if (const auto text = given(environment, "CLIQUE_DEVICE_NAMES"))
     settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");
+  if (const auto text = given(environment, "CLIQUE_ORDER"))
+    settings.idle_first = parse_order(*text, "CLIQUE_ORDER");
+  settings.exclusive = read_switch(environment, "CLIQUE_EXCLUSIVE", settings.exclusive,
+                                   "1 to keep other sessions from this program's devices, or 0");
   if (const auto text = given(environment, "CLIQUE_TRANSPORT"))
     settings.streams = parse_transport(*text, "CLIQUE_TRANSPORT");
   try {

@@ -31,7 +31,11 @@ inline constexpr std::array kVariables{
     SettingInfo{
         "CLIQUE_DEVICES", "all",
         "the devices to offer, in this order: positions in the full list, parts of device or node names, and "
-        "UUIDs, separated by commas"},
+        "UUIDs, separated by commas; idle or idle:N: the least loaded of them"},
+    SettingInfo{"CLIQUE_ORDER", "nodes", "nodes: devices are listed as the nodes are; idle: least load first",
+                "order"},
+    SettingInfo{"CLIQUE_EXCLUSIVE", "0", "1: no other session may use the devices of this program's sessions",
+                "exclusive"},
     SettingInfo{"CLIQUE_DEVICE_NAMES", "plain",
                 "plain: devices have the names that their drivers give them; node: 'NAME @ NODE'",
                 "device-names"},
@@ -93,6 +97,8 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
+    SettingInfo{"order", "\"nodes\"", "as CLIQUE_ORDER, which overrides it"},
+    SettingInfo{"exclusive", "false", "as CLIQUE_EXCLUSIVE, which overrides it"},
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
@@ -161,6 +167,10 @@ struct NodeSettings {
   SecuritySettings security;
   /// Whether the names of devices contain the names of their nodes.
   bool device_names_with_node = false;
+  /// Whether devices are listed by their load, the least first.
+  bool idle_first = false;
+  /// Whether sessions take their devices exclusively.
+  bool exclusive = false;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
   /// Whether large transfers travel through streams. Otherwise they use ZeroMQ, like commands.
