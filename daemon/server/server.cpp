@@ -80,6 +80,14 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       access_(settings_.access, devices_),
       gate_(settings_.listen, identity) {
   settings_.listen.port = gate_.port();
+  if (!settings_.metrics.empty()) {
+    try {
+      metrics_ = open_metrics(settings_.metrics);
+    } catch (const std::runtime_error& error) {
+      throw ConfigError(std::string("metrics: ") + error.what());
+    }
+    spdlog::info("metrics: http://{}/metrics", metrics_->address());
+  }
   if (groups_.missing().empty())
     spdlog::info("each worker gets a control group below {}", groups_.description());
   else
@@ -132,7 +140,7 @@ void Server::close() {
   draining_ = true;
   for (Set& set : sets_) retire(std::move(set));
   sets_.clear();
-  for (const Waiting& client : waiting_) refuse(client.guest, client.client, drains());
+  for (const Waiting& client : waiting_) refuse(client.guest, client.client, Refusal::Draining, drains());
   waiting_.clear();
 }
 
@@ -202,6 +210,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   serve_waiting();
   answer_looking();
   look_after_guests();
+  publish_metrics();
   return 0;
 }
 
@@ -273,7 +282,10 @@ bool Server::has_ended(Taken& taken, bool readable) {
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
   if (how && !how->empty() && taken.session != 0)
     spdlog::warn("a worker of the session of {} exited: {}", taken.client, *how);
-  if (how) session_log_.worker_ended(taken.session, taken.record, *how);
+  if (how) {
+    count_usage(taken);
+    session_log_.worker_ended(taken.session, taken.record, *how);
+  }
   return how.has_value();
 }
 
@@ -413,7 +425,7 @@ void Server::greet(Greeting&& greeting) {
   const GuestId guest = greeting.guest;
   const std::string client = described(greeting);
   if (!desk_->take(std::move(greeting)))
-    refuse(guest, client,
+    refuse(guest, client, Refusal::Busy,
            fmt::format("too many clients of node {} wait for munged there; try again later", settings_.name));
 }
 
@@ -422,27 +434,29 @@ void Server::decide(Greeting&& greeting) {
   const std::string client = described(greeting);
   auto decision = access_.decide(greeting.visitor, purpose_of(hello), settings_.name);
   if (const auto* reason = std::get_if<std::string>(&decision)) {
-    refuse(greeting.guest, client, *reason);
+    refuse(greeting.guest, client, Refusal::Access, *reason);
     return;
   }
   Permit& permit = std::get<Permit>(decision);
+  // Clients choose the number, which may stand for no wish.
+  if (const auto wish = static_cast<std::size_t>(hello.wish); wish < kWishes) ++counts_.admissions[wish];
   spdlog::debug("{} is admitted as {}{}, and asks for {}", client, permit.client,
                 permit.admin ? ", an administrator" : "", in_words(hello.wish));
   const auto of_this_client = std::count_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.permit.client == permit.client;
   });
   if (hello.version != protocol::kVersion) {
-    refuse(greeting.guest, client,
+    refuse(greeting.guest, client, Refusal::Version,
            fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
                        "same version of Clique on both",
                        hello.version, settings_.name, protocol::kVersion));
   } else if (purpose_of(hello) == Access::Purpose::Operate) {
     operate(std::move(greeting), std::move(permit));
   } else if (draining_) {
-    refuse(greeting.guest, client, drains());
+    refuse(greeting.guest, client, Refusal::Draining, drains());
   } else if (waiting_.size() >= kMaxWaiting || of_this_client >= static_cast<long>(kMaxWaitingOfOne)) {
     refuse(
-        greeting.guest, client,
+        greeting.guest, client, Refusal::Busy,
         fmt::format("{} clients wait for a session on node {}, {} of them as {}; the limits are {} and {}; "
                     "try again later",
                     waiting_.size(), settings_.name, of_this_client, permit.client, kMaxWaiting,
@@ -452,7 +466,7 @@ void Server::decide(Greeting&& greeting) {
   } else {
     auto choice = wanted(greeting.choice, permit);
     if (const auto* reason = std::get_if<std::string>(&choice))
-      refuse(greeting.guest, client, *reason);
+      refuse(greeting.guest, client, Refusal::Request, *reason);
     else
       waiting_.push_back({greeting.guest, std::move(permit), std::get<Wanted>(std::move(choice)),
                           std::move(greeting.visitor), std::move(hello), client, Clock::now()});
@@ -525,7 +539,8 @@ void Server::refuse_overdue() {
     if (now - client.since <= kEndTime) return false;
     const std::string limit = limit_of(client);
     if (limit.empty()) return false;
-    refuse(client.guest, client.client, limit);
+    refuse(client.guest, client.client, limit == conflict_of(client) ? Refusal::Exclusive : Refusal::Limit,
+           limit);
     return true;
   });
 }
@@ -560,7 +575,7 @@ void Server::serve_waiting() {
     Set taken = take_workers(set, client);
     if (taken.empty()) {
       refuse(
-          client.guest, client.client,
+          client.guest, client.client, Refusal::Failure,
           fmt::format("none of the devices that {} may use on node {} works at the moment; its log says why",
                       client.permit.client, settings_.name));
     } else {
@@ -575,7 +590,7 @@ void Server::serve_waiting() {
   }
   if (!sets_.empty() || failure_.empty()) return;
   while (!waiting_.empty() && waiting_.front().since <= failed_at_) {
-    refuse(waiting_.front().guest, waiting_.front().client, failure_);
+    refuse(waiting_.front().guest, waiting_.front().client, Refusal::Failure, failure_);
     waiting_.pop_front();
   }
 }
@@ -617,6 +632,7 @@ void Server::welcome(const Waiting& client, Set set) {
     if (!why.empty()) message.withheld.push_back({driver, std::move(why)});
   }
   ++last_session_;
+  ++counts_.sessions;
   SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}, client.permit.shared};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
@@ -643,7 +659,8 @@ void Server::welcome(const Waiting& client, Set set) {
   gate_.answer(client.guest, message);
 }
 
-void Server::refuse(GuestId guest, const std::string& client, const std::string& reason) {
+void Server::refuse(GuestId guest, const std::string& client, Refusal kind, const std::string& reason) {
+  ++counts_.refusals[static_cast<std::size_t>(kind)];
   warn_limited(strangers_, fmt::format("refused {}: {}", client, reason));
   gate_.refuse(guest, reason);
 }

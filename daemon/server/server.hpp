@@ -13,6 +13,7 @@
 
 #include "daemon/common/log.hpp"
 #include "daemon/common/usage_page.hpp"
+#include "daemon/metrics/metrics.hpp"
 #include "daemon/server/access.hpp"
 #include "daemon/server/child_process.hpp"
 #include "daemon/server/control_groups.hpp"
@@ -102,6 +103,7 @@ class Server {
     /// Places of the devices that the session is for; empty: those that it turns out to use.
     std::vector<std::uint32_t> chosen = {};
     bool exclusive = false;
+    protocol::Usage counted = {};  ///< what ServerCounts::usage contains of the worker
 
     /// Whether a session has the worker.
     bool in_use() const { return session != 0 && closed == Clock::time_point(); }
@@ -177,7 +179,13 @@ class Server {
   void welcome(const Waiting& client, Set set);
   /// Why a draining node refuses sessions.
   std::string drains() const;
-  void refuse(GuestId guest, const std::string& client, const std::string& reason);
+  void refuse(GuestId guest, const std::string& client, Refusal kind, const std::string& reason);
+  /// Adds to the counts what the worker has used since the last time.
+  void count_usage(Taken& taken);
+  /// Tells Prometheus what is, if that is wanted and due.
+  void publish_metrics();
+  std::vector<GpuState> gpu_states() const;
+  std::vector<ClientUsage> client_usage() const;
   /// Tells waiting clients that the node still works on their wish, and workers whose clients went away
   /// before they attached.
   void look_after_guests();
@@ -216,6 +224,9 @@ class Server {
   std::vector<Looking> looking_;
   GpuMonitor gpus_;
   Reservations reservations_;
+  std::unique_ptr<Metrics> metrics_;  // if there are to be any
+  ServerCounts counts_;
+  Clock::time_point next_metrics_;
   const Clock::time_point started_ = Clock::now();
   std::string failure_;  // why the last set could not start; empty if it could
   Clock::time_point failed_at_;

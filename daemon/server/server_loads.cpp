@@ -154,7 +154,8 @@ protocol::Loads Server::loads(const Permit& permit, const Wanted& wanted) const 
 void Server::reserve(Greeting&& greeting, Permit&& permit) {
   auto choice = wanted(greeting.choice, permit);
   if (const auto* reason = std::get_if<std::string>(&choice)) {
-    refuse(greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address), *reason);
+    refuse(greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
+           Refusal::Request, *reason);
     return;
   }
   Wanted& wants = std::get<Wanted>(choice);

@@ -94,7 +94,8 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
                               ? begin_drain(greeting, permit)
                               : fmt::format("node {} does not know this act", settings_.name);
   if (!why.empty()) {
-    refuse(greeting.guest, client, why);
+    // Only the text tells whether the client may not, or there is no such session.
+    refuse(greeting.guest, client, Refusal::Request, why);
     return;
   }
   gate_.answer(greeting.guest, protocol::Steered{protocol::kVersion, settings_.name});
@@ -105,6 +106,7 @@ void Server::look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> lo
   if (looking_.size() >= kMaxLooking) {
     refuse(
         greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
+        Refusal::Busy,
         fmt::format("{} clients look at node {} already; try again later", looking_.size(), settings_.name));
     return;
   }

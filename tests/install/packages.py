@@ -16,7 +16,7 @@ TOOLS = ('cpack', 'dpkg-deb', 'dpkg-shlibdeps')
 FILES = {
     'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so', 'usr/share/lintian/overrides/libclique1'},
     'cliqued': {'etc/clique/cliqued.toml', 'usr/bin/cliqued', 'usr/lib/systemd/system/cliqued.service',
-                'usr/share/doc/clique/configuration.md'}
+                'usr/libexec/clique/clique-metrics.so', 'usr/share/doc/clique/configuration.md'}
                | ({'usr/libexec/clique/clique-compiler', 'usr/libexec/clique/device-library.pack'}
                   if HAS_COMPILER else set()),
     'clique': {'usr/bin/clique'},
