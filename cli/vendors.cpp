@@ -70,7 +70,9 @@ std::filesystem::path own_vendors() {
   for (const char* relative : {"../icd", "../etc/OpenCL/vendors"})
     if (std::filesystem::exists(folder / relative / "clique.icd", error))
       return (folder / relative).lexically_normal();
-  return {};
+  // A copy of an installation in another folder, whose clique.icd would name the old one.
+  const std::filesystem::path library = folder / "../lib/libclique.so";
+  return std::filesystem::exists(library, error) ? library.lexically_normal() : std::filesystem::path();
 }
 
 }  // namespace clique::cli
