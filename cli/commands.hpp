@@ -29,6 +29,7 @@ void add_subcommands(CLI::App& app, Action& chosen);
 // Each function adds a subcommand, which sets `chosen` if the command line contains it.
 
 void add_authorize(CLI::App& app, Action& chosen);
+void add_bench(CLI::App& app, Action& chosen);
 void add_config(CLI::App& app, Action& chosen);
 void add_devices(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);

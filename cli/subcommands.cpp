@@ -14,7 +14,7 @@ void add_subcommands(CLI::App& app, Action& chosen) {
   for (const auto add : {add_keygen, add_key, add_trust, add_authorize, add_version}) add(app, chosen);
   for (const auto add : {add_devices, add_run, add_config, add_doctor, add_doctor_probe}) add(app, chosen);
   for (const auto add : {add_nodes, add_top, add_kill, add_drain}) add(app, chosen);
-  add_trace(app, chosen);
+  for (const auto add : {add_trace, add_bench}) add(app, chosen);
 }
 
 }  // namespace clique::cli
