@@ -23,6 +23,7 @@
 #include "cli/text_table.hpp"
 #include "cli/vendors.hpp"
 #include "icd/common/settings.hpp"
+#include "icd/remote/discovery.hpp"
 #include "icd/remote/node_state.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/limits.hpp"
@@ -164,7 +165,9 @@ struct Way {
 };
 
 Way way_to(const std::string& node) {
-  const icd::NodeSettings settings = icd::NodeSettings::read();
+  icd::NodeSettings settings = icd::NodeSettings::read();
+  // The library has said what is wrong.
+  icd::settle_nodes(settings);
   if (settings.nodes.empty()) return {"private workers of this host, through shared memory", 0, "", 0, ""};
   const auto deadline = SteadyClock::now() + settings.connect_timeout;
   for (const doctor::NodeFindings& each : doctor::check_nodes(settings, deadline)) {

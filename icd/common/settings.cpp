@@ -185,8 +185,9 @@ NodeSettings NodeSettings::read() {
 NodeSettings NodeSettings::read(const Environment& environment, const std::string& system_file) {
   NodeSettings settings;
   if (const auto list = environment("CLIQUE_NODES")) {
+    settings.discover = *list == kDiscoverNodes;
     try {
-      settings.nodes = parse_node_list(*list);
+      if (!settings.discover) settings.nodes = parse_node_list(*list);
     } catch (const SettingError& error) {
       throw SettingError(std::string("CLIQUE_NODES: ") + error.what());
     }

@@ -25,9 +25,11 @@ struct SettingInfo {
 
 /// The environment variables that users set.
 inline constexpr std::array kVariables{
-    SettingInfo{"CLIQUE_NODES", "none",
-                "the nodes, separated by commas; empty: this host; off: the platform is not offered",
-                "nodes"},
+    SettingInfo{
+        "CLIQUE_NODES", "none",
+        "the nodes, separated by commas; empty: this host; auto: those that announce themselves and whose "
+        "keys are known; off: the platform is not offered",
+        "nodes"},
     SettingInfo{
         "CLIQUE_DEVICES", "all",
         "the devices to offer, in this order: positions in the full list, parts of device or node names, and "
@@ -94,7 +96,7 @@ inline constexpr std::string_view kTestsVariables = "CLIQUE_TEST_";
 
 /// The keys of nodes.toml. Underscores instead of hyphens are accepted, too.
 inline constexpr std::array kFileKeys{
-    SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
+    SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES, or \"auto\""},
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
     SettingInfo{"order", "\"nodes\"", "as CLIQUE_ORDER, which overrides it"},
@@ -155,9 +157,14 @@ struct SecuritySettings {
   std::optional<std::string> munge;      ///< send MUNGE credentials; munged's socket, empty: its default
 };
 
+/// Instead of nodes: those that announce themselves.
+inline constexpr std::string_view kDiscoverNodes = "auto";
+
 /// Which nodes there are, and how to reach them.
 struct NodeSettings {
   std::vector<NodeAddress> nodes;  ///< empty: private workers on this host
+  /// Whether the nodes have to be found (settle_nodes()); then there are no private workers.
+  bool discover = false;
   /// For reaching a node: resolving its name, connecting, and the answers of daemon and workers.
   std::chrono::milliseconds connect_timeout{3000};
   /// Whether programs remember for a short time that a node did not answer.

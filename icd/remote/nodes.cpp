@@ -11,6 +11,7 @@
 #include "icd/common/settings.hpp"
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/deadline.hpp"
+#include "icd/remote/discovery.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/first_address.hpp"
 #include "icd/remote/resolve.hpp"
@@ -401,12 +402,13 @@ std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
   std::vector<std::unique_ptr<Node>> nodes;
   try {
     NodeSettings settings = NodeSettings::read();
+    for (const std::string& problem : settle_nodes(settings)) say_once(problem);
     for (const NodeAddress& node : remove_repeated(settings.nodes))
       say_once("node '" + node.text() +
                "' is listed more than once, and used once; remove the other entries");
     protocol::set_spin_time(settings.spin_time);
     if (settings.nodes.empty()) {
-      nodes.push_back(start_node(zmq, settings));
+      if (!settings.discover) nodes.push_back(start_node(zmq, settings));
     } else {
       nodes = find_configured(zmq, settings);
     }

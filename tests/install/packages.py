@@ -28,6 +28,7 @@ FILES = {
     'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so', 'usr/share/lintian/overrides/libclique1'},
     'cliqued': {'etc/clique/cliqued.toml', 'usr/bin/cliqued', 'usr/lib/systemd/system/cliqued.service',
                 'usr/libexec/clique/clique-metrics.so', 'usr/share/doc/clique/configuration.md',
+                'usr/share/doc/cliqued/examples/clique.json', 'usr/share/doc/cliqued/examples/clique.service',
                 *pages_of('cliqued', 'cliqued.8', 'cliqued.toml.5')}
                | ({'usr/libexec/clique/clique-compiler', 'usr/libexec/clique/device-library.pack'}
                   if HAS_COMPILER else set()),

@@ -220,6 +220,19 @@ TEST_F(Sources, OfThePlaceForUnreachableNodesAreTheUsersFolders) {
   EXPECT_THROW(read(), SettingError);
 }
 
+TEST_F(Sources, NodesMayHaveToBeFound) {
+  EXPECT_FALSE(read().discover);
+  environment["CLIQUE_NODES"] = "auto";
+  EXPECT_TRUE(read().discover);
+  EXPECT_TRUE(read().nodes.empty());
+  environment["CLIQUE_NODES"] = "auto:7890";
+  EXPECT_FALSE(read().discover);
+  EXPECT_EQ(read().nodes.size(), 1U);
+  EXPECT_TRUE(parse_nodes_file("nodes = \"auto\"", "nodes.toml").discover);
+  EXPECT_THROW(parse_nodes_file("nodes = \"alpha\"", "nodes.toml"), SettingError);
+  EXPECT_EQ(nodes_file_values("nodes = \"auto\"", "nodes.toml").at(0).value, "auto");
+}
+
 TEST_F(Sources, OrdersDevicesAndKeepsThemFromOthers) {
   EXPECT_FALSE(read().idle_first);
   EXPECT_FALSE(read().exclusive);
