@@ -23,9 +23,13 @@ using Action = std::function<void()>;
 /// take a word in brackets for a list.
 void take_program(int& argc, char** argv);
 
+/// Makes the app that of the command line of `clique`, with all subcommands.
+void add_subcommands(CLI::App& app, Action& chosen);
+
 // Each function adds a subcommand, which sets `chosen` if the command line contains it.
 
 void add_authorize(CLI::App& app, Action& chosen);
+void add_bench(CLI::App& app, Action& chosen);
 void add_config(CLI::App& app, Action& chosen);
 void add_devices(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);

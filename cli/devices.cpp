@@ -7,9 +7,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/text_table.hpp"
-#include "icd/common/device_choice.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/remote/nodes.hpp"
+#include "icd/remote/selection.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
@@ -54,7 +54,7 @@ std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Nod
         device.position = devices.size();
         device.node = protocol::printable(node->name());
         device.name = protocol::printable(protocol::property_text(description.properties, CL_DEVICE_NAME));
-        if (node->names_devices()) device.name += " @ " + device.node;
+        if (node->use().names_with_node) device.name += " @ " + device.node;
         device.type =
             type_text(protocol::property_value<cl_device_type>(description.properties, CL_DEVICE_TYPE));
         device.memory = protocol::property_value<cl_ulong>(description.properties, CL_DEVICE_GLOBAL_MEM_SIZE);
@@ -68,19 +68,14 @@ std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Nod
   return devices;
 }
 
-/// Those that CLIQUE_DEVICES chooses, in its order.
-std::vector<OfferedDevice> chosen_of(const std::vector<OfferedDevice>& all) {
-  const std::string choice = icd::device_choice();
-  if (choice.empty()) return all;
-  std::vector<icd::DeviceNames> names;
-  names.reserve(all.size());
-  for (const OfferedDevice& device : all) names.push_back({device.name, device.node, device.uuid});
-  const icd::DeviceChoice made = icd::choose_devices(names, choice);
-  for (const std::string& entry : made.unmatched)
-    std::fprintf(stderr, "clique: CLIQUE_DEVICES: none of the %zu devices matches '%s'\n", all.size(),
-                 protocol::printable(entry).c_str());
+/// Those that programs are offered, in their order.
+std::vector<OfferedDevice> chosen_of(const std::vector<OfferedDevice>& all,
+                                     const std::vector<std::unique_ptr<icd::Node>>& nodes) {
+  const icd::Selection selection = icd::select_devices(nodes, icd::device_choice(), false);
+  for (const std::string& problem : selection.problems)
+    std::fprintf(stderr, "clique: %s\n", protocol::printable(problem).c_str());
   std::vector<OfferedDevice> chosen;
-  for (const std::size_t position : made.positions) chosen.push_back(all[position]);
+  for (const std::size_t position : selection.positions) chosen.push_back(all[position]);
   return chosen;
 }
 
@@ -89,7 +84,7 @@ void list_devices(bool as_json) {
   zmq::context_t zmq(protocol::io_threads());
   const auto nodes = icd::find_nodes(zmq);
   const std::vector<OfferedDevice> all = devices_of(nodes);
-  const std::vector<OfferedDevice> devices = chosen_of(all);
+  const std::vector<OfferedDevice> devices = chosen_of(all, nodes);
   if (as_json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const OfferedDevice& device : devices)

@@ -1,4 +1,6 @@
 #include "cli/doctor.hpp"
+#include "icd/remote/discovery.hpp"
+#include "protocol/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -35,6 +37,15 @@ Findings examine(doctor::SteadyClock::time_point begin, std::chrono::seconds lim
   }
   if (!values.error.empty()) return all;
   icd::NodeSettings settings = icd::NodeSettings::read();
+  if (settings.discover) {
+    const std::vector<std::string> problems = icd::settle_nodes(settings);
+    for (const std::string& problem : problems)
+      all.push_back({Verdict::Bad, "discovery", protocol::printable(problem)});
+    if (!problems.empty()) return all;
+    all.push_back(
+        {Verdict::Good, "discovery",
+         std::to_string(settings.nodes.size()) + " nodes announce themselves whose keys are known"});
+  }
   icd::remove_repeated(settings.nodes);
   // The other half is for the devices.
   const auto nodes = doctor::check_nodes(settings, begin + limit / 2);

@@ -16,6 +16,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
+#include "cli/opencl_loader.hpp"
 #include "cli/vendors.hpp"
 #include "icd/common/settings.hpp"
 #include "protocol/printable.hpp"
@@ -29,7 +30,6 @@ using doctor::Verdict;
 using nlohmann::json;
 using protocol::printable;
 
-constexpr const char* kLoader = "libOpenCL.so.1";
 constexpr std::size_t kMebibyte = 1U << 20U;
 constexpr std::size_t kMostMebibytes = 64;
 constexpr std::size_t kItems = 1024;
@@ -77,71 +77,12 @@ class ProbeStep {
   const std::string text_;
 };
 
-/// OpenCL's functions, as the loader has them.
-struct OpenClFunctions {
-#define CLIQUE_FUNCTION(name) decltype(&::name) name = nullptr;
-#define CLIQUE_FUNCTIONS(X)    \
-  X(clGetPlatformIDs)          \
-  X(clGetPlatformInfo)         \
-  X(clGetDeviceIDs)            \
-  X(clGetDeviceInfo)           \
-  X(clCreateContext)           \
-  X(clCreateCommandQueue)      \
-  X(clCreateBuffer)            \
-  X(clCreateProgramWithSource) \
-  X(clBuildProgram)            \
-  X(clGetProgramBuildInfo)     \
-  X(clCreateKernel)            \
-  X(clSetKernelArg)            \
-  X(clEnqueueNDRangeKernel)    \
-  X(clEnqueueReadBuffer)       \
-  X(clEnqueueWriteBuffer)
-  CLIQUE_FUNCTIONS(CLIQUE_FUNCTION)
-#undef CLIQUE_FUNCTION
-
-  /// Throws std::runtime_error if the library lacks one.
-  explicit OpenClFunctions(void* library) {
-    const auto look_up = [library](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      if (function == nullptr) throw std::runtime_error(std::string(kLoader) + " has no " + name);
-    };
-#define CLIQUE_FUNCTION(name) look_up(name, #name);
-    CLIQUE_FUNCTIONS(CLIQUE_FUNCTION)
-#undef CLIQUE_FUNCTION
-#undef CLIQUE_FUNCTIONS
-  }
-};
-
-void expect_success(cl_int status, const char* call) {
-  if (status != CL_SUCCESS)
-    throw std::runtime_error(std::string(call) + " returned " + std::to_string(status));
-}
-
-/// @param query called as query(size, value, size_ret)
-template <typename Query>
-std::string queried_text(Query&& query) {
-  std::size_t size = 0;
-  if (query(0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
-  std::string text(size, '\0');
-  if (query(size, text.data(), nullptr) != CL_SUCCESS) return {};
-  return text.substr(0, text.find('\0'));
-}
-
 struct ProbedDevice {
   cl_device_id id = nullptr;
   std::string label;  ///< for messages
   std::string node;
   bool first = false;  ///< of its node
 };
-
-/// The node in "VERSION (Clique RELEASE, node NAME)".
-std::string node_in(const std::string& driver_version) {
-  constexpr std::string_view kMark = ", node ";
-  const auto begin = driver_version.rfind(kMark);
-  if (begin == std::string::npos) return {};
-  const std::string rest = driver_version.substr(begin + kMark.size());
-  return rest.substr(0, rest.rfind(')'));
-}
 
 void load_drivers() {
   for (const Vendor& vendor : registered_vendors().drivers) {
@@ -163,23 +104,16 @@ void load_drivers() {
 /// The platforms called Clique.
 std::vector<cl_platform_id> clique_platforms(const OpenClFunctions& cl) {
   const ProbeStep step("listing the platforms");
-  cl_uint count = 0;
-  cl.clGetPlatformIDs(0, nullptr, &count);
-  std::vector<cl_platform_id> platforms(count);
-  if (count > 0) expect_success(cl.clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
-  const auto text = [&cl](cl_platform_id platform, cl_platform_info name) {
-    return queried_text([&](std::size_t size, void* value, std::size_t* size_ret) {
-      return cl.clGetPlatformInfo(platform, name, size, value, size_ret);
-    });
-  };
-  std::erase_if(platforms, [&](cl_platform_id each) { return text(each, CL_PLATFORM_NAME) != "Clique"; });
+  const std::vector<cl_platform_id> platforms = platforms_of_clique(cl);
   if (platforms.empty()) {
     if (!icd::is_off())
       probe_output().find(Verdict::Bad, "platform", "OpenCL's loader does not offer the platform Clique",
                           "see the checks of the OpenCL drivers above");
     return platforms;
   }
-  const std::string version = text(platforms[0], CL_PLATFORM_VERSION);
+  const std::string version = queried_text([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return cl.clGetPlatformInfo(platforms[0], CL_PLATFORM_VERSION, size, value, size_ret);
+  });
   const std::string release = version.substr(version.rfind(' ') + 1);
   if (release == CLIQUE_VERSION)
     probe_output().find(Verdict::Good, "platform",
@@ -197,25 +131,15 @@ std::vector<cl_platform_id> clique_platforms(const OpenClFunctions& cl) {
 
 std::vector<ProbedDevice> probed_devices(const OpenClFunctions& cl, cl_platform_id platform) {
   const ProbeStep step("listing the devices");
-  cl_uint count = 0;
-  cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
-  std::vector<cl_device_id> ids(count);
-  if (count > 0)
-    expect_success(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr),
-                   "clGetDeviceIDs");
   std::set<std::string> nodes;
   std::vector<ProbedDevice> devices;
-  for (const cl_device_id id : ids) {
-    const auto text = [&](cl_device_info name) {
-      return queried_text([&](std::size_t size, void* value, std::size_t* size_ret) {
-        return cl.clGetDeviceInfo(id, name, size, value, size_ret);
-      });
-    };
+  for (const cl_device_id id : devices_of(cl, platform)) {
     ProbedDevice device;
     device.id = id;
-    device.node = node_in(text(CL_DRIVER_VERSION));
-    device.label = "device " + std::to_string(devices.size()) + " (" + printable(text(CL_DEVICE_NAME)) +
-                   " of node " + printable(device.node) + ")";
+    device.node = node_in(device_text(cl, id, CL_DRIVER_VERSION));
+    device.label = "device " + std::to_string(devices.size()) + " (" +
+                   printable(device_text(cl, id, CL_DEVICE_NAME)) + " of node " + printable(device.node) +
+                   ")";
     device.first = nodes.insert(device.node).second;
     devices.push_back(std::move(device));
   }
@@ -225,43 +149,8 @@ std::vector<ProbedDevice> probed_devices(const OpenClFunctions& cl, cl_platform_
   return devices;
 }
 
-/// A device in use. Nothing is released: the process ends soon.
-struct ProbedQueue {
-  cl_context context = nullptr;
-  cl_command_queue queue = nullptr;
-};
-
-ProbedQueue open_device(const OpenClFunctions& cl, cl_device_id device) {
-  ProbedQueue result;
-  cl_int status = CL_SUCCESS;
-  result.context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
-  expect_success(status, "clCreateContext");
-  result.queue = cl.clCreateCommandQueue(result.context, device, 0, &status);
-  expect_success(status, "clCreateCommandQueue");
-  return result;
-}
-
-cl_mem new_buffer(const OpenClFunctions& cl, cl_context context, std::size_t size) {
-  cl_int status = CL_SUCCESS;
-  const cl_mem buffer = cl.clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &status);
-  expect_success(status, "clCreateBuffer");
-  return buffer;
-}
-
-void run_kernel(const OpenClFunctions& cl, const ProbedQueue& opened, cl_device_id device) {
-  cl_int status = CL_SUCCESS;
-  const char* source = kSource;
-  const cl_program program = cl.clCreateProgramWithSource(opened.context, 1, &source, nullptr, &status);
-  expect_success(status, "clCreateProgramWithSource");
-  status = cl.clBuildProgram(program, 1, &device, "", nullptr, nullptr);
-  if (status != CL_SUCCESS) {
-    const std::string log = queried_text([&](std::size_t size, void* value, std::size_t* size_ret) {
-      return cl.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, value, size_ret);
-    });
-    throw std::runtime_error("clBuildProgram returned " + std::to_string(status) + ": " + printable(log));
-  }
-  const cl_kernel kernel = cl.clCreateKernel(program, "examine", &status);
-  expect_success(status, "clCreateKernel");
+void run_kernel(const OpenClFunctions& cl, const OpenedDevice& opened, cl_device_id device) {
+  const cl_kernel kernel = build_kernel(cl, opened, device, kSource, "examine");
   const cl_mem buffer = new_buffer(cl, opened.context, kItems * sizeof(cl_uint));
   expect_success(cl.clSetKernelArg(kernel, 0, sizeof buffer, static_cast<const void*>(&buffer)),
                  "clSetKernelArg");
@@ -287,7 +176,7 @@ double seconds_of(F&& function) {
   return std::max(std::chrono::duration<double>(SteadyClock::now() - begin).count(), 1e-9);
 }
 
-void transfer(const OpenClFunctions& cl, const ProbedQueue& opened, const ProbedDevice& device) {
+void transfer(const OpenClFunctions& cl, const OpenedDevice& opened, const ProbedDevice& device) {
   const auto there_and_back = [&](std::size_t mebibytes) {
     const std::size_t size = mebibytes * kMebibyte;
     const cl_mem buffer = new_buffer(cl, opened.context, size);
@@ -329,7 +218,7 @@ void transfer(const OpenClFunctions& cl, const ProbedQueue& opened, const Probed
 void examine_device(const OpenClFunctions& cl, const ProbedDevice& device) {
   const char* what = "session";
   try {
-    ProbedQueue opened;
+    OpenedDevice opened;
     {
       const ProbeStep step("opening a session for " + device.label);
       opened = open_device(cl, device.id);
@@ -357,8 +246,8 @@ void examine_device(const OpenClFunctions& cl, const ProbedDevice& device) {
 void probe_all() {
   void* library = nullptr;
   {
-    const ProbeStep step(std::string("loading ") + kLoader);
-    library = ::dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);
+    const ProbeStep step(std::string("loading ") + kOpenClLoader);
+    library = ::dlopen(kOpenClLoader, RTLD_NOW | RTLD_LOCAL);
   }
   if (library == nullptr) {
     const char* const why = ::dlerror();
@@ -371,7 +260,7 @@ void probe_all() {
   Dl_info info{};
   ::dladdr(reinterpret_cast<const void*>(cl.clGetPlatformIDs), &info);
   probe_output().find(Verdict::Good, "OpenCL loader",
-                      printable(info.dli_fname != nullptr ? info.dli_fname : kLoader));
+                      printable(info.dli_fname != nullptr ? info.dli_fname : kOpenClLoader));
   load_drivers();
   const auto platforms = clique_platforms(cl);
   if (platforms.empty()) return;

@@ -14,17 +14,9 @@ constexpr int kWrongUse = 2;
 
 int main(int argc, char** argv) {
   using namespace clique::cli;
-  CLI::App app(
-      "Shows the nodes, devices and settings of Clique, steers nodes, and manages the keys of clients and "
-      "nodes.\n"
-      "Exit status: 0 success, 1 failure, 2 invalid command line.",
-      "clique");
-  app.require_subcommand(1);
+  CLI::App app;
   Action chosen;
-  for (const auto add : {add_keygen, add_key, add_trust, add_authorize, add_version}) add(app, chosen);
-  for (const auto add : {add_devices, add_run, add_config, add_doctor, add_doctor_probe}) add(app, chosen);
-  for (const auto add : {add_nodes, add_top, add_kill, add_drain}) add(app, chosen);
-  add_trace(app, chosen);
+  add_subcommands(app, chosen);
   take_program(argc, argv);
   try {
     app.parse(argc, argv);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "icd/remote/discovery.hpp"
 #include "icd/remote/resolve.hpp"
 #include "protocol/printable.hpp"
 
@@ -19,7 +20,11 @@ using protocol::printable;
 icd::NodeSettings read_settings(bool named) {
   if (!named && icd::is_off())
     throw Failed("CLIQUE_NODES is off, so no node is configured; set it, or name nodes on the command line");
-  return icd::NodeSettings::read();
+  icd::NodeSettings settings = icd::NodeSettings::read();
+  if (named) return settings;
+  const std::vector<std::string> problems = icd::settle_nodes(settings);
+  if (!problems.empty()) throw Failed(printable(problems.front()));
+  return settings;
 }
 
 std::vector<icd::NodeAddress> chosen_nodes(const icd::NodeSettings& settings,

@@ -31,20 +31,6 @@ std::vector<char*>& program_to_run() {
   return arguments;
 }
 
-/// Makes OpenCL's loaders find Clique, unless they do already.
-void register_clique() {
-  const Vendors vendors = registered_vendors();
-  if (std::any_of(vendors.drivers.begin(), vendors.drivers.end(),
-                  [](const Vendor& vendor) { return vendor.is_clique; }))
-    return;
-  const std::filesystem::path own = own_vendors();
-  if (own.empty())
-    throw Failed("no file in " + vendors.place +
-                 " registers Clique with OpenCL's loaders, and this program's installation has none either; "
-                 "install libclique, or set OCL_ICD_VENDORS to the folder with clique.icd");
-  ::setenv("OCL_ICD_VENDORS", own.c_str(), 1);
-}
-
 [[noreturn]] void run_program(const RunOptions& options) {
   register_clique();
   if (options.nodes) ::setenv("CLIQUE_NODES", options.nodes->c_str(), 1);

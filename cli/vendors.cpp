@@ -6,6 +6,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "cli/commands.hpp"
+
 namespace clique::cli {
 
 namespace {
@@ -70,7 +72,22 @@ std::filesystem::path own_vendors() {
   for (const char* relative : {"../icd", "../etc/OpenCL/vendors"})
     if (std::filesystem::exists(folder / relative / "clique.icd", error))
       return (folder / relative).lexically_normal();
-  return {};
+  // A copy of an installation in another folder, whose clique.icd would name the old one.
+  const std::filesystem::path library = folder / "../lib/libclique.so";
+  return std::filesystem::exists(library, error) ? library.lexically_normal() : std::filesystem::path();
+}
+
+void register_clique() {
+  const Vendors vendors = registered_vendors();
+  if (std::any_of(vendors.drivers.begin(), vendors.drivers.end(),
+                  [](const Vendor& vendor) { return vendor.is_clique; }))
+    return;
+  const std::filesystem::path own = own_vendors();
+  if (own.empty())
+    throw Failed("no file in " + vendors.place +
+                 " registers Clique with OpenCL's loaders, and this program's installation has none either; "
+                 "install libclique, or set OCL_ICD_VENDORS to the folder with clique.icd");
+  ::setenv("OCL_ICD_VENDORS", own.c_str(), 1);
 }
 
 }  // namespace clique::cli

@@ -25,7 +25,11 @@ struct Vendors {
 /// /etc/OpenCL/vendors; and OCL_ICD_FILENAMES (libraries).
 Vendors registered_vendors();
 
-/// The folder with Clique's .icd file that belongs to this program. Empty if there is none.
+/// What OCL_ICD_VENDORS has to be for OpenCL's loaders to find the Clique that belongs to this program: the
+/// folder with its .icd file, or else the library. Empty if neither exists.
 std::filesystem::path own_vendors();
+
+/// Makes OpenCL's loaders find Clique, unless they do already. Throws Failed.
+void register_clique();
 
 }  // namespace clique::cli

@@ -41,7 +41,8 @@ struct Driver {
   std::uint32_t id = 0;  ///< unique among the node's drivers while its daemon runs
   std::vector<DeviceDescription> devices;
   std::string name = {};  ///< of its OpenCL platform; of an NVIDIA GPU that is used through CUDA: "CUDA"
-  CLIQUE_FIELDS(Driver, id, devices, name)
+  bool taken = false;     ///< a session uses its devices exclusively
+  CLIQUE_FIELDS(Driver, id, devices, name, taken)
 };
 
 /// A kernel argument as clGetKernelArgInfo describes it.

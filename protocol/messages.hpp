@@ -36,7 +36,7 @@ using BulkMessages = MessageList<PeerData>;
 /// Sent by the ends of a line to each other, besides the batches that the line carries.
 using LineMessages = MessageList<Received, SessionEnded>;
 /// Messages on the daemon's socket, and on a worker's sockets before they are attached.
-using HandshakeMessages =
-    MessageList<Hello, Welcome, Offer, Refused, Starting, Status, Steer, Steered, Attach, AttachLine>;
+using HandshakeMessages = MessageList<Hello, Welcome, Offer, Refused, Starting, Status, Steer, Steered,
+                                      Choice, Loads, Attach, AttachLine>;
 
 }  // namespace clique::protocol

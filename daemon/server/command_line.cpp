@@ -4,13 +4,12 @@
 
 namespace clique::daemon {
 
-CommandLine read_command_line(int argc, char** argv) {
-  CommandLine result;
-  CLI::App app(
+void add_options(CLI::App& app, CommandLine& result) {
+  app.name("cliqued");
+  app.description(
       "cliqued offers this node's OpenCL devices to Clique clients. It runs in the foreground until SIGINT, "
       "or\n"
-      "until SIGTERM, after which running sessions may finish.",
-      "cliqued");
+      "until SIGTERM, after which running sessions may finish.");
   app.set_version_flag("--version", "cliqued " CLIQUE_VERSION);
   app.add_option(
          "--config", result.settings_file,
@@ -36,6 +35,12 @@ CommandLine read_command_line(int argc, char** argv) {
       if (!setting.fallback.empty()) added->default_str(std::string(setting.fallback));
     }
   }
+}
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine result;
+  CLI::App app;
+  add_options(app, result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

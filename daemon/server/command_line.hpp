@@ -4,6 +4,10 @@
 
 #include "daemon/server/settings.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace clique::daemon {
 
 inline constexpr const char* kDefaultSettingsFile = "/etc/clique/cliqued.toml";
@@ -16,6 +20,9 @@ struct CommandLine {
   /// Set after --help, --version and mistakes, which were answered: the process is to end with this status.
   std::optional<int> exit_status;
 };
+
+/// Makes the app that of the command line of `cliqued`. Parsing fills `result`, which must live as long.
+void add_options(CLI::App& app, CommandLine& result);
 
 CommandLine read_command_line(int argc, char** argv);
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The longest message: clients send nothing but Hello, and perhaps Steer.
+/// The longest message: clients send nothing but Hello, and perhaps Steer or Choice.
 constexpr std::size_t kLongestHello = 4U << 10U;
 /// The largest number of connections that have not sent Hello yet, or have been answered already. A
 /// well-behaved client takes some milliseconds for either.
@@ -234,19 +234,26 @@ void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<co
   Connection& guest = connection->second;
   std::optional<protocol::Hello> hello;
   std::optional<protocol::Steer> steer;
+  std::optional<protocol::Choice> choice;
   const auto take = [&](auto&& message) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, protocol::Hello>) {
+    using M = std::remove_cvref_t<decltype(message)>;
+    if constexpr (std::is_same_v<M, protocol::Hello>) {
       if (hello) throw protocol::DecodeError("more than one Hello");
       hello = std::forward<decltype(message)>(message);
+    } else if constexpr (std::is_same_v<M, protocol::Choice>) {
+      if (!hello || choice) throw protocol::DecodeError("a Choice that does not follow its Hello");
+      choice = std::forward<decltype(message)>(message);
     } else {
       if (!hello || steer) throw protocol::DecodeError("a Steer that does not follow its Hello");
       steer = std::forward<decltype(message)>(message);
     }
   };
-  protocol::BatchReader().read(protocol::MessageList<protocol::Hello, protocol::Steer>{},
+  protocol::BatchReader().read(protocol::MessageList<protocol::Hello, protocol::Steer, protocol::Choice>{},
                                std::as_bytes(std::span(*records)), {}, records, take);
   if (!hello) throw protocol::DecodeError("no message");
-  if (steer.has_value() != (hello->wish == protocol::Wish::Steer))
+  const bool reserves = hello->wish == protocol::Wish::Reserve;
+  if (steer.has_value() != (hello->wish == protocol::Wish::Steer) ||
+      (choice.has_value() ? !reserves && hello->wish != protocol::Wish::Session : reserves))
     throw protocol::DecodeError("a Hello whose wish and message do not match");
   spdlog::trace("connection {}: Hello of {} with wish {}", connection->first, hello->client,
                 static_cast<std::uint64_t>(hello->wish));
@@ -257,7 +264,8 @@ void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<co
       {connection->first,
        {guest.address, owners_.of_other_end(socket), guest.channel->peer(), guest.channel->binding()},
        std::move(*hello),
-       std::move(steer).value_or(protocol::Steer{})});
+       std::move(steer).value_or(protocol::Steer{}),
+       std::move(choice)});
 }
 
 bool Gate::send(GuestId guest, const protocol::Batch& batch) {

@@ -40,7 +40,8 @@ struct Greeting {
   GuestId guest = 0;
   Visitor visitor;
   protocol::Hello hello;
-  protocol::Steer steer = {};  ///< if hello.wish is Steer
+  protocol::Steer steer = {};                   ///< if hello.wish is Steer
+  std::optional<protocol::Choice> choice = {};  ///< if hello.wish is Reserve, perhaps if it is Session
 };
 
 /// A connection that is for a worker. Nobody knows yet who made it.

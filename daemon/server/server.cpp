@@ -61,6 +61,8 @@ const char* in_words(protocol::Wish wish) {
       return "the node's state";
     case protocol::Wish::Steer:
       return "steering the node";
+    case protocol::Wish::Reserve:
+      return "the load of devices";
   }
   return "something unknown";
 }
@@ -79,6 +81,14 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       access_(settings_.access, devices_),
       gate_(settings_.listen, identity) {
   settings_.listen.port = gate_.port();
+  if (!settings_.metrics.empty()) {
+    try {
+      metrics_ = open_metrics(settings_.metrics);
+    } catch (const std::runtime_error& error) {
+      throw ConfigError(std::string("metrics: ") + error.what());
+    }
+    spdlog::info("metrics: http://{}/metrics", metrics_->address());
+  }
   if (groups_.missing().empty())
     spdlog::info("each worker gets a control group below {}", groups_.description());
   else
@@ -131,7 +141,7 @@ void Server::close() {
   draining_ = true;
   for (Set& set : sets_) retire(std::move(set));
   sets_.clear();
-  for (const Waiting& client : waiting_) refuse(client.guest, client.client, drains());
+  for (const Waiting& client : waiting_) refuse(client.guest, client.client, Refusal::Draining, drains());
   waiting_.clear();
 }
 
@@ -201,6 +211,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   serve_waiting();
   answer_looking();
   look_after_guests();
+  publish_metrics();
   return 0;
 }
 
@@ -208,6 +219,7 @@ void Server::look_after_guests() {
   const auto now = Clock::now();
   if (now < next_look_) return;
   next_look_ = now + kGuestInterval;
+  reservations_.expire(now);
   access_.refresh();
   std::erase_if(waiting_,
                 [this](const Waiting& client) { return !gate_.answer(client.guest, protocol::Starting{}); });
@@ -271,7 +283,10 @@ bool Server::has_ended(Taken& taken, bool readable) {
   if (!how && now - taken.closed > kEndTime) taken.process.kill();
   if (how && !how->empty() && taken.session != 0)
     spdlog::warn("a worker of the session of {} exited: {}", taken.client, *how);
-  if (how) session_log_.worker_ended(taken.session, taken.record, *how);
+  if (how) {
+    count_usage(taken);
+    session_log_.worker_ended(taken.session, taken.record, *how);
+  }
   return how.has_value();
 }
 
@@ -414,7 +429,7 @@ void Server::greet(Greeting&& greeting) {
   const GuestId guest = greeting.guest;
   const std::string client = described(greeting);
   if (!desk_->take(std::move(greeting)))
-    refuse(guest, client,
+    refuse(guest, client, Refusal::Busy,
            fmt::format("too many clients of node {} wait for munged there; try again later", settings_.name));
 }
 
@@ -423,34 +438,42 @@ void Server::decide(Greeting&& greeting) {
   const std::string client = described(greeting);
   auto decision = access_.decide(greeting.visitor, purpose_of(hello), settings_.name);
   if (const auto* reason = std::get_if<std::string>(&decision)) {
-    refuse(greeting.guest, client, *reason);
+    refuse(greeting.guest, client, Refusal::Access, *reason);
     return;
   }
   Permit& permit = std::get<Permit>(decision);
+  // Clients choose the number, which may stand for no wish.
+  if (const auto wish = static_cast<std::size_t>(hello.wish); wish < kWishes) ++counts_.admissions[wish];
   spdlog::debug("{} is admitted as {}{}, and asks for {}", client, permit.client,
                 permit.admin ? ", an administrator" : "", in_words(hello.wish));
   const auto of_this_client = std::count_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.permit.client == permit.client;
   });
   if (hello.version != protocol::kVersion) {
-    refuse(greeting.guest, client,
+    refuse(greeting.guest, client, Refusal::Version,
            fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
                        "same version of Clique on both",
                        hello.version, settings_.name, protocol::kVersion));
   } else if (purpose_of(hello) == Access::Purpose::Operate) {
     operate(std::move(greeting), std::move(permit));
   } else if (draining_) {
-    refuse(greeting.guest, client, drains());
+    refuse(greeting.guest, client, Refusal::Draining, drains());
   } else if (waiting_.size() >= kMaxWaiting || of_this_client >= static_cast<long>(kMaxWaitingOfOne)) {
     refuse(
-        greeting.guest, client,
+        greeting.guest, client, Refusal::Busy,
         fmt::format("{} clients wait for a session on node {}, {} of them as {}; the limits are {} and {}; "
                     "try again later",
                     waiting_.size(), settings_.name, of_this_client, permit.client, kMaxWaiting,
                     kMaxWaitingOfOne));
+  } else if (hello.wish == protocol::Wish::Reserve) {
+    reserve(std::move(greeting), std::move(permit));
   } else {
-    waiting_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor), std::move(hello),
-                        client, Clock::now()});
+    auto choice = wanted(greeting.choice, permit);
+    if (const auto* reason = std::get_if<std::string>(&choice))
+      refuse(greeting.guest, client, Refusal::Request, *reason);
+    else
+      waiting_.push_back({greeting.guest, std::move(permit), std::get<Wanted>(std::move(choice)),
+                          std::move(greeting.visitor), std::move(hello), client, Clock::now()});
   }
 }
 
@@ -485,7 +508,8 @@ void Server::answer_devices() {
                           std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
     for (const protocol::Driver& driver : drivers_) {
       auto devices = permitted(client.permit, driver.id, driver.devices);
-      if (!devices.empty()) offer.drivers.push_back({driver.id, std::move(devices), driver.name});
+      if (devices.empty()) continue;
+      offer.drivers.push_back({driver.id, std::move(devices), driver.name, taken_exclusively(driver.id)});
     }
     spdlog::debug("{} is told about the devices of {} drivers", client.client, offer.drivers.size());
     gate_.answer(client.guest, offer);
@@ -503,7 +527,8 @@ std::string Server::limit_of(const Waiting& client) const {
   const Permit& permit = client.permit;
   const auto reaches = [&](std::size_t limit) { return limit > 0 && sessions(permit.client) >= limit; };
   const bool of_all = reaches(settings_.client_sessions);
-  if (!of_all && !reaches(permit.sessions)) return {};
+  if (!of_all && !reaches(permit.sessions))
+    return wants_session(client) ? conflict_of(client) : std::string();
   return fmt::format(
       "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise {}",
       permit.client, of_all ? settings_.client_sessions : permit.sessions, settings_.name,
@@ -518,7 +543,8 @@ void Server::refuse_overdue() {
     if (now - client.since <= kEndTime) return false;
     const std::string limit = limit_of(client);
     if (limit.empty()) return false;
-    refuse(client.guest, client.client, limit);
+    refuse(client.guest, client.client, limit == conflict_of(client) ? Refusal::Exclusive : Refusal::Limit,
+           limit);
     return true;
   });
 }
@@ -550,10 +576,10 @@ void Server::serve_waiting() {
     waiting_.erase(next);
     // A client that has waited may have gone meanwhile.
     if (!gate_.connected(client.guest)) continue;
-    Set taken = take_workers(set, client.permit);
+    Set taken = take_workers(set, client);
     if (taken.empty()) {
       refuse(
-          client.guest, client.client,
+          client.guest, client.client, Refusal::Failure,
           fmt::format("none of the devices that {} may use on node {} works at the moment; its log says why",
                       client.permit.client, settings_.name));
     } else {
@@ -568,16 +594,18 @@ void Server::serve_waiting() {
   }
   if (!sets_.empty() || failure_.empty()) return;
   while (!waiting_.empty() && waiting_.front().since <= failed_at_) {
-    refuse(waiting_.front().guest, waiting_.front().client, failure_);
+    refuse(waiting_.front().guest, waiting_.front().client, Refusal::Failure, failure_);
     waiting_.pop_front();
   }
 }
 
-Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Permit& permit) {
+Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Waiting& client) {
   Set taken;
   for (auto worker = set->begin(); worker != set->end();) {
     const auto next = std::next(worker);
-    if (permit.may_use(worker->driver)) taken.splice(taken.end(), *set, worker);
+    if (client.permit.may_use(worker->driver) && client.wanted.uses(worker->driver) &&
+        hindrance(worker->driver, client.permit, client.wanted).empty())
+      taken.splice(taken.end(), *set, worker);
     worker = next;
   }
   if (set->empty()) {
@@ -602,7 +630,13 @@ void Server::welcome(const Waiting& client, Set set) {
   message.version = protocol::kVersion;
   message.node = settings_.name;
   message.advertise = settings_.advertise;
+  for (std::uint32_t driver = 0; driver < devices_.served.size(); ++driver) {
+    if (!client.permit.may_use(driver) || !client.wanted.uses(driver)) continue;
+    std::string why = hindrance(driver, client.permit, client.wanted);
+    if (!why.empty()) message.withheld.push_back({driver, std::move(why)});
+  }
   ++last_session_;
+  ++counts_.sessions;
   SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}, client.permit.shared};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
@@ -618,12 +652,19 @@ void Server::welcome(const Waiting& client, Set set) {
     taken_.push_back({client.guest, client.permit.client, client.client, last_session_,
                       worker.ready->address.streams, std::move(worker.process), std::move(worker.usage),
                       Clock::now()});
+    Taken& taken = taken_.back();
+    taken.driver = worker.driver;
+    taken.exclusive = client.wanted.exclusive;
+    for (const ServedDevice& device : client.wanted.devices)
+      if (device.driver == worker.driver) taken.chosen.push_back(device.place);
   }
+  if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());
   gate_.answer(client.guest, message);
 }
 
-void Server::refuse(GuestId guest, const std::string& client, const std::string& reason) {
+void Server::refuse(GuestId guest, const std::string& client, Refusal kind, const std::string& reason) {
+  ++counts_.refusals[static_cast<std::size_t>(kind)];
   warn_limited(strangers_, fmt::format("refused {}: {}", client, reason));
   gate_.refuse(guest, reason);
 }

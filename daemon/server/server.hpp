@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <variant>
 #include <vector>
 
 #include "daemon/common/log.hpp"
 #include "daemon/common/usage_page.hpp"
+#include "daemon/metrics/metrics.hpp"
 #include "daemon/server/access.hpp"
 #include "daemon/server/child_process.hpp"
 #include "daemon/server/control_groups.hpp"
@@ -19,6 +21,7 @@
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/gate.hpp"
 #include "daemon/server/gpu_monitor.hpp"
+#include "daemon/server/reservations.hpp"
 #include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
 
@@ -62,10 +65,19 @@ class Server {
   };
   /// The workers of one session, one for each driver.
   using Set = std::list<Worker>;
+  /// What a client has chosen, as the node counts its devices.
+  struct Wanted {
+    std::vector<ServedDevice> devices = {};  ///< empty: all that the client may use
+    bool exclusive = false;
+    std::uint64_t reservation = 0;
+
+    bool uses(std::uint32_t driver) const;
+  };
   /// A client whose Hello has not been answered yet.
   struct Waiting {
     GuestId guest;
     Permit permit;
+    Wanted wanted;
     Visitor visitor;
     protocol::Hello hello;
     std::string client;  ///< for logs
@@ -87,13 +99,22 @@ class Server {
     /// When the worker is killed because it has been told to end the session; the epoch: it has not been.
     Clock::time_point kill_at = {};
     std::optional<SessionRecord> record = {};  ///< when the worker has sent it
+    std::uint32_t driver = 0;                  ///< Worker::driver
+    /// Places of the devices that the session is for; empty: those that it turns out to use.
+    std::vector<std::uint32_t> chosen = {};
+    bool exclusive = false;
+    protocol::Usage counted = {};  ///< what ServerCounts::usage contains of the worker
+
+    /// Whether a session has the worker.
+    bool in_use() const { return session != 0 && closed == Clock::time_point(); }
   };
   /// A client that waits for the node's state.
   struct Looking {
     GuestId guest;  ///< 0: the log
     Permit permit;
     Visitor visitor;
-    Clock::time_point until;  ///< when it gets what is known
+    Clock::time_point until;           ///< when it gets what is known
+    std::optional<Wanted> loads = {};  ///< it wants Loads, and would use devices in this way
   };
 
   /// Waits for events, until `deadline` at most, and handles them.
@@ -114,6 +135,24 @@ class Server {
   void decide(Greeting&& greeting);
   /// Answers a client that looks at the node, or steers it.
   void operate(Greeting&& greeting, Permit&& permit);
+  /// Answers a client that asks for the load of devices, and reserves those that it wants.
+  void reserve(Greeting&& greeting, Permit&& permit);
+  /// What the client has chosen. @returns the reason why it may not
+  std::variant<Wanted, std::string> wanted(const std::optional<protocol::Choice>& choice,
+                                           const Permit& permit) const;
+  /// The device of an Offer to this client; nothing if there was no such device.
+  std::optional<ServedDevice> served(const Permit& permit, const protocol::ChosenDevice& device) const;
+  /// How many sessions and reservations of others use the device.
+  std::uint32_t users(ServedDevice device, const Reservations::Holder& but) const;
+  /// The load of the devices that the client may use, without DeviceLoad::reserved.
+  protocol::Loads loads(const Permit& permit, const Wanted& wanted) const;
+  /// Why the client cannot have a session with this driver's devices as long as others have theirs; empty: it
+  /// can.
+  std::string hindrance(std::uint32_t driver, const Permit& permit, const Wanted& wanted) const;
+  /// Whether a session has the driver's devices exclusively.
+  bool taken_exclusively(std::uint32_t driver) const;
+  /// Has a client wait for the node's state, or for the load of devices.
+  void look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> loads);
   /// Answers the clients that wait for the node's state, unless the state of GPUs is about to be known.
   void answer_looking();
   protocol::Status status(const Permit& permit, const Visitor& visitor) const;
@@ -136,11 +175,17 @@ class Server {
   void answer_devices();
   /// Takes the workers that the client may use out of a set that is ready. The others stay, and get company
   /// in place of those; otherwise the set is removed, and `set` is the next one.
-  Set take_workers(std::deque<Set>::iterator& set, const Permit& permit);
+  Set take_workers(std::deque<Set>::iterator& set, const Waiting& client);
   void welcome(const Waiting& client, Set set);
   /// Why a draining node refuses sessions.
   std::string drains() const;
-  void refuse(GuestId guest, const std::string& client, const std::string& reason);
+  void refuse(GuestId guest, const std::string& client, Refusal kind, const std::string& reason);
+  /// Adds to the counts what the worker has used since the last time.
+  void count_usage(Taken& taken);
+  /// Tells Prometheus what is, if that is wanted and due.
+  void publish_metrics();
+  std::vector<GpuState> gpu_states() const;
+  std::vector<ClientUsage> client_usage() const;
   /// Tells waiting clients that the node still works on their wish, and workers whose clients went away
   /// before they attached.
   void look_after_guests();
@@ -150,8 +195,10 @@ class Server {
   /// How many sessions the client has been given to which it may still attach.
   std::size_t unattached(const std::string& identity) const;
   bool full() const { return settings_.sessions > 0 && sessions() >= settings_.sessions; }
-  /// The limit on sessions that keeps the client waiting, in words; empty: none does.
+  /// Why the sessions of others keep the client waiting, in words; empty: they do not.
   std::string limit_of(const Waiting& client) const;
+  /// The same for exclusive sessions alone: the client wants one, or others have all of its devices.
+  std::string conflict_of(const Waiting& client) const;
   /// Reads the channel of a worker without a session. @returns false if the worker cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);
@@ -176,6 +223,10 @@ class Server {
   std::deque<Waiting> waiting_;
   std::vector<Looking> looking_;
   GpuMonitor gpus_;
+  Reservations reservations_;
+  std::unique_ptr<Metrics> metrics_;  // if there are to be any
+  ServerCounts counts_;
+  Clock::time_point next_metrics_;
   const Clock::time_point started_ = Clock::now();
   std::string failure_;  // why the last set could not start; empty if it could
   Clock::time_point failed_at_;

@@ -85,15 +85,7 @@ protocol::SessionStatus session_status(SessionId session, const SessionLog::Entr
 void Server::operate(Greeting&& greeting, Permit&& permit) {
   const std::string client = fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
   if (greeting.hello.wish == protocol::Wish::Status) {
-    if (looking_.size() >= kMaxLooking) {
-      refuse(greeting.guest, client,
-             fmt::format("{} clients look at node {} already; try again later", looking_.size(),
-                         settings_.name));
-      return;
-    }
-    gpus_.ask(gpus());
-    looking_.push_back(
-        {greeting.guest, std::move(permit), std::move(greeting.visitor), Clock::now() + kGpuPatience});
+    look(std::move(greeting), std::move(permit), std::nullopt);
     return;
   }
   const std::string why = greeting.steer.act == protocol::Steer::Act::EndSession
@@ -102,11 +94,25 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
                               ? begin_drain(greeting, permit)
                               : fmt::format("node {} does not know this act", settings_.name);
   if (!why.empty()) {
-    refuse(greeting.guest, client, why);
+    // Only the text tells whether the client may not, or there is no such session.
+    refuse(greeting.guest, client, Refusal::Request, why);
     return;
   }
   gate_.answer(greeting.guest, protocol::Steered{protocol::kVersion, settings_.name});
   gate_.let_go(greeting.guest);
+}
+
+void Server::look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> loads) {
+  if (looking_.size() >= kMaxLooking) {
+    refuse(
+        greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
+        Refusal::Busy,
+        fmt::format("{} clients look at node {} already; try again later", looking_.size(), settings_.name));
+    return;
+  }
+  gpus_.ask(gpus());
+  looking_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor),
+                      Clock::now() + kGpuPatience, std::move(loads)});
 }
 
 void Server::answer_looking() {
@@ -118,7 +124,10 @@ void Server::answer_looking() {
       log_status();
       return true;
     }
-    gate_.answer(one.guest, status(one.permit, one.visitor));
+    if (one.loads)
+      gate_.answer(one.guest, loads(one.permit, *one.loads));
+    else
+      gate_.answer(one.guest, status(one.permit, one.visitor));
     gate_.let_go(one.guest);
     return true;
   });

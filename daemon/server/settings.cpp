@@ -88,6 +88,16 @@ Encryption parse_encryption(const std::string& text, const ListenAddress& listen
   throw std::invalid_argument(in_quotes(text) + " is not a kind of encryption; write all or none");
 }
 
+/// The address of the metrics. Empty text stays empty.
+std::string parse_metrics(const std::string& text) {
+  if (text.empty()) return {};
+  // Another program's default port would be taken for this one's.
+  if (text.ends_with(']') || text.find(':') == std::string::npos)
+    throw std::invalid_argument(in_quotes(text) + " has no port; write HOST:PORT, such as 127.0.0.1:9890");
+  const std::string endpoint = parse_listen(text).endpoint();
+  return endpoint.substr(endpoint.find("//") + 2);
+}
+
 const std::array kSettings{
     Setting{"listen", Type::Text, "HOST:PORT", "127.0.0.1:7890",
             "Address to listen on; HOST is a name, an IPv4 address, an [IPv6 address] or '*'; port 0 is any "
@@ -156,6 +166,9 @@ const std::array kSettings{
               s.confinement =
                   text.empty() ? confinement::mode_of_environment() : confinement::parse_mode(text);
             }},
+    Setting{"metrics", Type::Text, "HOST:PORT", "",
+            "Address at which Prometheus gets metrics by HTTP, from /metrics; none by default",
+            [](const std::string& text, Settings& s) { s.metrics = parse_metrics(text); }},
     Setting{"log-level", Type::Text, "LEVEL", "info", "trace, debug, info, warning, error, critical or off",
             [](const std::string& text, Settings& s) { s.log.level = parse_log_level(text); }},
     Setting{"log-format", Type::Text, "FORMAT", "text",

@@ -25,6 +25,7 @@ struct Settings {
   std::string identity;  ///< file with the node's private key; empty: a key that lasts as long as the daemon
   AccessSettings access;
   Encryption encryption = Encryption::All;  ///< of connections with workers; the daemon's always are
+  std::string metrics;                      ///< HOST:PORT of the metrics for Prometheus; empty: none
   std::string devices;                      ///< see select_devices(); empty: all
   std::string name;                         ///< the node's name; never empty
   std::string advertise;  ///< host by which other nodes reach this one; empty: the client's name for it

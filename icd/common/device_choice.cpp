@@ -37,21 +37,41 @@ std::vector<std::size_t> matches(std::span<const DeviceNames> devices, std::stri
   return found;
 }
 
+/// N of `idle:N`, and 1 of `idle`; nothing for other entries.
+std::optional<std::size_t> idle_count(std::string_view entry) {
+  const std::string text = lower(entry);
+  if (text == "idle") return 1;
+  constexpr std::string_view kPrefix = "idle:";
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  std::size_t count = 0;
+  const auto [end, error] = std::from_chars(text.data() + kPrefix.size(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size() || count == 0) return std::nullopt;
+  return count;
+}
+
 }  // namespace
 
 DeviceChoice choose_devices(std::span<const DeviceNames> devices, std::string_view choice) {
   DeviceChoice result;
+  bool only_idle = true;
   while (!choice.empty()) {
     const auto comma = choice.find(',');
     const std::string_view entry = trimmed(choice.substr(0, comma));
     choice = comma == std::string_view::npos ? std::string_view{} : choice.substr(comma + 1);
     if (entry.empty()) continue;
+    if (const auto count = idle_count(entry)) {
+      result.idle = count;
+      continue;
+    }
+    only_idle = false;
     const std::vector<std::size_t> found = matches(devices, entry);
     if (found.empty()) result.unmatched.emplace_back(entry);
     for (const std::size_t position : found)
       if (std::find(result.positions.begin(), result.positions.end(), position) == result.positions.end())
         result.positions.push_back(position);
   }
+  if (result.idle && only_idle)
+    for (std::size_t i = 0; i < devices.size(); ++i) result.positions.push_back(i);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,9 +19,12 @@ struct DeviceNames {
 struct DeviceChoice {
   std::vector<std::size_t> positions;  ///< each once, in the order of the choice
   std::vector<std::string> unmatched;  ///< entries that match no device
+  /// How many of these devices, the least loaded ones, are to be offered; nothing: all.
+  std::optional<std::size_t> idle;
 };
 
-/// The devices that `choice`, a value of CLIQUE_DEVICES, selects.
+/// The devices that `choice`, a value of CLIQUE_DEVICES, selects; all if it has no entries but `idle` and
+/// `idle:N`, the last of which counts.
 DeviceChoice choose_devices(std::span<const DeviceNames> devices, std::string_view choice);
 
 }  // namespace clique::icd

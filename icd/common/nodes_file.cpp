@@ -62,6 +62,11 @@ class TomlReader {
       settings.remember_unreachable = flag(value, name);
     } else if (name == "insecure") {
       settings.security.insecure = flag(value, name);
+    } else if (name == "exclusive") {
+      settings.exclusive = flag(value, name);
+    } else if (name == "order") {
+      const std::string choice = text(value, name, R"("nodes" or "idle")");
+      at(value, [&] { settings.idle_first = parse_order(choice, name); });
     } else if (name == "device-names") {
       const std::string choice = text(value, name, R"("plain" or "node")");
       at(value, [&] { settings.device_names_with_node = parse_device_names(choice, name); });
@@ -120,8 +125,10 @@ class TomlReader {
   }
 
   void read_nodes(const toml::node& value, NodeSettings& settings) const {
+    settings.discover = value.value_exact<std::string>() == kDiscoverNodes;
+    if (settings.discover) return;
     const toml::array* list = value.as_array();
-    if (!list) fail(value, R"(nodes takes a list of strings, such as nodes = ["a", "b:7890"])");
+    if (!list) fail(value, R"(nodes takes a list of strings, such as nodes = ["a", "b:7890"], or "auto")");
     for (const toml::node& entry : *list) {
       const auto text = entry.value_exact<std::string>();
       if (!text) fail(entry, "a node is written as a string, such as \"b:7890\"");
@@ -204,7 +211,9 @@ std::vector<FileValue> nodes_file_values(std::string_view text, const std::strin
   return with_table(text, path, [&path](const toml::table& file) {
     std::vector<FileValue> values;
     FileValue nodes{"nodes", {}, 0};
-    for (const NodeAddress& node : TomlReader(file, path).read().nodes)
+    const NodeSettings settings = TomlReader(file, path).read();
+    if (settings.discover) nodes.value = kDiscoverNodes;
+    for (const NodeAddress& node : settings.nodes)
       nodes.value += (nodes.value.empty() ? "" : ",") + node.text();
     for (const auto& [key, value] : file) {
       const std::uint32_t line = key.source().begin.line;

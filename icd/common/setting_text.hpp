@@ -31,6 +31,8 @@ bool parse_device_names(std::string_view text, std::string_view name);
 /// "all" or "none": whether nodes must encrypt all connections. Throws SettingError.
 /// @param name of the setting
 bool parse_encryption(std::string_view text, std::string_view name);
+/// Whether devices are listed by their load. Throws SettingError unless the text is "nodes" or "idle".
+bool parse_order(std::string_view text, std::string_view name);
 /// Whether the transport allows streams. Throws SettingError unless the text is "auto" or "zeromq".
 bool parse_transport(std::string_view text, std::string_view name);
 

@@ -128,6 +128,14 @@ bool parse_device_names(std::string_view text, std::string_view name) {
   return text == "node";
 }
 
+bool parse_order(std::string_view text, std::string_view name) {
+  if (text != "nodes" && text != "idle")
+    throw SettingError(
+        std::string(name) + " is " + in_quotes(text) +
+        "; write nodes for the order of the nodes, or idle for the least loaded devices first");
+  return text == "idle";
+}
+
 bool parse_encryption(std::string_view text, std::string_view name) {
   if (text != "all" && text != "none")
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
@@ -177,8 +185,9 @@ NodeSettings NodeSettings::read() {
 NodeSettings NodeSettings::read(const Environment& environment, const std::string& system_file) {
   NodeSettings settings;
   if (const auto list = environment("CLIQUE_NODES")) {
+    settings.discover = *list == kDiscoverNodes;
     try {
-      settings.nodes = parse_node_list(*list);
+      if (!settings.discover) settings.nodes = parse_node_list(*list);
     } catch (const SettingError& error) {
       throw SettingError(std::string("CLIQUE_NODES: ") + error.what());
     }
@@ -196,6 +205,10 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
                                        "0 to reach workers on this host through the network, or 1");
   if (const auto text = given(environment, "CLIQUE_DEVICE_NAMES"))
     settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");
+  if (const auto text = given(environment, "CLIQUE_ORDER"))
+    settings.idle_first = parse_order(*text, "CLIQUE_ORDER");
+  settings.exclusive = read_switch(environment, "CLIQUE_EXCLUSIVE", settings.exclusive,
+                                   "1 to keep other sessions from this program's devices, or 0");
   if (const auto text = given(environment, "CLIQUE_TRANSPORT"))
     settings.streams = parse_transport(*text, "CLIQUE_TRANSPORT");
   try {

@@ -25,13 +25,19 @@ struct SettingInfo {
 
 /// The environment variables that users set.
 inline constexpr std::array kVariables{
-    SettingInfo{"CLIQUE_NODES", "none",
-                "the nodes, separated by commas; empty: this host; off: the platform is not offered",
-                "nodes"},
+    SettingInfo{
+        "CLIQUE_NODES", "none",
+        "the nodes, separated by commas; empty: this host; auto: those that announce themselves and whose "
+        "keys are known; off: the platform is not offered",
+        "nodes"},
     SettingInfo{
         "CLIQUE_DEVICES", "all",
         "the devices to offer, in this order: positions in the full list, parts of device or node names, and "
-        "UUIDs, separated by commas"},
+        "UUIDs, separated by commas; idle or idle:N: the least loaded of them"},
+    SettingInfo{"CLIQUE_ORDER", "nodes", "nodes: devices are listed as the nodes are; idle: least load first",
+                "order"},
+    SettingInfo{"CLIQUE_EXCLUSIVE", "0", "1: no other session may use the devices of this program's sessions",
+                "exclusive"},
     SettingInfo{"CLIQUE_DEVICE_NAMES", "plain",
                 "plain: devices have the names that their drivers give them; node: 'NAME @ NODE'",
                 "device-names"},
@@ -90,9 +96,11 @@ inline constexpr std::string_view kTestsVariables = "CLIQUE_TEST_";
 
 /// The keys of nodes.toml. Underscores instead of hyphens are accepted, too.
 inline constexpr std::array kFileKeys{
-    SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
+    SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES, or \"auto\""},
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
+    SettingInfo{"order", "\"nodes\"", "as CLIQUE_ORDER, which overrides it"},
+    SettingInfo{"exclusive", "false", "as CLIQUE_EXCLUSIVE, which overrides it"},
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
@@ -149,9 +157,14 @@ struct SecuritySettings {
   std::optional<std::string> munge;      ///< send MUNGE credentials; munged's socket, empty: its default
 };
 
+/// Instead of nodes: those that announce themselves.
+inline constexpr std::string_view kDiscoverNodes = "auto";
+
 /// Which nodes there are, and how to reach them.
 struct NodeSettings {
   std::vector<NodeAddress> nodes;  ///< empty: private workers on this host
+  /// Whether the nodes have to be found (settle_nodes()); then there are no private workers.
+  bool discover = false;
   /// For reaching a node: resolving its name, connecting, and the answers of daemon and workers.
   std::chrono::milliseconds connect_timeout{3000};
   /// Whether programs remember for a short time that a node did not answer.
@@ -161,6 +174,10 @@ struct NodeSettings {
   SecuritySettings security;
   /// Whether the names of devices contain the names of their nodes.
   bool device_names_with_node = false;
+  /// Whether devices are listed by their load, the least first.
+  bool idle_first = false;
+  /// Whether sessions take their devices exclusively.
+  bool exclusive = false;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
   /// Whether large transfers travel through streams. Otherwise they use ZeroMQ, like commands.

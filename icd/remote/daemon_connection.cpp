@@ -149,8 +149,8 @@ protocol::PublicKey DaemonConnection::ask_for_key(Clock::time_point deadline) {
   });
 }
 
-template <typename Answer>
-Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline, const protocol::Steer* steer) {
+template <typename Answer, typename... M>
+Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline, const M&... details) {
   const auto limit = Clock::now() + kStartTimeout;
   return in_words([&]() -> Answer {
     shake_hands(std::min(deadline, limit));
@@ -158,7 +158,7 @@ Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline, co
     protocol::Batch request;
     request.add(protocol::Hello{protocol::kVersion, wish, self_description(),
                                 trust_.credential(channel_->binding())});
-    if (steer != nullptr) request.add(*steer);
+    (request.add(details), ...);
     channel_->send(request);
     for (;;) {
       channel_->work();
@@ -181,8 +181,14 @@ void DaemonConnection::throw_unconnected(Clock::time_point deadline) const {
   throw Unreachable(cause + ". Is cliqued running there?");
 }
 
-protocol::Welcome DaemonConnection::ask_for_session(Clock::time_point deadline) {
-  return ask<protocol::Welcome>(protocol::Wish::Session, deadline);
+protocol::Welcome DaemonConnection::ask_for_session(Clock::time_point deadline,
+                                                    const std::optional<protocol::Choice>& choice) {
+  return choice ? ask<protocol::Welcome>(protocol::Wish::Session, deadline, *choice)
+                : ask<protocol::Welcome>(protocol::Wish::Session, deadline);
+}
+
+protocol::Loads DaemonConnection::reserve(const protocol::Choice& choice, Clock::time_point deadline) {
+  return ask<protocol::Loads>(protocol::Wish::Reserve, deadline, choice);
 }
 
 protocol::Offer DaemonConnection::ask_for_devices(Clock::time_point deadline) {
@@ -194,7 +200,7 @@ protocol::Status DaemonConnection::ask_for_status(Clock::time_point deadline) {
 }
 
 protocol::Steered DaemonConnection::steer(const protocol::Steer& steer, Clock::time_point deadline) {
-  return ask<protocol::Steered>(protocol::Wish::Steer, deadline, &steer);
+  return ask<protocol::Steered>(protocol::Wish::Steer, deadline, steer);
 }
 
 std::chrono::microseconds DaemonConnection::round_trip() const {

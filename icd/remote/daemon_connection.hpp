@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "icd/common/node_address.hpp"
@@ -38,8 +39,12 @@ class DaemonConnection {
 
   /// The key that the daemon proves, trusted or not. Sends nothing after the handshake.
   protocol::PublicKey ask_for_key(Clock::time_point deadline);
-  protocol::Welcome ask_for_session(Clock::time_point deadline);
+  /// @param choice the devices that the session is for; nothing: all, and others may use them as well
+  protocol::Welcome ask_for_session(Clock::time_point deadline,
+                                    const std::optional<protocol::Choice>& choice = {});
   protocol::Offer ask_for_devices(Clock::time_point deadline);
+  /// Reserves devices, and asks for the load of all.
+  protocol::Loads reserve(const protocol::Choice& choice, Clock::time_point deadline);
   protocol::Status ask_for_status(Clock::time_point deadline);
   /// Has the daemon do what the message says.
   protocol::Steered steer(const protocol::Steer& steer, Clock::time_point deadline);
@@ -48,9 +53,9 @@ class DaemonConnection {
   std::chrono::microseconds round_trip() const;
 
  private:
-  /// @param steer goes along with the wish; null: nothing does
-  template <typename Answer>
-  Answer ask(protocol::Wish wish, Clock::time_point deadline, const protocol::Steer* steer = nullptr);
+  /// @param details go along with the wish
+  template <typename Answer, typename... M>
+  Answer ask(protocol::Wish wish, Clock::time_point deadline, const M&... details);
   /// Calls a function that uses the channel. Turns its exceptions into Unreachable or Cut.
   template <typename Talk>
   auto in_words(Talk&& talk) const;

@@ -5,11 +5,13 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/deadline.hpp"
+#include "icd/remote/discovery.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/first_address.hpp"
 #include "icd/remote/resolve.hpp"
@@ -48,37 +50,35 @@ std::string tcp(const std::string& host, std::uint16_t port) {
   return "tcp://" + bracketed(host) + ":" + std::to_string(port);
 }
 
-/// Links to a node's workers, and for each worker without a link the reason.
-struct Opened {
-  std::vector<std::unique_ptr<Link>> links;
+/// A session, and for each of its workers without a link the reason.
+struct Attempt {
+  OpenedSession opened;
   std::vector<std::string> failures;
 };
 
-Opened open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, const NodeSettings& settings,
-                  Clock::time_point deadline) {
-  Opened opened;
-  opened.links.resize(workers.size());
+Attempt open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, const NodeSettings& settings,
+                   Clock::time_point deadline) {
+  std::vector<std::unique_ptr<Link>> links(workers.size());
   std::vector<std::string> failures(workers.size());
   in_parallel(workers.size(), [&](std::size_t i) {
     try {
       if (!settings.shared_memory) workers[i].shared.clear();
       if (!settings.streams) workers[i].streams.clear();
-      opened.links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
+      links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
       failures[i] = "worker " + std::to_string(i + 1) + " cannot be used: " + error.what();
     }
   });
-  std::erase(opened.links, nullptr);
+  std::erase(links, nullptr);
   std::erase(failures, "");
-  opened.failures = std::move(failures);
-  return opened;
+  return {{std::move(links)}, std::move(failures)};
 }
 
-/// Returns the links, after reporting the failures.
-std::vector<std::unique_ptr<Link>> tell(Opened opened, const std::string& label) {
-  for (const std::string& failure : opened.failures)
+/// Returns the session, after reporting the failures.
+OpenedSession tell(Attempt attempt, const std::string& label) {
+  for (const std::string& failure : attempt.failures)
     say_once(std::string(label).append(": ").append(failure));
-  return std::move(opened.links);
+  return std::move(attempt.opened);
 }
 
 /// Reports that a node cannot be reached. @returns the text.
@@ -136,8 +136,8 @@ void check_encryption(const protocol::Welcome& welcome, const SecuritySettings& 
 constexpr int kAttempts = 3;
 
 /// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
-Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
-                    const Configuration& configuration) {
+Attempt open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+                     const Configuration& configuration, const std::optional<protocol::Choice>& choice) {
   const NodeSettings& settings = configuration.settings;
   std::optional<DaemonConnection> daemon;
   auto patience = Clock::now() + settings.connect_timeout;
@@ -148,12 +148,13 @@ Opened open_session(zmq::context_t& zmq, const NodeAddress& node, const std::str
       // Workers that the daemon gave to an earlier connection, and to which this client is not attached, end
       // with that.
       daemon.emplace(node, address, configuration.trust);
-      const protocol::Welcome welcome = daemon->ask_for_session(patience);
+      protocol::Welcome welcome = daemon->ask_for_session(patience, choice);
       check_encryption(welcome, settings.security);
       if (attempt == 1) until = Clock::now() + settings.connect_timeout;
-      Opened opened = open_links(zmq, endpoints(welcome, node, address), settings,
-                                 Clock::now() + settings.connect_timeout);
-      if (opened.failures.empty() || over()) return opened;
+      Attempt made = open_links(zmq, endpoints(welcome, node, address), settings,
+                                Clock::now() + settings.connect_timeout);
+      made.opened.withheld = std::move(welcome.withheld);
+      if (made.failures.empty() || over()) return made;
     } catch (const Cut&) {
       if (over()) throw;
     }
@@ -178,13 +179,25 @@ protocol::Offer ask_for_devices(const NodeAddress& node, const std::string& addr
   }
 }
 
+/// Those of the drivers whose devices no session has exclusively.
+std::set<std::uint32_t> free_drivers(const std::vector<protocol::Driver>& drivers) {
+  std::set<std::uint32_t> result;
+  for (const protocol::Driver& driver : drivers)
+    if (!driver.taken) result.insert(driver.id);
+  return result;
+}
+
+DeviceUse use_of(const NodeSettings& settings) {
+  return {settings.device_names_with_node, settings.idle_first, settings.exclusive};
+}
+
 /// The node whose daemon at one of its addresses has sent an offer.
 std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
                               const std::shared_ptr<const Configuration>& configuration,
                               protocol::Offer offer) {
-  const auto open = [&zmq, node, address, configuration] {
+  const auto open = [&zmq, node, address, configuration](const std::optional<protocol::Choice>& choice) {
     try {
-      return tell(open_session(zmq, node, address, *configuration), "node '" + node.text() + "'");
+      return tell(open_session(zmq, node, address, *configuration, choice), "node '" + node.text() + "'");
     } catch (const Unreachable& error) {
       throw Error(CL_DEVICE_NOT_AVAILABLE, cannot_be_reached(node, error.what()));
     }
@@ -192,14 +205,17 @@ std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, cons
   const auto ask = [node, address, configuration] {
     try {
       const auto patience = Clock::now() + configuration->settings.connect_timeout;
-      ask_for_devices(node, address, configuration->trust, patience, patience);
-      return true;
+      return free_drivers(ask_for_devices(node, address, configuration->trust, patience, patience).drivers);
     } catch (const Unreachable&) {
-      return false;
+      return std::set<std::uint32_t>();
     }
   };
+  const auto reserve = [node, address, configuration](const protocol::Choice& choice) {
+    const auto patience = Clock::now() + configuration->settings.connect_timeout;
+    return DaemonConnection(node, address, configuration->trust).reserve(choice, patience);
+  };
   return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask,
-                                configuration->settings.device_names_with_node);
+                                use_of(configuration->settings), reserve);
 }
 
 /// How long a node that has lately been silent may take to accept a connection. Then it has the same time as
@@ -278,7 +294,7 @@ std::vector<std::unique_ptr<Node>> find_configured(zmq::context_t& zmq, const No
 std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settings) {
   try {
     const auto deadline = Clock::now() + std::max(settings.connect_timeout, kEmbeddedTimeout);
-    auto links = tell(open_links(zmq, start_embedded(deadline), settings, deadline), "this host");
+    auto links = tell(open_links(zmq, start_embedded(deadline), settings, deadline), "this host").links;
     if (links.empty()) return nullptr;
     std::vector<protocol::Driver> drivers;
     drivers.reserve(links.size());
@@ -286,10 +302,11 @@ std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settin
       drivers.push_back({link->endpoint().driver, link->attached().devices,
                          protocol::property_text(link->attached().platform, CL_PLATFORM_NAME)});
     const std::string name = links[0]->endpoint().node;
-    auto once = std::make_shared<std::vector<std::unique_ptr<Link>>>(std::move(links));
+    auto once = std::make_shared<OpenedSession>(std::move(links));
+    std::set<std::uint32_t> available = free_drivers(drivers);
     return std::make_unique<Node>(
-        name, std::move(drivers), [once] { return std::move(*once); }, [] { return true; },
-        settings.device_names_with_node);
+        name, std::move(drivers), [once](const auto&) { return std::move(*once); },
+        [available = std::move(available)] { return available; }, use_of(settings));
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());
@@ -308,18 +325,39 @@ std::vector<protocol::Bytes> names(const std::vector<protocol::DeviceDescription
 
 }  // namespace
 
-Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, bool names_devices)
+Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, DeviceUse use,
+           Reserve reserve)
     : name_(std::move(name)),
       drivers_(std::move(drivers)),
       open_(std::move(open)),
       ask_(std::move(ask)),
-      names_devices_(names_devices),
-      links_(drivers_.size()) {}
+      use_(use),
+      reserve_(std::move(reserve)),
+      links_(drivers_.size()),
+      available_(free_drivers(drivers_)) {}
+
+std::optional<protocol::Choice> Node::wanted() const {
+  const bool first = std::all_of(links_.begin(), links_.end(), [](const auto& link) { return !link; });
+  if (first) return choice_;
+  protocol::Choice rest = choice_.value_or(protocol::Choice{});
+  const std::vector<protocol::ChosenDevice> chosen = std::exchange(rest.devices, {});
+  for (std::size_t driver = 0; driver < drivers_.size(); ++driver) {
+    if (links_[driver]) continue;
+    const auto devices = static_cast<std::uint32_t>(drivers_[driver].devices.size());
+    for (std::uint32_t device = 0; device < devices; ++device)
+      if (chosen.empty() || std::any_of(chosen.begin(), chosen.end(), [&](const auto& each) {
+            return each.driver == drivers_[driver].id && each.device == device;
+          }))
+        rest.devices.push_back({drivers_[driver].id, device});
+  }
+  return rest;
+}
 
 Link& Node::link(std::size_t driver) {
   const std::lock_guard lock(mutex_);
   if (!links_[driver]) {
-    for (std::unique_ptr<Link>& opened : open_()) {
+    OpenedSession session = open_(wanted());
+    for (std::unique_ptr<Link>& opened : session.links) {
       const auto served = std::find_if(drivers_.begin(), drivers_.end(), [&](const protocol::Driver& each) {
         return each.id == opened->endpoint().driver;
       });
@@ -329,18 +367,23 @@ Link& Node::link(std::size_t driver) {
       std::unique_ptr<Link>& mine = links_[static_cast<std::size_t>(served - drivers_.begin())];
       if (!mine) mine = std::move(opened);
     }
+    for (const protocol::Withheld& withheld : session.withheld) {
+      if (withheld.driver != drivers_[driver].id) continue;
+      say_once(withheld.reason);
+      throw Error(CL_DEVICE_NOT_AVAILABLE, withheld.reason);
+    }
   }
   if (!links_[driver]) throw Error(CL_DEVICE_NOT_AVAILABLE, "node " + name_ + " no longer offers the device");
   return *links_[driver];
 }
 
-bool Node::available() {
+bool Node::available(std::size_t driver) {
   const std::lock_guard lock(mutex_);
   if (Clock::now() - asked_ > kAnswerIsTrue) {
     available_ = ask_();
     asked_ = Clock::now();
   }
-  return available_;
+  return available_.contains(drivers_[driver].id);
 }
 
 void Node::say_lost(const std::string& why) {
@@ -363,12 +406,13 @@ std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
   std::vector<std::unique_ptr<Node>> nodes;
   try {
     NodeSettings settings = NodeSettings::read();
+    for (const std::string& problem : settle_nodes(settings)) say_once(problem);
     for (const NodeAddress& node : remove_repeated(settings.nodes))
       say_once("node '" + node.text() +
                "' is listed more than once, and used once; remove the other entries");
     protocol::set_spin_time(settings.spin_time);
     if (settings.nodes.empty()) {
-      nodes.push_back(start_node(zmq, settings));
+      if (!settings.discover) nodes.push_back(start_node(zmq, settings));
     } else {
       nodes = find_configured(zmq, settings);
     }

@@ -6,41 +6,63 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "icd/remote/link.hpp"
 #include "icd/remote/process.hpp"
 #include "protocol/descriptions.hpp"
+#include "protocol/messages/session.hpp"
 
 namespace clique::icd {
+
+/// How the devices of a node are offered and used (NodeSettings).
+struct DeviceUse {
+  bool names_with_node = false;
+  bool idle_first = false;
+  bool exclusive = false;
+};
+
+/// A session that was opened.
+struct OpenedSession {
+  std::vector<std::unique_ptr<Link>> links;       ///< to those of its workers that can be used
+  std::vector<protocol::Withheld> withheld = {};  ///< drivers of which it has no worker
+};
 
 /// A node of the cluster: its devices, and the session of this process there, which is opened when it is
 /// first needed. Thread-safe.
 class Node {
  public:
-  /// Opens a session. @returns links to those of its workers that can be used.
-  /// Throws Error(CL_DEVICE_NOT_AVAILABLE).
-  using Open = std::function<std::vector<std::unique_ptr<Link>>()>;
-  /// Asks the node whether it would open a session.
-  using Ask = std::function<bool()>;
+  /// Opens a session for what was chosen; nothing: for all devices. Throws Error(CL_DEVICE_NOT_AVAILABLE).
+  using Open = std::function<OpenedSession(const std::optional<protocol::Choice>&)>;
+  /// Asks the node which drivers (Driver::id) it would open a session with.
+  using Ask = std::function<std::set<std::uint32_t>()>;
+  /// Reserves devices, and asks for the load of all. Throws Unreachable.
+  using Reserve = std::function<protocol::Loads(const protocol::Choice&)>;
 
-  /// @param names_devices see names_devices()
-  Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask,
-       bool names_devices = false);
+  /// @param reserve none: nobody knows the load of the devices
+  Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, DeviceUse use = {},
+       Reserve reserve = nullptr);
 
   /// The node's own name.
   const std::string& name() const { return name_; }
-  /// Whether the node's name is to be a part of its devices' names.
-  bool names_devices() const { return names_devices_; }
+  const DeviceUse& use() const { return use_; }
   const std::vector<protocol::Driver>& drivers() const { return drivers_; }
+  /// Whether the node knows the load of its devices.
+  bool knows_load() const { return reserve_ != nullptr; }
+  /// Reserves devices, and asks for the load of all. Only if knows_load(). Throws Unreachable.
+  protocol::Loads reserve(const protocol::Choice& choice) const { return reserve_(choice); }
+  /// From now on sessions are opened for these devices only. Not while other threads use the node.
+  void choose(protocol::Choice choice) { choice_ = std::move(choice); }
   /// The link to the worker that serves drivers()[driver]; it exists as long as the node. Opens a session if
   /// there is none, which takes the connect timeout at most. Throws Error(CL_DEVICE_NOT_AVAILABLE) with the
   /// cause; a later call tries again.
   Link& link(std::size_t driver);
-  /// True if the node would open a session, as it said within the last second. Asks it if need be, which
-  /// takes the connect timeout at most.
-  bool available();
+  /// True if the node would open a session with drivers()[driver], as it said within the last second. Asks it
+  /// if need be, which takes the connect timeout at most.
+  bool available(std::size_t driver);
   /// Reports on standard error that the session is lost, the first time that it is called: a node's workers
   /// are mostly lost together. Does nothing in a forked child of the process that made the node.
   /// @param why names the node and the cause, as Reports::lost
@@ -49,16 +71,21 @@ class Node {
   void say_goodbye();
 
  private:
+  /// What the next session is for: all that has been chosen, or what earlier sessions lack.
+  std::optional<protocol::Choice> wanted() const;
+
   const Birthplace birthplace_;
   const std::string name_;
   const std::vector<protocol::Driver> drivers_;
   const Open open_;
   const Ask ask_;
-  const bool names_devices_;
+  const DeviceUse use_;
+  const Reserve reserve_;
+  std::optional<protocol::Choice> choice_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Link>> links_;  // one for each of drivers_; null: not opened
   std::atomic<bool> said_lost_{false};
-  bool available_ = true;
+  std::set<std::uint32_t> available_;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };
 

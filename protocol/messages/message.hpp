@@ -40,6 +40,8 @@ enum class Op : std::uint16_t {
   Status = 11,
   Steer = 12,
   Steered = 13,
+  Choice = 14,
+  Loads = 15,
 
   CreateContext = 20,
   CreateSubDevices = 21,

@@ -5,6 +5,8 @@
 namespace clique::protocol {
 
 CLIQUE_MESSAGE_CODEC(Hello);
+CLIQUE_MESSAGE_CODEC(Choice);
+CLIQUE_MESSAGE_CODEC(Loads);
 CLIQUE_MESSAGE_CODEC(Welcome);
 CLIQUE_MESSAGE_CODEC(Refused);
 CLIQUE_MESSAGE_CODEC(Starting);

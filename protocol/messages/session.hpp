@@ -16,13 +16,14 @@ enum class Wish : std::uint64_t {
   Session = 0,  ///< answered by Welcome
   Devices = 1,  ///< answered by Offer
   Status = 2,   ///< answered by Status
-  Steer = 3     ///< what Steer says, which follows in the same batch; answered by Steered
+  Steer = 3,    ///< what Steer says, which follows in the same batch; answered by Steered
+  Reserve = 4   ///< the devices of the Choice that follows in the same batch; answered by Loads
 };
 
-/// Client to daemon, once on each connection; no other message but Steer goes there. Answered according to
-/// `wish`, or by Refused; Starting may precede the answer, and comes again while the client waits. The
-/// fields are the same in all versions of the protocol, so that a peer of another version can be told which
-/// version this is.
+/// Client to daemon, once on each connection; no other message but Steer or Choice goes there. Answered
+/// according to `wish`, or by Refused; Starting may precede the answer, and comes again while the client
+/// waits. The fields are the same in all versions of the protocol, so that a peer of another version can be
+/// told which version this is.
 struct Hello {
   std::uint32_t version = 0;
   Wish wish = Wish::Session;
@@ -30,6 +31,47 @@ struct Hello {
   /// Of MUNGE, made for this connection (protocol/security/munge.hpp); empty: none.
   std::string credential = {};
   CLIQUE_MESSAGE(Hello, version, wish, client, credential)
+};
+
+/// A device of an Offer that a client chooses.
+struct ChosenDevice {
+  std::uint32_t driver = 0;  ///< Driver::id
+  std::uint32_t device = 0;  ///< position in Driver::devices
+  std::uint32_t users = 0;   ///< to reserve it: DeviceLoad::users, more of which the client does not want
+  CLIQUE_FIELDS(ChosenDevice, driver, device, users)
+};
+
+/// Client to daemon, behind a Hello in the same batch: with Wish::Session, the devices that the session is
+/// for; it gets the workers of their drivers only. With Wish::Reserve, the devices to reserve until such a
+/// session, for kReservationSeconds at most; each of them is reserved if its users have not become more.
+struct Choice {
+  std::vector<ChosenDevice> devices;  ///< empty: all devices; to reserve: none
+  bool exclusive = false;             ///< no other session may use the drivers of these devices meanwhile
+  /// Chosen by the client at random, to find its reservations again; 0: it has none.
+  std::uint64_t reservation = 0;
+  CLIQUE_MESSAGE(Choice, devices, exclusive, reservation)
+};
+
+/// How long devices stay reserved for a session.
+inline constexpr int kReservationSeconds = 10;
+
+/// How much a device has to do.
+struct DeviceLoad {
+  std::uint32_t driver = 0;  ///< Driver::id
+  std::uint32_t device = 0;  ///< position in Driver::devices
+  std::uint32_t users = 0;   ///< sessions that use it, and reservations
+  std::uint32_t busy =
+      0;                  ///< percent of time in which kernels ran, plus percent of memory in use; 0: unknown
+  bool taken = false;     ///< the client could have no session with it
+  bool reserved = false;  ///< the answered Choice has reserved it
+  CLIQUE_FIELDS(DeviceLoad, driver, device, users, busy, taken, reserved)
+};
+
+/// Daemon to client: the load of all devices that the client may use, after it has reserved what it can.
+struct Loads {
+  std::uint32_t version = 0;
+  std::vector<DeviceLoad> devices;
+  CLIQUE_MESSAGE(Loads, version, devices)
 };
 
 /// How to reach one worker. A worker serves the devices of one driver of the node.
@@ -46,6 +88,13 @@ struct WorkerAddress {
   CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams)
 };
 
+/// A driver of which a session gets no worker.
+struct Withheld {
+  std::uint32_t driver = 0;  ///< Driver::id
+  std::string reason;
+  CLIQUE_FIELDS(Withheld, driver, reason)
+};
+
 /// Daemon to client: a session is open; attach to its workers.
 struct Welcome {
   std::uint32_t version = 0;
@@ -53,7 +102,8 @@ struct Welcome {
   std::string
       advertise;  ///< host name or address for other nodes to use; empty: the one that the client used
   std::vector<WorkerAddress> workers;
-  CLIQUE_MESSAGE(Welcome, version, node, advertise, workers)
+  std::vector<Withheld> withheld = {};  ///< because other sessions use them exclusively
+  CLIQUE_MESSAGE(Welcome, version, node, advertise, workers, withheld)
 };
 
 /// Daemon to client: the request is refused.

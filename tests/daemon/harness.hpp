@@ -200,7 +200,7 @@ class Caller {
   void receive();
 
   std::unique_ptr<TlsChannel> channel_;
-  std::deque<std::variant<Welcome, Offer, Refused, Starting, Status, Steered>> messages_;
+  std::deque<std::variant<Welcome, Offer, Refused, Starting, Status, Steered, Loads>> messages_;
 };
 
 /// Sends messages as one batch.

@@ -69,6 +69,13 @@ TEST_F(Operators, GivenWrongMessagesThenTheirSendersAloneAreDropped) {
   EXPECT_TRUE(dropped(looks, looks));
   EXPECT_TRUE(dropped(Hello{kVersion, Wish::Session, "x"}, end));
   EXPECT_TRUE(dropped(Steered{kVersion, "x"}));
+  const Hello reserves{kVersion, Wish::Reserve, "x"};
+  EXPECT_TRUE(dropped(reserves)) << "what to reserve is missing";
+  EXPECT_TRUE(dropped(reserves, Choice{}, Choice{}));
+  EXPECT_TRUE(dropped(Choice{}, reserves));
+  EXPECT_TRUE(dropped(looks, Choice{}));
+  EXPECT_TRUE(dropped(Hello{kVersion, Wish::Devices, "x"}, Choice{}));
+  EXPECT_TRUE(dropped(steers, end, Choice{}));
   EXPECT_TRUE(dropped(steers, Steer{Steer::Act::EndSession, 1, std::string(5000, 'x')}));
   EXPECT_NE(
       answer<Refused>(Wish::Steer, Steer{static_cast<Steer::Act>(7), 1, ""}).reason.find("does not know"),
@@ -76,6 +83,41 @@ TEST_F(Operators, GivenWrongMessagesThenTheirSendersAloneAreDropped) {
   EXPECT_NE(answer<Refused>(Wish::Steer, Steer{Steer::Act::EndSession, 0, ""}).reason.find("no session 0"),
             std::string::npos);
   EXPECT_EQ(answer<Status>(Wish::Status).sessions, 1U) << node.log();
+}
+
+TEST_F(Operators, GivenReservationsThenOthersSeeThem) {
+  constexpr std::uint64_t kMine = 7;
+  const auto look = [&](const Choice& choice) { return answer<Loads>(Wish::Reserve, choice).devices.at(0); };
+  const DeviceLoad before = look({{}, false, kMine});
+  EXPECT_EQ(before.users, 0U);
+  EXPECT_FALSE(before.taken);
+  const ChosenDevice wanted{before.driver, before.device, before.users};
+  EXPECT_FALSE(look({{wanted}, false, 0}).reserved) << "nobody could find it again";
+  const DeviceLoad mine = look({{wanted}, false, kMine});
+  EXPECT_TRUE(mine.reserved);
+  EXPECT_EQ(mine.users, 0U) << "of others";
+  const DeviceLoad other = look({{wanted}, false, kMine + 1});
+  EXPECT_FALSE(other.reserved) << "it has more users than the client has seen";
+  EXPECT_EQ(other.users, 1U);
+  EXPECT_TRUE(look({{{wanted.driver, wanted.device, 1}}, false, kMine + 1}).reserved);
+  EXPECT_TRUE(look({{}, true, kMine + 2}).taken) << "it could not be exclusive";
+}
+
+TEST_F(Operators, GivenASessionForDevicesThatDoNotExistThenItIsRefused) {
+  for (const ChosenDevice& wrong : {ChosenDevice{9, 0, 0}, ChosenDevice{0, 9, 0}}) {
+    const Choice choice{{wrong}, false, 1};
+    EXPECT_NE(answer<Refused>(Wish::Session, choice).reason.find("has no device"), std::string::npos);
+    EXPECT_NE(answer<Refused>(Wish::Reserve, choice).reason.find("has no device"), std::string::npos);
+  }
+}
+
+TEST_F(Operators, GivenAnExclusiveSessionThenItsDevicesAreWithheld) {
+  Caller holder(node.endpoint());
+  holder.send(Hello{kVersion, Wish::Session, "holder"}, Choice{{}, true, 1});
+  EXPECT_TRUE(holder.next<Welcome>().withheld.empty());
+  EXPECT_TRUE(answer<Offer>(Wish::Devices).drivers.at(0).taken);
+  EXPECT_NE(answer<Refused>(Wish::Session).reason.find("is taken exclusively by session 1 "),
+            std::string::npos);
 }
 
 TEST_F(Operators, GivenALongReasonThenItIsCutOffAndEscaped) {

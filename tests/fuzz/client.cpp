@@ -62,7 +62,8 @@ class Application {
   Application()
       : endpoint_(fake_.endpoint()),
         node_(
-            "node", std::vector<protocol::Driver>(1), [this] { return open(); }, [] { return true; }),
+            "node", std::vector<protocol::Driver>(1), [this](const auto&) { return OpenedSession{open()}; },
+            [] { return std::set<std::uint32_t>{0}; }),
         worker_(node_, 0, 0),
         device_(new Device(worker_, 0, {}, nullptr, {})),
         context_(new Context({device_}, {}, nullptr, nullptr)) {}

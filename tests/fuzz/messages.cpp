@@ -33,7 +33,7 @@ void with_list(std::uint8_t which, Action action) {
       return action(RecordedMessages{});
     default:
       // What a daemon accepts.
-      return action(MessageList<Hello, Steer>{});
+      return action(MessageList<Hello, Steer, Choice>{});
   }
 }
 

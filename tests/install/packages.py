@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import re
 import shutil
+import tarfile
 import tempfile
 import unittest
 
@@ -13,13 +15,24 @@ BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
 HAS_SLURM_PLUGIN = (BUILD / 'contrib/slurm/spank_clique.so').exists()
 HAS_COMPILER = (BUILD / 'daemon/compiler/clique-compiler').exists()
 TOOLS = ('cpack', 'dpkg-deb', 'dpkg-shlibdeps')
+
+
+def pages_of(program, *pages):
+    """Where the manual pages and completions of a program are."""
+    return {*(f'usr/share/man/man{page[-1]}/{page}.gz' for page in pages),
+            f'usr/share/bash-completion/completions/{program}', f'usr/share/fish/vendor_completions.d/{program}.fish',
+            f'usr/share/zsh/vendor-completions/_{program}'}
+
+
 FILES = {
     'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so', 'usr/share/lintian/overrides/libclique1'},
     'cliqued': {'etc/clique/cliqued.toml', 'usr/bin/cliqued', 'usr/lib/systemd/system/cliqued.service',
-                'usr/share/doc/clique/configuration.md'}
+                'usr/libexec/clique/clique-metrics.so', 'usr/share/doc/clique/configuration.md',
+                'usr/share/doc/cliqued/examples/clique.json', 'usr/share/doc/cliqued/examples/clique.service',
+                *pages_of('cliqued', 'cliqued.8', 'cliqued.toml.5')}
                | ({'usr/libexec/clique/clique-compiler', 'usr/libexec/clique/device-library.pack'}
                   if HAS_COMPILER else set()),
-    'clique': {'usr/bin/clique'},
+    'clique': {'usr/bin/clique', *pages_of('clique', 'clique.1', 'nodes.toml.5')},
     'clique-slurm': {'usr/bin/clique-job'} | ({'usr/lib/clique/spank_clique.so'} if HAS_SLURM_PLUGIN else set()),
 }
 
@@ -40,6 +53,7 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         root = pathlib.Path(folder.name)
         output_of('cpack', '-G', 'DEB', '-B', root / 'packages', cwd=BUILD)
+        cls.symbols = {path.name.split('_')[0]: path for path in (root / 'packages').glob('*.ddeb')}
         cls.packages = {path.name.split('_')[0]: path for path in (root / 'packages').glob('*.deb')}
         cls.roots = {name: root / name for name in cls.packages}
         for name, path in cls.packages.items():
@@ -69,6 +83,19 @@ class Packages(unittest.TestCase):
         self.assertNotRegex(needed, 'LLVM|clang')
         self.assertNotIn('.debug_info', output_of('readelf', '-S', self.roots['libclique1'] / 'usr/lib/libclique.so'))
 
+    def test_symbols_are_packages_of_their_own(self):
+        self.assertEqual(set(self.symbols), {f'{name}-dbgsym' for name in FILES if name != 'clique-slurm'}
+                         | ({'clique-slurm-dbgsym'} if HAS_SLURM_PLUGIN else set()))
+        for package, program in (('libclique1', 'usr/lib/libclique.so'), ('cliqued', 'usr/bin/cliqued'),
+                                 ('clique', 'usr/bin/clique')):
+            program = self.roots[package] / program
+            self.assertNotIn('.debug_info', output_of('readelf', '-S', program))
+            number = re.search('Build ID: ([0-9a-f]+)', output_of('readelf', '-n', program))[1]
+            with tempfile.TemporaryDirectory() as folder:
+                output_of('dpkg-deb', '-x', self.symbols[f'{package}-dbgsym'], folder)
+                symbols = pathlib.Path(folder, f'usr/lib/debug/.build-id/{number[:2]}/{number[2:]}.debug')
+                self.assertIn('.debug_info', output_of('readelf', '-S', symbols))
+
     def test_control(self):
         for package in FILES:
             for name in ('Maintainer', 'Section', 'Description', 'Version', 'Depends'):
@@ -93,6 +120,33 @@ class Packages(unittest.TestCase):
             file.write('\n'.join(settings) + '\n')
             file.flush()
             output_of(daemon, '--config', file.name, '--check')
+
+class Archive(unittest.TestCase):
+    def test_works_in_any_folder(self):
+        if not shutil.which('cpack'):
+            self.skipTest('there is no cpack')
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = pathlib.Path(folder.name)
+        output_of('cpack', '-G', 'TGZ', '-B', root, cwd=BUILD)
+        archive, = root.glob('*.tar.gz')
+        with tarfile.open(archive) as file:
+            names = file.getnames()
+            file.extractall(root / 'some where')
+        self.assertEqual({name.split('/')[0] for name in names}, {archive.name.removesuffix('.tar.gz')})
+        self.assertFalse([name for name in names if name.endswith(('.icd', '.service')) or '/etc/' in name])
+        there = next((root / 'some where').iterdir())
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ('CLIQUE_DAEMON', 'OCL_ICD_VENDORS')}
+        environment.update(CLIQUE_NODES='', CLIQUE_NVIDIA='opencl')
+        vendors = dict(environment, OCL_ICD_VENDORS=str(there / 'lib/libclique.so'))
+        self.assertRegex(output_of('clinfo', '-l', env=vendors), r'Platform #0: Clique\n.*Device #0: ')
+        environment['OCL_ICD_VENDORS'] = str(root)
+        said = output_of(there / 'bin/clique', 'run', '--', 'clinfo', '-l', env=environment)
+        self.assertRegex(said, r'Platform #0: Clique\n.*Device #0: ')
+        # The daemon was that of the archive.
+        (there / 'bin/cliqued').unlink()
+        self.assertNotIn('Device #0', nodes.run(['clinfo', '-l'], env=dict(vendors, PATH='/usr/bin:/bin'))[1])
 
 
 if __name__ == '__main__':

@@ -135,7 +135,7 @@ void Device::correct_handles() {
 }
 
 void Device::correct_names() {
-  if (worker_.node().names_devices())
+  if (worker_.node().use().names_with_node)
     set_text(CL_DEVICE_NAME, text(CL_DEVICE_NAME) + " @ " + worker_.node().name());
   set_text(CL_DRIVER_VERSION,
            text(CL_DRIVER_VERSION) + " (Clique " CLIQUE_VERSION ", node " + worker_.node().name() + ")");

@@ -8,15 +8,14 @@
 #include <string>
 #include <zmq.hpp>
 
-#include "icd/common/device_choice.hpp"
 #include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
+#include "icd/remote/selection.hpp"
 #include "icd/trace/trace.hpp"
-#include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {
@@ -52,21 +51,14 @@ Slot& current_slot() {
   here->platform->say_goodbye();
 }
 
-/// The devices that CLIQUE_DEVICES chooses.
-std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
-  const std::string choice = device_choice();
-  if (choice.empty()) return all;
-  std::vector<DeviceNames> names;
-  names.reserve(all.size());
-  for (const Ref<Device>& device : all)
-    names.push_back(
-        {device->text(CL_DEVICE_NAME), device->worker().node().name(),
-         protocol::uuid_text(device->property(CL_DEVICE_UUID_KHR).value_or(std::span<const std::byte>()))});
-  const DeviceChoice choice_made = choose_devices(names, choice);
-  for (const std::string& entry : choice_made.unmatched)
-    say("CLIQUE_DEVICES: none of the " + std::to_string(all.size()) + " devices matches \"" + entry + "\"");
+/// The devices that the program is offered.
+std::vector<Ref<Device>> offered_of(const std::vector<Ref<Device>>& all,
+                                    const std::vector<std::unique_ptr<Node>>& nodes) {
+  const Selection selection = select_devices(nodes, device_choice(), true);
+  for (const std::string& problem : selection.problems) say(problem);
   std::vector<Ref<Device>> result;
-  for (const std::size_t position : choice_made.positions) result.push_back(all[position]);
+  result.reserve(selection.positions.size());
+  for (const std::size_t position : selection.positions) result.push_back(all[position]);
   return result;
 }
 
@@ -108,7 +100,7 @@ Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_thread
         devices_.emplace_back(new Device(worker, id++, description, {}, {}));
     }
   }
-  devices_ = chosen(devices_);
+  devices_ = offered_of(devices_, nodes_);
   for (const Ref<Device>& device : devices_) device->give_out();
 }
 

@@ -50,7 +50,7 @@ bool Worker::lost() const {
 }
 
 bool Worker::available() const {
-  return opened() ? !link_->lost() : node_.available();
+  return opened() ? !link_->lost() : node_.available(driver_);
 }
 
 void Worker::expect_event(const Ref<Event>& event) {

@@ -53,5 +53,17 @@ TEST_F(DeviceChoiceTest, EntriesWithoutMatchAreTold) {
   EXPECT_EQ((std::vector<std::string>{"delta", "4", "99999999999999999999999"}), choice.unmatched);
 }
 
+TEST_F(DeviceChoiceTest, IdleCountsAmongTheOthers) {
+  const auto counted = [&](std::string_view choice) { return choose_devices(kDevices, choice).idle; };
+  EXPECT_EQ(counted("alpha"), std::nullopt);
+  EXPECT_EQ(counted("idle"), 1U);
+  EXPECT_EQ(counted("IDLE:12"), 12U);
+  EXPECT_EQ(counted("h200,idle:2"), 2U);
+  EXPECT_EQ((Positions{0, 1, 2, 3}), chosen("idle"));
+  EXPECT_EQ((Positions{0, 1}), chosen("idle:2,h200"));
+  for (const char* wrong : {"idle:0", "idle:", "idle:x", "idle:1x", "idle:-1", "idle:99999999999999999999"})
+    EXPECT_EQ(choose_devices(kDevices, wrong).unmatched, std::vector<std::string>{wrong});
+}
+
 }  // namespace
 }  // namespace clique::icd

@@ -117,8 +117,8 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
   EXPECT_EQ(
       failure("\ncolour = 1"),
-      "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], device-names, connect-timeout-ms, "
-      "remember-unreachable, insecure, encryption, auth and transport");
+      "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, device-names, "
+      "connect-timeout-ms, remember-unreachable, insecure, encryption, auth and transport");
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
@@ -218,6 +218,36 @@ TEST_F(Sources, OfThePlaceForUnreachableNodesAreTheUsersFolders) {
   EXPECT_EQ(read().unreachable_file, "");
   environment["CLIQUE_REMEMBER_UNREACHABLE"] = "no";
   EXPECT_THROW(read(), SettingError);
+}
+
+TEST_F(Sources, NodesMayHaveToBeFound) {
+  EXPECT_FALSE(read().discover);
+  environment["CLIQUE_NODES"] = "auto";
+  EXPECT_TRUE(read().discover);
+  EXPECT_TRUE(read().nodes.empty());
+  environment["CLIQUE_NODES"] = "auto:7890";
+  EXPECT_FALSE(read().discover);
+  EXPECT_EQ(read().nodes.size(), 1U);
+  EXPECT_TRUE(parse_nodes_file("nodes = \"auto\"", "nodes.toml").discover);
+  EXPECT_THROW(parse_nodes_file("nodes = \"alpha\"", "nodes.toml"), SettingError);
+  EXPECT_EQ(nodes_file_values("nodes = \"auto\"", "nodes.toml").at(0).value, "auto");
+}
+
+TEST_F(Sources, OrdersDevicesAndKeepsThemFromOthers) {
+  EXPECT_FALSE(read().idle_first);
+  EXPECT_FALSE(read().exclusive);
+  environment["CLIQUE_ORDER"] = "idle";
+  environment["CLIQUE_EXCLUSIVE"] = "1";
+  EXPECT_TRUE(read().idle_first);
+  EXPECT_TRUE(read().exclusive);
+  environment["CLIQUE_ORDER"] = "nodes";
+  EXPECT_FALSE(read().idle_first);
+  environment["CLIQUE_ORDER"] = "load";
+  EXPECT_THROW(read(), SettingError);
+  const NodeSettings file = parse_nodes_file("order = \"idle\"\nexclusive = true", "nodes.toml");
+  EXPECT_TRUE(file.idle_first);
+  EXPECT_TRUE(file.exclusive);
+  EXPECT_THROW(parse_nodes_file("order = true", "nodes.toml"), SettingError);
 }
 
 TEST_F(Sources, OfDeviceNamesAreTheEnvironmentAndTheFile) {

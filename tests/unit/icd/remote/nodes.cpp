@@ -76,7 +76,7 @@ protocol::Offer offer(const std::string& node, std::uint32_t drivers = 1) {
 }
 
 TEST(Nodes, AreReportedLostOnceByTheProcessThatHasTheSession) {
-  Node node("one", {}, [] { return std::vector<std::unique_ptr<Link>>(); }, [] { return true; });
+  Node node("one", {}, [](const auto&) { return OpenedSession{}; }, [] { return std::set<std::uint32_t>(); });
   testing::internal::CaptureStderr();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -146,7 +146,7 @@ TEST(Nodes, AreAskedForSessionsOnlyWhereTheyAreUsed) {
   const auto nodes = find_nodes(zmq);
   ASSERT_EQ(nodes.size(), 1U);
   EXPECT_EQ(nodes[0]->name(), "one");
-  EXPECT_TRUE(nodes[0]->available());
+  EXPECT_TRUE(nodes[0]->available(0));
   EXPECT_EQ(sessions, 0);
   EXPECT_THROW(nodes[0]->link(0), Error);
   // A later call tries again. Further calls return the same link.
@@ -174,9 +174,9 @@ TEST(Nodes, ThatAreGoneAreNotAvailable) {
   zmq::context_t zmq(1);
   const auto nodes = find_nodes(zmq);
   ASSERT_EQ(nodes.size(), 1U);
-  EXPECT_TRUE(nodes[0]->available());
+  EXPECT_TRUE(nodes[0]->available(0));
   daemon.reset();
-  EXPECT_TRUE(eventually([&] { return !nodes[0]->available(); }, 5s));
+  EXPECT_TRUE(eventually([&] { return !nodes[0]->available(0); }, 5s));
 }
 
 TEST(Nodes, ByNameAreTriedAtEveryAddress) {

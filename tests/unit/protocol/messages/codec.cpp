@@ -134,6 +134,16 @@ TEST(Codec, GivenWhatANodeIsToDoThenItIsTheseBytes) {
   EXPECT_EQ(encoded(Steered{16, "n"}), "930d10a16e");
 }
 
+TEST(Codec, GivenAChoiceOfDevicesThenItIsTheseBytes) {
+  EXPECT_EQ(encoded(Hello{17, Wish::Reserve, "c", ""}, Choice{{{1, 2, 3}}, true, 4}),
+            "95011104a163a0"
+            "940e9193010203c304");
+  EXPECT_EQ(encoded(Loads{17, {{1, 2, 3, 4, false, true}}}),
+            "930f119196010203"
+            "04c2c3");
+  EXPECT_EQ(encoded(Welcome{17, "n", "", {}, {{1, "r"}}}), "960211a16ea090919201a172");
+}
+
 TEST(Codec, GivenPushAndWhereItEndsThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(Push{{101, 3, 0, {9}}, 5, 16, 64, 1, 200, 4, 6}), "994c94650300910905104001ccc80406");
   EXPECT_EQ(encoded(PeerData{200, 64, 0, {}}), "95cc8dccc84000c400");

@@ -40,12 +40,13 @@ class LyingNode : public ::testing::Test {
 
   void open() {
     fake_.run([] {});  // so that its thread sees the functions that were set
-    const auto open = [this] {
+    const auto open = [this](const auto&) {
       std::vector<std::unique_ptr<Link>> links;
       links.push_back(std::make_unique<Link>(zmq_, fake_.endpoint(), std::chrono::seconds(5)));
-      return links;
+      return OpenedSession{std::move(links)};
     };
-    node_ = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open, [] { return true; });
+    node_ = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open,
+                                        [] { return std::set<std::uint32_t>{0}; });
     worker_ = std::make_unique<Worker>(*node_, 0, 0);
     device_ = Ref<Device>(new Device(*worker_, 0, {}, nullptr, {}));
     context_ = Ref<Context>(new Context({device_}, {}, nullptr, nullptr));

@@ -41,12 +41,13 @@ struct Node {
       released.insert(released.end(), message.objects.begin(), message.objects.end());
     };
     fake.run([] {});  // makes the functions that were set visible to its thread
-    const auto open = [this, &zmq] {
+    const auto open = [this, &zmq](const auto&) {
       std::vector<std::unique_ptr<Link>> links;
       links.push_back(std::make_unique<Link>(zmq, fake.endpoint(), std::chrono::seconds(5)));
-      return links;
+      return OpenedSession{std::move(links)};
     };
-    node = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open, [] { return true; });
+    node = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open,
+                                       [] { return std::set<std::uint32_t>{0}; });
     worker = std::make_unique<Worker>(*node, 0, index);
     device = Ref<Device>(new Device(*worker, 0, {}, nullptr, {}));
   }

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""What cliqued tells Prometheus: a real scrape of a real node, checked by promtool."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+
+import nodes
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLE = re.compile(r'^([A-Za-z_]+)(?:\{(.*)\})? (\S+)$')
+
+
+class Metrics(nodes.TestCase):
+    def start(self, *options, **more):
+        """A node that serves metrics. Returns it, and the address of these."""
+        node = self.node('--metrics', '127.0.0.1:0', *options, **more)
+        self.assertTrue(node.says('metrics: http://'), node.log())
+        return node, re.search(r'metrics: (http://\S+/metrics)', node.log())[1]
+
+    def scrape(self, url):
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read().decode()
+
+    def samples(self, url):
+        """The values by name and labels."""
+        lines = [line for line in self.scrape(url).splitlines() if line and not line.startswith('#')]
+        return {f'{name}{{{labels}}}' if labels else name: float(value)
+                for name, labels, value in (SAMPLE.match(line).groups('') for line in lines)}
+
+    def reaches(self, url, name, value):
+        """Waits until a value is at least this. Snapshots are a second old."""
+        self.assertTrue(nodes.eventually(lambda: self.samples(url).get(name, -1) >= value, 20),
+                        f'{name} stays below {value}:\n' + self.scrape(url))
+
+    def test_follow_the_rules_of_prometheus(self):
+        if not shutil.which('promtool'):
+            self.skipTest("promtool is missing; 'tools/setup test' installs it")
+        node, url = self.start()
+        self.session(node)
+        self.reaches(url, 'clique_sessions', 1)
+        checked = subprocess.run(['promtool', 'check', 'metrics'], input=self.scrape(url), text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual((checked.returncode, checked.stdout), (0, ''))
+
+    def test_are_those_that_are_documented_and_drawn(self):
+        node, url = self.start()
+        self.session(node)
+        self.reaches(url, 'clique_sessions', 1)
+        offered = {re.match('[A-Za-z_]+', name)[0] for name in self.samples(url)}
+        page = (ROOT / 'docs/configuration.md').read_text()
+        documented = set(re.findall('`((?:clique|DCGM)_[A-Za-z_]+)`', page))
+        of_gpus = {name for name in documented if name.startswith('DCGM')}
+        self.assertEqual(documented - of_gpus, {name for name in offered if name.startswith('clique')})
+        dashboard = json.loads((ROOT / 'contrib/prometheus/clique.json').read_text())
+        drawn = {name for panel in dashboard['panels'] for target in panel['targets']
+                 for name in re.findall('(?:clique|DCGM)_[A-Za-z_]+', target['expr'])}
+        self.assertEqual(drawn, documented)
+
+    def test_sessions_and_what_they_use(self):
+        node, url = self.start('--sessions', '3')
+        client = self.session(node, arguments=('--bytes', str(1 << 24), '--busy'))
+        self.reaches(url, 'clique_sessions', 1)
+        self.reaches(url, 'clique_kernels_total', 1)
+        ways = ('network', 'shared')
+        self.assertTrue(nodes.eventually(lambda: any(
+            self.samples(url)[f'clique_transfer_bytes_total{{way="{way}",direction="in"}}'] > 4096 for way in ways)))
+        found = self.samples(url)
+        self.assertEqual(found['clique_session_limit'], 3)
+        self.assertEqual(found['clique_sessions_opened_total'], 1)
+        self.assertEqual(found['clique_draining'], 0)
+        self.assertGreaterEqual(found['clique_admissions_total{wish="session"}'], 1)
+        self.assertGreaterEqual(found['clique_admissions_total{wish="devices"}'], 1)
+        client.kill()
+        self.assertTrue(nodes.eventually(lambda: self.samples(url)['clique_sessions'] == 0, 60))
+        after = self.samples(url)
+        self.assertGreaterEqual(after['clique_kernels_total'], found['clique_kernels_total'])
+        self.assertFalse([name for name in after if name.startswith('clique_client_')])
+
+    def test_memory_by_client(self):
+        key, public, _ = self.made_key('alice.key')
+        clients = self.folder / 'authorized-clients'
+        clients.write_text(f'{public} alice\n')
+        node, url = self.start('--authorized-clients', clients)
+        self.session(node, CLIQUE_IDENTITY=str(key), arguments=('--hold',))
+        self.reaches(url, 'clique_client_sessions{client="alice"}', 1)
+        self.assertIn('clique_client_memory_bytes{client="alice"}', self.samples(url))
+
+    def test_refusals_by_reason(self):
+        node, url = self.start('--sessions', '1')
+        before = self.samples(url)
+        self.assertEqual(before['clique_refusals_total{reason="limit"}'], 0)
+        self.session(node)
+        self.assertEqual(self.compute(node)[0], 3)
+        self.reaches(url, 'clique_refusals_total{reason="limit"}', 1)
+        self.assertEqual({name for name in self.samples(url) if 'refusals' in name},
+                         {name for name in before if 'refusals' in name})
+
+    def test_hostile_names_are_labels(self):
+        key, public, _ = self.made_key('key')
+        clients = self.folder / 'authorized-clients'
+        clients.write_text(f'{public} a"b\\c{{}}\n')
+        node, url = self.start('--authorized-clients', clients)
+        self.session(node, CLIQUE_IDENTITY=str(key))
+        self.assertTrue(nodes.eventually(lambda: 'clique_client_sessions{' in self.scrape(url), 20))
+        line, = [line for line in self.scrape(url).splitlines() if line.startswith('clique_client_sessions{')]
+        self.assertEqual(line, 'clique_client_sessions{client="a\\"b\\\\c{}"} 1')
+
+    def test_nothing_listens_without_the_setting(self):
+        self.assertNotIn('metrics', self.node().log())
+
+    def test_other_pages_do_not_exist(self):
+        _, url = self.start()
+        with self.assertRaises(urllib.error.HTTPError) as error:
+            self.scrape(url.replace('/metrics', '/'))
+        self.assertEqual(error.exception.code, 404)
+
+    def test_wrong_addresses_are_explained(self):
+        node, url = self.start()
+        port = re.search(r':(\d+)/', url)[1]
+        for address, part in ((f'127.0.0.1:{port}', 'cannot listen'), ('192.0.2.1:9100', 'cannot listen'),
+                              ('127.0.0.1:x', 'is not a port')):
+            status, said = nodes.run([nodes.CLIQUED, '--config', '/dev/null', '--listen', '127.0.0.1:0', '--metrics',
+                                      address])
+            self.assertNotEqual(status, 0)
+            self.assertIn('metrics', said)
+            self.assertIn(part, said)
+
+
+if __name__ == '__main__':
+    nodes.main()
