@@ -236,10 +236,7 @@ void examine_device(const OpenClFunctions& cl, const ProbedDevice& device) {
   } catch (const std::exception& error) {
     probe_output().find(
         Verdict::Bad, device.label, std::string(what) + ": " + printable(error.what()),
-        std::string_view(what) == "session"
-            ? "if libclique says that a worker cannot be reached, open the node's 'worker-ports' in "
-              "its firewall"
-            : "the log of cliqued on that node may say why");
+        "the log of cliqued on that node may say why");
   }
 }
 

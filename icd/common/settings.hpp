@@ -64,7 +64,7 @@ inline constexpr std::array kVariables{
                 "0: workers on this host are reached through the network, 1: through shared memory"},
     SettingInfo{"CLIQUE_TRANSPORT", "auto",
                 "how large transfers travel through the network: auto: through connections made for them; "
-                "zeromq: through ZeroMQ, like commands",
+                "zeromq: through ZeroMQ",
                 "transport"},
     SettingInfo{"CLIQUE_SPIN_US", "depends on the processors",
                 "how long a waiting thread polls before it sleeps, in microseconds, 0 to 1000000"},
