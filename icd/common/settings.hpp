@@ -32,6 +32,16 @@ inline constexpr std::array kVariables{
         "CLIQUE_DEVICES", "all",
         "the devices to offer, in this order: positions in the full list, parts of device or node names, and "
         "UUIDs, separated by commas"},
+    SettingInfo{
+        "CLIQUE_COMBINE", "none",
+        "all, or groups of devices as in CLIQUE_DEVICES, separated by semicolons: each group is also offered "
+        "as one device",
+        "combine"},
+    SettingInfo{"CLIQUE_COMBINE_ONLY", "0", "1: members of combined devices are not offered themselves"},
+    SettingInfo{"CLIQUE_COMBINE_DIVIDE", "auto",
+                "auto: launches are divided if that is faster; always: whenever they can be"},
+    SettingInfo{"CLIQUE_COMBINE_EXPLAIN", "0",
+                "1: says on standard error which launches are divided, and what prevents it for others"},
     SettingInfo{"CLIQUE_DEVICE_NAMES", "plain",
                 "plain: devices have the names that their drivers give them; node: 'NAME @ NODE'",
                 "device-names"},
@@ -93,6 +103,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"nodes", "none", "the nodes, each as in CLIQUE_NODES"},
     SettingInfo{"[[node]] host", "none", "the name or address of a further node"},
     SettingInfo{"[[node]] port", "7890", "its port"},
+    SettingInfo{"combine", "none", "as CLIQUE_COMBINE, which overrides it"},
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
@@ -159,6 +170,8 @@ struct NodeSettings {
   /// The file with these nodes (UnreachableNodes); empty: they are not remembered.
   std::string unreachable_file;
   SecuritySettings security;
+  /// CLIQUE_COMBINE; empty: no devices are combined.
+  std::string combine;
   /// Whether the names of devices contain the names of their nodes.
   bool device_names_with_node = false;
   /// Whether to share memory with workers on this host.
@@ -209,6 +222,16 @@ SettingValues setting_values(const Environment& environment, const std::string& 
 std::vector<std::string> unknown_variables();
 /// CLIQUE_DEVICES; empty: all devices.
 std::string device_choice();
+/// How combined devices are offered and used.
+struct CombineSettings {
+  bool only = false;     ///< their members are not offered themselves
+  bool always = false;   ///< launches are divided whenever they can be
+  bool explain = false;  ///< what is divided, and what is not, is said
+};
+/// CLIQUE_COMBINE_ONLY, CLIQUE_COMBINE_DIVIDE and CLIQUE_COMBINE_EXPLAIN. Throws SettingError.
+CombineSettings combine_settings();
+/// The groups of CLIQUE_COMBINE or of `combine` in nodes.toml; empty: none. Throws SettingError.
+std::string combine_choice();
 /// CLIQUE_DAEMON; nothing if it is not set or empty. Throws SettingError unless it is an executable file.
 std::optional<std::string> daemon_path();
 /// CLIQUE_LOG is "debug".

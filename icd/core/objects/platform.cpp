@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <zmq.hpp>
@@ -11,12 +12,12 @@
 #include "icd/common/device_choice.hpp"
 #include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
+#include "icd/core/objects/combined_devices.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
 #include "icd/trace/trace.hpp"
-#include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::icd {
@@ -58,10 +59,7 @@ std::vector<Ref<Device>> chosen(const std::vector<Ref<Device>>& all) {
   if (choice.empty()) return all;
   std::vector<DeviceNames> names;
   names.reserve(all.size());
-  for (const Ref<Device>& device : all)
-    names.push_back(
-        {device->text(CL_DEVICE_NAME), device->worker().node().name(),
-         protocol::uuid_text(device->property(CL_DEVICE_UUID_KHR).value_or(std::span<const std::byte>()))});
+  for (const Ref<Device>& device : all) names.push_back(names_of_device(*device));
   const DeviceChoice choice_made = choose_devices(names, choice);
   for (const std::string& entry : choice_made.unmatched)
     say("CLIQUE_DEVICES: none of the " + std::to_string(all.size()) + " devices matches \"" + entry + "\"");
@@ -109,7 +107,27 @@ Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_thread
     }
   }
   devices_ = chosen(devices_);
+  combine();
   for (const Ref<Device>& device : devices_) device->give_out();
+}
+
+void Platform::combine() {
+  try {
+    const std::string choice = combine_choice();
+    if (choice.empty()) return;
+    const CombineSettings settings = combine_settings();
+    std::vector<Ref<Device>> combined = combined_devices(devices_, choice);
+    const auto is_member = [&](const Ref<Device>& device) {
+      return std::any_of(combined.begin(), combined.end(), [&](const Ref<Device>& one) {
+        return std::find(one->members().begin(), one->members().end(), device) != one->members().end();
+      });
+    };
+    if (settings.only) std::erase_if(devices_, is_member);
+    devices_.insert(devices_.begin(), std::make_move_iterator(combined.begin()),
+                    std::make_move_iterator(combined.end()));
+  } catch (const SettingError& error) {
+    say(error.what());
+  }
 }
 
 Platform::~Platform() = default;
