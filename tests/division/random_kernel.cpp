@@ -44,6 +44,8 @@ enum class Op : std::uint8_t {
   StoreTo,
   LoadFrom,
   Return,
+  Break,
+  Continue,
   Barrier,
 };
 
@@ -108,51 +110,69 @@ class Runner {
   Runner(const Item& item, const Scalars& scalars, Store& store, unsigned variables)
       : item_(item), scalars_(scalars), store_(store), variables_(variables) {}
 
-  /// @returns false if the kernel returns
-  bool run(const std::vector<NodePtr>& statements) {
-    return std::all_of(statements.begin(), statements.end(), [&](const NodePtr& each) { return run(*each); });
+  /// What follows a statement.
+  enum class Flow : std::uint8_t { Next, Break, Continue, Return };
+
+  Flow run(const std::vector<NodePtr>& statements) {
+    for (const NodePtr& each : statements)
+      if (const Flow flow = run(*each); flow != Flow::Next) return flow;
+    return Flow::Next;
   }
 
  private:
-  bool run(const Node& node) {
+  void step() {
     if (++steps_ > 20'000) throw Undefined();
+  }
+
+  Flow run(const Node& node) {
+    step();
     switch (node.op) {
       case Op::Declare:
       case Op::Assign:
         variables_[node.index] = value(*node.operands[0]);
-        return true;
+        return Flow::Next;
       case Op::If:
         return run(truth(*node.operands[0]) ? node.body : node.other);
       case Op::For:
         for (variables_[node.index] = value(*node.operands[0]); truth(*node.operands[1]);
              variables_[node.index] = value(*node.operands[2])) {
-          if (++steps_ > 20'000) throw Undefined();
-          if (!run(node.body)) return false;
+          step();
+          const Flow flow = run(node.body);
+          if (flow == Flow::Break) break;
+          if (flow == Flow::Return) return flow;
         }
-        return true;
+        return Flow::Next;
       case Op::DoWhile:
         variables_[node.index] = value(*node.operands[0]);
         do {
-          if (++steps_ > 20'000) throw Undefined();
-          if (!run(node.body)) return false;
+          step();
+          const Flow flow = run(node.body);
+          if (flow == Flow::Break) break;
+          if (flow == Flow::Return) return flow;
+          // Here, `continue` would skip the step.
+          if (flow == Flow::Continue) continue;
           variables_[node.index] = value(*node.operands[2]);
         } while (truth(*node.operands[1]));
-        return true;
+        return Flow::Next;
       case Op::StoreTo: {
         const unsigned size = kElements[node.value].second;
         value(*node.operands[1]);
         store_.write(node.index, position(*node.operands[0], size), size);
-        return true;
+        return Flow::Next;
       }
       case Op::LoadFrom: {
         const unsigned size = kElements[node.value].second;
         store_.read(node.index, position(*node.operands[0], size), size);
-        return true;
+        return Flow::Next;
       }
       case Op::Return:
-        return false;
+        return Flow::Return;
+      case Op::Break:
+        return Flow::Break;
+      case Op::Continue:
+        return Flow::Continue;
       default:
-        return true;
+        return Flow::Next;
     }
   }
 
@@ -396,6 +416,10 @@ std::string statement(const Node& node, const std::string& indent) {
              (std::string(kElements[node.value].first) == "int4" ? ".y" : "") + ";\n";
     case Op::Return:
       return indent + "return;\n";
+    case Op::Break:
+      return indent + "break;\n";
+    case Op::Continue:
+      return indent + "continue;\n";
     case Op::Barrier:
       return indent + "barrier(CLK_GLOBAL_MEM_FENCE);\n";
     default:
@@ -680,13 +704,20 @@ class Generator {
     NodePtr step = random_.percent(60) || compare == Op::Different ? number(1, type)
                    : random_.percent(70)                           ? number(random_.between(1, 5), type)
                                                                    : leaf(type);
+    if (type == Type::UInt && random_.percent(30)) {
+      // Passes the end of its type.
+      bound = number(4'000'000'000 + random_.between(0, 290'000'000), type);
+      step = number(random_.between(1'000'000'000, 4'000'000'000), type);
+    }
     node->operands.push_back(std::move(first));
     node->operands.push_back(down && compare != Op::Different ? binary(compare, std::move(bound), use())
                                                               : binary(compare, use(), std::move(bound)));
     node->operands.push_back(binary(down ? Op::Subtract : Op::Add, use(), std::move(step)));
     const std::size_t outer = variables_.size();
     variables_.push_back({node->index, type, true});
+    ++loops_;
     statements(node->body, random_.between(1, 2), depth + 1);
+    --loops_;
     node->body.push_back(access(random_.percent(40)));
     variables_.resize(outer);
     return node;
@@ -703,7 +734,15 @@ class Generator {
           const Variable variable = random_.of(open);
           NodePtr node = make(Op::Assign, variable.type);
           node->index = variable.index;
-          node->operands.push_back(expression(variable.type, 2));
+          if (depth > 0 && random_.percent(70)) {
+            // In a loop, it grows with each iteration.
+            NodePtr use = make(Op::Variable, variable.type);
+            use->index = variable.index;
+            node->operands.push_back(binary(random_.percent(80) ? Op::Add : Op::Subtract, std::move(use),
+                                            number(random_.between(1, 9), variable.type)));
+          } else {
+            node->operands.push_back(expression(variable.type, 2));
+          }
           to.push_back(std::move(node));
           break;
         }
@@ -725,6 +764,8 @@ class Generator {
           NodePtr node = make(Op::If);
           node->operands.push_back(condition());
           statements(node->body, random_.between(1, 2), depth + 1);
+          if (loops_ > 0 && random_.percent(50))
+            node->body.push_back(make(random_.percent(75) ? Op::Break : Op::Continue));
           if (random_.percent(30)) statements(node->other, 1, depth + 1);
           to.push_back(std::move(node));
           break;
@@ -740,6 +781,7 @@ class Generator {
   bool groups_ = false;
   bool whole_ = false;
   bool returns_ = false;
+  unsigned loops_ = 0;  ///< around what is generated
   std::vector<Variable> variables_;
 };
 

@@ -52,8 +52,8 @@ struct RandomLaunch {
     scalars.c = static_cast<std::uint32_t>(number(2'000'000'000));
     scalars.d = number(std::int64_t{1} << 62U);
     for (unsigned i = 0; i < kBuffers; ++i) {
-      buffers[i].object = random.percent(80) ? i : static_cast<unsigned>(random.below(kBuffers));
-      if (random.percent(30)) buffers[i].begin = random.below(16) * kAlignment;
+      buffers[i].object = random.percent(70) ? i : static_cast<unsigned>(random.below(kBuffers));
+      if (random.percent(40)) buffers[i].begin = random.below(8) * kAlignment;
       const std::uint64_t rest = kObjectSize - buffers[i].begin;
       buffers[i].size = random.percent(60) ? rest : std::min(rest, 2048 + random.below(rest / 128) * 128);
     }

@@ -21,6 +21,8 @@ const char* name_of(Op op) {
       return "global_size";
     case Op::LocalSize:
       return "local_size";
+    case Op::EnqueuedLocalSize:
+      return "enqueued_local_size";
     case Op::GroupCount:
       return "num_groups";
     case Op::GlobalOffset:

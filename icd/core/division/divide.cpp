@@ -89,10 +89,11 @@ class Divider {
         const RangeSet written = shifted(one.writes[i], launch_.buffers[i].begin);
         const std::string where =
             " argument " + std::to_string(launch_.buffers[i].argument) + line_of(launch_.buffers[i].argument);
-        if (written.intersects(shifted(other.writes[j], launch_.buffers[j].begin)))
-          return "several parts may write the same bytes of" + where;
-        if (written.intersects(shifted(other.reads[j], launch_.buffers[j].begin)))
-          return "parts may read what others write of" + where;
+        // What may be written is also read, so this is about what both write, too.
+        if (!written.intersects(shifted(other.reads[j], launch_.buffers[j].begin))) continue;
+        const bool both = written.intersects(shifted(other.writes[j], launch_.buffers[j].begin));
+        return (both ? "several parts may write the same bytes of" : "parts may read what others write of") +
+               where;
       }
     }
     return {};

@@ -287,6 +287,8 @@ class Evaluation {
         // The last work-group may be smaller.
         if (space_.global[number.a] % space_.local[number.a] == 0) return constant(space_.local[number.a]);
         return any({1, Wide{space_.local[number.a]}});
+      case Op::EnqueuedLocalSize:
+        return constant(space_.local[number.a]);
       case Op::GroupCount:
         return constant(space_.groups(number.a));
       case Op::GlobalOffset:
@@ -657,6 +659,7 @@ bool well_formed(const Footprint& footprint, std::size_t index, std::size_t argu
     case Op::GroupId:
     case Op::GlobalSize:
     case Op::LocalSize:
+    case Op::EnqueuedLocalSize:
     case Op::GroupCount:
     case Op::GlobalOffset:
       return number.a < 3;

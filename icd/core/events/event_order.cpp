@@ -58,9 +58,10 @@ EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& ti
 }
 
 cl_int EventOrder::status_with_parts(cl_int status) {
-  turn_ = nullptr;
+  // The marker at the end of a divided launch fails with the status for a failed wait list.
+  const bool is_launch = std::exchange(turn_, nullptr) != nullptr;
   for (const Ref<Event>& part : std::exchange(parts_, {}))
-    if (status >= 0 && part->status() < 0) status = part->status();
+    if ((status >= 0 || is_launch) && part->status() < 0) return part->status();
   return status;
 }
 

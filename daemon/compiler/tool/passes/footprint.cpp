@@ -126,7 +126,7 @@ std::optional<Query> query_of(llvm::StringRef name) {
       .Case("get_group_id", Query{Op::GroupId, true, true})
       .Case("get_global_size", Query{Op::GlobalSize, true, false})
       .Case("get_local_size", Query{Op::LocalSize, false, true})
-      .Case("get_enqueued_local_size", Query{Op::LocalSize, false, true})
+      .Case("get_enqueued_local_size", Query{Op::EnqueuedLocalSize, false, true})
       .Case("get_num_groups", Query{Op::GroupCount, true, true})
       .Case("get_global_offset", Query{Op::GlobalOffset, true, false})
       .Case("get_work_dim", Query{Op::Dimensions, false, false})
