@@ -687,7 +687,37 @@ class Generator {
     return sum;
   }
 
+  /// for (i = first; i != bound; i += step) { if (limit <= i) break; … }, which may pass the bound.
+  NodePtr passing_loop() {
+    const Type type = this->type();
+    NodePtr node = make(Op::For, type);
+    node->index = kernel_.variables_++;
+    const auto use = [&] {
+      NodePtr variable = make(Op::Variable, type);
+      variable->index = node->index;
+      return variable;
+    };
+    node->operands.push_back(random_.percent(70) ? number(random_.between(0, 12), type) : leaf(type));
+    node->operands.push_back(
+        binary(random_.percent(70) ? Op::Different : Op::Less, use(), number(random_.between(0, 12), type)));
+    node->operands.push_back(binary(Op::Add, use(), number(random_.between(1, 3), type)));
+    NodePtr leave = make(Op::If);
+    leave->operands.push_back(binary(Op::LessEqual, number(random_.between(5, 40), type), use()));
+    leave->body.push_back(make(Op::Break));
+    node->body.push_back(std::move(leave));
+    NodePtr store = make(Op::StoreTo);
+    store->value = static_cast<std::int64_t>(random_.below(3));
+    NodePtr id = make(Op::Query, type);
+    id->index = static_cast<unsigned>(random_.below(2));
+    store->operands.push_back(
+        binary(Op::Add, use(), binary(Op::Multiply, std::move(id), number(random_.between(1, 16), type))));
+    store->operands.push_back(leaf(Type::Int));
+    node->body.push_back(std::move(store));
+    return node;
+  }
+
   NodePtr loop(unsigned depth) {
+    if (random_.percent(15)) return passing_loop();
     const Type type = this->type();
     NodePtr node = make(random_.percent(75) ? Op::For : Op::DoWhile, type);
     node->index = kernel_.variables_++;
