@@ -687,33 +687,56 @@ class Generator {
     return sum;
   }
 
-  /// for (i = first; i != bound; i += step) { if (limit <= i) break; … }, which may pass the bound.
+  /// j = 0; for (i = first; i != bound; i += step) { if (limit <= j) break; … ++j; }, which may pass the
+  /// bound, or the end of its type. The access depends on i or j.
   NodePtr passing_loop() {
-    const Type type = this->type();
+    const bool wide = random_.percent(30);
+    const Type type = wide ? Type::UInt : this->type();
     NodePtr node = make(Op::For, type);
     node->index = kernel_.variables_++;
-    const auto use = [&] {
-      NodePtr variable = make(Op::Variable, type);
-      variable->index = node->index;
-      return variable;
+    NodePtr count = make(Op::Declare, Type::Int);
+    count->index = kernel_.variables_++;
+    count->operands.push_back(number(0, Type::Int));
+    const auto variable = [](const Node& declared) {
+      NodePtr use = make(Op::Variable, declared.type);
+      use->index = declared.index;
+      return use;
     };
+    NodePtr bound = wide ? number(3'000'000'000 + random_.between(0, 1'290'000'000), type)
+                         : number(random_.between(0, 12), type);
+    const auto kind = wide ? 1 : random_.below(4);
     node->operands.push_back(random_.percent(70) ? number(random_.between(0, 12), type) : leaf(type));
     node->operands.push_back(
-        binary(random_.percent(70) ? Op::Different : Op::Less, use(), number(random_.between(0, 12), type)));
-    node->operands.push_back(binary(Op::Add, use(), number(random_.between(1, 3), type)));
+        kind == 0 ? binary(Op::Less, std::move(bound), variable(*node))
+                  : binary(kind == 1 ? Op::Less : Op::Different, variable(*node), std::move(bound)));
+    node->operands.push_back(
+        binary(Op::Add, variable(*node),
+               number(wide ? random_.between(1'000'000'000, 4'000'000'000) : random_.between(1, 3), type)));
     NodePtr leave = make(Op::If);
-    leave->operands.push_back(binary(Op::LessEqual, number(random_.between(5, 40), type), use()));
+    leave->operands.push_back(
+        binary(Op::LessEqual, number(random_.between(3, 30), Type::Int), variable(*count)));
     leave->body.push_back(make(Op::Break));
     node->body.push_back(std::move(leave));
     NodePtr store = make(Op::StoreTo);
     store->value = static_cast<std::int64_t>(random_.below(3));
-    NodePtr id = make(Op::Query, type);
+    const Node& used = wide || random_.percent(50) ? *count : *node;
+    NodePtr id = make(Op::Query, used.type);
     id->index = static_cast<unsigned>(random_.below(2));
     store->operands.push_back(
-        binary(Op::Add, use(), binary(Op::Multiply, std::move(id), number(random_.between(1, 16), type))));
+        binary(Op::Add, variable(used),
+               binary(Op::Multiply, std::move(id), number(random_.between(1, 16), used.type))));
     store->operands.push_back(leaf(Type::Int));
     node->body.push_back(std::move(store));
-    return node;
+    NodePtr next = make(Op::Assign, Type::Int);
+    next->index = count->index;
+    next->operands.push_back(binary(Op::Add, variable(*count), number(1, Type::Int)));
+    node->body.push_back(std::move(next));
+    // A condition that always holds keeps both one statement.
+    NodePtr both = make(Op::If);
+    both->operands.push_back(binary(Op::Equal, number(0, Type::Int), number(0, Type::Int)));
+    both->body.push_back(std::move(count));
+    both->body.push_back(std::move(node));
+    return both;
   }
 
   NodePtr loop(unsigned depth) {

@@ -60,9 +60,8 @@ Ref<Program> Program::from_binaries(Ref<Context> context, Devices devices,
 
 Ref<Program> Program::from_built_in_kernels(Ref<Context> context, Devices devices, const std::string& names) {
   Ref<Program> program(new Program(std::move(context), Origin::BuiltInKernels, std::move(devices)));
-  program->create(protocol::ProgramKind::BuiltInKernels, [&](const Share&) {
-    return std::vector<protocol::Bytes>{{names.begin(), names.end()}};
-  });
+  program->create(protocol::ProgramKind::BuiltInKernels,
+                  [&](const Share&) { return std::vector<protocol::Bytes>{{names.begin(), names.end()}}; });
   return program;
 }
 
@@ -201,7 +200,8 @@ std::vector<Program::Binary> Program::binaries() {
 }
 
 bool Program::executable() const {
-  return !functions_.empty() || std::any_of(builds_.begin(), builds_.end(), [](const Build& build) {
+  const auto known = builds_.begin() + static_cast<std::ptrdiff_t>(devices_.size());
+  return !functions_.empty() || std::any_of(builds_.begin(), known, [](const Build& build) {
     return build.status == CL_BUILD_SUCCESS && build.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
   });
 }

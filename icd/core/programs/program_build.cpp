@@ -321,10 +321,13 @@ void Program::add_functions(const Share& share, std::vector<protocol::KernelDesc
   for (protocol::KernelDescription& description : described) {
     KernelFunction function = function_of(description, traits_);
     for (const protocol::KernelOnDevice& on : description.devices)
-      for (std::size_t i = 0; i < share.ids.size(); ++i)
-        if (share.ids[i] == on.device)
-          function.devices.push_back(on_device(all_devices_[share.indices[i]], on.work_group, traits_));
-    if (!function.devices.empty()) add_function(std::move(function));
+      for (std::size_t i = 0; i < share.ids.size(); ++i) {
+        if (share.ids[i] != on.device) continue;
+        const std::size_t index = share.indices[i];
+        (index < devices_.size() ? function.devices : function.members)
+            .push_back(on_device(all_devices_[index], on.work_group, traits_));
+      }
+    add_function(std::move(function));
   }
 }
 
@@ -332,13 +335,16 @@ void Program::add_function(KernelFunction function) {
   const auto found = std::find_if(functions_.begin(), functions_.end(),
                                   [&](const auto& known) { return known->name == function.name; });
   if (found == functions_.end()) {
-    functions_.push_back(std::make_shared<const KernelFunction>(std::move(function)));
+    // A member alone, if the combined device's own build has failed, is of no use.
+    if (!function.devices.empty())
+      functions_.push_back(std::make_shared<const KernelFunction>(std::move(function)));
     return;
   }
   // A copy, since kernels may share the old one.
   auto merged = std::make_shared<KernelFunction>(**found);
   merged->consistent = merged->consistent && same_definition(*merged, function);
   std::move(function.devices.begin(), function.devices.end(), std::back_inserter(merged->devices));
+  std::move(function.members.begin(), function.members.end(), std::back_inserter(merged->members));
   *found = std::move(merged);
 }
 
@@ -350,6 +356,7 @@ void Program::forget_functions(const std::vector<std::size_t>& indices) {
   for (auto& known : functions_) {
     auto rest = std::make_shared<KernelFunction>(*known);
     std::erase_if(rest->devices, forgotten);
+    std::erase_if(rest->members, forgotten);
     known = std::move(rest);
   }
   std::erase_if(functions_, [](const auto& function) { return function->devices.empty(); });
