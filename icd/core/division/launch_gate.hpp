@@ -45,6 +45,7 @@ class LaunchGate {
   struct Times {
     double whole = 0;  ///< ns; 0: not measured yet
     double divided = 0;
+    bool tried = false;  ///< whether a divided launch has ended
   };
   std::mutex mutex_;
   std::map<Size, Times> times_;
