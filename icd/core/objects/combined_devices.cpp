@@ -40,8 +40,16 @@ std::string text_of(const Device& device) {
   return "'" + device.text(CL_DEVICE_NAME) + "' of node " + device.worker().node().name();
 }
 
+/// The version of a device's driver, without what Device adds for its node.
+std::string driver_version(const Device& device) {
+  const std::string text = device.text(CL_DRIVER_VERSION);
+  return text.substr(0, text.rfind(" (Clique "));
+}
+
 /// In what two devices differ; empty: they can be combined.
 std::string difference(const Device& one, const Device& other) {
+  // Its compiler predefines the same macros, which are checked for one member only.
+  if (driver_version(one) != driver_version(other)) return "version of the driver";
   for (const auto& [name, what] : kAlike) {
     const auto a = one.property(name);
     const auto b = other.property(name);
