@@ -2,6 +2,7 @@
 // evaluates it (icd/core/division).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,12 @@
 #include "protocol/aggregate.hpp"
 
 namespace clique::protocol {
+
+/// Kernels with larger footprints are not divided: to evaluate them would cost more than division saves.
+inline constexpr std::size_t kMostFootprintNumbers = 20'000;
+inline constexpr std::size_t kMostFootprintAccesses = 1'000;
+/// Of one access; further ones are left out, as if nothing was known of them.
+inline constexpr std::size_t kMostFootprintConditions = 64;
 
 /// How a number is computed from others. Numbers are integers of `bits` bits, as in the kernel's code.
 enum class FootprintOp : std::uint8_t {

@@ -114,6 +114,8 @@ class CompilerProcess::Process {
       if (ended == 0) ::usleep(1000);
     }
     if (ended == 0) {
+      // Where the worker must not send signals, the process ends with its connection.
+      ::shutdown(socket_.get(), SHUT_RDWR);
       ::kill(pid_, SIGKILL);
       ::waitpid(pid_, &status, 0);
     }

@@ -1,7 +1,7 @@
 #include "icd/core/division/evaluate.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -143,7 +143,7 @@ class Evaluation {
  private:
   /// Forgets what depends on the intervals of the variables.
   void forget() {
-    numbers_.assign(footprint_.numbers.size(), std::nullopt);
+    numbers_.clear();
     bounded_.assign(footprint_.loops.size(), false);
     variables_.resize(kCounters + footprint_.loops.size());
   }
@@ -243,7 +243,7 @@ class Evaluation {
   // Numbers.
 
   Sum number(std::uint32_t index) {
-    if (numbers_[index]) return *numbers_[index];
+    if (const auto known = numbers_.find(index); known != numbers_.end()) return known->second;
     if (depth_ == kDeepest) return any(footprint_.numbers[index].bits);
     ++depth_;
     Sum sum;
@@ -253,7 +253,7 @@ class Evaluation {
       sum = any(footprint_.numbers[index].bits);
     }
     --depth_;
-    numbers_[index] = sum;
+    numbers_.insert_or_assign(index, sum);
     return sum;
   }
 
@@ -624,7 +624,7 @@ class Evaluation {
   ScalarArguments arguments_;
   const LaunchSpace& space_;
   std::vector<Interval> variables_;
-  std::vector<std::optional<Sum>> numbers_;
+  std::unordered_map<std::uint32_t, Sum> numbers_;  ///< those that are known already
   std::vector<bool> bounded_;
   bool narrowed_ = false;
   unsigned depth_ = 0;
@@ -685,6 +685,10 @@ bool well_formed(const Footprint& footprint, std::size_t index, std::size_t argu
 
 std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
   const std::size_t numbers = footprint.numbers.size();
+  if (numbers > protocol::kMostFootprintNumbers || footprint.loops.size() > protocol::kMostFootprintNumbers ||
+      footprint.conditions.size() > protocol::kMostFootprintNumbers ||
+      footprint.accesses.size() > protocol::kMostFootprintAccesses)
+    return "it is too large";
   for (std::size_t i = 0; i < numbers; ++i)
     if (!well_formed(footprint, i, argument_count)) return "number " + std::to_string(i) + " is malformed";
   for (const FootprintLoop& loop : footprint.loops)
@@ -698,7 +702,8 @@ std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
       return "a condition is malformed";
   for (const FootprintAccess& access : footprint.accesses) {
     if (access.argument >= argument_count || access.offset >= numbers ||
-        footprint.numbers[access.offset].bits != 64)
+        footprint.numbers[access.offset].bits != 64 ||
+        access.conditions.size() > protocol::kMostFootprintConditions)
       return "an access is malformed";
     for (const std::uint32_t condition : access.conditions)
       if (condition >= footprint.conditions.size()) return "an access has a condition that does not exist";

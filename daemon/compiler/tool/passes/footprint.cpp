@@ -28,9 +28,6 @@ using protocol::FootprintNumber;
 using Op = protocol::FootprintOp;
 using Index = std::uint32_t;
 
-/// Larger descriptions would cost more at each launch than a division saves.
-constexpr std::size_t kMostNumbers = 20'000;
-constexpr std::size_t kMostAccesses = 2'000;
 constexpr unsigned kPointerBits = 64;
 
 /// A reason why launches of the kernel must not be divided.
@@ -261,8 +258,10 @@ class Finder {
                            line_of(&where)};
     const auto key = std::tuple(access.argument, writes, size, access.offset, access.conditions);
     if (!known_accesses_.insert(key).second) return;
-    if (result_.accesses.size() == kMostAccesses)
-      throw Obstacle("more than " + std::to_string(kMostAccesses) + " different accesses to buffers", &where);
+    if (result_.accesses.size() == protocol::kMostFootprintAccesses)
+      throw Obstacle(
+          "more than " + std::to_string(protocol::kMostFootprintAccesses) + " different accesses to buffers",
+          &where);
     result_.accesses.push_back(std::move(access));
   }
 
@@ -466,8 +465,9 @@ class Finder {
       const auto found = known_numbers_.find(key);
       if (found != known_numbers_.end()) return found->second;
     }
-    if (result_.numbers.size() == kMostNumbers)
-      throw Obstacle("more than " + std::to_string(kMostNumbers) + " numbers that addresses depend on",
+    if (result_.numbers.size() == protocol::kMostFootprintNumbers)
+      throw Obstacle("more than " + std::to_string(protocol::kMostFootprintNumbers) +
+                         " numbers that addresses depend on",
                      nullptr);
     const auto index = static_cast<Index>(result_.numbers.size());
     result_.numbers.push_back(number);
@@ -783,6 +783,7 @@ class Finder {
     }
     llvm::sort(conditions);
     conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
+    conditions.resize(std::min(conditions.size(), protocol::kMostFootprintConditions));
     conditions_of_[&block] = conditions;
     return conditions;
   }

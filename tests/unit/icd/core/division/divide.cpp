@@ -193,6 +193,15 @@ TEST(Footprint, GivenValuesOutOfRangeThenTheyAreRefused) {
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
 }
 
+TEST(Footprint, GivenTooManyAccessesThenItIsRefused) {
+  DescribedKernel kernel;
+  kernel.footprint.accesses.resize(protocol::kMostFootprintAccesses + 1,
+                                   {0, false, 4, kernel.constant(0), {}, 0});
+  EXPECT_EQ(flaw_of(kernel.footprint, 2), "it is too large");
+  kernel.footprint.accesses.resize(protocol::kMostFootprintAccesses);
+  EXPECT_EQ(flaw_of(kernel.footprint, 2), "");
+}
+
 constexpr LaunchGate::Size kSize{{1024, 1, 1}, {64, 1, 1}};
 constexpr auto kNoBytes = [] { return std::uint64_t{0}; };
 
