@@ -17,18 +17,19 @@ namespace clique::protocol {
 using ClientMessages =
     MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
                 CreateSampler, CreateProgram, ProgramFiles, BuildProgram, CompileProgram, LinkProgram,
-                CreateKernel, Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer,
-                ReadToSegment, WriteFromSegment, ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect,
-                FillBuffer, ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage,
-                Marker, Barrier, Push, Expect, DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote,
-                NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment, Goodbye>;
+                AnalyseProgram, CreateKernel, Release, GetProgramBinary, QueryWorkGroup, RunKernel,
+                ReadBuffer, WriteBuffer, ReadToSegment, WriteFromSegment, ReadBufferRect, WriteBufferRect,
+                CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage, CopyImageToBuffer,
+                CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect, DefineRecording, RunRecording,
+                Finish, AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData,
+                FreeSegment, Goodbye>;
 /// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;
 /// Accepted by a client on its reports socket.
-using WorkerMessages =
-    MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramBinary, WorkGroupAnswer, Data, EventState,
-                Finished, ClockSynced, Print, Failed, SessionEnded, Taken, PeerLost, PeerData>;
+using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramAnalysed, ProgramBinary,
+                                   WorkGroupAnswer, Data, EventState, Finished, ClockSynced, Print, Failed,
+                                   SessionEnded, Taken, PeerLost, PeerData>;
 /// Accepted by a worker on its peers socket.
 using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 /// Accepted by a worker or a client on a connection for bulk data.

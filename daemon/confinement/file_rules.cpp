@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "daemon/common/environment.hpp"
+#include "daemon/common/find_compiler.hpp"
 
 namespace clique::daemon::confinement {
 
@@ -243,7 +244,10 @@ FileRules file_rules(const FileNeeds& needs) {
   add_own_program(rules, programs);
   add_environment(rules);
   add_programs(rules, needs.programs);
-  if (needs.role == Role::OpenClWorker) add_programs(rules, linkers());
+  if (needs.role == Role::OpenClWorker) {
+    add_programs(rules, linkers());
+    add_programs(rules, {compiler::find_compiler()});  // which analyses kernels
+  }
   if (needs.role == Role::Compiler) return rules.take();
   add_drivers(rules);
   add_devices(rules);

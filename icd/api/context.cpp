@@ -47,8 +47,11 @@ void leave_out_unavailable(std::vector<Ref<Device>>& devices) {
   const std::vector<Worker*> workers = workers_of(devices);
   const std::vector<std::string> failures = open_all(workers);
   std::erase_if(devices, [&](const Ref<Device>& device) {
-    const auto at = std::find(workers.begin(), workers.end(), &device->worker()) - workers.begin();
-    return !failures[static_cast<std::size_t>(at)].empty();
+    const std::vector<Worker*> own = workers_of({&device, 1});
+    return std::any_of(own.begin(), own.end(), [&](const Worker* worker) {
+      const auto at = std::find(workers.begin(), workers.end(), worker) - workers.begin();
+      return !failures[static_cast<std::size_t>(at)].empty();
+    });
   });
 }
 

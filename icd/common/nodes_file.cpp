@@ -60,6 +60,8 @@ class TomlReader {
       at(value, [&] { settings.connect_timeout = checked_connect_timeout(*number, name); });
     } else if (name == "remember-unreachable") {
       settings.remember_unreachable = flag(value, name);
+    } else if (name == "combine") {
+      settings.combine = text(value, name, R"("all", or groups of devices such as "alpha,beta;gamma,delta")");
     } else if (name == "insecure") {
       settings.security.insecure = flag(value, name);
     } else if (name == "exclusive") {

@@ -203,6 +203,7 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
   if (settings.remember_unreachable) settings.unreachable_file = unreachable_nodes_file(environment);
   settings.shared_memory = read_switch(environment, "CLIQUE_SHARED_MEMORY", settings.shared_memory,
                                        "0 to reach workers on this host through the network, or 1");
+  if (auto text = given(environment, "CLIQUE_COMBINE")) settings.combine = *std::move(text);
   if (const auto text = given(environment, "CLIQUE_DEVICE_NAMES"))
     settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");
   if (const auto text = given(environment, "CLIQUE_ORDER"))
@@ -265,6 +266,28 @@ std::vector<std::string> unknown_variables() {
 
 std::string device_choice() {
   return environment("CLIQUE_DEVICES").value_or("");
+}
+
+CombineSettings combine_settings() {
+  CombineSettings settings;
+  settings.only = read_switch(icd::environment, "CLIQUE_COMBINE_ONLY", false,
+                              "1 to offer combined devices without their members, or 0");
+  settings.explain = read_switch(icd::environment, "CLIQUE_COMBINE_EXPLAIN", false,
+                                 "1 to hear which launches are divided, or 0");
+  if (const auto text = given(icd::environment, "CLIQUE_COMBINE_DIVIDE")) {
+    if (*text != "auto" && *text != "always")
+      throw SettingError("CLIQUE_COMBINE_DIVIDE is " + in_quotes(*text) +
+                         "; write auto to divide launches if that is faster, or always to divide all that "
+                         "can be divided");
+    settings.always = *text == "always";
+  }
+  return settings;
+}
+
+std::string combine_choice() {
+  if (auto text = given(icd::environment, "CLIQUE_COMBINE")) return *std::move(text);
+  const auto file = find_file(icd::environment, std::string(kSystemNodesFile));
+  return file ? parse_nodes_file(file->text, file->path).combine : std::string();
 }
 
 std::optional<std::string> daemon_path() {

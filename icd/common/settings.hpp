@@ -38,6 +38,16 @@ inline constexpr std::array kVariables{
                 "order"},
     SettingInfo{"CLIQUE_EXCLUSIVE", "0", "1: no other session may use the devices of this program's sessions",
                 "exclusive"},
+    SettingInfo{
+        "CLIQUE_COMBINE", "none",
+        "all, or groups of devices as in CLIQUE_DEVICES, separated by semicolons: each group is also offered "
+        "as one device",
+        "combine"},
+    SettingInfo{"CLIQUE_COMBINE_ONLY", "0", "1: members of combined devices are not offered themselves"},
+    SettingInfo{"CLIQUE_COMBINE_DIVIDE", "auto",
+                "auto: launches are divided if that is faster; always: whenever they can be"},
+    SettingInfo{"CLIQUE_COMBINE_EXPLAIN", "0",
+                "1: says on standard error which launches are divided, and what prevents it for others"},
     SettingInfo{"CLIQUE_DEVICE_NAMES", "plain",
                 "plain: devices have the names that their drivers give them; node: 'NAME @ NODE'",
                 "device-names"},
@@ -101,6 +111,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"[[node]] port", "7890", "its port"},
     SettingInfo{"order", "\"nodes\"", "as CLIQUE_ORDER, which overrides it"},
     SettingInfo{"exclusive", "false", "as CLIQUE_EXCLUSIVE, which overrides it"},
+    SettingInfo{"combine", "none", "as CLIQUE_COMBINE, which overrides it"},
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
@@ -172,6 +183,8 @@ struct NodeSettings {
   /// The file with these nodes (UnreachableNodes); empty: they are not remembered.
   std::string unreachable_file;
   SecuritySettings security;
+  /// CLIQUE_COMBINE; empty: no devices are combined.
+  std::string combine;
   /// Whether the names of devices contain the names of their nodes.
   bool device_names_with_node = false;
   /// Whether devices are listed by their load, the least first.
@@ -226,6 +239,16 @@ SettingValues setting_values(const Environment& environment, const std::string& 
 std::vector<std::string> unknown_variables();
 /// CLIQUE_DEVICES; empty: all devices.
 std::string device_choice();
+/// How combined devices are offered and used.
+struct CombineSettings {
+  bool only = false;     ///< their members are not offered themselves
+  bool always = false;   ///< launches are divided whenever they can be
+  bool explain = false;  ///< what is divided, and what is not, is said
+};
+/// CLIQUE_COMBINE_ONLY, CLIQUE_COMBINE_DIVIDE and CLIQUE_COMBINE_EXPLAIN. Throws SettingError.
+CombineSettings combine_settings();
+/// The groups of CLIQUE_COMBINE or of `combine` in nodes.toml; empty: none. Throws SettingError.
+std::string combine_choice();
 /// CLIQUE_DAEMON; nothing if it is not set or empty. Throws SettingError unless it is an executable file.
 std::optional<std::string> daemon_path();
 /// CLIQUE_LOG is "debug".

@@ -59,6 +59,7 @@ enum class Op : std::uint16_t {
   GetProgramBinary = 33,
   QueryWorkGroup = 34,
   DefineRecording = 35,
+  AnalyseProgram = 36,
 
   RunKernel = 60,
   ReadBuffer = 61,
@@ -103,6 +104,7 @@ enum class Op : std::uint16_t {
   SessionEnded = 130,
   Taken = 131,
   PeerLost = 132,
+  ProgramAnalysed = 133,
 
   PeerData = 141,
   PeerDone = 142,

@@ -7,6 +7,7 @@
 
 #include "protocol/descriptions.hpp"
 #include "protocol/digest.hpp"
+#include "protocol/footprint.hpp"
 #include "protocol/messages/message.hpp"
 
 namespace clique::protocol {
@@ -85,6 +86,24 @@ struct ProgramBuilt {
   std::vector<BuildResult> devices;
   std::vector<KernelDescription> kernels;  ///< of an executable
   CLIQUE_MESSAGE(ProgramBuilt, request, status, devices, kernels)
+};
+
+/// Asks what the kernels of a program from source read and write, if it is built with these options. Answered
+/// by ProgramAnalysed.
+struct AnalyseProgram {
+  RequestId request = 0;
+  ObjectId program = 0;
+  DeviceId device = 0;
+  std::string options;
+  ObjectId files = 0;  ///< of ProgramFiles; 0: none
+  CLIQUE_MESSAGE(AnalyseProgram, request, program, device, options, files)
+};
+
+struct ProgramAnalysed {
+  RequestId request = 0;
+  std::string failure;  ///< why nothing is known of the kernels, for people; empty: they are described
+  std::vector<Footprint> footprints;
+  CLIQUE_MESSAGE(ProgramAnalysed, request, failure, footprints)
 };
 
 /// Answered by ProgramBinary.

@@ -42,7 +42,7 @@ protocol::Bytes compiled(const Request& request) {
   return result.binary;
 }
 
-Result link(std::vector<protocol::Bytes> inputs) {
+Result link_binaries(std::vector<protocol::Bytes> inputs) {
   Request request = build_request("");
   request.kind = Request::Kind::Link;
   request.inputs = std::move(inputs);
@@ -148,17 +148,17 @@ TEST(Spirv, GivenPartsOfBothLanguagesWhenLinkedThenTheyAreOne) {
   Request source = build_request("int triple(int n) { return 3 * n; }");
   source.kind = Request::Kind::Compile;
   for (const auto& other : {called, compiled(source)}) {
-    const Result result = link({caller, other});
+    const Result result = link_binaries({caller, other});
     ASSERT_EQ(result.status, CL_SUCCESS) << result.log;
     EXPECT_EQ(result.log, "");
     EXPECT_TRUE(contains(ptx_of(parse_program_binary(result.binary)), ".entry use("));
   }
   source.source = "int triple(int); kernel void k(global float *x) { *x = triple(*x) + sin(*x); }";
-  EXPECT_EQ(link({compiled(source), called}).status, CL_SUCCESS);
+  EXPECT_EQ(link_binaries({compiled(source), called}).status, CL_SUCCESS);
 }
 
 TEST(Spirv, GivenBuiltinsInAPartThenTheyAreLinked) {
-  const Result result = link({compiled(il_request("mathematics", "", Request::Kind::Compile))});
+  const Result result = link_binaries({compiled(il_request("mathematics", "", Request::Kind::Compile))});
   EXPECT_EQ(result.status, CL_SUCCESS) << result.log;
 }
 

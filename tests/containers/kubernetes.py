@@ -210,7 +210,7 @@ class Pods(nodes.TestCase):
         self.assertEqual(self.clique('authorize', '--file', self.files / 'authorized-clients', key['client.key'], 'job')[0], 0)
         (self.files / 'known-nodes').write_text(f'* {key["node.key"]}\n')
         log = self.folder / 'cliqued.log'
-        command, environment = self.run_as_pod(APPLICATIONS['node'], {'0.0.0.0:7890': '127.0.0.1:0', 'worker-ports': '# '})
+        command, environment = self.run_as_pod(APPLICATIONS['node'], {'0.0.0.0:7890': '127.0.0.1:0'})
         with open(log, 'wb') as stream:
             daemon = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
                                       preexec_fn=nodes.die_with_parent)

@@ -53,6 +53,7 @@ class CudaBackend : public Backend {
   void handle(protocol::BuildProgram&& message) override { programs_.handle(std::move(message)); }
   void handle(protocol::CompileProgram&& message) override { programs_.handle(std::move(message)); }
   void handle(protocol::LinkProgram&& message) override { programs_.handle(std::move(message)); }
+  void handle(protocol::AnalyseProgram&& message) override { programs_.handle(std::move(message)); }
   void handle(protocol::GetProgramBinary&& message) override { programs_.handle(std::move(message)); }
 
   void handle(protocol::CreateKernel&& message) override { kernels_.handle(std::move(message)); }

@@ -10,6 +10,7 @@
 #include "daemon/backend/common/memory_table.hpp"
 #include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/common/staging.hpp"
+#include "daemon/backend/opencl/analysis_thread.hpp"
 #include "daemon/backend/opencl/device_clock.hpp"
 #include "daemon/backend/opencl/device_uuids.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
@@ -60,6 +61,7 @@ class OpenClBackend : public Backend {
   void handle(protocol::BuildProgram&& message) override;
   void handle(protocol::CompileProgram&& message) override;
   void handle(protocol::LinkProgram&& message) override;
+  void handle(protocol::AnalyseProgram&& message) override;
   void handle(protocol::GetProgramBinary&& message) override;
   void handle(protocol::CreateKernel&& message) override;
   void handle(protocol::QueryWorkGroup&& message) override;
@@ -265,6 +267,8 @@ class OpenClBackend : public Backend {
   EventWatcher watcher_;
   KernelLimit kernel_limit_;
   BuildThread builds_;
+  /// Analyses programs. Made when the client first asks for that.
+  std::unique_ptr<AnalysisThread> analyses_;
 };
 
 template <typename Enqueue>

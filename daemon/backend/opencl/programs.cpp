@@ -269,6 +269,15 @@ void OpenClBackend::handle(protocol::LinkProgram&& message) {
   });
 }
 
+void OpenClBackend::handle(protocol::AnalyseProgram&& message) {
+  const cl_device_id device = this->device(message.device).native;
+  if (!analyses_)
+    analyses_ = std::make_unique<AnalysisThread>(
+        [this](const protocol::ProgramAnalysed& answer) { surroundings_.reporter.report(answer); });
+  auto files = files_.claim(message.files);
+  analyses_->post(programs_.get(message.program), std::move(message), device, std::move(files));
+}
+
 void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
   const cl_device_id device = this->device(message.device).native;
   const auto& program = programs_.get(message.program);

@@ -74,21 +74,6 @@ Result failed(const Request& request, const std::string& why) {
 
 }  // namespace
 
-std::string find_compiler() {
-  if (const auto path = environment("CLIQUE_COMPILER")) return *path;
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  const auto folder = program.parent_path();
-  // Relative to cliqued: in the build folder, as installed, and beside it.
-  for (const char* place :
-       {"compiler/clique-compiler", "../" CLIQUE_LIBEXECDIR "/clique/clique-compiler", "clique-compiler"}) {
-    const auto path = folder / place;
-    if (::access(path.c_str(), X_OK) == 0) return path.lexically_normal();
-  }
-  return {};
-}
-
 /// One run of clique-compiler. The process ends when its connection is closed.
 class CompilerProcess::Process {
  public:
@@ -129,6 +114,8 @@ class CompilerProcess::Process {
       if (ended == 0) ::usleep(1000);
     }
     if (ended == 0) {
+      // Where the worker must not send signals, the process ends with its connection.
+      ::shutdown(socket_.get(), SHUT_RDWR);
       ::kill(pid_, SIGKILL);
       ::waitpid(pid_, &status, 0);
     }

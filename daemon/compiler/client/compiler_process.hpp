@@ -8,14 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "daemon/common/find_compiler.hpp"
 #include "daemon/compiler/client/cache.hpp"
 #include "daemon/compiler/contract/request.hpp"
 
 namespace clique::daemon::compiler {
-
-/// Path of clique-compiler: $CLIQUE_COMPILER if that is set, otherwise the one of this build or installation,
-/// relative to the running program. Empty if there is none.
-std::string find_compiler();
 
 /// Runs one clique-compiler. It starts with the first request or with warm(), stays for further requests, and
 /// is started again if it has died. It handles one request at a time; not thread-safe.

@@ -11,6 +11,7 @@ std::int32_t failure_status(Request::Kind kind) {
     case Request::Kind::Link:
       return CL_LINK_PROGRAM_FAILURE;
     case Request::Kind::Build:
+    case Request::Kind::Analyse:
       break;
   }
   return CL_BUILD_PROGRAM_FAILURE;
@@ -23,6 +24,7 @@ std::int32_t options_status(Request::Kind kind) {
     case Request::Kind::Link:
       return CL_INVALID_LINKER_OPTIONS;
     case Request::Kind::Build:
+    case Request::Kind::Analyse:
       break;
   }
   return CL_INVALID_BUILD_OPTIONS;

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "protocol/aggregate.hpp"
+#include "protocol/footprint.hpp"
 #include "protocol/payload.hpp"
 
 namespace clique::daemon::compiler {
 
-/// One call of clBuildProgram, clCompileProgram or clLinkProgram, for one architecture.
+/// One call of clBuildProgram, clCompileProgram or clLinkProgram, for one architecture; or the question what
+/// the kernels of a source read and write.
 struct Request {
-  enum class Kind : std::uint8_t { Build = 0, Compile = 1, Link = 2 };
+  enum class Kind : std::uint8_t { Build = 0, Compile = 1, Link = 2, Analyse = 3 };
   Kind kind = Kind::Build;
   std::string architecture;  ///< of the device, such as "sm_90"
   std::string options;
@@ -37,10 +39,19 @@ struct Result {
   /// CL_INVALID_LINKER_OPTIONS, CL_COMPILER_NOT_AVAILABLE or CL_OUT_OF_HOST_MEMORY.
   std::int32_t status = 0;
   std::string log;         ///< the build log, also of a success
-  protocol::Bytes binary;  ///< a serialize()d ProgramBinary; empty if the status is an error
+  protocol::Bytes binary;  ///< a serialize()d ProgramBinary, or an encode()d Analysis; empty if it failed
   /// Files of the node that the result depends on: those of the CUDA toolkit, for a program in CUDA C++.
   std::vector<std::string> files;
   CLIQUE_FIELDS(Result, status, log, binary, files)
+};
+
+/// The answer to Request::Kind::Analyse.
+struct Analysis {
+  std::vector<protocol::Footprint> footprints;  ///< of the kernels
+  /// A source that another compiler accepts, with the same options, only if it sees the program as the
+  /// analysis has seen it: the program may depend on predefined macros.
+  std::string check;
+  CLIQUE_FIELDS(Analysis, footprints, check)
 };
 
 /// The status for an error in the program: CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE or

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <new>
 
+#include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/contract/program_binary.hpp"
 #include "daemon/compiler/nvrtc/compile.hpp"
 #include "daemon/compiler/tool/common/bitcode.hpp"
@@ -20,9 +21,11 @@
 #include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/frontend/describe_kernels.hpp"
 #include "daemon/compiler/tool/frontend/frontend.hpp"
+#include "daemon/compiler/tool/frontend/macro_checks.hpp"
 #include "daemon/compiler/tool/linking/link.hpp"
 #include "daemon/compiler/tool/passes/check_program.hpp"
 #include "daemon/compiler/tool/passes/codegen.hpp"
+#include "daemon/compiler/tool/passes/footprint.hpp"
 #include "daemon/compiler/tool/passes/kernel_calls.hpp"
 #include "daemon/compiler/tool/passes/optimise.hpp"
 #include "daemon/compiler/tool/passes/printf_lowering.hpp"
@@ -67,8 +70,11 @@ class Compilation {
   }
 
   void run() {
+    // For the lines of the source.
+    options_.debug = options_.debug || request_.kind == Request::Kind::Analyse;
     module_ = make_module();
     if (module_ == nullptr) throw Failed("");
+    if (request_.kind == Request::Kind::Analyse) return analyse();
     binary_.global_variables = size_of_global_variables(*module_);
     if (request_.kind == Request::Kind::Compile) {
       keep_bitcode(CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
@@ -92,6 +98,7 @@ class Compilation {
     source.extensions = request_.extensions;
     source.folder = request_.folder;
     source.reads_disk = settings_.reads_disk;
+    if (request_.kind == Request::Kind::Analyse) source.macros = &macros_;
     for (std::size_t i = 0; i < request_.headers.size(); ++i)
       source.headers.emplace_back(request_.header_names.at(i), request_.headers[i]);
     for (std::size_t i = 0; i < request_.files.size(); ++i)
@@ -159,6 +166,17 @@ class Compilation {
     binary_.code.assign(ptx.begin(), ptx.end());
   }
 
+  void analyse() {
+    module_->setDataLayout(make_target_machine(target_, options_)->createDataLayout());
+    separate_called_kernels(*module_);
+    keep_what_kernels_need(*module_);
+    fail_if(find_recursion(*module_));
+    if (!macros_.unclear.empty())
+      throw Failed("error: the program depends on the predefined macro " + macros_.unclear + "\n");
+    const auto record = protocol::encode(Analysis{find_footprints(*module_), source_of(macros_)});
+    result_.binary.assign(record.data(), record.data() + record.size());
+  }
+
   static void fail_if(const std::string& messages) {
     if (!messages.empty()) throw Failed(messages);
   }
@@ -171,6 +189,7 @@ class Compilation {
   Target target_;
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;
+  MacroChecks macros_;
   ProgramBinary binary_;
 };
 

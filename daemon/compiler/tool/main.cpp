@@ -6,9 +6,11 @@
 #include <iostream>
 
 #include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/compile.hpp"
+#include "daemon/compiler/tool/footprint_text.hpp"
 #include "daemon/compiler/tool/linking/device_library.hpp"
 #include "daemon/compiler/tool/metadata_json.hpp"
 #include "daemon/compiler/tool/packing/build_library.hpp"
@@ -74,6 +76,7 @@ Request request_of(const Arguments& arguments) {
     return request;
   }
   request.kind = arguments.object ? Request::Kind::Compile : Request::Kind::Build;
+  if (arguments.emit == "footprints") request.kind = Request::Kind::Analyse;
   for (const std::string& path : arguments.files) {
     const std::string text = read(path);
     if (is_spirv(text)) {
@@ -101,6 +104,11 @@ int compile_files(const Arguments& arguments) {
   const auto write_text = [&](const std::string& text) {
     write(arguments.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   };
+  if (arguments.emit == "footprints") {
+    const auto analysis = decode<Analysis>(result.binary);
+    for (const auto& footprint : analysis.footprints) write_text(footprint_text(footprint));
+    return 0;
+  }
   const ProgramBinary binary = parse_program_binary(result.binary);
   if (arguments.emit == "binary") {
     write(arguments.output, result.binary);
@@ -161,7 +169,7 @@ int main(int count, char** words) {
   app.add_option("--arch", arguments.architecture, "GPU architecture to compile for")->capture_default_str();
   app.add_option("-o,--output", arguments.output, "file for the result; default: standard output");
   app.add_option("--emit", arguments.emit, "form of the result")
-      ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata"}))
+      ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata", "footprints"}))
       ->capture_default_str();
   app.add_option("--optimisation-time", arguments.optimisation_time,
                  "time after which optional optimisations are left out, in ms")

@@ -161,6 +161,14 @@ void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint6
   });
 }
 
+std::uint64_t Coherence::missing(const Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t bytes = 0;
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    if (piece.copy_of(worker.index()) == nullptr) bytes += piece.end - piece.begin;
+  });
+  return bytes;
+}
+
 void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
                         bool may_fail) {
   if (trivial()) return;

@@ -52,6 +52,8 @@ class Coherence {
   /// holds and what no other holds, the rest from others. Throws Error(CL_OUT_OF_RESOURCES) if content was
   /// lost with a node.
   std::vector<Part> parts(Worker& worker, std::uint64_t begin, std::uint64_t end);
+  /// How many bytes of the content in [begin, end) the worker does not hold.
+  std::uint64_t missing(const Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// Notes that a command with the event `event` writes [begin, end) on the worker. `event` may be empty if
   /// the context has only one worker.
   /// @param may_fail whether the command may turn out never to run, so that the previous content has to be

@@ -57,7 +57,7 @@ std::uint64_t begin_of(const Access& access) {
 }  // namespace
 
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
-             std::vector<cl_queue_properties> property_list)
+             std::vector<cl_queue_properties> property_list, bool timed)
     : context_(std::move(context)),
       device_(std::move(device)),
       properties_(properties),
@@ -65,9 +65,11 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       order_(in_order()) {
   if (trace::on())
     track_ = trace::make_track("Device " + device_text(*device_), "queue " + std::to_string(id_));
-  // The application sees properties_; a trace needs times of all queues.
-  const cl_command_queue_properties timed = trace::on() ? CL_QUEUE_PROFILING_ENABLE : 0;
-  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | timed});
+  // The application sees properties_; a trace needs times of all queues, and a combined device those of
+  // launches.
+  const bool measures = trace::on() || timed || device_->is_combined();
+  const cl_command_queue_properties measured = measures ? CL_QUEUE_PROFILING_ENABLE : 0;
+  link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
 }
@@ -305,6 +307,24 @@ Ref<Event> Queue::nothing(const CommandInfo& command, EventUse event, std::span<
     submission.command.waits = {&complete, 1};
   }
   return submit_marker(std::move(submission));
+}
+
+Queue& Queue::member_queue(std::size_t member) {
+  const std::lock_guard lock(members_mutex_);
+  members_.resize(device_->members().size() - 1);
+  Ref<Queue>& queue = members_.at(member - 1);
+  if (!queue)
+    queue = Ref<Queue>(new Queue(context_, device_->members()[member], properties_, {}, /*timed=*/true));
+  return *queue;
+}
+
+Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type) {
+  Submission submission{.command = {type, parts}, .event = EventUse::Report, .keep_ended_waits = true};
+  Prepared prepared = prepare(submission);
+  if (prepared.doomed) return std::move(prepared.event);
+  prepared.event->order().set_launch_parts(turn, parts);
+  link().compose([&](protocol::Batch& outbox) { outbox.add(protocol::Marker{std::move(prepared.header)}); });
+  return std::move(prepared.event);
 }
 
 Ref<Event> Queue::call(std::function<void()> action, const CommandInfo& command) {

@@ -41,8 +41,9 @@ struct Work;
 class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COMMAND_QUEUE> {
  public:
   /// @param property_list the application's list with its closing 0, or empty.
+  /// @param timed whether the times of commands are measured, even if the application does not want them
   Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
-        std::vector<cl_queue_properties> property_list);
+        std::vector<cl_queue_properties> property_list, bool timed = false);
   ~Queue() override;
 
   protocol::ObjectId id() const { return id_; }
@@ -105,6 +106,12 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// Enqueues a command without work: it completes when its wait list has, and the content that it reads is
   /// in place. Unlike a marker, it does not follow other commands of an out-of-order queue.
   Ref<Event> nothing(const CommandInfo& command, EventUse event, std::span<const Access> accesses = {});
+  /// Of a combined device: the library's queue for a member's parts of launches.
+  /// @param member its position, but not 0: the first member has this queue
+  Queue& member_queue(std::size_t member);
+  /// Enqueues the end of a launch that is divided among members: completes when all of its parts have.
+  /// @param turn the marker that the parts wait for
+  Ref<Event> join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type);
   /// Enqueues a command of this process: calls action() when it is the command's turn, on the thread that
   /// learns of that. The command completes when action() returns.
   Ref<Event> call(std::function<void()> action, const CommandInfo& command);
@@ -153,6 +160,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   QueueOrder order_;
   std::shared_ptr<trace::Track> track_;
   std::atomic<cl_int> silent_failure_{CL_SUCCESS};
+  std::mutex members_mutex_;
+  std::vector<Ref<Queue>> members_;  ///< of members 1 and up; empty until they are used
 };
 
 }  // namespace clique::icd

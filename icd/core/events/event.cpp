@@ -87,7 +87,9 @@ void Event::end_in_order(cl_int status, const Times& times) {
   const auto one_ended = [turn](cl_int /*status*/) {
     if (--turn->left != 0) return;
     // The worker may have reported success before it knew that another one was lost, with data yet to send.
-    turn->event->advance(turn->event->order_.status_with_parts(turn->status), turn->times);
+    EventOrder& order = turn->event->order_;
+    const Times times = order.times_with_parts(turn->times);
+    turn->event->advance(order.status_with_parts(turn->status), times);
   };
   for (const Ref<Event>& event : followed) event->then(one_ended);
   one_ended(status);

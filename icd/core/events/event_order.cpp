@@ -41,9 +41,27 @@ void EventOrder::set_parts(std::vector<Ref<Event>> parts) {
   parts_ = std::move(parts);
 }
 
+void EventOrder::set_launch_parts(const Ref<Event>& turn, std::vector<Ref<Event>> parts) {
+  turn_ = turn;
+  parts_ = std::move(parts);
+}
+
+EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& times) const {
+  if (!turn_) return times;
+  EventProgress::Times result{turn_->times()[0], turn_->times()[1], 0, 0};
+  for (const Ref<Event>& part : parts_) {
+    const auto& own = part->times();
+    if (own[2] != 0 && (result[2] == 0 || own[2] < result[2])) result[2] = own[2];
+    result[3] = std::max(result[3], own[3]);
+  }
+  return result;
+}
+
 cl_int EventOrder::status_with_parts(cl_int status) {
+  // The marker at the end of a divided launch fails with the status for a failed wait list.
+  const bool is_launch = std::exchange(turn_, nullptr) != nullptr;
   for (const Ref<Event>& part : std::exchange(parts_, {}))
-    if (status >= 0 && part->status() < 0) status = part->status();
+    if ((status >= 0 || is_launch) && part->status() < 0) return part->status();
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "icd/common/object.hpp"
+#include "icd/core/events/event_progress.hpp"
 
 namespace clique::icd {
 
@@ -48,6 +49,11 @@ class EventOrder {
   /// The transfers that the command consists of: it fails if one of them does, whatever its worker reports.
   /// It waits for all of them. To be called before the command is posted.
   void set_parts(std::vector<Ref<Event>> parts);
+  /// set_parts() for a launch that is divided: its times are those of its parts.
+  /// @param turn the marker after which the parts began
+  void set_launch_parts(const Ref<Event>& turn, std::vector<Ref<Event>> parts);
+  /// The times that follow for a command, once all parts have ended. To be called before status_with_parts().
+  EventProgress::Times times_with_parts(const EventProgress::Times& times) const;
   /// The status that follows for a command that its worker reports with `status`, once all parts have ended.
   /// Releases the parts. Called once.
   cl_int status_with_parts(cl_int status);
@@ -56,6 +62,7 @@ class EventOrder {
   const EventTraits traits_;
   std::vector<Ref<Event>> gates_;
   std::vector<Ref<Event>> parts_;
+  Ref<Event> turn_;  ///< of a divided launch
   /// Whether follow() was called with any events, so that all other events need no lock.
   bool follows_ = false;
   mutable std::mutex mutex_;

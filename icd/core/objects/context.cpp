@@ -21,9 +21,16 @@ std::vector<Ref<Device>> each_once(std::vector<Ref<Device>> devices) {
 
 }  // namespace
 
+std::vector<Ref<Device>> with_members(std::span<const Ref<Device>> devices) {
+  std::vector<Ref<Device>> all(devices.begin(), devices.end());
+  for (const Ref<Device>& device : devices)
+    all.insert(all.end(), device->members().begin(), device->members().end());
+  return each_once(std::move(all));
+}
+
 std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices) {
   std::vector<Worker*> workers;
-  for (const Ref<Device>& device : devices) {
+  for (const Ref<Device>& device : with_members(devices)) {
     Worker* worker = &device->worker();
     if (std::find(workers.begin(), workers.end(), worker) == workers.end()) workers.push_back(worker);
   }
@@ -33,6 +40,7 @@ std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices) {
 Context::Context(std::vector<Ref<Device>> devices, std::vector<cl_context_properties> properties,
                  ErrorCallback on_error, void* user_data)
     : devices_(each_once(std::move(devices))),
+      all_devices_(with_members(devices_)),
       workers_(workers_of(devices_)),
       properties_(std::move(properties)),
       on_error_(on_error),
@@ -57,10 +65,16 @@ bool Context::has(const Device& device) const {
                      [&](const Ref<Device>& mine) { return mine.get() == &device; });
 }
 
+std::span<const Ref<Device>> Context::hidden_members() const {
+  return std::span(all_devices_).subspan(devices_.size());
+}
+
 std::vector<protocol::DeviceId> Context::devices_on(const Worker& worker) const {
   std::vector<protocol::DeviceId> ids;
-  for (const Ref<Device>& device : devices_)
-    if (&device->worker() == &worker) ids.push_back(device->id());
+  // A combined device has the id of its first member.
+  for (const Ref<Device>& device : all_devices_)
+    if (&device->worker() == &worker && std::find(ids.begin(), ids.end(), device->id()) == ids.end())
+      ids.push_back(device->id());
   return ids;
 }
 
@@ -69,7 +83,7 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   const auto made = std::find_if(transfer_queues_.begin(), transfer_queues_.end(),
                                  [&](const auto& entry) { return entry.first == &worker; });
   if (made != transfer_queues_.end()) return made->second;
-  const auto device = std::find_if(devices_.begin(), devices_.end(),
+  const auto device = std::find_if(all_devices_.begin(), all_devices_.end(),
                                    [&](const Ref<Device>& mine) { return &mine->worker() == &worker; });
   const auto properties = (*device)->value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) &
                           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;

@@ -18,7 +18,9 @@ namespace clique::icd {
 
 class Worker;
 
-/// The workers that serve the devices: each once, in the order of the devices.
+/// The devices, each once, and after them the members of combined devices that are not among them.
+std::vector<Ref<Device>> with_members(std::span<const Ref<Device>> devices);
+/// The workers that serve the devices and the members of combined devices: each once.
 std::vector<Worker*> workers_of(std::span<const Ref<Device>> devices);
 
 /// OpenCL 3.0, section 4.4: devices of any nodes, and the objects that they share. Each worker that serves
@@ -39,7 +41,9 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   const std::vector<cl_context_properties>& properties() const { return properties_; }
   /// workers_of(devices()).
   const std::vector<Worker*>& workers() const { return workers_; }
-  /// The ids of the devices that `worker` serves.
+  /// The members of combined devices that the application has not named.
+  std::span<const Ref<Device>> hidden_members() const;
+  /// The ids of the devices, and of the members of combined devices, that `worker` serves.
   std::vector<protocol::DeviceId> devices_on(const Worker& worker) const;
   /// The queue on `worker` for coherence's transfers. The first call creates it.
   protocol::ObjectId transfer_queue(Worker& worker);
@@ -70,6 +74,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
  private:
   protocol::ObjectId id_ = next_id();
   std::vector<Ref<Device>> devices_;
+  std::vector<Ref<Device>> all_devices_;  ///< with_members(devices_)
   std::vector<Worker*> workers_;
   std::vector<cl_context_properties> properties_;
   ErrorCallback on_error_;

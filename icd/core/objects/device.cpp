@@ -58,11 +58,70 @@ Device::Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescriptio
   correct_properties();
 }
 
+Device::Device(std::vector<Ref<Device>> members)
+    : worker_(members.front()->worker_),
+      id_(members.front()->id_),
+      properties_(members.front()->properties_),
+      image_formats_(members.front()->image_formats_),
+      members_(std::move(members)) {
+  // Undivided commands use one member, which then needs all of the memory that they use.
+  for (const cl_device_info limit : {CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
+                                     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE})
+    set_least<cl_ulong>(limit);
+  for (const cl_device_info limit :
+       {CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_IMAGE2D_MAX_WIDTH,
+        CL_DEVICE_IMAGE2D_MAX_HEIGHT, CL_DEVICE_IMAGE3D_MAX_WIDTH, CL_DEVICE_IMAGE3D_MAX_HEIGHT,
+        CL_DEVICE_IMAGE3D_MAX_DEPTH, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE})
+    set_least<std::size_t>(limit);
+  auto item_sizes = list<std::size_t>(CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  cl_uint units = 0;
+  for (const Ref<Device>& member : members_) {
+    const auto own = member->list<std::size_t>(CL_DEVICE_MAX_WORK_ITEM_SIZES);
+    item_sizes.resize(std::min(item_sizes.size(), own.size()));
+    for (std::size_t i = 0; i < item_sizes.size(); ++i) item_sizes[i] = std::min(item_sizes[i], own[i]);
+    units += member->value<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS);
+  }
+  set_list(CL_DEVICE_MAX_WORK_ITEM_SIZES, item_sizes);
+  set(CL_DEVICE_MAX_COMPUTE_UNITS, units);
+  set(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, cl_uint{0});
+  set_list(CL_DEVICE_PARTITION_PROPERTIES, std::vector<cl_device_partition_property>{0});
+  set(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain{0});
+  set_combined_names();
+}
+
 Device::~Device() = default;
+
+template <typename T>
+void Device::set_least(cl_device_info name) {
+  T least = value<T>(name);
+  for (const Ref<Device>& member : members_) least = std::min(least, member->value<T>(name));
+  if (property(name)) set(name, least);
+}
+
+void Device::set_combined_names() {
+  std::string nodes;
+  std::array<std::uint8_t, CL_UUID_SIZE_KHR> uuid{};
+  for (const Ref<Device>& member : members_) {
+    const std::string& node = member->worker_.node().name();
+    // Members of one node stand beside each other, mostly.
+    if (nodes != node && !nodes.ends_with(", " + node)) nodes += (nodes.empty() ? "" : ", ") + node;
+    const auto own = member->value<std::array<std::uint8_t, CL_UUID_SIZE_KHR>>(CL_DEVICE_UUID_KHR);
+    // Another one than those of the members, and of their other combinations.
+    for (std::size_t i = 0; i < uuid.size(); ++i)
+      uuid[i] = static_cast<std::uint8_t>(uuid[i] * 3 + own[i] + 1);
+  }
+  std::string name = members_.front()->text(CL_DEVICE_NAME);
+  name = name.substr(0, name.rfind(" @ "));
+  set_text(CL_DEVICE_NAME, "Clique " + std::to_string(members_.size()) + " × " + name + " (" + nodes + ")");
+  if (property(CL_DEVICE_UUID_KHR)) set(CL_DEVICE_UUID_KHR, uuid);
+}
 
 std::optional<std::span<const std::byte>> Device::property(cl_device_info name) const {
   static constexpr cl_bool kFalse = CL_FALSE;
-  if (name == CL_DEVICE_AVAILABLE && !worker_.available()) return std::as_bytes(std::span(&kFalse, 1));
+  const auto available = [](const Ref<Device>& member) { return member->worker_.available(); };
+  if (name == CL_DEVICE_AVAILABLE &&
+      (!worker_.available() || !std::all_of(members_.begin(), members_.end(), available)))
+    return std::as_bytes(std::span(&kFalse, 1));
   const auto found = properties_.find(name);
   if (found == properties_.end()) return std::nullopt;
   return std::as_bytes(std::span(found->second));

@@ -15,13 +15,21 @@ namespace clique::icd {
 
 class Worker;
 
-/// A node's device, or a sub-device. Root devices live as long as the process; their reference count is
-/// always 1.
+/// A node's device, a sub-device, or a combined device. Root devices live as long as the process; their
+/// reference count is always 1.
 class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVICE> {
  public:
   Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescription description, Ref<Device> parent,
          std::vector<cl_device_partition_property> partition);
+  /// A combined device: an OpenCL device that consists of others, its members. It is its first member for
+  /// all that is not divided among them.
+  /// @param members two or more root devices, which are alike (combined_devices.hpp)
+  explicit Device(std::vector<Ref<Device>> members);
   ~Device() override;
+
+  /// The members of a combined device; none for all others.
+  const std::vector<Ref<Device>>& members() const { return members_; }
+  bool is_combined() const { return !members_.empty(); }
 
   Worker& worker() const { return worker_; }
   protocol::DeviceId id() const { return id_; }
@@ -83,6 +91,10 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
     set_bytes(name, std::as_bytes(std::span(list)));
   }
   void set_text(cl_device_info name, const std::string& value);
+  // Of a combined device, from its members' answers.
+  template <typename T>
+  void set_least(cl_device_info name);
+  void set_combined_names();
 
   Worker& worker_;
   protocol::DeviceId id_;
@@ -90,6 +102,7 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   std::vector<cl_device_partition_property> partition_;
   std::map<cl_device_info, protocol::Bytes> properties_;
   std::vector<protocol::ImageFormats> image_formats_;
+  std::vector<Ref<Device>> members_;
 };
 
 }  // namespace clique::icd

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <zmq.hpp>
 
 #include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
+#include "icd/core/objects/combined_devices.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
@@ -101,7 +103,27 @@ Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_thread
     }
   }
   devices_ = offered_of(devices_, nodes_);
+  combine();
   for (const Ref<Device>& device : devices_) device->give_out();
+}
+
+void Platform::combine() {
+  try {
+    const std::string choice = combine_choice();
+    if (choice.empty()) return;
+    const CombineSettings settings = combine_settings();
+    std::vector<Ref<Device>> combined = combined_devices(devices_, choice);
+    const auto is_member = [&](const Ref<Device>& device) {
+      return std::any_of(combined.begin(), combined.end(), [&](const Ref<Device>& one) {
+        return std::find(one->members().begin(), one->members().end(), device) != one->members().end();
+      });
+    };
+    if (settings.only) std::erase_if(devices_, is_member);
+    devices_.insert(devices_.begin(), std::make_move_iterator(combined.begin()),
+                    std::make_move_iterator(combined.end()));
+  } catch (const SettingError& error) {
+    say(error.what());
+  }
 }
 
 Platform::~Platform() = default;

@@ -39,7 +39,7 @@ class Platform {
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   /// Called at the end of the process: tells the nodes that have a session of it (Link::say_goodbye).
   void say_goodbye() const;
-  /// The root devices that CLIQUE_DEVICES chooses.
+  /// The combined devices (CLIQUE_COMBINE), then the root devices that CLIQUE_DEVICES chooses.
   const std::vector<Ref<Device>>& devices() const { return devices_; }
   /// The extensions that every device has, or that need no device: sorted by name, each once.
   std::vector<cl_name_version> extensions() const;
@@ -50,6 +50,8 @@ class Platform {
  private:
   Platform();
   ~Platform();  // never called
+  /// Adds the combined devices, first.
+  void combine();
 
   std::unique_ptr<zmq::context_t> zmq_;
   std::vector<std::unique_ptr<Node>> nodes_;

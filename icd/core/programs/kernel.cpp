@@ -7,6 +7,7 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/image.hpp"
 #include "icd/core/objects/sampler.hpp"
+#include "icd/core/programs/combined_launches.hpp"
 #include "icd/core/programs/program.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"

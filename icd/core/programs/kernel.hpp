@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "icd/common/object.hpp"
@@ -34,6 +35,8 @@ class Event;
 class Program;
 class Queue;
 class Worker;
+struct CombinedLaunches;
+struct DividedPart;
 
 /// The index space of a launch, checked.
 struct NdRange {
@@ -46,6 +49,7 @@ struct NdRange {
 
   /// Whether there are no work-items. Such a launch only completes.
   bool empty() const;
+  friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
 /// OpenCL 3.0, section 5.9: a function of a program, with its arguments. A worker gets the kernel with the
@@ -167,6 +171,21 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
                  std::vector<protocol::ObjectId>& reached) const;
   void require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const;
   bool uses_svm() const;
+  /// Enqueues a launch on one device, which uses these accesses.
+  Ref<Event> post_launch(Queue& queue, const NdRange& range, std::span<const Access> accesses,
+                         std::span<const cl_uint> arguments, const CommandInfo& command, EventUse event);
+  // Launches on combined devices: kernel_division.cpp.
+  /// Enqueues a launch, divided among the device's members if it can be and that is faster.
+  Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command);
+  CombinedLaunches& combined_launches(const Device& device);
+  /// Looks for the kernel's footprint. @returns whether it is known
+  bool know_footprint(CombinedLaunches& launches);
+  /// Finds out how to divide the launch with the current arguments. @returns why it must not be divided
+  std::string divide(CombinedLaunches& launches, const NdRange& range);
+  bool divides(CombinedLaunches& launches, const NdRange& range, std::span<const Ref<Event>> waits);
+  std::vector<Access> accesses_of(const DividedPart& part) const;
+  /// How many bytes of content the members lack for their parts, or write for others.
+  std::uint64_t bytes_to_move(const CombinedLaunches& launches) const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
             protocol::ObjectId program, const NdRange& range);
 
@@ -186,6 +205,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   std::vector<cl_uint> accesses_arguments_;
   std::uint64_t accesses_version_ = 0;
   Checked checked_;
+  std::vector<std::unique_ptr<CombinedLaunches>> combined_;
   protocol::RunKernel message_;  ///< reused, for its memory
 };
 

@@ -131,8 +131,9 @@ const protocol::Bytes* KernelFunction::OnDevice::property(cl_kernel_work_group_i
 }
 
 const KernelFunction::OnDevice* KernelFunction::on(const Device& device) const {
-  for (const OnDevice& entry : devices)
-    if (entry.device.get() == &device) return &entry;
+  for (const auto* list : {&devices, &members})
+    for (const OnDevice& entry : *list)
+      if (entry.device.get() == &device) return &entry;
   return nullptr;
 }
 

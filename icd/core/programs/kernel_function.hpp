@@ -77,6 +77,8 @@ struct KernelFunction {
   /// What clGetKernelArgInfo returns; empty if the program was built without, or the driver has none.
   std::vector<protocol::ArgDescription> descriptions;
   std::vector<OnDevice> devices;
+  /// Members of combined devices that the application has not named.
+  std::vector<OnDevice> members = {};
   /// Whether all devices have the same definition.
   bool consistent = true;
 

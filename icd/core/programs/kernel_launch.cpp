@@ -178,11 +178,25 @@ void Kernel::post(protocol::Batch& outbox, const protocol::Command& header, OnWo
   there.version = version_;
 }
 
+Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, std::span<const Access> accesses,
+                               std::span<const cl_uint> arguments, const CommandInfo& command,
+                               EventUse event) {
+  Worker& worker = queue.worker();
+  OnWorker& there = on(worker);
+  const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
+  for (const Arg& arg : args_)
+    if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
+  return queue.submit(
+      {.command = command, .accesses = accesses, .event = event, .kernel = {function_.get(), arguments}},
+      [&](protocol::Batch& outbox, const protocol::Command& header) {
+        post(outbox, header, there, program, range);
+      });
+}
+
 Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Ref<Event>> waits,
                           EventUse event) {
   const cl_command_type type = range.dimensions == 0 ? CL_COMMAND_TASK : CL_COMMAND_NDRANGE_KERNEL;
   const KernelFunction::OnDevice& on_device = on(*queue.device());
-  Worker& worker = queue.worker();
   // Released after the lock, since that may call back into the application.
   std::vector<Ref<Memory>> held;
   // Locked until the command is in the outbox: it has to carry the arguments that the worker lacks at that
@@ -199,17 +213,10 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
     checked_ = {on_device.device.get(), version_};
   }
   if (range.empty()) return queue.nothing({type, waits}, event);
-  OnWorker& there = on(worker);
-  const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
-  for (const Arg& arg : args_)
-    if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
-  Ref<Event> launched = queue.submit({.command = {type, waits},
-                                      .accesses = accesses_,
-                                      .event = event,
-                                      .kernel = {function_.get(), accesses_arguments_}},
-                                     [&](protocol::Batch& outbox, const protocol::Command& header) {
-                                       post(outbox, header, there, program, range);
-                                     });
+  const CommandInfo command{type, waits};
+  Ref<Event> launched = queue.device()->is_combined()
+                            ? launch_combined(queue, range, command)
+                            : post_launch(queue, range, accesses_, accesses_arguments_, command, event);
   let_go(held);
   return launched;
 }

@@ -16,8 +16,9 @@ Program::Program(Ref<Context> context, Origin origin, Devices devices)
     : context_(std::move(context)),
       origin_(origin),
       devices_(std::move(devices)),
-      builds_(devices_.size()),
-      binaries_(devices_.size()) {}
+      all_devices_(origin == Origin::Source ? with_members(devices_) : devices_),
+      builds_(all_devices_.size()),
+      binaries_(all_devices_.size()) {}
 
 Program::~Program() {
   for (const Native& native : natives_) native.worker->release_object(native.id);
@@ -47,7 +48,10 @@ Ref<Program> Program::from_binaries(Ref<Context> context, Devices devices,
   Ref<Program> program(new Program(std::move(context), Origin::Binary, std::move(devices)));
   const auto code_of = [&](const Share& share) {
     std::vector<protocol::Bytes> code;
-    for (const std::size_t index : share.indices) code.push_back(std::move(binaries[index]));
+    for (const protocol::DeviceId id : share.native_ids()) {
+      const auto at = std::find(share.ids.begin(), share.ids.end(), id) - share.ids.begin();
+      code.push_back(std::move(binaries[share.indices[static_cast<std::size_t>(at)]]));
+    }
     return code;
   };
   program->create(protocol::ProgramKind::Binary, code_of, statuses);
@@ -67,8 +71,8 @@ void Program::create(protocol::ProgramKind kind, CodeOf&& code_of, std::span<cl_
   std::vector<std::pair<Worker*, protocol::CreateProgram>> requests;
   for (const Share& share : shares) {
     natives_.push_back({share.worker, id_});
-    requests.emplace_back(share.worker,
-                          protocol::CreateProgram{0, id_, context_->id(), kind, share.ids, code_of(share)});
+    requests.emplace_back(share.worker, protocol::CreateProgram{0, id_, context_->id(), kind,
+                                                                share.native_ids(), code_of(share)});
   }
   const auto replies = ask<protocol::ProgramBuilt>(std::move(requests));
   Built::Answers& answers = replies->wait();
@@ -93,11 +97,11 @@ bool Program::has(const Device& device) const {
 }
 
 std::size_t Program::index_of(const Device& device) const {
-  const auto found = std::find_if(devices_.begin(), devices_.end(),
+  const auto found = std::find_if(all_devices_.begin(), all_devices_.end(),
                                   [&](const Ref<Device>& candidate) { return candidate.get() == &device; });
-  if (found == devices_.end())
+  if (found == all_devices_.end())
     throw Error(CL_INVALID_DEVICE, "the program is not associated with device ", device.text(CL_DEVICE_NAME));
-  return static_cast<std::size_t>(found - devices_.begin());
+  return static_cast<std::size_t>(found - all_devices_.begin());
 }
 
 const Program::Native* Program::native_on(const Worker& worker) const {
@@ -110,6 +114,32 @@ protocol::ObjectId Program::id_on(const Worker& worker) const {
   const std::lock_guard lock(mutex_);
   const Native* native = native_on(worker);
   return native == nullptr ? 0 : native->id;
+}
+
+std::vector<protocol::DeviceId> Program::Share::native_ids() const {
+  std::vector<protocol::DeviceId> once;
+  for (const protocol::DeviceId id : ids)
+    if (std::find(once.begin(), once.end(), id) == once.end()) once.push_back(id);
+  return once;
+}
+
+Program::Devices Program::with_hidden_members(const Devices& devices) const {
+  Devices all = devices;
+  for (std::size_t i = devices_.size(); i < all_devices_.size(); ++i) {
+    const Ref<Device>& member = all_devices_[i];
+    const bool wanted = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
+      // For its first member, the device itself stands.
+      return device->is_combined() && std::find(device->members().begin() + 1, device->members().end(),
+                                                member) != device->members().end();
+    });
+    if (wanted) all.push_back(member);
+  }
+  return all;
+}
+
+bool Program::is_hidden(const Share& share) const {
+  return std::all_of(share.indices.begin(), share.indices.end(),
+                     [&](std::size_t index) { return index >= devices_.size(); });
 }
 
 Program::Shares Program::shares(const Devices& devices) const {
@@ -166,11 +196,12 @@ std::vector<Program::Binary> Program::binaries() {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < missing.size(); ++i)
     binaries_[missing[i]] = std::make_shared<const protocol::Bytes>(std::move(answers[i].reply->binary));
-  return binaries_;
+  return {binaries_.begin(), binaries_.begin() + static_cast<std::ptrdiff_t>(devices_.size())};
 }
 
 bool Program::executable() const {
-  return !functions_.empty() || std::any_of(builds_.begin(), builds_.end(), [](const Build& build) {
+  const auto known = builds_.begin() + static_cast<std::ptrdiff_t>(devices_.size());
+  return !functions_.empty() || std::any_of(builds_.begin(), known, [](const Build& build) {
     return build.status == CL_BUILD_SUCCESS && build.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
   });
 }

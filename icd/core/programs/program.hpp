@@ -20,7 +20,9 @@ namespace clique::icd {
 
 class Context;
 class Kernel;
+class ProgramAnalysis;
 class Worker;
+struct IncludedFiles;
 
 /// OpenCL 3.0, section 5.8. A program has the same id on all workers of its context. Workers get a program
 /// from source with its first build there, and any other program when it is created. Any thread.
@@ -98,6 +100,9 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   /// CL_OUT_OF_RESOURCES if the node is lost.
   std::vector<Binary> binaries();
 
+  /// What is known of the kernels for launches on a combined device; null if nothing will be.
+  std::shared_ptr<ProgramAnalysis> analysis_for(const Device& combined) const;
+
   /// The names of the kernels, as the first device's driver lists them. Throws
   /// Error(CL_INVALID_PROGRAM_EXECUTABLE) if nothing was built.
   std::vector<std::string> kernel_names() const;
@@ -116,13 +121,19 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   /// The devices of the program that one worker serves.
   struct Share {
     Worker* worker = nullptr;
-    std::vector<std::size_t> indices;  ///< in devices_
+    std::vector<std::size_t> indices;  ///< in all_devices_
     std::vector<protocol::DeviceId> ids;
+    /// The ids, each once: a combined device has that of its first member.
+    std::vector<protocol::DeviceId> native_ids() const;
   };
   using Shares = std::vector<Share>;
 
   Program(Ref<Context> context, Origin origin, Devices devices);
 
+  /// Adds the members of combined devices on which a program from source is built as well.
+  Devices with_hidden_members(const Devices& devices) const;
+  /// Whether the share has none of the devices that the application knows.
+  bool is_hidden(const Share& share) const;
   Shares shares(const Devices& devices) const;
   std::size_t index_of(const Device& device) const;
   /// Whether the latest build for the device made a compiled binary or library.
@@ -151,6 +162,8 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   static void tell_statuses(const Share& share, const Built::Answer& answer, std::span<cl_int> statuses);
   /// Marks the devices as being built. Throws Error(CL_INVALID_OPERATION) if a build must not begin.
   void begin(const Shares& shares, const std::string& options, const BuildTraits& traits);
+  /// Asks for what divided launches on combined devices need.
+  void analyse(const Devices& devices, const std::string& options, const IncludedFiles& files);
   /// Ends the builds that begin() began. @returns `status`
   cl_int fail(const Shares& shares, cl_int status, const std::string& why);
   static BuildTraits linked_traits(const std::string& options, const std::vector<Ref<Program>>& inputs);
@@ -173,6 +186,8 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   Ref<Context> context_;
   const Origin origin_;
   const Devices devices_;
+  /// devices_, and the members of combined devices that a program from source is built for as well.
+  const Devices all_devices_;
   std::string source_;
   protocol::Bytes il_;
 
@@ -180,8 +195,10 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   protocol::ObjectId id_ = next_id();
   std::vector<Native> natives_;
   protocol::Bytes specialized_il_;
-  std::vector<Build> builds_;     ///< of devices_
-  std::vector<Binary> binaries_;  ///< of devices_; only those that were asked for
+  std::vector<Build> builds_;     ///< of all_devices_
+  std::vector<Binary> binaries_;  ///< of all_devices_; only those that were asked for, of devices_
+  /// For combined devices.
+  std::vector<std::pair<const Device*, std::shared_ptr<ProgramAnalysis>>> analyses_;
   BuildTraits traits_;
   std::vector<std::shared_ptr<const KernelFunction>> functions_;
   std::atomic<std::size_t> attached_{0};

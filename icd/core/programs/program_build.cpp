@@ -7,6 +7,7 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/programs/included_files.hpp"
 #include "icd/core/programs/program.hpp"
+#include "icd/core/programs/program_analysis.hpp"
 #include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
@@ -89,8 +90,8 @@ protocol::ObjectId Program::ensure_on(Worker& worker) {
 
 void Program::replace(Native& native) {
   std::vector<std::size_t> lost;
-  for (std::size_t i = 0; i < devices_.size(); ++i)
-    if (&devices_[i]->worker() == native.worker && builds_[i].status != CL_BUILD_IN_PROGRESS)
+  for (std::size_t i = 0; i < all_devices_.size(); ++i)
+    if (&all_devices_[i]->worker() == native.worker && builds_[i].status != CL_BUILD_IN_PROGRESS)
       lost.push_back(i);
   forget_functions(lost);
   for (const std::size_t index : lost) builds_[index] = {};
@@ -111,8 +112,9 @@ void Program::begin(const Shares& shares, const std::string& options, const Buil
   for (const Share& share : shares)
     for (const std::size_t index : share.indices)
       require(builds_[index].status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION,
-              "the program is already being built for device ", devices_[index]->text(CL_DEVICE_NAME));
+              "the program is already being built for device ", all_devices_[index]->text(CL_DEVICE_NAME));
   traits_ = traits;
+  analyses_.clear();
   for (const Share& share : shares) {
     forget_functions(share.indices);
     for (const std::size_t index : share.indices) {
@@ -133,7 +135,7 @@ cl_int Program::fail(const Shares& shares, cl_int status, const std::string& why
 }
 
 cl_int Program::build(const Devices& devices, const std::string& options, Notify notify) {
-  Shares shares = this->shares(devices);
+  Shares shares = this->shares(with_hidden_members(devices));
   const Included included = included_by(*this, options, {});
   begin(shares, options, traits_of(origin_, options));
   if (!included.too_much.empty()) return fail(shares, CL_BUILD_PROGRAM_FAILURE, included.too_much);
@@ -141,10 +143,28 @@ cl_int Program::build(const Devices& devices, const std::string& options, Notify
   for (const Share& share : shares) {
     Worker& worker = *share.worker;
     requests.emplace_back(
-        &worker, protocol::BuildProgram{0, ensure_on(worker), share.ids, options,
+        &worker, protocol::BuildProgram{0, ensure_on(worker), share.native_ids(), options,
                                         post_files(worker.link(), worker.known_texts(), included.files)});
   }
+  if (origin_ == Origin::Source) analyse(devices, options, included.files);
   return run(std::move(shares), std::move(requests), notify);
+}
+
+void Program::analyse(const Devices& devices, const std::string& options, const IncludedFiles& files) {
+  for (const Ref<Device>& device : devices) {
+    if (!device->is_combined()) continue;
+    Worker& worker = device->worker();
+    auto analysis = ProgramAnalysis::begin(worker, {0, id_on(worker), device->id(), options, 0}, files);
+    const std::lock_guard lock(mutex_);
+    analyses_.emplace_back(device.get(), std::move(analysis));
+  }
+}
+
+std::shared_ptr<ProgramAnalysis> Program::analysis_for(const Device& combined) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [device, analysis] : analyses_)
+    if (device == &combined) return analysis;
+  return nullptr;
 }
 
 cl_int Program::compile(const Devices& devices, const std::string& options,
@@ -158,7 +178,7 @@ cl_int Program::compile(const Devices& devices, const std::string& options,
     Worker& worker = *share.worker;
     protocol::CompileProgram request{0,
                                      ensure_on(worker),
-                                     share.ids,
+                                     share.native_ids(),
                                      options,
                                      {},
                                      {},
@@ -210,7 +230,7 @@ cl_program Program::link(Ref<Context> context, Devices devices, const std::strin
   std::vector<std::pair<Worker*, protocol::LinkProgram>> requests;
   for (const Share& share : shares) {
     program->natives_.push_back({share.worker, program->id_});
-    protocol::LinkProgram request{0, program->id_, program->context_->id(), share.ids, options, {}};
+    protocol::LinkProgram request{0, program->id_, program->context_->id(), share.native_ids(), options, {}};
     for (const Ref<Program>& input : inputs) request.inputs.push_back(input->id_on(*share.worker));
     requests.emplace_back(share.worker, std::move(request));
   }
@@ -268,7 +288,7 @@ cl_int Program::finish(const Shares& shares, Built::Answers& answers) {
   cl_int outcome = CL_SUCCESS;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const cl_int status = take(shares[i], answers[i]);
-    if (outcome == CL_SUCCESS) outcome = status;
+    if (outcome == CL_SUCCESS && !is_hidden(shares[i])) outcome = status;
   }
   return outcome;
 }
@@ -276,14 +296,15 @@ cl_int Program::finish(const Shares& shares, Built::Answers& answers) {
 cl_int Program::take(const Share& share, Built::Answer& answer) {
   const cl_int status = answer.reply ? answer.reply->status : CL_OUT_OF_RESOURCES;
   if (answer.reply) {
-    for (protocol::BuildResult& result : answer.reply->devices) {
-      const auto found = std::find(share.ids.begin(), share.ids.end(), result.device);
-      if (found == share.ids.end()) continue;
-      Build& build = builds_[share.indices[found - share.ids.begin()]];
-      build.status = result.build_status;
-      build.type = result.binary_type;
-      build.global_variables = result.global_variables;
-      build.log = std::move(result.log);
+    for (const protocol::BuildResult& result : answer.reply->devices) {
+      for (std::size_t i = 0; i < share.ids.size(); ++i) {
+        if (share.ids[i] != result.device) continue;
+        Build& build = builds_[share.indices[i]];
+        build.status = result.build_status;
+        build.type = result.binary_type;
+        build.global_variables = result.global_variables;
+        build.log = result.log;
+      }
     }
   }
   for (const std::size_t index : share.indices) {
@@ -299,13 +320,14 @@ cl_int Program::take(const Share& share, Built::Answer& answer) {
 void Program::add_functions(const Share& share, std::vector<protocol::KernelDescription>& described) {
   for (protocol::KernelDescription& description : described) {
     KernelFunction function = function_of(description, traits_);
-    for (protocol::KernelOnDevice& on : description.devices) {
-      const auto found = std::find(share.ids.begin(), share.ids.end(), on.device);
-      if (found == share.ids.end()) continue;
-      const Ref<Device>& device = devices_[share.indices[found - share.ids.begin()]];
-      function.devices.push_back(on_device(device, std::move(on.work_group), traits_));
-    }
-    if (!function.devices.empty()) add_function(std::move(function));
+    for (const protocol::KernelOnDevice& on : description.devices)
+      for (std::size_t i = 0; i < share.ids.size(); ++i) {
+        if (share.ids[i] != on.device) continue;
+        const std::size_t index = share.indices[i];
+        (index < devices_.size() ? function.devices : function.members)
+            .push_back(on_device(all_devices_[index], on.work_group, traits_));
+      }
+    add_function(std::move(function));
   }
 }
 
@@ -313,24 +335,28 @@ void Program::add_function(KernelFunction function) {
   const auto found = std::find_if(functions_.begin(), functions_.end(),
                                   [&](const auto& known) { return known->name == function.name; });
   if (found == functions_.end()) {
-    functions_.push_back(std::make_shared<const KernelFunction>(std::move(function)));
+    // A member alone, if the combined device's own build has failed, is of no use.
+    if (!function.devices.empty())
+      functions_.push_back(std::make_shared<const KernelFunction>(std::move(function)));
     return;
   }
   // A copy, since kernels may share the old one.
   auto merged = std::make_shared<KernelFunction>(**found);
   merged->consistent = merged->consistent && same_definition(*merged, function);
   std::move(function.devices.begin(), function.devices.end(), std::back_inserter(merged->devices));
+  std::move(function.members.begin(), function.members.end(), std::back_inserter(merged->members));
   *found = std::move(merged);
 }
 
 void Program::forget_functions(const std::vector<std::size_t>& indices) {
   const auto forgotten = [&](const KernelFunction::OnDevice& on) {
     return std::any_of(indices.begin(), indices.end(),
-                       [&](std::size_t index) { return devices_[index] == on.device; });
+                       [&](std::size_t index) { return all_devices_[index] == on.device; });
   };
   for (auto& known : functions_) {
     auto rest = std::make_shared<KernelFunction>(*known);
     std::erase_if(rest->devices, forgotten);
+    std::erase_if(rest->members, forgotten);
     known = std::move(rest);
   }
   std::erase_if(functions_, [](const auto& function) { return function->devices.empty(); });

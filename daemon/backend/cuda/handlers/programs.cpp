@@ -299,6 +299,14 @@ void Programs::handle(protocol::LinkProgram&& message) {
                });
 }
 
+void Programs::handle(protocol::AnalyseProgram&& message) {
+  check_device(message.device);
+  programs_.get(message.program);
+  files_.claim(message.files);
+  reporter_.report(protocol::ProgramAnalysed{
+      message.request, "launches are not divided on NVIDIA GPUs that Clique drives through CUDA", {}});
+}
+
 void Programs::handle(protocol::GetProgramBinary&& message) {
   check_device(message.device);
   const auto program = programs_.get(message.program);

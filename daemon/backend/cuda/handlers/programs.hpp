@@ -44,6 +44,7 @@ class Programs {
   void handle(protocol::BuildProgram&& message);
   void handle(protocol::CompileProgram&& message);
   void handle(protocol::LinkProgram&& message);
+  void handle(protocol::AnalyseProgram&& message);
   void handle(protocol::GetProgramBinary&& message);
   /// @returns whether it was a program.
   bool release(protocol::ObjectId id) { return programs_.erase(id); }

@@ -18,6 +18,7 @@
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/tool/frontend/headers.hpp"
 #include "daemon/compiler/tool/frontend/kernel_attributes.hpp"
+#include "daemon/compiler/tool/frontend/macro_checks.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -53,12 +54,15 @@ struct AddressSpaces : clang::TargetInfo {
 
 class Action : public clang::EmitLLVMOnlyAction {
  public:
-  Action(llvm::LLVMContext* context, KernelAttributes& attributes)
-      : EmitLLVMOnlyAction(context), attributes_(attributes) {}
+  /// Notes the use of macros that are not defined by `own`, options of the program, if `macros` is not null.
+  Action(llvm::LLVMContext* context, KernelAttributes& attributes, const std::vector<std::string>& own,
+         MacroChecks* macros)
+      : EmitLLVMOnlyAction(context), attributes_(attributes), own_(own), macros_(macros) {}
 
  protected:
   bool BeginSourceFileAction(clang::CompilerInstance& instance) override {
     AddressSpaces::set(instance.getTarget());
+    if (macros_ != nullptr) note_macros(instance.getPreprocessor(), own_, *macros_);
     return EmitLLVMOnlyAction::BeginSourceFileAction(instance);
   }
 
@@ -72,6 +76,8 @@ class Action : public clang::EmitLLVMOnlyAction {
 
  private:
   KernelAttributes& attributes_;
+  const std::vector<std::string>& own_;
+  MacroChecks* macros_;
 };
 
 std::string language_option(unsigned language) {
@@ -183,7 +189,7 @@ std::unique_ptr<llvm::Module> compile_source(llvm::LLVMContext& context, const S
   // It gets only a count of the errors, which says nothing in a log.
   instance.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
   KernelAttributes attributes;
-  Action action(&context, attributes);
+  Action action(&context, attributes, options.preprocessor, source.macros);
   if (!instance.ExecuteAction(action)) return nullptr;
   auto module = action.takeModule();
   if (module != nullptr) attach_attributes(*module, attributes);

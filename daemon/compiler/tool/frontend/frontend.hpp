@@ -16,6 +16,8 @@ class Module;
 
 namespace clique::daemon::compiler {
 
+struct MacroChecks;
+
 /// The source to compile, and all that it may include.
 struct Source {
   std::string name = "program.cl";  ///< name in messages
@@ -24,6 +26,8 @@ struct Source {
   std::string folder = "/";                                     ///< in which relative paths begin: absolute
   std::vector<std::pair<std::string, std::string>> files = {};  ///< absolute paths, and texts
   std::vector<std::string> extensions;                          ///< of the device
+  /// Gets how the program uses macros that it does not define; null: nobody asks.
+  MacroChecks* macros = nullptr;
   /// Whether this is a source of the device library, which defines the built-in functions. They are not
   /// declared then.
   bool library = false;

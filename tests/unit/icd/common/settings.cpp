@@ -104,6 +104,11 @@ port = 2
   EXPECT_EQ(settings.connect_timeout, std::chrono::milliseconds(250));
 }
 
+TEST(NodesToml, TakesGroupsOfDevices) {
+  EXPECT_EQ(parse_nodes_file("combine = \"a,b;c,d\"", "nodes.toml").combine, "a,b;c,d");
+  EXPECT_EQ(parse_nodes_file("nodes = [\"a\"]", "nodes.toml").combine, "");
+}
+
 TEST(NodesToml, TakesHostLists) {
   const NodeSettings settings =
       parse_nodes_file("nodes = [\"a[1-2]:1\"]\n[[node]]\nhost = \"b[3,04]\"\nport = 2", "nodes.toml");
@@ -117,8 +122,8 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
   EXPECT_EQ(
       failure("\ncolour = 1"),
-      "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, device-names, "
-      "connect-timeout-ms, remember-unreachable, insecure, encryption, auth and transport");
+      "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, combine, "
+      "device-names, connect-timeout-ms, remember-unreachable, insecure, encryption, auth and transport");
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),

@@ -1,0 +1,144 @@
+#include "icd/core/division/divide.hpp"
+
+#include <algorithm>
+
+namespace clique::icd {
+
+namespace {
+
+using protocol::Footprint;
+using protocol::FootprintAccess;
+
+/// Content that is written in more separate ranges takes longer to keep track of than division saves.
+constexpr std::size_t kMostWrittenRanges = 256;
+
+/// The driver chooses work-groups itself: parts begin at multiples of so many work-items, if there are
+/// enough, so that it can choose the same ones.
+constexpr std::uint64_t kUnit = 64;
+
+std::string at_line(std::uint32_t line) {
+  return line == 0 ? std::string() : " (line " + std::to_string(line) + ")";
+}
+
+/// The first group of each part, and the end of the last one.
+std::vector<std::uint64_t> borders(std::uint64_t groups, std::uint64_t unit, std::size_t parts) {
+  while (unit > 1 && groups / unit < 4 * parts) unit /= 2;
+  std::vector<std::uint64_t> borders;
+  for (std::size_t i = 0; i < parts; ++i) borders.push_back(groups / unit * i / parts * unit);
+  borders.push_back(groups);
+  return borders;
+}
+
+class Divider {
+ public:
+  explicit Divider(const DivisibleLaunch& launch) : launch_(launch) {}
+
+  Division along(unsigned dimension, std::size_t members) {
+    Division division{dimension, {}, {}};
+    const std::uint64_t groups = launch_.space.groups(dimension);
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(members, groups));
+    const auto borders = icd::borders(groups, launch_.has_groups ? 1 : kUnit, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      division.parts.push_back(part(dimension, borders[i], borders[i + 1]));
+      for (const RangeSet& writes : division.parts.back().writes)
+        if (writes.ranges().size() > kMostWrittenRanges)
+          return refused(dimension, "the parts would write many separate ranges" + line_of_writes());
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t j = 0; j < count; ++j)
+        if (i != j)
+          if (std::string conflict = this->conflict(division.parts[i], division.parts[j]); !conflict.empty())
+            return refused(dimension, conflict);
+    return division;
+  }
+
+  Division refused(unsigned dimension, const std::string& why) const {
+    return {dimension, {}, "along dimension " + std::to_string(dimension) + ", " + why};
+  }
+
+ private:
+  DividedPart part(unsigned dimension, std::uint64_t begin, std::uint64_t end) const {
+    GroupBox groups;
+    for (unsigned d = 0; d < 3; ++d) groups.end[d] = launch_.space.groups(d);
+    groups.begin[dimension] = begin;
+    groups.end[dimension] = end;
+    DividedPart part{begin, end, {}, {}};
+    part.reads.resize(launch_.buffers.size());
+    part.writes.resize(launch_.buffers.size());
+    for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
+      const UsedBuffer& buffer = launch_.buffers[i];
+      if (buffer.read_whole) part.reads[i].add(0, buffer.size);
+      for (const FootprintAccess& access : launch_.footprint.accesses) {
+        if (access.argument != buffer.argument) continue;
+        const RangeSet bytes =
+            bytes_of(launch_.footprint, access, launch_.scalars, launch_.space, groups, buffer.size);
+        // What may be written keeps its old content where it is not written.
+        part.reads[i].add(bytes);
+        if (access.writes) part.writes[i].add(bytes);
+      }
+    }
+    return part;
+  }
+
+  /// Why two parts must not run on different devices; empty: they may.
+  std::string conflict(const DividedPart& one, const DividedPart& other) const {
+    for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
+      if (one.writes[i].empty()) continue;
+      for (std::size_t j = 0; j < launch_.buffers.size(); ++j) {
+        if (launch_.buffers[i].object != launch_.buffers[j].object) continue;
+        const RangeSet written = shifted(one.writes[i], launch_.buffers[i].begin);
+        const std::string where =
+            " argument " + std::to_string(launch_.buffers[i].argument) + line_of(launch_.buffers[i].argument);
+        // What may be written is also read, so this is about what both write, too.
+        if (!written.intersects(shifted(other.reads[j], launch_.buffers[j].begin))) continue;
+        const bool both = written.intersects(shifted(other.writes[j], launch_.buffers[j].begin));
+        return (both ? "several parts may write the same bytes of" : "parts may read what others write of") +
+               where;
+      }
+    }
+    return {};
+  }
+
+  static RangeSet shifted(const RangeSet& ranges, std::uint64_t by) {
+    RangeSet result;
+    for (const RangeSet::Range& range : ranges.ranges()) result.add(range.begin + by, range.end + by);
+    return result;
+  }
+
+  std::string line_of(std::size_t argument) const {
+    for (const FootprintAccess& access : launch_.footprint.accesses)
+      if (access.argument == argument && access.writes) return at_line(access.line);
+    return {};
+  }
+  std::string line_of_writes() const {
+    for (const FootprintAccess& access : launch_.footprint.accesses)
+      if (access.writes) return at_line(access.line);
+    return {};
+  }
+
+  const DivisibleLaunch& launch_;
+};
+
+}  // namespace
+
+Division divide(const DivisibleLaunch& launch, std::size_t members) {
+  const Footprint& footprint = launch.footprint;
+  if (!footprint.obstacle.empty()) return {0, {}, footprint.obstacle + at_line(footprint.line)};
+  if (footprint.uses_groups && !launch.has_groups)
+    return {0, {}, "the kernel depends on its work-groups, and the launch does not say how large they are"};
+  Division last{0, {}, "it has too few work-groups"};
+  Divider divider(launch);
+  for (unsigned dimension = launch.space.dimensions; dimension-- > 0;) {
+    if (launch.space.groups(dimension) < 2) continue;
+    if ((footprint.whole_dimensions >> dimension & 1U) != 0) {
+      last = divider.refused(
+          dimension, "the kernel asks for ids or sizes of the whole range" + at_line(footprint.whole_line));
+      continue;
+    }
+    last = divider.along(dimension, members);
+    if (!last.parts.empty()) return last;
+  }
+  return last;
+}
+
+}  // namespace clique::icd

@@ -1,0 +1,53 @@
+// Whether a launch can be divided into parts for several devices, and how. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "icd/core/division/evaluate.hpp"
+
+namespace clique::icd {
+
+/// A buffer or image that a launch uses: a part of the content of an object. What is written through one is
+/// read through others of the same object.
+struct UsedBuffer {
+  std::size_t argument = 0;
+  const void* object = nullptr;  ///< names the object that has the content
+  std::uint64_t begin = 0;       ///< where the buffer begins in it, in bytes
+  std::uint64_t size = 0;
+  /// Whether the kernel reads it in ways that the footprint does not tell, as an image.
+  bool read_whole = false;
+};
+
+/// A launch that may be divided.
+struct DivisibleLaunch {
+  const protocol::Footprint& footprint;
+  ScalarArguments scalars;
+  std::span<const UsedBuffer> buffers;
+  LaunchSpace space;
+  /// Whether the application gave the size of the work-groups. Otherwise every work-item of `space` is a
+  /// group.
+  bool has_groups = true;
+};
+
+/// The work-groups [begin, end) of the divided dimension, and what they use.
+struct DividedPart {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::vector<RangeSet> reads;   ///< for each buffer, relative to its begin; includes what may be written
+  std::vector<RangeSet> writes;  ///< for each buffer
+};
+
+struct Division {
+  unsigned dimension = 0;
+  std::vector<DividedPart> parts;  ///< none: the launch must not be divided
+  std::string reason = {};         ///< why not, for people
+};
+
+/// Divides a launch into as many parts as there are members, or fewer, along the last dimension for which
+/// the parts neither write what others write nor write what others read. The footprint is well-formed.
+Division divide(const DivisibleLaunch& launch, std::size_t members);
+
+}  // namespace clique::icd

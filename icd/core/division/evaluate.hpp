@@ -1,0 +1,46 @@
+// Which bytes the work-groups of a part of a launch use: evaluates a footprint for numbers that are known at
+// the launch. Pure functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "icd/core/division/range_set.hpp"
+#include "protocol/footprint.hpp"
+
+namespace clique::icd {
+
+/// The index space of a launch. Dimensions that it does not have are one work-item.
+struct LaunchSpace {
+  unsigned dimensions = 1;
+  std::array<std::uint64_t, 3> offset{};
+  std::array<std::uint64_t, 3> global{1, 1, 1};
+  std::array<std::uint64_t, 3> local{1, 1, 1};
+
+  std::uint64_t groups(unsigned dimension) const {
+    return global[dimension] / local[dimension] + (global[dimension] % local[dimension] != 0 ? 1 : 0);
+  }
+};
+
+/// The work-groups [begin, end) of each dimension.
+struct GroupBox {
+  std::array<std::uint64_t, 3> begin{};
+  std::array<std::uint64_t, 3> end{};
+};
+
+/// What clSetKernelArg was given for each argument; empty for those that are no values.
+using ScalarArguments = std::span<const std::span<const std::byte>>;
+
+/// Why a footprint of a node must not be used; empty: it is well-formed. The functions below need that.
+std::string flaw_of(const protocol::Footprint& footprint, std::size_t argument_count);
+
+/// The bytes that an access uses, or more, relative to the begin of a buffer of `size` bytes. What lies
+/// outside of the buffer is left out, since programs must not access that.
+RangeSet bytes_of(const protocol::Footprint& footprint, const protocol::FootprintAccess& access,
+                  ScalarArguments arguments, const LaunchSpace& space, const GroupBox& groups,
+                  std::uint64_t size);
+
+}  // namespace clique::icd

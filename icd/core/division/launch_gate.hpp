@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace clique::icd {
+
+/// Decides whether launches of one kernel on one combined device are divided, from how long earlier ones of
+/// the same size took. The first ones run whole. Any thread.
+class LaunchGate {
+ public:
+  /// Launches of one size: global and local sizes.
+  using Size = std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>;
+
+  /// What a division costs besides the parts, as long as none has been measured: messages between the client
+  /// and the members, in ns; and moving bytes, in ns each. The latter is pessimistic for fast networks, so
+  /// that a launch that is divided is most likely faster.
+  static constexpr double kFixed = 200'000;
+  static constexpr double kEachByte = 1;
+  /// A divided launch has to take at most this share of the time of one that is not.
+  static constexpr double kWorthwhile = 0.8;
+
+  /// @param members among which it would be divided
+  /// @param bytes() tells how many bytes would have to be moved; called if that matters
+  template <typename Bytes>
+  bool divides(const Size& size, std::size_t members, Bytes&& bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = times_.find(size);
+    if (found == times_.end() || found->second.whole == 0) return false;
+    const Times& times = found->second;
+    const double most = kWorthwhile * times.whole;
+    if (times.divided != 0) return times.divided <= most;
+    // Without the bytes, which take time to count.
+    const double least = times.whole / static_cast<double>(members) + kFixed;
+    return least <= most && least + kEachByte * static_cast<double>(bytes()) <= most;
+  }
+
+  /// Notes how long a launch has taken, in ns.
+  void measured(const Size& size, bool divided, std::uint64_t time);
+
+ private:
+  struct Times {
+    double whole = 0;  ///< ns; 0: not measured yet
+    double divided = 0;
+    bool tried = false;  ///< whether a divided launch has ended
+  };
+  std::mutex mutex_;
+  std::map<Size, Times> times_;
+};
+
+}  // namespace clique::icd

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "icd/core/division/divide.hpp"
+#include "icd/core/division/launch_gate.hpp"
+#include "icd/core/objects/device.hpp"
+#include "icd/core/programs/kernel.hpp"
+#include "protocol/footprint.hpp"
+
+namespace clique::icd {
+
+class ProgramAnalysis;
+
+/// What one kernel object knows of its launches on one combined device. Under the kernel's lock.
+struct CombinedLaunches {
+  Ref<Device> device;
+  /// Keeps the footprint. Null: nothing will be known of the kernel.
+  std::shared_ptr<const ProgramAnalysis> analysis;
+  const protocol::Footprint* footprint = nullptr;  ///< well-formed
+  bool looked = false;                             ///< whether both are set
+  /// How the latest launch can be divided, and what for.
+  Division division;
+  NdRange range;
+  std::uint64_t version = 0;  ///< of the arguments; 0: none
+  /// Also for actions of events, which may outlive the kernel.
+  std::shared_ptr<LaunchGate> gate = std::make_shared<LaunchGate>();
+};
+
+}  // namespace clique::icd

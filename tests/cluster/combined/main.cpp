@@ -1,0 +1,391 @@
+// Random kernels on combined devices, whose results have to be those of one device, byte for byte. Wants
+// CLIQUE_COMBINE with one or several groups, CLIQUE_COMBINE_DIVIDE=always and CLIQUE_COMBINE_EXPLAIN=1.
+// docs/testing.md describes how to run more, and how to replay one.
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+#include "division/random_launch.hpp"
+#include "program.hpp"
+
+namespace clique::test::division {
+
+namespace {
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::uint64_t seeds = 1;
+  bool print = false;
+};
+
+constexpr const char* kUsage =
+    "combined_tests [--seed N] [--seeds N] [--print]\n"
+    "  --seed N   the first program; 1\n"
+    "  --seeds N  how many programs, with the seeds N, N + 1, ...; 1\n"
+    "  --print    prints the kernels\n";
+
+constexpr unsigned kKernels = 6;
+constexpr unsigned kSteps = 18;
+/// The only object that kernels read through b1. No command writes to it.
+constexpr unsigned kConstant = 1;
+
+using Bytes = std::vector<unsigned char>;
+
+unsigned char content(unsigned object, std::uint64_t at) {
+  return static_cast<unsigned char>((at * 37 + object * 11) % 251);
+}
+
+/// Whether the work-items of a launch stay within their buffers, and do not interfere with each other.
+class Checker : public Store {
+ public:
+  explicit Checker(const RandomLaunch& launch) : launch_(launch), writer_(kBuffers), reader_(kBuffers) {
+    for (unsigned i = 0; i < kBuffers; ++i) {
+      writer_[i].resize(kObjectSize);
+      reader_[i].resize(kObjectSize);
+    }
+  }
+
+  unsigned item = 1;
+
+  std::uint64_t read(unsigned buffer, std::int64_t offset, unsigned size) override {
+    const auto [object, at] = place(buffer, offset, size);
+    for (unsigned i = 0; i < size; ++i) {
+      auto& reader = reader_[object][at + i];
+      reader = reader == 0 || reader == item ? item : kSeveral;
+      if (writer_[object][at + i] != 0 && writer_[object][at + i] != item) throw Undefined();
+    }
+    return content(object, at);
+  }
+  void write(unsigned buffer, std::int64_t offset, unsigned size) override {
+    const auto [object, at] = place(buffer, offset, size);
+    for (unsigned i = 0; i < size; ++i) {
+      auto& writer = writer_[object][at + i];
+      const unsigned reader = reader_[object][at + i];
+      if ((writer != 0 && writer != item) || (reader != 0 && reader != item)) throw Undefined();
+      writer = item;
+    }
+  }
+
+ private:
+  static constexpr unsigned kSeveral = ~0U;
+
+  std::pair<unsigned, std::uint64_t> place(unsigned buffer, std::int64_t offset, unsigned size) const {
+    const Part& part = launch_.buffers[buffer];
+    if (offset < 0 || static_cast<std::uint64_t>(offset) + size > part.size) throw Undefined();
+    return {part.object, part.begin + static_cast<std::uint64_t>(offset)};
+  }
+
+  const RandomLaunch& launch_;
+  std::vector<std::vector<unsigned>> writer_;
+  std::vector<std::vector<unsigned>> reader_;
+};
+
+bool defined(const RandomKernel& kernel, const RandomLaunch& launch) {
+  Checker checker(launch);
+  try {
+    launch.each_item({}, {launch.groups(0), launch.groups(1), launch.groups(2)}, [&](const Item& item) {
+      kernel.run(item, launch.scalars, checker);
+      ++checker.item;
+    });
+  } catch (const Undefined&) {
+    return false;
+  }
+  return true;
+}
+
+using program::check;
+
+/// One device with the kernels and the objects.
+class Run {
+ public:
+  Run(cl_device_id device, const std::string& source, const std::vector<std::string>& names, bool in_order) {
+    cl_int status = CL_SUCCESS;
+    context_ = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
+    check(status, "clCreateContext");
+    const cl_command_queue_properties properties = in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    queue_ = clCreateCommandQueue(context_, device, properties, &status);
+    check(status, "clCreateCommandQueue");
+    const char* text = source.c_str();
+    program_ = clCreateProgramWithSource(context_, 1, &text, nullptr, &status);
+    check(status, "clCreateProgramWithSource");
+    check(clBuildProgram(program_, 1, &device, "-cl-std=CL3.0", nullptr, nullptr), "clBuildProgram");
+    for (const std::string& name : names) {
+      kernels_.push_back(clCreateKernel(program_, name.c_str(), &status));
+      check(status, "clCreateKernel");
+    }
+    for (unsigned i = 0; i < kBuffers; ++i) {
+      Bytes bytes(kObjectSize);
+      for (std::uint64_t at = 0; at < kObjectSize; ++at) bytes[at] = content(i, at);
+      objects_.push_back(clCreateBuffer(context_, CL_MEM_COPY_HOST_PTR, kObjectSize, bytes.data(), &status));
+      check(status, "clCreateBuffer");
+    }
+  }
+  ~Run() {
+    for (cl_mem object : objects_) clReleaseMemObject(object);
+    for (cl_kernel kernel : kernels_) clReleaseKernel(kernel);
+    clReleaseProgram(program_);
+    clReleaseCommandQueue(queue_);
+    clReleaseContext(context_);
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  void launch(std::size_t kernel, const RandomLaunch& launch) {
+    const cl_kernel native = kernels_[kernel];
+    std::vector<cl_mem> parts;
+    for (unsigned i = 0; i < kBuffers; ++i) {
+      const Part& part = launch.buffers[i];
+      const cl_buffer_region region{part.begin, part.size};
+      cl_mem buffer = objects_[part.object];
+      if (part.begin != 0 || part.size != kObjectSize) {
+        cl_int status = CL_SUCCESS;
+        buffer = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+        check(status, "clCreateSubBuffer");
+        parts.push_back(buffer);
+      }
+      check(clSetKernelArg(native, i, sizeof buffer, &buffer), "clSetKernelArg");
+    }
+    const auto set = [&](cl_uint index, const auto& value) {
+      check(clSetKernelArg(native, index, sizeof value, &value), "clSetKernelArg");
+    };
+    set(kBuffers, launch.scalars.a);
+    set(kBuffers + 1, launch.scalars.b);
+    set(kBuffers + 2, launch.scalars.c);
+    set(kBuffers + 3, launch.scalars.d);
+    const auto size = [](const std::array<std::uint64_t, 3>& from) {
+      return std::array<std::size_t, 3>{from[0], from[1], from[2]};
+    };
+    const auto offset = size(launch.offset);
+    const auto global = size(launch.global);
+    const auto local = size(launch.local);
+    cl_event event = nullptr;
+    check(clEnqueueNDRangeKernel(queue_, native, launch.dimensions, offset.data(), global.data(),
+                                 launch.has_groups ? local.data() : nullptr, last_ != nullptr ? 1 : 0,
+                                 last_ != nullptr ? &last_ : nullptr, &event),
+          "clEnqueueNDRangeKernel");
+    follow(event);
+    for (cl_mem part : parts) clReleaseMemObject(part);
+  }
+
+  void write(unsigned object, std::size_t begin, const Bytes& bytes) {
+    cl_event event = nullptr;
+    check(clEnqueueWriteBuffer(queue_, objects_[object], CL_FALSE, begin, bytes.size(), bytes.data(),
+                               last_ != nullptr ? 1 : 0, last_ != nullptr ? &last_ : nullptr, &event),
+          "clEnqueueWriteBuffer");
+    follow(event);
+    clWaitForEvents(1, &last_);
+  }
+
+  Bytes read(unsigned object) {
+    Bytes bytes(kObjectSize);
+    check(clEnqueueReadBuffer(queue_, objects_[object], CL_TRUE, 0, bytes.size(), bytes.data(),
+                              last_ != nullptr ? 1 : 0, last_ != nullptr ? &last_ : nullptr, nullptr),
+          "clEnqueueReadBuffer");
+    return bytes;
+  }
+
+  void finish() {
+    check(clFinish(queue_), "clFinish");
+    follow(nullptr);
+  }
+
+ private:
+  void follow(cl_event event) {
+    if (last_ != nullptr) clReleaseEvent(last_);
+    last_ = event;
+  }
+
+  cl_context context_ = nullptr;
+  cl_command_queue queue_ = nullptr;
+  cl_program program_ = nullptr;
+  std::vector<cl_kernel> kernels_;
+  std::vector<cl_mem> objects_;
+  cl_event last_ = nullptr;
+};
+
+std::string name_of(cl_device_id device) {
+  std::array<char, 512> name{};
+  check(clGetDeviceInfo(device, CL_DEVICE_NAME, name.size(), name.data(), nullptr), "clGetDeviceInfo");
+  return name.data();
+}
+
+class Comparison {
+ public:
+  Comparison(std::uint64_t seed, const std::vector<cl_device_id>& combined, cl_device_id single, bool print)
+      : random_(seed) {
+    std::vector<std::string> names;
+    while (kernels_.size() < kKernels) {
+      // Programs are told apart in explanations.
+      kernels_.emplace_back("s" + std::to_string(seed) + "k" + std::to_string(names.size()), random_);
+      if (!next_launch(kernels_.back())) {
+        kernels_.pop_back();
+        continue;
+      }
+      names.push_back(kernels_.back().name());
+      source_ += kernels_.back().source();
+    }
+    if (print) std::printf("%s", source_.c_str());
+    const bool in_order = random_.percent(70);
+    runs_.push_back(std::make_unique<Run>(single, source_, names, in_order));
+    devices_.push_back(name_of(single));
+    for (cl_device_id device : combined) {
+      runs_.push_back(std::make_unique<Run>(device, source_, names, in_order));
+      devices_.push_back(name_of(device));
+    }
+  }
+
+  /// @returns false if a device computes something else than the single one
+  bool run(std::uint64_t& launches) {
+    for (unsigned step = 0; step < kSteps; ++step) {
+      const auto action = random_.below(10);
+      if (action < 8) {
+        launches += launch() ? 1 : 0;
+      } else if (action == 8) {
+        const auto object = random_.percent(50) ? 0U : 2U;
+        const std::size_t begin = random_.below(kObjectSize - 64);
+        const Bytes bytes(1 + random_.below(64), static_cast<unsigned char>(random_.below(256)));
+        for (const auto& run : runs_) run->write(object, begin, bytes);
+      } else if (!same()) {
+        return false;
+      }
+    }
+    if (!same()) return false;
+    for (const auto& run : runs_) run->finish();
+    return true;
+  }
+
+ private:
+  /// A launch of the kernel that OpenCL defines; none if it is hard to find.
+  std::optional<RandomLaunch> next_launch(const RandomKernel& kernel) {
+    for (unsigned attempt = 0; attempt < 10; ++attempt) {
+      RandomLaunch launch(random_, kernel.uses_groups(), /*partial=*/false);
+      launch.buffers[1].object = kConstant;
+      for (const unsigned i : {0U, 2U})
+        if (launch.buffers[i].object == kConstant) launch.buffers[i].object = 2 - i;
+      if (defined(kernel, launch)) return launch;
+    }
+    return std::nullopt;
+  }
+
+  bool launch() {
+    const std::size_t index = random_.below(kernels_.size());
+    const auto launch = next_launch(kernels_[index]);
+    if (!launch) return false;
+    last_ = kernels_[index].name();
+    for (const auto& run : runs_) run->launch(index, *launch);
+    return true;
+  }
+
+  bool same() {
+    for (unsigned object = 0; object < kBuffers; ++object) {
+      const Bytes expected = runs_[0]->read(object);
+      for (std::size_t i = 1; i < runs_.size(); ++i) {
+        const Bytes bytes = runs_[i]->read(object);
+        for (std::size_t at = 0; at < bytes.size(); ++at) {
+          if (bytes[at] == expected[at]) continue;
+          std::printf("after kernel %s, byte %zu of object %u is %u on %s, and %u on %s\n%s", last_.c_str(),
+                      at, object, bytes[at], devices_[i].c_str(), expected[at], devices_[0].c_str(),
+                      source_.c_str());
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  Random random_;
+  std::vector<RandomKernel> kernels_;
+  std::string source_;
+  std::vector<std::unique_ptr<Run>> runs_;
+  std::vector<std::string> devices_;
+  std::string last_;
+};
+
+/// What the library says on standard error, which goes to a file.
+class Explanations {
+ public:
+  Explanations() {
+    std::snprintf(path_.data(), path_.size(), "/tmp/combined-tests-%d", ::getpid());
+    if (std::freopen(path_.data(), "w", stderr) == nullptr)
+      throw std::runtime_error("cannot redirect stderr");
+  }
+  ~Explanations() { ::unlink(path_.data()); }
+  Explanations(const Explanations&) = delete;
+  Explanations& operator=(const Explanations&) = delete;
+
+  unsigned count(const char* text) const {
+    std::fflush(stderr);
+    std::ifstream file(path_.data());
+    unsigned found = 0;
+    for (std::string line; std::getline(file, line);) found += line.find(text) != std::string::npos ? 1 : 0;
+    return found;
+  }
+
+ private:
+  std::array<char, 64> path_{};
+};
+
+int run(const Options& options) {
+  const Explanations explanations;
+  std::vector<cl_device_id> combined;
+  std::vector<cl_device_id> single;
+  for (cl_device_id device : program::all_devices())
+    (name_of(device).starts_with("Clique ") ? combined : single).push_back(device);
+  if (combined.empty() || single.empty()) {
+    std::puts("there is no combined device, or no other one: set CLIQUE_COMBINE");
+    return EXIT_FAILURE;
+  }
+  std::uint64_t launches = 0;
+  for (std::uint64_t i = 0; i < options.seeds; ++i) {
+    const std::uint64_t seed = options.seed + i;
+    if (!Comparison(seed, combined, single.front(), options.print).run(launches)) {
+      std::printf("WRONG: seed %llu\n", static_cast<unsigned long long>(seed));
+      return EXIT_FAILURE;
+    }
+  }
+  const unsigned divided = explanations.count(": divided into ");
+  std::printf(
+      "%llu programs, %llu launches on each of %zu combined devices, %u kinds of launches divided; none "
+      "wrong\n",
+      static_cast<unsigned long long>(options.seeds), static_cast<unsigned long long>(launches),
+      combined.size(), divided);
+  // Otherwise nothing was tested.
+  return divided == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+Options parse(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string name = words[i];
+    const auto number = [&] {
+      if (i + 1 == count) throw std::invalid_argument(name + " needs a number");
+      return std::stoull(words[++i]);
+    };
+    if (name == "--seed") {
+      options.seed = number();
+    } else if (name == "--seeds") {
+      options.seeds = number();
+    } else if (name == "--print") {
+      options.print = true;
+    } else {
+      throw std::invalid_argument("what is " + name + "?");
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+}  // namespace clique::test::division
+
+int main(int count, char** words) {
+  try {
+    return clique::test::division::run(clique::test::division::parse(count, words));
+  } catch (const std::exception& error) {
+    std::printf("%s\n%s", error.what(), clique::test::division::kUsage);
+    return 2;
+  }
+}

@@ -1,0 +1,116 @@
+// What clique-compiler tells of the kernels of a program: tests/division compares it with what kernels do.
+#include <algorithm>
+
+#include "daemon/compiler/contract/message_io.hpp"
+#include "fixture.hpp"
+
+namespace clique::daemon::compiler {
+
+namespace {
+
+Result analyse(const std::string& source, const std::string& options = "") {
+  Request request = build_request(source, options);
+  request.kind = Request::Kind::Analyse;
+  return shared_compiler().run(request, kLimit);
+}
+
+protocol::Footprint footprint_of(const std::string& body, const std::string& more = "") {
+  const Result result =
+      analyse("__kernel void k(__global int* a, __global int* b, int n" + more + ") {\n" + body + "\n}\n",
+              "-cl-std=CL3.0");
+  EXPECT_EQ(result.status, 0) << result.log;
+  if (result.status != 0) return {};
+  return decode<Analysis>(result.binary).footprints.at(0);
+}
+
+TEST(Footprints, GivenPlainKernelThenAccessesHaveLines) {
+  const auto footprint = footprint_of("int i = get_global_id(0);\nif (i < n)\na[i] = b[i];");
+  EXPECT_EQ(footprint.obstacle, "");
+  EXPECT_EQ(footprint.whole_dimensions, 0);
+  EXPECT_FALSE(footprint.uses_groups);
+  ASSERT_EQ(footprint.accesses.size(), 2U);
+  EXPECT_FALSE(footprint.accesses[0].writes);
+  EXPECT_EQ(footprint.accesses[0].argument, 1U);
+  EXPECT_TRUE(footprint.accesses[1].writes);
+  EXPECT_EQ(footprint.accesses[1].argument, 0U);
+  EXPECT_EQ(footprint.accesses[1].size, 4U);
+  EXPECT_EQ(footprint.accesses[1].line, 4U);
+  EXPECT_EQ(footprint.accesses[1].conditions.size(), 1U);
+}
+
+TEST(Footprints, GivenWhatDependsOnOrderThenItIsAnObstacle) {
+  const std::pair<const char*, const char*> kernels[] = {
+      {"atomic_add(a, 1);", "an atomic operation on global memory"},
+      {"atom_inc(a);", "an atomic operation on global memory"},
+      {"*(volatile __global int*)a = 1;", "a volatile or atomic access to global memory"},
+      {"printf(\"%d\", n);", "printf"},
+      {"write_imagei(image, (int2)(0, 0), (int4)(n));", "a write to an image"},
+      {"__global int* p = n > 0 ? a : b; *p = 1;", "a pointer to one of several buffers"},
+      {"__global int* p[2]; p[0] = a; p[1] = b; *p[n] = 1;", "a pointer that is loaded from memory"},
+      {"*(__global int*)(ulong)n = 1;", "a pointer whose origin is not analysed"},
+      {"event_t e = async_work_group_copy(l, a, 4, 0); wait_group_events(1, &e);",
+       "a call of async_work_group_copy with global memory"},
+  };
+  for (const auto& [body, obstacle] : kernels) {
+    const auto footprint = footprint_of(body, ", __write_only image2d_t image, __local int* l");
+    EXPECT_EQ(footprint.obstacle, obstacle) << body;
+    EXPECT_EQ(footprint.line, 2U) << body;
+  }
+}
+
+TEST(Footprints, GivenLocalAndPrivateMemoryThenItIsNoObstacle) {
+  const auto footprint = footprint_of(
+      "__local int sum; int own[4]; own[n & 3] = 1; atomic_add(&sum, own[0]);\n"
+      "barrier(CLK_LOCAL_MEM_FENCE); float whole; b[0] = (int)fract(1.5f, &whole);\n"
+      "a[get_global_id(0)] = sum;");
+  EXPECT_EQ(footprint.obstacle, "");
+  EXPECT_TRUE(footprint.uses_groups);
+  EXPECT_EQ(footprint.accesses.size(), 2U);
+}
+
+TEST(Footprints, GivenVectorFunctionsThenTheirElementsCount) {
+  const auto footprint = footprint_of(
+      "vstore3(vload4(n, b).xyz, n, a); vstore_half((float)n, n, (__global half*)a);\n"
+      "vstorea_half3((float3)(n), n, (__global half*)a);");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::uint64_t> sizes;
+  for (const auto& access : footprint.accesses) sizes.push_back(access.size);
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{16, 12, 2, 6}));
+}
+
+TEST(Footprints, GivenQueriesThenDimensionsStayWhole) {
+  EXPECT_EQ(footprint_of("a[get_group_id(1)] = 1;").whole_dimensions, 2);
+  EXPECT_EQ(footprint_of("a[0] = get_global_size(0) + get_num_groups(2);").whole_dimensions, 5);
+  EXPECT_EQ(footprint_of("a[0] = get_global_offset(n);").whole_dimensions, 7);
+  EXPECT_EQ(footprint_of("a[0] = get_global_linear_id();").whole_dimensions, 7);
+  EXPECT_EQ(footprint_of("a[0] = get_local_size(0);").whole_dimensions, 0);
+}
+
+TEST(Footprints, GivenLoopsThenTheirBoundsAreKnown) {
+  const auto bounded = [](const std::string& body) {
+    const auto footprint = footprint_of(body);
+    return footprint.loops.size() == 1 && footprint.loops[0].bounded;
+  };
+  EXPECT_TRUE(bounded("for (int i = 0; i < n; ++i) a[i] = 1;"));
+  EXPECT_TRUE(bounded("for (int i = n; i-- > 0;) a[i] = 1;"));
+  EXPECT_TRUE(bounded("for (int i = get_local_id(0); i < n / 2; i += get_local_size(0)) a[i] = 1;"));
+  EXPECT_TRUE(bounded("int i = 0; do { a[i] = 1; } while (++i != n);"));
+  EXPECT_FALSE(bounded("for (int i = 0; i < b[i]; ++i) a[i] = 1;"));
+}
+
+TEST(Footprints, GivenPredefinedMacrosThenTheCheckNamesThem) {
+  const auto check = [](const std::string& source) {
+    const Result result = analyse(source + "\n__kernel void k(__global int* a) { a[0] = 1; }");
+    return result.status == 0 ? decode<Analysis>(result.binary).check : result.log;
+  };
+  EXPECT_EQ(check("#define OWN 1\n#if OWN\n#endif").find("#if"), std::string::npos);
+  EXPECT_NE(check("#ifdef NOBODY\n#endif").find("!defined(NOBODY)"), std::string::npos);
+  EXPECT_NE(check("#if NOBODY > 3\n#endif").find("!defined(NOBODY)"), std::string::npos);
+  EXPECT_NE(check("#if __OPENCL_VERSION__ > 100\n#endif").find("(__OPENCL_VERSION__) == 300"),
+            std::string::npos);
+  EXPECT_NE(check("#if __has_builtin(x)\n#endif").find("predefined macro __has_builtin"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace clique::daemon::compiler

@@ -1,0 +1,317 @@
+// Random kernels: everything that a part of a launch accesses has to be what the client expects of it, and
+// parts of a divided launch must not interfere. docs/testing.md describes how to run more, and how to replay
+// one.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <tuple>
+
+#include "daemon/compiler/client/compiler_process.hpp"
+#include "daemon/compiler/contract/language_features.hpp"
+#include "daemon/compiler/contract/message_io.hpp"
+#include "division/random_launch.hpp"
+#include "icd/core/division/divide.hpp"
+
+namespace clique::test::division {
+
+namespace {
+
+namespace compiler = daemon::compiler;
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::uint64_t seeds = 100;
+  bool print = false;
+};
+
+constexpr const char* kUsage =
+    "division_tests [--seed N] [--seeds N] [--print]\n"
+    "  --seed N   the first program; 1\n"
+    "  --seeds N  how many programs, with the seeds N, N + 1, ..., of 64 kernels each; 100\n"
+    "  --print    prints the kernels\n";
+
+constexpr unsigned kKernels = 64;
+constexpr unsigned kLaunches = 8;
+
+struct Counts {
+  std::uint64_t kernels = 0;
+  std::uint64_t obstacles = 0;
+  std::uint64_t launches = 0;   ///< that are defined
+  std::uint64_t divisions = 0;  ///< of such launches, into a number of parts
+};
+
+class Wrong : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What one part of a launch has really accessed, of each byte of the objects.
+struct Touched {
+  std::array<std::array<bool, kObjectSize>, kBuffers> read{};
+  std::array<std::array<bool, kObjectSize>, kBuffers> written{};
+};
+
+class Recorder : public Store {
+ public:
+  explicit Recorder(const RandomLaunch& launch) : launch_(launch) {}
+
+  std::uint64_t read(unsigned buffer, std::int64_t offset, unsigned size) override {
+    note(buffer, offset, size, false);
+    const Part& part = launch_.buffers[buffer];
+    // What the launch may have changed decides nothing that can be compared.
+    if (buffer == 1 && (launch_.buffers[0].object == part.object || launch_.buffers[2].object == part.object))
+      throw Undefined();
+    return content(part.object, part.begin + static_cast<std::uint64_t>(offset));
+  }
+  void write(unsigned buffer, std::int64_t offset, unsigned size) override {
+    note(buffer, offset, size, true);
+  }
+
+  /// Where accesses of the following work-items are noted.
+  Touched* touched = nullptr;
+  /// Calls check(buffer, offset, size, writes) for each access.
+  std::function<void(unsigned, std::uint64_t, unsigned, bool)> check;
+
+  static std::uint64_t content(unsigned object, std::uint64_t at) { return (at * 37 + object * 11) % 251; }
+
+ private:
+  void note(unsigned buffer, std::int64_t offset, unsigned size, bool writes) {
+    const Part& part = launch_.buffers[buffer];
+    if (offset < 0 || static_cast<std::uint64_t>(offset) + size > part.size) throw Undefined();
+    const auto at = static_cast<std::uint64_t>(offset);
+    if (check) check(buffer, at, size, writes);
+    if (touched == nullptr) return;
+    auto& bytes = writes ? touched->written[part.object] : touched->read[part.object];
+    for (unsigned i = 0; i < size; ++i) bytes[part.begin + at + i] = true;
+  }
+
+  const RandomLaunch& launch_;
+};
+
+bool contains(const icd::RangeSet& set, std::uint64_t begin, std::uint64_t end) {
+  for (const auto& range : set.ranges())
+    if (range.begin <= begin && end <= range.end) return true;
+  return false;
+}
+
+/// Compares one launch with what is expected of it.
+class Comparison {
+ public:
+  Comparison(const RandomKernel& kernel, const protocol::Footprint& footprint, const RandomLaunch& launch)
+      : kernel_(kernel), footprint_(footprint), launch_(launch) {
+    space_.dimensions = launch.dimensions;
+    space_.offset = launch.offset;
+    space_.global = launch.global;
+    space_.local = launch.local;
+    const auto add = [&](const auto& scalar) { scalars_.push_back(std::as_bytes(std::span(&scalar, 1))); };
+    scalars_.resize(kBuffers);
+    add(launch.scalars.a);
+    add(launch.scalars.b);
+    add(launch.scalars.c);
+    add(launch.scalars.d);
+  }
+
+  void run(Random& random, Counts& counts) {
+    Recorder whole(launch_);
+    const std::array<std::uint64_t, 3> all{launch_.groups(0), launch_.groups(1), launch_.groups(2)};
+    launch_.each_item({}, all, [&](const Item& item) { kernel_.run(item, launch_.scalars, whole); });
+    ++counts.launches;
+    check_box(random);
+    for (const std::size_t members : {2U, 3U, 5U}) counts.divisions += check_division(members) ? 1 : 0;
+  }
+
+ private:
+  /// The accesses of some of the groups.
+  void check_box(Random& random) const {
+    icd::GroupBox box;
+    for (unsigned d = 0; d < 3; ++d) {
+      box.begin[d] = random.below(launch_.groups(d));
+      box.end[d] = box.begin[d] + 1 + random.below(launch_.groups(d) - box.begin[d]);
+    }
+    std::array<icd::RangeSet, kBuffers> reads;
+    std::array<icd::RangeSet, kBuffers> writes;
+    for (const auto& access : footprint_.accesses)
+      (access.writes ? writes : reads)[access.argument].add(
+          icd::bytes_of(footprint_, access, scalars_, space_, box, launch_.buffers[access.argument].size));
+    Recorder recorder(launch_);
+    recorder.check = [&](unsigned buffer, std::uint64_t offset, unsigned size, bool is_write) {
+      if (contains((is_write ? writes : reads)[buffer], offset, offset + size)) return;
+      throw Wrong("a part " + std::string(is_write ? "writes" : "reads") + " bytes " +
+                  std::to_string(offset) + " to " + std::to_string(offset + size) + " of b" +
+                  std::to_string(buffer) + ", which was not expected of it");
+    };
+    launch_.each_item(box.begin, box.end,
+                      [&](const Item& item) { kernel_.run(item, launch_.scalars, recorder); });
+  }
+
+  /// @returns whether the launch is divided
+  bool check_division(std::size_t members) const {
+    std::vector<icd::UsedBuffer> buffers;
+    for (unsigned i = 0; i < kBuffers; ++i) {
+      const Part& part = launch_.buffers[i];
+      buffers.push_back({i, &kObjects[part.object], part.begin, part.size, false});
+    }
+    const icd::Division division =
+        icd::divide({footprint_, scalars_, buffers, space_, launch_.has_groups}, members);
+    if (division.parts.empty()) return false;
+    std::vector<std::unique_ptr<Touched>> touched;
+    std::uint64_t next = 0;
+    for (const icd::DividedPart& part : division.parts) {
+      if (part.begin != next) throw Wrong("the parts do not follow each other");
+      next = part.end;
+      touched.push_back(std::make_unique<Touched>());
+      std::array<std::uint64_t, 3> begin{};
+      std::array<std::uint64_t, 3> end{launch_.groups(0), launch_.groups(1), launch_.groups(2)};
+      begin[division.dimension] = part.begin;
+      end[division.dimension] = part.end;
+      Recorder recorder(launch_);
+      recorder.touched = touched.back().get();
+      std::vector<std::tuple<unsigned, std::uint64_t, unsigned, bool>> accesses;
+      recorder.check = [&](unsigned buffer, std::uint64_t offset, unsigned size, bool is_write) {
+        accesses.emplace_back(buffer, offset, size, is_write);
+        if (!contains(part.reads[buffer], offset, offset + size) ||
+            (is_write && !contains(part.writes[buffer], offset, offset + size)))
+          throw Wrong("a part of a division accesses what was not expected of it");
+      };
+      launch_.each_item(begin, end, [&](const Item& item) {
+        accesses.clear();
+        kernel_.run(item, launch_.scalars, recorder);
+        const auto whole = accesses;
+        accesses.clear();
+        kernel_.run(as_in_part(item, division.dimension, part), launch_.scalars, recorder);
+        if (accesses != whole) throw Wrong("the kernel behaves differently as a part of the launch");
+      });
+    }
+    if (next != launch_.groups(division.dimension)) throw Wrong("groups are in no part");
+    for (std::size_t i = 0; i < touched.size(); ++i)
+      for (std::size_t j = 0; j < touched.size(); ++j)
+        if (i != j) require_apart(*touched[i], *touched[j]);
+    return true;
+  }
+
+  static void require_apart(const Touched& one, const Touched& other) {
+    for (unsigned object = 0; object < kBuffers; ++object)
+      for (std::uint64_t at = 0; at < kObjectSize; ++at)
+        if (one.written[object][at] && (other.written[object][at] || other.read[object][at]))
+          throw Wrong("one part writes byte " + std::to_string(at) + " of an object, which another one " +
+                      (other.written[object][at] ? "writes" : "reads"));
+  }
+
+  /// How a driver that gets the part as a launch, with its offset and size, answers the kernel.
+  Item as_in_part(Item item, unsigned d, const icd::DividedPart& part) const {
+    const std::uint64_t local = launch_.local[d];
+    item.offset[d] += part.begin * local;
+    item.group[d] -= part.begin;
+    item.groups[d] = part.end - part.begin;
+    item.global_size[d] = std::min(part.end * local, launch_.global[d]) - part.begin * local;
+    return item;
+  }
+
+  static constexpr std::array<char, kBuffers> kObjects{};
+  const RandomKernel& kernel_;
+  const protocol::Footprint& footprint_;
+  const RandomLaunch& launch_;
+  icd::LaunchSpace space_;
+  std::vector<std::span<const std::byte>> scalars_;
+};
+
+compiler::Analysis analyse(compiler::CompilerProcess& process, const std::string& source,
+                           const std::string& options) {
+  compiler::Request request;
+  request.kind = compiler::Request::Kind::Analyse;
+  request.architecture = "sm_90";
+  request.source = source;
+  request.options = options;
+  request.extensions = compiler::language_extensions();
+  const compiler::Result result = process.run(request, std::chrono::seconds(120));
+  if (result.status != 0) throw Wrong("the kernels do not compile:\n" + result.log);
+  return compiler::decode<compiler::Analysis>(result.binary);
+}
+
+void run_seed(std::uint64_t seed, compiler::CompilerProcess& process, const Options& options,
+              Counts& counts) {
+  Random random(seed);
+  std::vector<RandomKernel> kernels;
+  std::string source;
+  for (unsigned i = 0; i < kKernels; ++i) {
+    kernels.emplace_back("k" + std::to_string(i), random);
+    source += kernels.back().source();
+  }
+  if (options.print) std::printf("== seed %llu\n%s", static_cast<unsigned long long>(seed), source.c_str());
+  const bool partial = random.percent(50);
+  const auto analysis = analyse(process, source, "-cl-std=CL3.0");
+  for (const protocol::Footprint& footprint : analysis.footprints) {
+    const RandomKernel& kernel = kernels.at(std::stoul(footprint.kernel.substr(1)));
+    ++counts.kernels;
+    if (const std::string flaw = icd::flaw_of(footprint, kBuffers + 4); !flaw.empty())
+      throw Wrong("the footprint of " + kernel.name() + ": " + flaw);
+    if (!footprint.obstacle.empty()) {
+      ++counts.obstacles;
+      continue;
+    }
+    for (unsigned i = 0; i < kLaunches; ++i) {
+      const RandomLaunch launch(random, footprint.uses_groups, partial);
+      try {
+        Comparison(kernel, footprint, launch).run(random, counts);
+      } catch (const Undefined&) {
+      } catch (const Wrong& wrong) {
+        throw Wrong("launch " + std::to_string(i) + " of\n" + kernel.source() + wrong.what());
+      }
+    }
+  }
+}
+
+int run(const Options& options) {
+  compiler::CompilerProcess process(compiler::find_compiler(), compiler::Cache({}));
+  Counts counts;
+  for (std::uint64_t i = 0; i < options.seeds; ++i) {
+    try {
+      run_seed(options.seed + i, process, options, counts);
+    } catch (const Wrong& wrong) {
+      std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(options.seed + i), wrong.what());
+      return EXIT_FAILURE;
+    }
+  }
+  const auto show = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
+  std::printf("%llu kernels, %llu with obstacles; %llu launches, %llu divisions; none wrong\n",
+              show(counts.kernels), show(counts.obstacles), show(counts.launches), show(counts.divisions));
+  // Kernels of which none can be divided would prove nothing.
+  if (options.seeds >= 10 && counts.divisions == 0) return EXIT_FAILURE;
+  return EXIT_SUCCESS;
+}
+
+Options parse(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string name = words[i];
+    const auto number = [&] {
+      if (i + 1 == count) throw std::invalid_argument(name + " needs a number");
+      return std::stoull(words[++i]);
+    };
+    if (name == "--seed") {
+      options.seed = number();
+    } else if (name == "--seeds") {
+      options.seeds = number();
+    } else if (name == "--print") {
+      options.print = true;
+    } else {
+      throw std::invalid_argument("what is " + name + "?");
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+}  // namespace clique::test::division
+
+int main(int count, char** words) {
+  try {
+    return clique::test::division::run(clique::test::division::parse(count, words));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n%s", error.what(), clique::test::division::kUsage);
+    return 2;
+  }
+}

@@ -1,0 +1,859 @@
+#include "division/random_kernel.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace clique::test::division {
+
+enum class Op : std::uint8_t {
+  // Expressions.
+  Number,
+  Scalar,
+  Query,
+  Variable,
+  Cast,
+  Narrow,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Remainder,
+  ShiftLeft,
+  ShiftRight,
+  And,
+  Least,
+  Greatest,
+  Clamp,
+  Choice,
+  Load,
+  Multiply24,
+  // Conditions.
+  Less,
+  LessEqual,
+  Equal,
+  Different,
+  Both,
+  Any,
+  // Statements.
+  Declare,
+  Assign,
+  If,
+  For,
+  DoWhile,
+  StoreTo,
+  LoadFrom,
+  Return,
+  Break,
+  Continue,
+  Barrier,
+};
+
+namespace {
+
+constexpr const char* kTypes[] = {"int", "uint", "long", "ulong"};
+constexpr const char* kQueries[] = {"get_global_id",     "get_local_id",           "get_group_id",
+                                    "get_global_size",   "get_local_size",         "get_num_groups",
+                                    "get_global_offset", "get_enqueued_local_size"};
+constexpr const char* kNarrow[] = {"char", "uchar", "short", "ushort"};
+/// Elements of accesses, and their sizes.
+constexpr std::pair<const char*, unsigned> kElements[] = {
+    {"uchar", 1}, {"ushort", 2}, {"int", 4}, {"long", 8}, {"int4", 16}};
+
+bool is_signed(Type type) {
+  return type == Type::Int || type == Type::Long;
+}
+unsigned bits_of(Type type) {
+  return type == Type::Int || type == Type::UInt ? 32 : 64;
+}
+
+__extension__ using Wide = __int128;
+
+/// The number of this type that is equal modulo 2^bits.
+Wide wrapped(Wide value, Type type) {
+  switch (type) {
+    case Type::Int:
+      return static_cast<std::int32_t>(value);
+    case Type::UInt:
+      return static_cast<std::uint32_t>(value);
+    case Type::Long:
+      return static_cast<std::int64_t>(value);
+    case Type::ULong:
+      return static_cast<std::uint64_t>(value);
+  }
+  return value;
+}
+
+/// The result of signed or unsigned arithmetic: signed numbers must not overflow.
+Wide result(Wide value, Type type) {
+  const Wide same = wrapped(value, type);
+  if (is_signed(type) && same != value) throw Undefined();
+  return same;
+}
+
+}  // namespace
+
+struct Node {
+  Op op;
+  Type type = Type::Int;
+  std::int64_t value = 0;  ///< a number, an index of a table, or a comparison's sense
+  unsigned index = 0;      ///< of a variable or buffer
+  std::vector<NodePtr> operands;
+  std::vector<NodePtr> body;
+  std::vector<NodePtr> other;
+};
+
+namespace {
+
+class Runner {
+ public:
+  Runner(const Item& item, const Scalars& scalars, Store& store, unsigned variables)
+      : item_(item), scalars_(scalars), store_(store), variables_(variables) {}
+
+  /// What follows a statement.
+  enum class Flow : std::uint8_t { Next, Break, Continue, Return };
+
+  Flow run(const std::vector<NodePtr>& statements) {
+    for (const NodePtr& each : statements)
+      if (const Flow flow = run(*each); flow != Flow::Next) return flow;
+    return Flow::Next;
+  }
+
+ private:
+  void step() {
+    if (++steps_ > 20'000) throw Undefined();
+  }
+
+  Flow run(const Node& node) {
+    step();
+    switch (node.op) {
+      case Op::Declare:
+      case Op::Assign:
+        variables_[node.index] = value(*node.operands[0]);
+        return Flow::Next;
+      case Op::If:
+        return run(truth(*node.operands[0]) ? node.body : node.other);
+      case Op::For:
+        for (variables_[node.index] = value(*node.operands[0]); truth(*node.operands[1]);
+             variables_[node.index] = value(*node.operands[2])) {
+          step();
+          const Flow flow = run(node.body);
+          if (flow == Flow::Break) break;
+          if (flow == Flow::Return) return flow;
+        }
+        return Flow::Next;
+      case Op::DoWhile:
+        variables_[node.index] = value(*node.operands[0]);
+        do {
+          step();
+          const Flow flow = run(node.body);
+          if (flow == Flow::Break) break;
+          if (flow == Flow::Return) return flow;
+          // Here, `continue` would skip the step.
+          if (flow == Flow::Continue) continue;
+          variables_[node.index] = value(*node.operands[2]);
+        } while (truth(*node.operands[1]));
+        return Flow::Next;
+      case Op::StoreTo: {
+        const unsigned size = kElements[node.value].second;
+        value(*node.operands[1]);
+        store_.write(node.index, position(*node.operands[0], size), size);
+        return Flow::Next;
+      }
+      case Op::LoadFrom: {
+        const unsigned size = kElements[node.value].second;
+        store_.read(node.index, position(*node.operands[0], size), size);
+        return Flow::Next;
+      }
+      case Op::Return:
+        return Flow::Return;
+      case Op::Break:
+        return Flow::Break;
+      case Op::Continue:
+        return Flow::Continue;
+      default:
+        return Flow::Next;
+    }
+  }
+
+  std::int64_t position(const Node& index, unsigned size) {
+    const Wide offset = value(index) * static_cast<int>(size);
+    if (offset < 0 || offset > Wide{1} << 40U) throw Undefined();
+    return static_cast<std::int64_t>(offset);
+  }
+
+  bool truth(const Node& node) {
+    switch (node.op) {
+      case Op::Less:
+        return value(*node.operands[0]) < value(*node.operands[1]);
+      case Op::LessEqual:
+        return value(*node.operands[0]) <= value(*node.operands[1]);
+      case Op::Equal:
+        return value(*node.operands[0]) == value(*node.operands[1]);
+      case Op::Different:
+        return value(*node.operands[0]) != value(*node.operands[1]);
+      case Op::Both:
+        return truth(*node.operands[0]) && truth(*node.operands[1]);
+      default:
+        return truth(*node.operands[0]) || truth(*node.operands[1]);
+    }
+  }
+
+  Wide query(const Node& node) const {
+    const unsigned d = node.index;
+    switch (node.value) {
+      case 0:
+        return item_.global[d];
+      case 1:
+        return item_.local[d];
+      case 2:
+        return item_.group[d];
+      case 3:
+        return item_.global_size[d];
+      case 4:
+        return item_.local_size[d];
+      case 5:
+        return item_.groups[d];
+      case 6:
+        return item_.offset[d];
+      default:
+        return item_.enqueued_size[d];
+    }
+  }
+
+  Wide value(const Node& node) {
+    const auto operand = [&](unsigned i) { return value(*node.operands[i]); };
+    switch (node.op) {
+      case Op::Number:
+        return node.value;
+      case Op::Scalar: {
+        const Wide values[] = {scalars_.a, scalars_.b, scalars_.c, scalars_.d};
+        return wrapped(values[node.index], node.type);
+      }
+      case Op::Query:
+        return wrapped(query(node), node.type);
+      case Op::Variable:
+        return variables_[node.index];
+      case Op::Cast:
+        return wrapped(operand(0), node.type);
+      case Op::Narrow: {
+        const Wide whole = operand(0);
+        const Wide narrow = node.value == 0   ? Wide{static_cast<std::int8_t>(whole)}
+                            : node.value == 1 ? Wide{static_cast<std::uint8_t>(whole)}
+                            : node.value == 2 ? Wide{static_cast<std::int16_t>(whole)}
+                                              : Wide{static_cast<std::uint16_t>(whole)};
+        return wrapped(narrow, node.type);
+      }
+      case Op::Add:
+        return result(operand(0) + operand(1), node.type);
+      case Op::Subtract:
+        return result(operand(0) - operand(1), node.type);
+      case Op::Multiply: {
+        // Unsigned numbers of 64 bits do not fit their product into 128 bits with a sign.
+        const Wide a = operand(0);
+        const Wide b = operand(1);
+        Wide product;
+        if (__builtin_mul_overflow(a, b, &product)) throw Undefined();
+        return result(product, node.type);
+      }
+      case Op::Divide:
+      case Op::Remainder: {
+        const Wide a = operand(0);
+        const Wide b = operand(1);
+        if (b == 0) throw Undefined();
+        return result(node.op == Op::Divide ? a / b : a % b, node.type);
+      }
+      case Op::ShiftLeft:
+        return wrapped(operand(0) * (Wide{1} << node.value), node.type);
+      case Op::ShiftRight:
+        return operand(0) >> node.value;
+      case Op::And:
+        return wrapped(operand(0) & operand(1), node.type);
+      case Op::Least:
+        return std::min(operand(0), operand(1));
+      case Op::Greatest:
+        return std::max(operand(0), operand(1));
+      case Op::Clamp: {
+        const Wide low = operand(1);
+        const Wide high = operand(2);
+        if (low > high) throw Undefined();
+        return std::clamp(operand(0), low, high);
+      }
+      case Op::Choice:
+        return truth(*node.operands[0]) ? operand(1) : operand(2);
+      case Op::Load: {
+        const std::uint64_t read = store_.read(1, position(*node.operands[0], 1), 1);
+        return wrapped(read, node.type);
+      }
+      case Op::Multiply24: {
+        const Wide a = operand(0);
+        const Wide b = operand(1);
+        const Wide most = is_signed(node.type) ? Wide{1} << 23U : Wide{1} << 24U;
+        if (a >= most || b >= most || a < (is_signed(node.type) ? -most : 0) ||
+            b < (is_signed(node.type) ? -most : 0))
+          throw Undefined();
+        return wrapped(a * b, node.type);
+      }
+      default:
+        return 0;
+    }
+  }
+
+  const Item& item_;
+  const Scalars& scalars_;
+  Store& store_;
+  std::vector<Wide> variables_;
+  unsigned steps_ = 0;
+};
+
+// Source.
+
+std::string text(const Node& node);
+
+std::string in(Type type, const std::string& inner) {
+  return "((" + std::string(kTypes[static_cast<unsigned>(type)]) + ")(" + inner + "))";
+}
+
+std::string text(const Node& node) {
+  const auto operand = [&](unsigned i) { return text(*node.operands[i]); };
+  const auto sign = [&](const char* sign) { return '(' + operand(0) + ' ' + sign + ' ' + operand(1) + ')'; };
+  const auto call = [&](const char* name) {
+    std::string list;
+    for (const NodePtr& each : node.operands) list += (list.empty() ? "" : ", ") + text(*each);
+    return name + ('(' + list + ')');
+  };
+  switch (node.op) {
+    case Op::Number:
+      if (node.value == std::numeric_limits<std::int64_t>::min()) return "((long)0x8000000000000000UL)";
+      return in(node.type, std::to_string(node.value) + (bits_of(node.type) == 64 ? "L" : ""));
+    case Op::Scalar:
+      return in(node.type, std::string(1, static_cast<char>('a' + node.index)));
+    case Op::Query:
+      return in(node.type, std::string(kQueries[node.value]) + '(' + std::to_string(node.index) + ')');
+    case Op::Variable:
+      return "v" + std::to_string(node.index);
+    case Op::Cast:
+      return in(node.type, operand(0));
+    case Op::Narrow:
+      return in(node.type, "(" + std::string(kNarrow[node.value]) + ")" + operand(0));
+    case Op::Add:
+      return sign("+");
+    case Op::Subtract:
+      return sign("-");
+    case Op::Multiply:
+      return sign("*");
+    case Op::Divide:
+      return sign("/");
+    case Op::Remainder:
+      return sign("%");
+    case Op::ShiftLeft:
+      return '(' + operand(0) + " << " + std::to_string(node.value) + ')';
+    case Op::ShiftRight:
+      return '(' + operand(0) + " >> " + std::to_string(node.value) + ')';
+    case Op::And:
+      return sign("&");
+    case Op::Least:
+      return call("min");
+    case Op::Greatest:
+      return call("max");
+    case Op::Clamp:
+      return call("clamp");
+    case Op::Multiply24:
+      return call("mul24");
+    case Op::Choice:
+      return '(' + operand(0) + " ? " + operand(1) + " : " + operand(2) + ')';
+    case Op::Load:
+      return in(node.type, "b1[" + operand(0) + "]");
+    case Op::Less:
+      return sign("<");
+    case Op::LessEqual:
+      return sign("<=");
+    case Op::Equal:
+      return sign("==");
+    case Op::Different:
+      return sign("!=");
+    case Op::Both:
+      return sign("&&");
+    case Op::Any:
+      return sign("||");
+    default:
+      return {};
+  }
+}
+
+std::string block(const std::vector<NodePtr>& statements, const std::string& indent);
+
+std::string statement(const Node& node, const std::string& indent) {
+  const auto variable = "v" + std::to_string(node.index);
+  const auto operand = [&](unsigned i) { return text(*node.operands[i]); };
+  const auto element = [&] {
+    return "((__global " + std::string(kElements[node.value].first) + "*)b" + std::to_string(node.index) +
+           ")[" + operand(0) + "]";
+  };
+  switch (node.op) {
+    case Op::Declare:
+      return indent + kTypes[static_cast<unsigned>(node.type)] + ' ' + variable + " = " + operand(0) + ";\n";
+    case Op::Assign:
+      return indent + variable + " = " + operand(0) + ";\n";
+    case Op::If:
+      return indent + "if (" + operand(0) + ") {\n" + block(node.body, indent + "  ") + indent + "}" +
+             (node.other.empty() ? "\n" : " else {\n" + block(node.other, indent + "  ") + indent + "}\n");
+    case Op::For:
+      return indent + "for (" + kTypes[static_cast<unsigned>(node.type)] + ' ' + variable + " = " +
+             operand(0) + "; " + operand(1) + "; " + variable + " = " + operand(2) + ") {\n" +
+             block(node.body, indent + "  ") + indent + "}\n";
+    case Op::DoWhile:
+      return indent + "{\n" + indent + kTypes[static_cast<unsigned>(node.type)] + ' ' + variable + " = " +
+             operand(0) + ";\n" + indent + "do {\n" + block(node.body, indent + "  ") + indent + "  " +
+             variable + " = " + operand(2) + ";\n" + indent + "} while (" + operand(1) + ");\n" + indent +
+             "}\n";
+    case Op::StoreTo:
+      return indent + element() + " = " +
+             (std::string(kElements[node.value].first) == "int4" ? "(int4)" : "") + "(acc + (int)" +
+             operand(1) + ");\n";
+    case Op::LoadFrom:
+      return indent + "acc += (uint)" + element() +
+             (std::string(kElements[node.value].first) == "int4" ? ".y" : "") + ";\n";
+    case Op::Return:
+      return indent + "return;\n";
+    case Op::Break:
+      return indent + "break;\n";
+    case Op::Continue:
+      return indent + "continue;\n";
+    case Op::Barrier:
+      return indent + "barrier(CLK_GLOBAL_MEM_FENCE);\n";
+    default:
+      return {};
+  }
+}
+
+std::string block(const std::vector<NodePtr>& statements, const std::string& indent) {
+  std::string result;
+  for (const NodePtr& each : statements) result += statement(*each, indent);
+  return result;
+}
+
+}  // namespace
+
+class Generator {
+ public:
+  Generator(RandomKernel& kernel, Random& random) : kernel_(kernel), random_(random) {
+    groups_ = random.percent(50);
+    whole_ = random.percent(25);
+    returns_ = random.percent(30);
+  }
+
+  void generate() {
+    const auto count = random_.between(1, 3);
+    for (std::int64_t i = 0; i < count; ++i) kernel_.body_.push_back(declaration());
+    if (returns_) {
+      NodePtr leave = make(Op::If);
+      leave->operands.push_back(condition());
+      leave->body.push_back(make(Op::Return));
+      kernel_.body_.push_back(std::move(leave));
+    }
+    statements(kernel_.body_, random_.between(1, 4), 0);
+    kernel_.body_.push_back(access(true));
+  }
+
+ private:
+  struct Variable {
+    unsigned index;
+    Type type;
+    bool fixed;  ///< of a loop
+  };
+
+  static NodePtr make(Op op, Type type = Type::Int) {
+    auto node = std::make_unique<Node>();
+    node->op = op;
+    node->type = type;
+    return node;
+  }
+  static NodePtr number(std::int64_t value, Type type) {
+    NodePtr node = make(Op::Number, type);
+    node->value = value;
+    return node;
+  }
+  NodePtr binary(Op op, NodePtr a, NodePtr b) {
+    NodePtr node = make(op, a->type);
+    node->operands.push_back(std::move(a));
+    node->operands.push_back(std::move(b));
+    return node;
+  }
+  static NodePtr cast(NodePtr inner, Type type) {
+    if (inner->type == type) return inner;
+    NodePtr node = make(Op::Cast, type);
+    node->operands.push_back(std::move(inner));
+    return node;
+  }
+
+  Type type() { return random_.percent(50) ? Type::Int : static_cast<Type>(random_.below(4)); }
+
+  /// A value that programs compute addresses from.
+  NodePtr leaf(Type type) {
+    const auto kind = random_.below(100);
+    if (kind < 45 || (kind < 60 && variables_.empty())) {
+      NodePtr node = make(Op::Query, type);
+      node->index = static_cast<unsigned>(random_.percent(70) ? 0 : random_.below(3));
+      node->value = 0;
+      if (groups_ && random_.percent(50)) {
+        node->value = random_.of(std::array{1, 1, 4, 7});
+        if (whole_) node->value = random_.of(std::array{1, 2, 2, 4, 5});
+        kernel_.uses_groups_ = true;
+      } else if (whole_ && random_.percent(25)) {
+        node->value = random_.of(std::array{3, 6});
+      }
+      return node;
+    }
+    if (kind < 60) {
+      const Variable& variable = random_.of(variables_);
+      NodePtr node = make(Op::Variable, variable.type);
+      node->index = variable.index;
+      return cast(std::move(node), type);
+    }
+    if (kind < 75) {
+      NodePtr node = make(Op::Scalar, type);
+      node->index = static_cast<unsigned>(random_.below(4));
+      return node;
+    }
+    static constexpr std::int64_t kNumbers[] = {0,  1,  2,  3,   4,   5,   7,  8,  16,
+                                                17, 31, 64, 100, 127, 255, -1, -2, -8};
+    std::int64_t value = random_.of(kNumbers);
+    if (random_.percent(2)) value = std::numeric_limits<std::int32_t>::max() - random_.between(0, 3);
+    if (!is_signed(type) && value < 0) value = -value;
+    return number(value, type);
+  }
+
+  NodePtr expression(Type type, unsigned depth) {
+    if (depth == 0 || random_.percent(25)) return leaf(type);
+    const auto next = [&] { return expression(type, depth - 1); };
+    const auto small = [&] { return number(random_.between(1, 17), type); };
+    switch (random_.below(20)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4:
+        return binary(Op::Add, next(), next());
+      case 5:
+      case 6:
+        return binary(Op::Subtract, next(), next());
+      case 7:
+      case 8:
+      case 9:
+        return binary(Op::Multiply, next(), random_.percent(75) ? small() : leaf(type));
+      case 10:
+        return binary(Op::Divide, next(), small());
+      case 11:
+        return binary(Op::Remainder, next(), random_.percent(80) ? small() : leaf(type));
+      case 12: {
+        NodePtr node = make(random_.percent(50) ? Op::ShiftLeft : Op::ShiftRight, type);
+        node->value = random_.between(0, 5);
+        node->operands.push_back(next());
+        return node;
+      }
+      case 13:
+        return binary(Op::And, next(),
+                      number(random_.of(std::array<std::int64_t, 6>{1, 3, 7, 15, 63, 6}) *
+                                 (is_signed(type) && random_.percent(20) ? -4 : 1),
+                             type));
+      case 14:
+        return binary(random_.percent(50) ? Op::Least : Op::Greatest, next(), next());
+      case 15: {
+        NodePtr node = make(Op::Clamp, type);
+        node->operands.push_back(next());
+        node->operands.push_back(number(random_.between(0, 3), type));
+        node->operands.push_back(number(random_.between(3, 40), type));
+        return node;
+      }
+      case 16: {
+        NodePtr node = make(Op::Choice, type);
+        node->operands.push_back(condition());
+        node->operands.push_back(next());
+        node->operands.push_back(next());
+        return node;
+      }
+      case 17: {
+        if (random_.percent(50)) {
+          NodePtr node = make(Op::Narrow, type);
+          node->value = static_cast<std::int64_t>(random_.below(4));
+          node->operands.push_back(next());
+          return node;
+        }
+        if (random_.percent(30) && bits_of(type) == 32) return binary(Op::Multiply24, next(), small());
+        return cast(expression(this->type(), depth - 1), type);
+      }
+      case 18: {
+        if (random_.percent(60)) return cast(expression(this->type(), depth - 1), type);
+        NodePtr node = make(Op::Load, type);
+        node->operands.push_back(binary(Op::Remainder, cast(next(), Type::UInt), number(64, Type::UInt)));
+        return node;
+      }
+      default:
+        return cast(expression(this->type(), depth - 1), type);
+    }
+  }
+
+  NodePtr condition(unsigned depth = 1) {
+    if (depth > 0 && random_.percent(15)) {
+      NodePtr node = make(random_.percent(70) ? Op::Both : Op::Any);
+      node->operands.push_back(condition(depth - 1));
+      node->operands.push_back(condition(depth - 1));
+      return node;
+    }
+    const Type type = this->type();
+    const Op op = random_.of(std::array{Op::Less, Op::Less, Op::LessEqual, Op::Equal, Op::Different});
+    NodePtr a = expression(type, 1);
+    NodePtr b = random_.percent(60) ? number(random_.between(0, 60), type) : leaf(type);
+    if (random_.percent(30)) std::swap(a, b);
+    return binary(op, std::move(a), std::move(b));
+  }
+
+  NodePtr declaration() {
+    const Type type = this->type();
+    NodePtr node = make(Op::Declare, type);
+    node->operands.push_back(expression(type, 2));
+    node->index = kernel_.variables_++;
+    variables_.push_back({node->index, type, false});
+    return node;
+  }
+
+  /// An access to an element that lies in the buffer, mostly.
+  NodePtr access(bool writes) {
+    const auto element = static_cast<std::int64_t>(random_.below(std::size(kElements)));
+    NodePtr node = make(writes ? Op::StoreTo : Op::LoadFrom);
+    node->value = element;
+    node->index =
+        writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    const Type type = this->type();
+    NodePtr index = random_.percent(50) ? linear(type) : expression(type, 3);
+    const auto most = static_cast<std::int64_t>(2048 / kElements[element].second);
+    const auto shape = random_.below(10);
+    NodePtr guard;
+    if (shape < 2) {
+      index = binary(Op::Remainder, cast(std::move(index), Type::UInt), number(most, Type::UInt));
+    } else if (shape < 5) {
+      // if (0 <= index && index < most)
+      NodePtr declared = make(Op::Declare, type);
+      declared->operands.push_back(std::move(index));
+      declared->index = kernel_.variables_++;
+      const auto variable = [&] {
+        NodePtr use = make(Op::Variable, type);
+        use->index = declared->index;
+        return use;
+      };
+      guard = make(Op::If);
+      guard->operands.push_back(make(Op::Both));
+      guard->operands[0]->operands.push_back(binary(Op::LessEqual, number(0, type), variable()));
+      guard->operands[0]->operands.push_back(binary(Op::Less, variable(), number(most, type)));
+      node->operands.push_back(variable());
+      if (writes) node->operands.push_back(leaf(Type::Int));
+      guard->body.push_back(std::move(node));
+      // A block with both: the condition that always holds keeps it one statement.
+      NodePtr both = make(Op::If);
+      both->operands.push_back(binary(Op::Equal, number(0, Type::Int), number(0, Type::Int)));
+      both->body.push_back(std::move(declared));
+      both->body.push_back(std::move(guard));
+      return both;
+    }
+    node->operands.push_back(std::move(index));
+    if (writes) node->operands.push_back(leaf(Type::Int));
+    return node;
+  }
+
+  /// id × number + number, and the like.
+  NodePtr linear(Type type) {
+    const auto id = [&](unsigned dimension) {
+      NodePtr node = make(Op::Query, type);
+      node->index = dimension;
+      return node;
+    };
+    NodePtr sum = id(static_cast<unsigned>(random_.below(2)));
+    if (random_.percent(30)) sum = binary(Op::Multiply, std::move(sum), number(random_.between(1, 5), type));
+    if (random_.percent(40))
+      sum = binary(
+          Op::Add, std::move(sum),
+          binary(Op::Multiply, id(1 - sum->index % 2),
+                 random_.percent(50) ? number(random_.of(std::array{4, 8, 16, 32}), type) : leaf(type)));
+    if (random_.percent(30) && !variables_.empty()) {
+      const Variable& variable = random_.of(variables_);
+      NodePtr use = make(Op::Variable, variable.type);
+      use->index = variable.index;
+      sum = binary(Op::Add, std::move(sum), cast(std::move(use), type));
+    }
+    if (random_.percent(50)) sum = binary(Op::Add, std::move(sum), number(random_.between(0, 20), type));
+    if (random_.percent(10))
+      sum = binary(Op::Subtract, number(random_.between(20, 200), type), std::move(sum));
+    return sum;
+  }
+
+  /// j = 0; for (i = first; i != bound; i += step) { if (limit <= j) break; … ++j; }, which may pass the
+  /// bound, or the end of its type. The access depends on i or j.
+  NodePtr passing_loop() {
+    const bool wide = random_.percent(30);
+    const Type type = wide ? Type::UInt : this->type();
+    NodePtr node = make(Op::For, type);
+    node->index = kernel_.variables_++;
+    NodePtr count = make(Op::Declare, Type::Int);
+    count->index = kernel_.variables_++;
+    count->operands.push_back(number(0, Type::Int));
+    const auto variable = [](const Node& declared) {
+      NodePtr use = make(Op::Variable, declared.type);
+      use->index = declared.index;
+      return use;
+    };
+    NodePtr bound = wide ? number(3'000'000'000 + random_.between(0, 1'290'000'000), type)
+                         : number(random_.between(0, 12), type);
+    const auto kind = wide ? 1 : random_.below(4);
+    node->operands.push_back(random_.percent(70) ? number(random_.between(0, 12), type) : leaf(type));
+    node->operands.push_back(
+        kind == 0 ? binary(Op::Less, std::move(bound), variable(*node))
+                  : binary(kind == 1 ? Op::Less : Op::Different, variable(*node), std::move(bound)));
+    node->operands.push_back(
+        binary(Op::Add, variable(*node),
+               number(wide ? random_.between(1'000'000'000, 4'000'000'000) : random_.between(1, 3), type)));
+    NodePtr leave = make(Op::If);
+    leave->operands.push_back(
+        binary(Op::LessEqual, number(random_.between(3, 30), Type::Int), variable(*count)));
+    leave->body.push_back(make(Op::Break));
+    node->body.push_back(std::move(leave));
+    NodePtr store = make(Op::StoreTo);
+    store->value = static_cast<std::int64_t>(random_.below(3));
+    const Node& used = wide || random_.percent(50) ? *count : *node;
+    NodePtr id = make(Op::Query, used.type);
+    id->index = static_cast<unsigned>(random_.below(2));
+    store->operands.push_back(
+        binary(Op::Add, variable(used),
+               binary(Op::Multiply, std::move(id), number(random_.between(1, 16), used.type))));
+    store->operands.push_back(leaf(Type::Int));
+    node->body.push_back(std::move(store));
+    NodePtr next = make(Op::Assign, Type::Int);
+    next->index = count->index;
+    next->operands.push_back(binary(Op::Add, variable(*count), number(1, Type::Int)));
+    node->body.push_back(std::move(next));
+    // A condition that always holds keeps both one statement.
+    NodePtr both = make(Op::If);
+    both->operands.push_back(binary(Op::Equal, number(0, Type::Int), number(0, Type::Int)));
+    both->body.push_back(std::move(count));
+    both->body.push_back(std::move(node));
+    return both;
+  }
+
+  NodePtr loop(unsigned depth) {
+    if (random_.percent(15)) return passing_loop();
+    const Type type = this->type();
+    NodePtr node = make(random_.percent(75) ? Op::For : Op::DoWhile, type);
+    node->index = kernel_.variables_++;
+    const bool down = random_.percent(25);
+    NodePtr first = random_.percent(60) ? number(random_.between(0, 4), type) : expression(type, 1);
+    NodePtr bound = random_.percent(50) ? number(random_.between(1, 20), type) : leaf(type);
+    if (down) std::swap(first, bound);
+    const auto use = [&] {
+      NodePtr variable = make(Op::Variable, type);
+      variable->index = node->index;
+      return variable;
+    };
+    const Op compare = random_.of(std::array{Op::Less, Op::Less, Op::Less, Op::LessEqual, Op::Different});
+    NodePtr step = random_.percent(60) || compare == Op::Different ? number(1, type)
+                   : random_.percent(70)                           ? number(random_.between(1, 5), type)
+                                                                   : leaf(type);
+    if (type == Type::UInt && random_.percent(30)) {
+      // Passes the end of its type.
+      bound = number(4'000'000'000 + random_.between(0, 290'000'000), type);
+      step = number(random_.between(1'000'000'000, 4'000'000'000), type);
+    }
+    node->operands.push_back(std::move(first));
+    node->operands.push_back(down && compare != Op::Different ? binary(compare, std::move(bound), use())
+                                                              : binary(compare, use(), std::move(bound)));
+    node->operands.push_back(binary(down ? Op::Subtract : Op::Add, use(), std::move(step)));
+    const std::size_t outer = variables_.size();
+    variables_.push_back({node->index, type, true});
+    ++loops_;
+    statements(node->body, random_.between(1, 2), depth + 1);
+    --loops_;
+    node->body.push_back(access(random_.percent(40)));
+    variables_.resize(outer);
+    return node;
+  }
+
+  void statements(std::vector<NodePtr>& to, std::int64_t count, unsigned depth) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      switch (random_.below(depth < 2 ? 9 : 5)) {
+        case 0: {
+          std::vector<Variable> open;
+          std::copy_if(variables_.begin(), variables_.end(), std::back_inserter(open),
+                       [](const Variable& each) { return !each.fixed; });
+          if (open.empty()) break;
+          const Variable variable = random_.of(open);
+          NodePtr node = make(Op::Assign, variable.type);
+          node->index = variable.index;
+          if (depth > 0 && random_.percent(70)) {
+            // In a loop, it grows with each iteration.
+            NodePtr use = make(Op::Variable, variable.type);
+            use->index = variable.index;
+            node->operands.push_back(binary(random_.percent(80) ? Op::Add : Op::Subtract, std::move(use),
+                                            number(random_.between(1, 9), variable.type)));
+          } else {
+            node->operands.push_back(expression(variable.type, 2));
+          }
+          to.push_back(std::move(node));
+          break;
+        }
+        case 1:
+        case 2:
+          to.push_back(access(false));
+          break;
+        case 3:
+          to.push_back(access(true));
+          break;
+        case 4:
+          if (depth == 0 && !returns_ && random_.percent(40)) {
+            to.push_back(make(Op::Barrier));
+            kernel_.uses_groups_ = true;
+          }
+          break;
+        case 5:
+        case 6: {
+          NodePtr node = make(Op::If);
+          node->operands.push_back(condition());
+          statements(node->body, random_.between(1, 2), depth + 1);
+          if (loops_ > 0 && random_.percent(50))
+            node->body.push_back(make(random_.percent(75) ? Op::Break : Op::Continue));
+          if (random_.percent(30)) statements(node->other, 1, depth + 1);
+          to.push_back(std::move(node));
+          break;
+        }
+        default:
+          to.push_back(loop(depth));
+      }
+    }
+  }
+
+  RandomKernel& kernel_;
+  Random& random_;
+  bool groups_ = false;
+  bool whole_ = false;
+  bool returns_ = false;
+  unsigned loops_ = 0;  ///< around what is generated
+  std::vector<Variable> variables_;
+};
+
+RandomKernel::RandomKernel(std::string name, Random& random) : name_(std::move(name)) {
+  Generator(*this, random).generate();
+}
+RandomKernel::~RandomKernel() = default;
+RandomKernel::RandomKernel(RandomKernel&&) noexcept = default;
+
+std::string RandomKernel::source() const {
+  return "__kernel void " + name_ +
+         "(__global uchar* b0, __global const uchar* b1, __global uchar* b2, int a, int b, uint c, long d) "
+         "{\n"
+         "  uint acc = 0;\n" +
+         block(body_, "  ") + "}\n";
+}
+
+void RandomKernel::run(const Item& item, const Scalars& scalars, Store& store) const {
+  Runner(item, scalars, store, variables_).run(body_);
+}
+
+}  // namespace clique::test::division

@@ -1,0 +1,240 @@
+#include "icd/core/division/divide.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "icd/core/division/launch_gate.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+using protocol::Comparison;
+using protocol::Footprint;
+using Op = protocol::FootprintOp;
+
+/// A footprint that is written by hand.
+class DescribedKernel {
+ public:
+  std::uint32_t number(Op op, std::uint32_t a = 0, std::uint32_t b = 0, std::int64_t value = 0,
+                       std::uint8_t bits = 64) {
+    footprint.numbers.push_back({op, bits, a, b, value});
+    return static_cast<std::uint32_t>(footprint.numbers.size() - 1);
+  }
+  std::uint32_t constant(std::int64_t value, std::uint8_t bits = 64) {
+    return number(Op::Constant, 0, 0, value, bits);
+  }
+  std::uint32_t times(std::uint32_t a, std::int64_t by) { return number(Op::Multiply, a, constant(by)); }
+  std::uint32_t plus(std::uint32_t a, std::int64_t by) { return number(Op::Add, a, constant(by)); }
+  void reads(std::uint32_t argument, std::uint32_t offset, std::vector<std::uint32_t> conditions = {}) {
+    footprint.accesses.push_back({argument, false, 4, offset, std::move(conditions), 7});
+  }
+  void writes(std::uint32_t argument, std::uint32_t offset, std::vector<std::uint32_t> conditions = {}) {
+    footprint.accesses.push_back({argument, true, 4, offset, std::move(conditions), 8});
+  }
+  std::uint32_t condition(Comparison comparison, std::uint32_t a, std::uint32_t b) {
+    footprint.conditions.push_back({comparison, a, b});
+    return static_cast<std::uint32_t>(footprint.conditions.size() - 1);
+  }
+
+  /// Two buffers, argument 0 and 1, of 4 bytes for each of 100 work-items.
+  Division divide(std::size_t members = 2, bool one_object = false) {
+    const int objects[2] = {};
+    const std::vector<UsedBuffer> buffers{{0, &objects[0], 0, 400, false},
+                                          {1, one_object ? &objects[0] : &objects[1], 0, 400, false}};
+    EXPECT_EQ(flaw_of(footprint, 2), "");
+    const std::vector<std::span<const std::byte>> scalars(2);
+    return icd::divide({footprint, scalars, buffers, space, true}, members);
+  }
+
+  Footprint footprint;
+  LaunchSpace space{1, {}, {100, 1, 1}, {10, 1, 1}};
+};
+
+std::vector<RangeSet::Range> division_ranges(const RangeSet& set) {
+  return {set.ranges().begin(), set.ranges().end()};
+}
+
+using DivisionRanges = std::vector<RangeSet::Range>;
+
+TEST(Divide, GivenOneElementPerItemThenEachPartHasItsOwn) {
+  DescribedKernel kernel;
+  const auto own = kernel.times(kernel.number(Op::GlobalId), 4);
+  kernel.reads(0, own);
+  kernel.writes(1, own);
+  const Division division = kernel.divide(3);
+  ASSERT_EQ(division.parts.size(), 3U) << division.reason;
+  EXPECT_EQ(division_ranges(division.parts[0].writes[1]), (DivisionRanges{{0, 120}}));
+  EXPECT_EQ(division_ranges(division.parts[1].reads[0]), (DivisionRanges{{120, 240}}));
+  EXPECT_EQ(division_ranges(division.parts[2].writes[1]), (DivisionRanges{{240, 400}}));
+  EXPECT_TRUE(division.parts[2].writes[0].empty());
+}
+
+TEST(Divide, GivenWritesThenTheirOldContentIsRead) {
+  DescribedKernel kernel;
+  kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U);
+  EXPECT_EQ(division.parts[0].reads[1], division.parts[0].writes[1]);
+}
+
+TEST(Divide, GivenNeighboursAreReadThenHalosOverlap) {
+  DescribedKernel kernel;
+  const auto own = kernel.number(Op::GlobalId);
+  kernel.reads(0, kernel.times(kernel.plus(own, 1), 4));
+  kernel.writes(1, kernel.times(own, 4));
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U);
+  EXPECT_EQ(division_ranges(division.parts[0].reads[0]), (DivisionRanges{{4, 204}}));
+}
+
+TEST(Divide, GivenOneBufferTwiceThenReadsOfNeighboursPreventIt) {
+  DescribedKernel kernel;
+  const auto own = kernel.number(Op::GlobalId);
+  kernel.reads(0, kernel.times(kernel.plus(own, 1), 4));
+  kernel.writes(1, kernel.times(own, 4));
+  const Division division = kernel.divide(2, /*one_object=*/true);
+  EXPECT_TRUE(division.parts.empty());
+  EXPECT_EQ(division.reason, "along dimension 0, parts may read what others write of argument 1 (line 8)");
+}
+
+TEST(Divide, GivenWriteToUnknownPlaceThenItIsWhole) {
+  DescribedKernel kernel;
+  kernel.writes(1, kernel.number(Op::Unknown));
+  const Division division = kernel.divide();
+  EXPECT_TRUE(division.parts.empty());
+  EXPECT_EQ(division.reason,
+            "along dimension 0, several parts may write the same bytes of argument 1 (line 8)");
+}
+
+TEST(Divide, GivenReadFromUnknownPlaceThenAllIsRead) {
+  DescribedKernel kernel;
+  kernel.reads(0, kernel.number(Op::Unknown));
+  kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U);
+  EXPECT_EQ(division_ranges(division.parts[1].reads[0]), (DivisionRanges{{0, 400}}));
+}
+
+TEST(Divide, GivenObstacleOrWholeDimensionThenItSaysWhere) {
+  DescribedKernel kernel;
+  kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+  kernel.footprint.whole_dimensions = 1;
+  kernel.footprint.whole_line = 3;
+  EXPECT_EQ(kernel.divide().reason,
+            "along dimension 0, the kernel asks for ids or sizes of the whole range (line 3)");
+  kernel.footprint.obstacle = "printf";
+  kernel.footprint.line = 4;
+  EXPECT_EQ(kernel.divide().reason, "printf (line 4)");
+}
+
+TEST(Divide, GivenConditionThenOnlyItemsThatMeetItCount) {
+  DescribedKernel kernel;
+  const auto own = kernel.number(Op::GlobalId);
+  const auto few = kernel.condition(Comparison::LessUnsigned, own, kernel.constant(60));
+  kernel.writes(1, kernel.times(own, 4), {few});
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U);
+  EXPECT_EQ(division_ranges(division.parts[1].writes[1]), (DivisionRanges{{200, 240}}));
+}
+
+TEST(Divide, GivenLoopThenItsIterationsCount) {
+  DescribedKernel kernel;
+  const auto own = kernel.number(Op::GlobalId);
+  const auto start = kernel.constant(0, 32);
+  const auto step = kernel.constant(1, 32);
+  const auto bound = kernel.constant(3, 32);
+  kernel.footprint.loops.push_back({true, start, step, bound, Comparison::LessSigned, false, false, true});
+  const auto counter = kernel.number(Op::Counter, 0, 0, 0, 32);
+  const auto index = kernel.number(Op::SignExtend, counter);
+  const auto inside = kernel.condition(Comparison::LessSigned, counter, bound);
+  // 4 × (3 × id + counter), of the first 33 work-items.
+  const auto few = kernel.condition(Comparison::LessUnsigned, own, kernel.constant(33));
+  const auto element = kernel.number(Op::Add, kernel.times(own, 3), index);
+  kernel.writes(1, kernel.times(element, 4), {inside, few});
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U) << division.reason;
+  EXPECT_EQ(division_ranges(division.parts[0].writes[1]), (DivisionRanges{{0, 396}}));
+  EXPECT_TRUE(division.parts[1].writes[1].empty());
+}
+
+TEST(Divide, GivenIdOf32BitsThatOverflowsThenItIsNotKnown) {
+  DescribedKernel kernel;
+  kernel.space.offset[0] = (std::uint64_t{1} << 31U) - 30;
+  const auto id = kernel.number(Op::Truncate, kernel.number(Op::GlobalId), 0, 0, 32);
+  const auto index = kernel.number(Op::SignExtend, id);
+  kernel.writes(1, kernel.number(Op::And, kernel.times(index, 4), kernel.constant(511)));
+  EXPECT_TRUE(kernel.divide().parts.empty());
+}
+
+TEST(Footprint, GivenNumberThatRefersToLaterOneThenItIsRefused) {
+  DescribedKernel kernel;
+  kernel.number(Op::Add, 0, 1);
+  kernel.constant(1);
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+}
+
+TEST(Footprint, GivenValuesOutOfRangeThenTheyAreRefused) {
+  DescribedKernel kernel;
+  kernel.constant(1);
+  kernel.footprint.accesses.push_back({2, true, 4, 0, {}, 0});
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses = {{0, true, 4, 9, {}, 0}};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses = {{0, true, 4, 0, {0}, 0}};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses.clear();
+  kernel.number(Op::GlobalId, 3);
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.numbers.back() = {Op::Constant, 65, 0, 0, 0};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.numbers.back() = {Op::Counter, 32, 0, 0, 0};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+}
+
+TEST(Footprint, GivenTooManyAccessesThenItIsRefused) {
+  DescribedKernel kernel;
+  kernel.footprint.accesses.resize(protocol::kMostFootprintAccesses + 1,
+                                   {0, false, 4, kernel.constant(0), {}, 0});
+  EXPECT_EQ(flaw_of(kernel.footprint, 2), "it is too large");
+  kernel.footprint.accesses.resize(protocol::kMostFootprintAccesses);
+  EXPECT_EQ(flaw_of(kernel.footprint, 2), "");
+}
+
+constexpr LaunchGate::Size kSize{{1024, 1, 1}, {64, 1, 1}};
+constexpr auto kNoBytes = [] { return std::uint64_t{0}; };
+
+TEST(LaunchGate, GivenNoMeasurementThenLaunchesAreWhole) {
+  LaunchGate gate;
+  EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+}
+
+TEST(LaunchGate, GivenLongLaunchThenTheNextOneIsDivided) {
+  LaunchGate gate;
+  gate.measured(kSize, false, 10'000'000);
+  EXPECT_TRUE(gate.divides(kSize, 4, kNoBytes));
+  EXPECT_FALSE(gate.divides({{2048, 1, 1}, {64, 1, 1}}, 4, kNoBytes));
+}
+
+TEST(LaunchGate, GivenShortLaunchOrMuchToMoveThenItStaysWhole) {
+  LaunchGate gate;
+  gate.measured(kSize, false, 200'000);
+  EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+  gate.measured(kSize, false, 10'000'000);
+  gate.measured(kSize, false, 10'000'000);
+  EXPECT_FALSE(gate.divides(kSize, 4, [] { return std::uint64_t{100'000'000}; }));
+}
+
+TEST(LaunchGate, GivenDividedLaunchesThatAreSlowThenLaterOnesAreWhole) {
+  LaunchGate gate;
+  gate.measured(kSize, false, 10'000'000);
+  gate.measured(kSize, true, 90'000'000);
+  EXPECT_TRUE(gate.divides(kSize, 4, kNoBytes)) << "the first one compiles the kernel";
+  gate.measured(kSize, true, 9'000'000);
+  EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+}
+
+}  // namespace
+
+}  // namespace clique::icd
