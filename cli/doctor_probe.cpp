@@ -234,9 +234,8 @@ void examine_device(const OpenClFunctions& cl, const ProbedDevice& device) {
     const ProbeStep step("transferring data to " + device.label);
     transfer(cl, opened, device);
   } catch (const std::exception& error) {
-    probe_output().find(
-        Verdict::Bad, device.label, std::string(what) + ": " + printable(error.what()),
-        "the log of cliqued on that node may say why");
+    probe_output().find(Verdict::Bad, device.label, std::string(what) + ": " + printable(error.what()),
+                        "the log of cliqued on that node may say why");
   }
 }
 

@@ -32,8 +32,8 @@ inline constexpr std::size_t kLargeTransfer = 2 * kMiB;
 /// holds; and over an encrypted one, because the commands' cipher is much slower than that of streams.
 inline constexpr std::size_t kLargeBesideCommands = 256 * kKiB;
 
-/// Largest record of a stream that carries batches: a batch with its payloads. The sender begins another batch
-/// long before.
+/// Largest record of a stream that carries batches: a batch with its payloads. The sender begins another
+/// batch long before.
 inline constexpr std::size_t kMaxBatchRecord = 512 * kMiB;
 
 /// A line's receiving end acknowledges after this number of batches, or this number of bytes in them. The

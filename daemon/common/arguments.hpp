@@ -31,11 +31,12 @@ void read_value(std::string_view text, T& value) {
 }
 
 template <typename T>
-requires std::is_enum_v<T> std::string write_value(T value) {
+  requires std::is_enum_v<T>
+std::string write_value(T value) {
   return write_value(static_cast<std::underlying_type_t<T>>(value));
 }
 template <typename T>
-requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
 void read_value(std::string_view text, T& value) {
   std::underlying_type_t<T> number{};
   read_value(text, number);

@@ -33,7 +33,7 @@ bool has_room(const fs::path& folder) {
 /// @returns whether the folder is there and is that
 bool make_private(const fs::path& folder) {
   ::mkdir(folder.c_str(), S_IRWXU);
-  struct stat status {};
+  struct stat status{};
   return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
          (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }

@@ -70,7 +70,7 @@ CLIQUE_UNSANITIZED bool keep_capabilities() {
 
 /// Turns the new process into the program. Returns only if that fails. Only system calls.
 CLIQUE_UNSANITIZED void become_program(const Start& start) {
-  struct sigaction standard {};
+  struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
   if (start.leads_group) ::setpgid(0, 0);

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kPatienceWithClosed{10'000};
 
 /// Identifies the file behind a descriptor; 0 if it is closed.
 ino_t identity(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 

@@ -8,34 +8,20 @@ namespace clique::daemon {
 
 namespace {
 const std::array kArguments{
-    argument<WorkerOptions>(
-        "--log-level", [](auto& o) -> auto& { return o.log.level; }),
-    argument<WorkerOptions>(
-        "--log-format", [](auto& o) -> auto& { return o.log.format; }),
-    argument<WorkerOptions>(
-        "--kind", [](auto& o) -> auto& { return o.kind; }),
-    argument<WorkerOptions>(
-        "--platform", [](auto& o) -> auto& { return o.platform; }),
-    argument<WorkerOptions>(
-        "--devices", [](auto& o) -> auto& { return o.devices; }),
-    argument<WorkerOptions>(
-        "--bind", [](auto& o) -> auto& { return o.bind; }),
-    argument<WorkerOptions>(
-        "--encryption", [](auto& o) -> auto& { return o.encryption; }),
-    argument<WorkerOptions>(
-        "--worker-ports", [](auto& o) -> auto& { return o.session.ports; }),
-    argument<WorkerOptions>(
-        "--kernel-timeout", [](auto& o) -> auto& { return o.session.kernel_timeout; }),
-    argument<WorkerOptions>(
-        "--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
-    argument<WorkerOptions>(
-        "--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
-    argument<WorkerOptions>(
-        "--node", [](auto& o) -> auto& { return o.session.node; }),
-    argument<WorkerOptions>(
-        "--folder", [](auto& o) -> auto& { return o.folder; }),
-    argument<WorkerOptions>(
-        "--start", [](auto& o) -> auto& { return o.start; }),
+    argument<WorkerOptions>("--log-level", [](auto& o) -> auto& { return o.log.level; }),
+    argument<WorkerOptions>("--log-format", [](auto& o) -> auto& { return o.log.format; }),
+    argument<WorkerOptions>("--kind", [](auto& o) -> auto& { return o.kind; }),
+    argument<WorkerOptions>("--platform", [](auto& o) -> auto& { return o.platform; }),
+    argument<WorkerOptions>("--devices", [](auto& o) -> auto& { return o.devices; }),
+    argument<WorkerOptions>("--bind", [](auto& o) -> auto& { return o.bind; }),
+    argument<WorkerOptions>("--encryption", [](auto& o) -> auto& { return o.encryption; }),
+    argument<WorkerOptions>("--worker-ports", [](auto& o) -> auto& { return o.session.ports; }),
+    argument<WorkerOptions>("--kernel-timeout", [](auto& o) -> auto& { return o.session.kernel_timeout; }),
+    argument<WorkerOptions>("--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
+    argument<WorkerOptions>("--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
+    argument<WorkerOptions>("--node", [](auto& o) -> auto& { return o.session.node; }),
+    argument<WorkerOptions>("--folder", [](auto& o) -> auto& { return o.folder; }),
+    argument<WorkerOptions>("--start", [](auto& o) -> auto& { return o.start; }),
 };
 }  // namespace
 

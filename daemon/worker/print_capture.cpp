@@ -25,7 +25,7 @@ PrintCapture::PrintCapture() : file_(::memfd_create("clique-printf", MFD_CLOEXEC
 }
 
 protocol::Bytes PrintCapture::take() {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file_.get(), &info) < 0) return {};
   const auto end = static_cast<std::uint64_t>(info.st_size);
   if (end <= taken_) return {};

@@ -23,7 +23,7 @@ constexpr std::size_t kMostNodes = 512;
 std::string own_content(const std::string& path) {
   // O_NONBLOCK: a FIFO must not make the program wait.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info {};
+  struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid() ||
       (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return {};
@@ -41,7 +41,7 @@ bool parse_seconds(std::string_view text, std::int64_t& seconds) {
 
 /// Whether this user owns the folder, so that no other one can have put files into it.
 bool owns(const std::filesystem::path& folder) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
 }
 

@@ -123,9 +123,8 @@ void BatchConnection::seal_piece(const OutgoingRecord& record) {
 
 std::size_t BatchConnection::write(std::span<const Piece> pieces) {
   std::array<iovec, kPieces> vectors;
-  std::transform(pieces.begin(), pieces.end(), vectors.begin(), [](Piece bytes) {
-    return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
-  });
+  std::transform(pieces.begin(), pieces.end(), vectors.begin(),
+                 [](Piece bytes) { return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()}; });
   msghdr message{};
   message.msg_iov = vectors.data();
   message.msg_iovlen = pieces.size();

@@ -130,7 +130,8 @@ void StreamLine::look_for_silence() {
   const auto left = line_.heard() + kSilence - Clock::now();
   int unread = 0;
   ::ioctl(line_.socket(), FIONREAD, &unread);
-  if (left > std::chrono::nanoseconds(0) || unread > 0) {
+  // A session that opens takes as long as it takes: whoever waits for that has a deadline.
+  if (left > std::chrono::nanoseconds(0) || unread > 0 || line_.received() == 0) {
     set_timer(std::max<std::chrono::nanoseconds>(left, kPulseInterval));
     return;
   }
@@ -138,8 +139,6 @@ void StreamLine::look_for_silence() {
 }
 
 ConnectionEnd StreamLine::end() {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto got = ::read(changed_.get(), &count, sizeof count);
   try {
     if (use_.aside) listen();
     look_for_silence();
@@ -149,6 +148,8 @@ ConnectionEnd StreamLine::end() {
     const std::lock_guard lock(mutex_);
     note_end(ConnectionEnd::Closed, error.what());
   }
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(changed_.get(), &count, sizeof count);
   const std::lock_guard lock(mutex_);
   return end_;
 }

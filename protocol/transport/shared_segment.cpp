@@ -24,7 +24,7 @@ std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t size) {
 }
 
 std::shared_ptr<SharedSegment> SharedSegment::open(Fd memory, std::size_t size) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(memory.get(), &status) != 0) throw_errno("fstat");
   const int seals = ::fcntl(memory.get(), F_GET_SEALS);
   if (size == 0 || status.st_size != static_cast<off_t>(size) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)

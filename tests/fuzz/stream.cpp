@@ -4,11 +4,15 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
+#include <optional>
+#include <span>
 
 #include "protocol/decode_error.hpp"
 #include "protocol/limits.hpp"
+#include "protocol/messages/transfers.hpp"
 #include "protocol/security/public_key.hpp"
+#include "protocol/streams/batch_connection.hpp"
+#include "protocol/streams/batch_record.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
@@ -36,24 +40,49 @@ void shake_hands(std::string_view input) {
   require(!StreamAnswer::decode(answer, kOther, StreamRequest{}), "nobody answers without the secret");
 }
 
-/// Receives the input as records until it ends.
-void receive(std::string_view input, StreamCipher cipher) {
+/// A connection on which the input arrives, and which ends then. @returns nothing if there is none
+std::optional<Dialled> connection_with(std::string_view input, StreamCipher cipher) {
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-  Stream stream(Dialled{Fd{ends[0]}, cipher, ConnectionKeys{}, 0}, StreamEnd::Accepting);
-  {
-    const Fd other(ends[1]);
-    if (::send(other.get(), input.data(), input.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
-  }
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return std::nullopt;
+  Fd here(ends[0]);
+  const Fd there(ends[1]);
+  if (::send(there.get(), input.data(), input.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return std::nullopt;
+  return Dialled{std::move(here), cipher, ConnectionKeys{}, 0};
+}
+
+/// Receives the input as parts of large transfers.
+void receive_parts(std::string_view input, StreamCipher cipher) {
+  auto connection = connection_with(input, cipher);
+  if (!connection) return;
+  Stream stream(std::move(*connection), StreamEnd::Accepting);
   std::vector<std::byte> payload;
   try {
     for (;;) {
       const RecordHeader header = stream.receive_header();
+      if (header.kind == RecordHeader::Kind::Batch) return;
       require(header.size <= kMaxPayload, "a payload has a limit");
       require(RecordHeader::decode(header.encode()).size == header.size, "a header is the same again");
       payload.resize(std::max<std::size_t>(payload.size(), header.size));
       stream.receive_payload(header, payload.data());
       require(cipher == StreamCipher::None, "a sealed record needs the key");
+    }
+  } catch (const StreamBroken&) {
+  } catch (const DecodeError&) {
+  } catch (const SecurityError&) {
+  }
+}
+
+/// Receives the input as batches.
+void receive_batches(std::string_view input, StreamCipher cipher) {
+  auto connection = connection_with(input, cipher);
+  if (!connection) return;
+  BatchConnection line(std::move(*connection), StreamEnd::Accepting);
+  try {
+    for (BatchConnection::Record record; line.receive(record);) {
+      require(cipher == StreamCipher::None, "a sealed record needs the key");
+      std::size_t bytes = record.batch.records.size();
+      for (const Payload& frame : record.batch.frames) bytes += frame.bytes.size();
+      require(bytes <= input.size(), "a batch is made of what has arrived");
     }
   } catch (const StreamBroken&) {
   } catch (const DecodeError&) {
@@ -79,6 +108,15 @@ std::vector<std::string> seeds() {
   records += "abc";
   records += text_of(RecordHeader::received(7).encode());
   all.push_back(records);
+  const std::string data(3000, 'x');
+  Batch batch;
+  batch.add(PeerData{7, 0, 0, {std::as_bytes(std::span(data)), nullptr}});
+  const OutgoingRecord record = OutgoingRecord::of(batch);
+  std::string sent(text_of(record.header));
+  sent += text_of(record.head);
+  sent += data;
+  sent += text_of(RecordHeader::pulse().encode());
+  all.push_back(sent);
   return all;
 }
 
@@ -87,7 +125,9 @@ std::vector<std::string> seeds() {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   shake_hands(input);
-  receive(input, StreamCipher::None);
-  receive(input, StreamCipher::ChaCha20Poly1305);
+  for (const StreamCipher cipher : {StreamCipher::None, StreamCipher::ChaCha20Poly1305}) {
+    receive_parts(input, cipher);
+    receive_batches(input, cipher);
+  }
   return 0;
 }

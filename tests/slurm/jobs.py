@@ -178,7 +178,7 @@ class Jobs(unittest.TestCase):
 
     def test_a_wrong_setting_is_reported(self):
         config = self.cluster.folder / 'job.toml'
-        config.write_text('worker-ports = "none"\n')
+        config.write_text('worker-ports = "some"\n')
         status, said = self.cluster.run('salloc', '--quiet', '-N2', self.job, f'--folder={self.cluster.local}',
                                         f'--config={config}', 'echo', 'it runs')
         self.assertEqual(status, 1, said)

@@ -13,6 +13,7 @@
 #include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/public_key.hpp"
+#include "tests/unit/protocol/streams/eventually.hpp"
 
 namespace clique::protocol {
 namespace {
@@ -20,15 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-template <typename F>
-bool eventually(F&& condition) {
-  for (const auto deadline = Clock::now() + 20s; !condition(); std::this_thread::sleep_for(1ms))
-    if (Clock::now() > deadline) return false;
-  return true;
-}
-
 /// The bytes that a message of this number carries.
-std::vector<std::byte> content(RequestId number, std::size_t size) {
+std::vector<std::byte> bytes_of_message(RequestId number, std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(number * 31 + i % 251);
   return bytes;
@@ -40,7 +34,7 @@ Batch batch_of(RequestId number, std::size_t size, const std::shared_ptr<int>& c
     std::vector<std::byte> bytes;
     std::shared_ptr<int> counted;
   };
-  const auto owner = std::make_shared<Owner>(Owner{content(number, size), counted});
+  const auto owner = std::make_shared<Owner>(Owner{bytes_of_message(number, size), counted});
   Batch batch;
   batch.add(PeerData{number, 0, 0, {owner->bytes, owner}});
   return batch;
@@ -54,7 +48,7 @@ std::vector<RequestId> take_all(Line& line) {
   for (Incoming incoming; line.receive(incoming);)
     reader.read(
         MessageList<PeerData>{}, incoming.records, incoming.frames, incoming.owner, [&](PeerData&& part) {
-          const auto expected = content(part.transfer, part.data.bytes.size());
+          const auto expected = bytes_of_message(part.transfer, part.data.bytes.size());
           EXPECT_TRUE(std::equal(expected.begin(), expected.end(), part.data.bytes.begin())) << part.transfer;
           numbers.push_back(part.transfer);
         });
@@ -235,9 +229,10 @@ TEST_P(StreamLines, TellHowTheirConnectionEnded) {
     // The daemon has no such worker.
     const auto here = line();
     StreamRequest::Message message{};
+    std::jthread connecting([&] { here->await_connection(Clock::now() + 20s); });
     const Fd connection = next_connection(message);
     ::send(connection.get(), StreamAnswer::kNoSuchWorker.data(), StreamAnswer::kNoSuchWorker.size(), 0);
-    here->await_connection(Clock::now() + 20s);
+    connecting.join();
     EXPECT_EQ(here->end(), ConnectionEnd::Gone);
     EXPECT_FALSE(here->up());
   }
@@ -245,11 +240,12 @@ TEST_P(StreamLines, TellHowTheirConnectionEnded) {
     // Somebody answers who does not know the key.
     const auto here = line();
     StreamRequest::Message message{};
+    std::jthread connecting([&] { here->await_connection(Clock::now() + 20s); });
     const Fd connection = next_connection(message);
     StreamAnswer::Message wrong{};
     wrong.fill(9);
     ::send(connection.get(), wrong.data(), wrong.size(), 0);
-    here->await_connection(Clock::now() + 20s);
+    connecting.join();
     EXPECT_EQ(here->end(), ConnectionEnd::Closed);
     EXPECT_NE(here->why().find("does not know the session's key"), std::string::npos) << here->why();
   }

@@ -14,19 +14,13 @@
 #include <thread>
 
 #include "protocol/limits.hpp"
+#include "tests/unit/protocol/streams/eventually.hpp"
 
 namespace clique::protocol {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-template <typename F>
-bool eventually(F&& condition) {
-  for (const auto deadline = Clock::now() + 20s; !condition(); std::this_thread::sleep_for(1ms))
-    if (Clock::now() > deadline) return false;
-  return true;
-}
 
 /// The bytes of the part of a transfer at an offset.
 std::vector<std::byte> content(CommandId transfer, std::uint64_t offset, std::size_t size) {
