@@ -260,6 +260,7 @@ bool BatchLine::receive_next(Incoming& incoming) {
   BatchConnection::Record record;
   try {
     while (receiver_->receive(record)) {
+      spoken_.store(true, std::memory_order_relaxed);
       heard_.store(now(), std::memory_order_relaxed);
       if (record.kind == RecordHeader::Kind::Received) {
         if (record.received > taken_.load())

@@ -67,6 +67,8 @@ class BatchLine : private OpensslUser {
   bool hung_up();
   /// Batches that have arrived since the line began.
   std::uint64_t received() const { return received_.load(std::memory_order_relaxed); }
+  /// Whether anything has arrived since the line began.
+  bool spoken() const { return spoken_.load(std::memory_order_relaxed); }
   /// When anything last arrived on the connection, or it was made.
   Clock::time_point heard() const { return Clock::time_point(Clock::duration(heard_.load())); }
 
@@ -122,6 +124,7 @@ class BatchLine : private OpensslUser {
   std::atomic<bool> ended_{false};
   std::atomic<int> socket_{-1};
   std::atomic<Clock::rep> heard_{0};
+  std::atomic<bool> spoken_{false};
 
   std::mutex receiving_;                       // guards what receives; locked before sending_
   std::shared_ptr<BatchConnection> receiver_;  // null: there is no connection

@@ -131,7 +131,7 @@ void StreamLine::look_for_silence() {
   int unread = 0;
   ::ioctl(line_.socket(), FIONREAD, &unread);
   // A session that opens takes as long as it takes: whoever waits for that has a deadline.
-  if (left > std::chrono::nanoseconds(0) || unread > 0 || line_.received() == 0) {
+  if (left > std::chrono::nanoseconds(0) || unread > 0 || !line_.spoken()) {
     set_timer(std::max<std::chrono::nanoseconds>(left, kPulseInterval));
     return;
   }
@@ -161,9 +161,10 @@ std::string StreamLine::why() {
 
 void StreamLine::await_connection(Clock::time_point deadline) {
   for (tend(); dialling_.load() && Clock::now() < deadline; tend()) {
+    // Another thread may bring the attempt to its end, of which the descriptor tells nothing.
+    constexpr int kLookAgainMs = 1;
     pollfd ready{arrivals_.fd(), POLLIN, 0};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    ::poll(&ready, 1, static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0)));
+    ::poll(&ready, 1, kLookAgainMs);
   }
 }
 

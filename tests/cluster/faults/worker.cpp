@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <iostream>
 #include <numeric>
 #include <thread>
 
@@ -197,6 +198,7 @@ class NewSession : public TwoNodes {
       });
     };
     said = stderr_of([this] { TwoNodes::SetUp(); });
+    if (HasFatalFailure()) std::cerr << said << nodes[0].log();
     killer.join();
   }
 
