@@ -28,10 +28,10 @@ using PeerId = std::uint32_t;
 /// Stands for the client as the receiver of a Push.
 inline constexpr PeerId kClientPeer = 0xffff'ffff;
 
-/// Names a line of a session: a resumable channel that carries one direction of the traffic between two
-/// processes over successive connections. Chosen by the side that connects.
+/// Names a line of a session: a resumable channel between two processes over successive connections. Chosen
+/// by the side that connects.
 using LineId = std::uint64_t;
-/// The lines that a client's Attach begins on a worker's commands and reports sockets.
+/// The line of the client's messages and the worker's reports. Over ZeroMQ, the reports have their own.
 inline constexpr LineId kCommandsLine = 0;
 inline constexpr LineId kReportsLine = 1;
 /// The first of a client's further lines, which carry bulk data.

@@ -29,7 +29,7 @@ inline constexpr std::size_t kLargestSharedPart = 4 * kMiB;
 /// A range of a buffer that is larger than this travels beside the commands, as a transfer of its own.
 inline constexpr std::size_t kLargeTransfer = 2 * kMiB;
 /// The same over a high-latency link, where kLargeTransfer would be all that the commands' one connection
-/// holds; and over an encrypted one, because the commands' cipher is much slower than that of streams.
+/// holds.
 inline constexpr std::size_t kLargeBesideCommands = 256 * kKiB;
 
 /// Largest record of a stream that carries batches: a batch with its payloads. The sender begins another

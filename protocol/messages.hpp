@@ -13,7 +13,7 @@
 
 namespace clique::protocol {
 
-/// Accepted by a worker on its commands socket, after Attach.
+/// Accepted by a worker from its client.
 using ClientMessages =
     MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
                 CreateSampler, CreateProgram, ProgramFiles, BuildProgram, CompileProgram, LinkProgram,
@@ -26,11 +26,11 @@ using ClientMessages =
 /// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;
-/// Accepted by a client on its reports socket.
+/// Accepted by a client from a worker.
 using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramAnalysed, ProgramBinary,
                                    WorkGroupAnswer, Data, EventState, Finished, ClockSynced, Print, Failed,
                                    SessionEnded, Taken, PeerLost, PeerData>;
-/// Accepted by a worker on its peers socket.
+/// Accepted by a worker from the session's other workers.
 using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 /// Accepted by a worker or a client on a connection for bulk data.
 using BulkMessages = MessageList<PeerData>;

@@ -12,8 +12,8 @@ namespace clique::protocol {
 /// Raw bytes; a BIN of msgpack.
 using Bytes = std::vector<std::uint8_t>;
 
-/// Bulk data. Up to kInlinePayload bytes travel inside the message as a BIN. More travel as a frame of their
-/// own in the same ZeroMQ message, and the field is NIL, so that they are neither copied nor parsed.
+/// Bulk data. Up to kInlinePayload bytes travel inside the message as a BIN. More travel behind the records
+/// of the batch, and the field is NIL, so that they are neither copied nor parsed.
 struct Payload {
   std::span<const std::byte> bytes;
   /// Keeps `bytes` alive. Empty if the sender's caller guarantees their lifetime in another way.

@@ -27,10 +27,5 @@ inline std::uint64_t bytes_of(const protocol::Batch& batch) {
   for (const protocol::Payload& payload : batch.payloads()) bytes += payload.bytes.size();
   return bytes;
 }
-inline std::uint64_t bytes_of(const protocol::Incoming& incoming) {
-  std::uint64_t bytes = incoming.records.size();
-  for (const protocol::Payload& frame : incoming.frames) bytes += frame.bytes.size();
-  return bytes;
-}
 
 }  // namespace clique::daemon

@@ -117,7 +117,7 @@ std::string unreachable_nodes_file(const Environment& environment) {
 bool parse_transport(std::string_view text, std::string_view name) {
   if (text != "auto" && text != "zeromq")
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
-                       "; write auto, or zeromq to send large transfers through ZeroMQ");
+                       "; write auto, or zeromq to send everything through ZeroMQ");
   return text == "auto";
 }
 

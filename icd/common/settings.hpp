@@ -193,7 +193,7 @@ struct NodeSettings {
   bool exclusive = false;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
-  /// Whether large transfers travel through streams. Otherwise they use ZeroMQ, like commands.
+  /// Whether traffic goes through streams. Otherwise it goes through ZeroMQ.
   bool streams = true;
   /// How long waiting threads poll; nothing: what suits this host.
   std::optional<std::chrono::microseconds> spin_time;

@@ -8,7 +8,7 @@ namespace clique::icd {
 /// How a block arrived, or how it leaves.
 enum class Through {
   Memory,   ///< through memory that processes share; no other thread works on the transfer
-  Network,  ///< through ZeroMQ, whose threads need processors at the same time
+  Network,  ///< with messages; threads that send and receive need processors at the same time
   Stream,   ///< through a stream: each has a thread that copies, too
 };
 

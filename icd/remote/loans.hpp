@@ -1,4 +1,4 @@
-// Payloads that ZeroMQ holds.
+// Payloads that wait to be sent.
 #pragma once
 
 #include <atomic>
@@ -10,16 +10,16 @@
 
 namespace clique::icd {
 
-/// Counts the payloads that ZeroMQ holds. After closing a socket, this tells when ZeroMQ has stopped reading
-/// them. Thread-safe.
+/// Counts the payloads that a line holds. After closing it, this tells when nothing reads them any more: a
+/// thread of ZeroMQ's may go on for a moment. Thread-safe.
 class Loans {
  public:
   /// @returns an owner that holds `owner` and counts as one payload for as long as it exists.
   std::shared_ptr<const void> lend(std::shared_ptr<const void> owner) {
     return std::make_shared<Loan>(count_, std::move(owner));
   }
-  /// Waits until ZeroMQ has released all payloads. For use after a socket was closed.
-  /// @param linger the socket's linger period; the wait ends kLetGo after it at the latest.
+  /// Waits until all payloads are released. For use after the line was closed.
+  /// @param linger the line's linger period; the wait ends kLetGo after it at the latest.
   void await_return(std::chrono::milliseconds linger = {}) const {
     const auto give_up = std::chrono::steady_clock::now() + linger + kLetGo;
     while (count_->load() != 0 && std::chrono::steady_clock::now() < give_up)

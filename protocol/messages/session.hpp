@@ -76,11 +76,11 @@ struct Loads {
 
 /// How to reach one worker. A worker serves the devices of one driver of the node.
 struct WorkerAddress {
-  std::uint16_t commands = 0;  ///< port of the ROUTER socket that takes commands
+  std::uint16_t commands = 0;  ///< port of the ROUTER socket that takes commands; 0: it has no such sockets
   std::uint16_t reports = 0;   ///< port of the ROUTER socket that sends replies and reports
   std::uint16_t peers = 0;     ///< port of the ROUTER socket that takes other workers' messages
-  Pass client;                 ///< to its commands and reports sockets
-  Pass peer;                   ///< to its peers socket, for other workers of the session
+  Pass client;                 ///< for the client
+  Pass peer;                   ///< for other workers of the session
   std::string shared;          ///< name of its shared-memory offer on its host; empty: it makes none
   std::uint32_t driver = 0;    ///< Driver::id
   /// By which the daemon's port finds the worker for a stream (StreamAddress); empty: it has no streams.
@@ -128,8 +128,8 @@ struct Offer {
   CLIQUE_MESSAGE(Offer, version, node, drivers, time)
 };
 
-/// Client to worker: the first message on each of its two sockets (commands and reports) when the session
-/// begins.
+/// Client to worker, over ZeroMQ: the first message on each of its two sockets (commands and reports) when
+/// the session begins.
 struct Attach {
   std::uint8_t reserved = 0;
   CLIQUE_MESSAGE(Attach, reserved)
@@ -156,7 +156,7 @@ struct Received {
   CLIQUE_MESSAGE(Received, batches)
 };
 
-/// Worker to client, on the reports socket, when both sockets are attached.
+/// Worker to client: the first message, when the session is open.
 struct Attached {
   std::vector<Property> platform;  ///< clGetPlatformInfo of the node's driver
   std::vector<DeviceDescription> devices;

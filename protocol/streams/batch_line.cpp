@@ -10,7 +10,6 @@
 
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
-#include "protocol/limits.hpp"
 #include "protocol/security/public_key.hpp"
 
 namespace clique::protocol {
@@ -19,12 +18,6 @@ namespace {
 
 BatchLine::Clock::rep now() {
   return BatchLine::Clock::now().time_since_epoch().count();
-}
-
-std::size_t bytes_of(const Incoming& incoming) {
-  std::size_t bytes = incoming.records.size();
-  for (const Payload& frame : incoming.frames) bytes += frame.bytes.size();
-  return bytes;
 }
 
 }  // namespace
@@ -64,8 +57,7 @@ void BatchLine::install(Dialled connection, StreamEnd end) {
   next_ = 0;
   control_.reset();
   owes_.store(false);
-  unacknowledged_ = 0;
-  unacknowledged_bytes_ = 0;
+  acknowledgements_ = {};
   why_.clear();
   receiver_ = sender_ = std::move(next);
   socket_.store(sender_->fd());
@@ -116,10 +108,15 @@ bool BatchLine::accept(Fd socket, const StreamRequest& request, std::span<const 
 }
 
 void BatchLine::look_for_end() {
-  int unread = 0;
-  if (!connected() || !hung_up() || ::ioctl(socket(), FIONREAD, &unread) != 0 || unread > 0) return;
+  if (!connected() || !hung_up() || has_unread()) return;
   closed_there_.store(true);
   interrupt(StreamClosed().what());
+}
+
+bool BatchLine::has_unread() {
+  const std::lock_guard lock(sending_);
+  int unread = 0;
+  return sender_ && ::ioctl(sender_->fd(), FIONREAD, &unread) == 0 && unread > 0;
 }
 
 bool BatchLine::hung_up() {
@@ -271,12 +268,7 @@ bool BatchLine::receive_next(Incoming& incoming) {
       } else if (record.kind == RecordHeader::Kind::Batch) {
         received_.fetch_add(1, std::memory_order_relaxed);
         incoming = std::move(record.batch);
-        ++unacknowledged_;
-        unacknowledged_bytes_ += bytes_of(incoming);
-        if (resumable_ &&
-            (unacknowledged_ >= kBatchesToAcknowledge || unacknowledged_bytes_ >= kBytesToAcknowledge)) {
-          unacknowledged_ = 0;
-          unacknowledged_bytes_ = 0;
+        if (acknowledgements_.due_after(incoming) && resumable_) {
           owes_.store(true);
           poke();
         }

@@ -18,6 +18,7 @@
 #include "protocol/streams/batch_connection.hpp"
 #include "protocol/streams/batch_record.hpp"
 #include "protocol/streams/readiness.hpp"
+#include "protocol/transport/acknowledgements.hpp"
 #include "protocol/transport/incoming.hpp"
 
 namespace clique::protocol {
@@ -63,6 +64,8 @@ class BatchLine : private OpensslUser {
   /// Notices that the other end has closed the connection, without receive(), if nothing is left to be
   /// received.
   void look_for_end();
+  /// Whether the system has something that nobody has received yet.
+  bool has_unread();
   /// Whether the connection has ended, even if nobody has received everything that came before.
   bool hung_up();
   /// Batches that have arrived since the line began.
@@ -130,8 +133,7 @@ class BatchLine : private OpensslUser {
   std::shared_ptr<BatchConnection> receiver_;  // null: there is no connection
   std::optional<Incoming> ready_;              // what listen() has found
   std::exception_ptr refused_;                 // what has arrived breaks the rules
-  unsigned unacknowledged_ = 0;                // batches
-  std::size_t unacknowledged_bytes_ = 0;
+  Acknowledgements acknowledgements_;
   std::atomic<std::uint64_t> received_{0};
   std::uint32_t attempt_ = 0;  // of the last connection that was accepted
 

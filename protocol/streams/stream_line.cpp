@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
@@ -128,10 +127,8 @@ void StreamLine::look_for_silence() {
   std::uint64_t expirations = 0;
   if (::read(silence_.get(), &expirations, sizeof expirations) <= 0) return;
   const auto left = line_.heard() + kSilence - Clock::now();
-  int unread = 0;
-  ::ioctl(line_.socket(), FIONREAD, &unread);
   // A session that opens takes as long as it takes: whoever waits for that has a deadline.
-  if (left > std::chrono::nanoseconds(0) || unread > 0 || !line_.spoken()) {
+  if (left > std::chrono::nanoseconds(0) || line_.has_unread() || !line_.spoken()) {
     set_timer(std::max<std::chrono::nanoseconds>(left, kPulseInterval));
     return;
   }

@@ -18,4 +18,11 @@ struct Incoming {
   std::shared_ptr<const void> owner;
 };
 
+/// Bytes of a batch with its payloads, without what the transport adds.
+inline std::size_t bytes_of(const Incoming& incoming) {
+  std::size_t bytes = incoming.records.size();
+  for (const Payload& frame : incoming.frames) bytes += frame.bytes.size();
+  return bytes;
+}
+
 }  // namespace clique::protocol

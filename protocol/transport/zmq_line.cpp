@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "protocol/limits.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/transport/authentication.hpp"
 
@@ -53,17 +52,6 @@ void LineSender::resume(zmq::socket_ref socket, std::uint64_t received, std::str
 void LineSender::keep_nothing() {
   keeping_ = false;
   kept_.clear();
-}
-
-bool LineReceiver::count(const Incoming& incoming) {
-  ++received_;
-  ++batches_;
-  bytes_ += incoming.records.size();
-  for (const Payload& frame : incoming.frames) bytes_ += frame.bytes.size();
-  if (batches_ < kBatchesToAcknowledge && bytes_ < kBytesToAcknowledge) return false;
-  batches_ = 0;
-  bytes_ = 0;
-  return true;
 }
 
 ZmqLine::ZmqLine(zmq::context_t& zmq, std::string endpoint, Pass pass, LineId id, Direction direction,

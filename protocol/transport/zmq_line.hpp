@@ -13,6 +13,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/ids.hpp"
 #include "protocol/pass.hpp"
+#include "protocol/transport/acknowledgements.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/monitor.hpp"
 #include "protocol/transport/zmq.hpp"
@@ -49,13 +50,15 @@ class LineSender {
 class LineReceiver {
  public:
   /// To be called after every batch. @returns whether an acknowledgement is due.
-  bool count(const Incoming& incoming);
+  bool count(const Incoming& incoming) {
+    ++received_;
+    return acknowledgements_.due_after(incoming);
+  }
   std::uint64_t received() const { return received_; }
 
  private:
   std::uint64_t received_ = 0;
-  unsigned batches_ = 0;  // since the last acknowledgement
-  std::size_t bytes_ = 0;
+  Acknowledgements acknowledgements_;
 };
 
 /// The connecting end of a line over ZeroMQ, which carries batches in one direction.

@@ -11,6 +11,7 @@
 #include "daemon/compiler/client/compiler_process.hpp"
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
+#include "division/options.hpp"
 #include "division/random_launch.hpp"
 #include "icd/core/division/divide.hpp"
 
@@ -19,12 +20,6 @@ namespace clique::test::division {
 namespace {
 
 namespace compiler = daemon::compiler;
-
-struct Options {
-  std::uint64_t seed = 1;
-  std::uint64_t seeds = 100;
-  bool print = false;
-};
 
 constexpr const char* kUsage =
     "division_tests [--seed N] [--seeds N] [--print]\n"
@@ -282,34 +277,13 @@ int run(const Options& options) {
   return EXIT_SUCCESS;
 }
 
-Options parse(int count, char** words) {
-  Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string name = words[i];
-    const auto number = [&] {
-      if (i + 1 == count) throw std::invalid_argument(name + " needs a number");
-      return std::stoull(words[++i]);
-    };
-    if (name == "--seed") {
-      options.seed = number();
-    } else if (name == "--seeds") {
-      options.seeds = number();
-    } else if (name == "--print") {
-      options.print = true;
-    } else {
-      throw std::invalid_argument("what is " + name + "?");
-    }
-  }
-  return options;
-}
-
 }  // namespace
 
 }  // namespace clique::test::division
 
 int main(int count, char** words) {
   try {
-    return clique::test::division::run(clique::test::division::parse(count, words));
+    return clique::test::division::run(clique::test::division::parse(count, words, {.seeds = 100}));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n%s", error.what(), clique::test::division::kUsage);
     return 2;

@@ -8,18 +8,13 @@
 #include <optional>
 #include <stdexcept>
 
+#include "division/options.hpp"
 #include "division/random_launch.hpp"
 #include "program.hpp"
 
 namespace clique::test::division {
 
 namespace {
-
-struct Options {
-  std::uint64_t seed = 1;
-  std::uint64_t seeds = 1;
-  bool print = false;
-};
 
 constexpr const char* kUsage =
     "combined_tests [--seed N] [--seeds N] [--print]\n"
@@ -356,34 +351,13 @@ int run(const Options& options) {
   return divided == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-Options parse(int count, char** words) {
-  Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string name = words[i];
-    const auto number = [&] {
-      if (i + 1 == count) throw std::invalid_argument(name + " needs a number");
-      return std::stoull(words[++i]);
-    };
-    if (name == "--seed") {
-      options.seed = number();
-    } else if (name == "--seeds") {
-      options.seeds = number();
-    } else if (name == "--print") {
-      options.print = true;
-    } else {
-      throw std::invalid_argument("what is " + name + "?");
-    }
-  }
-  return options;
-}
-
 }  // namespace
 
 }  // namespace clique::test::division
 
 int main(int count, char** words) {
   try {
-    return clique::test::division::run(clique::test::division::parse(count, words));
+    return clique::test::division::run(clique::test::division::parse(count, words, {}));
   } catch (const std::exception& error) {
     std::printf("%s\n%s", error.what(), clique::test::division::kUsage);
     return 2;

@@ -55,6 +55,12 @@ std::vector<RequestId> take_all(Line& line) {
   return numbers;
 }
 
+template <typename Line>
+void take_all(Line& line, std::vector<RequestId>& numbers) {
+  const std::vector<RequestId> more = take_all(line);
+  numbers.insert(numbers.end(), more.begin(), more.end());
+}
+
 class StreamLines : public testing::TestWithParam<bool> {
  protected:
   StreamLines() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -118,8 +124,8 @@ TEST_P(StreamLines, CarryBatchesBothWaysInOrder) {
   std::vector<RequestId> arrived_there;
   std::vector<RequestId> arrived_here;
   EXPECT_TRUE(eventually([&] {
-    for (const RequestId number : take_all(there_)) arrived_there.push_back(number);
-    for (const RequestId number : take_all(*here)) arrived_here.push_back(number);
+    take_all(there_, arrived_there);
+    take_all(*here, arrived_here);
     return arrived_there.size() >= sent.size() && arrived_here.size() >= sent.size();
   }));
   EXPECT_EQ(arrived_there, sent);
@@ -150,15 +156,13 @@ TEST_P(StreamLines, LoseNothingWhenConnectionsBreak) {
       Batch back = batch_of(number, number * 991 % 100'000);
       here->send(out);
       there_.send(back);
-      if (i % 3 == 0)
-        for (const RequestId one : take_all(there_)) arrived_there.push_back(one);
-      if (i % 5 == 0)
-        for (const RequestId one : take_all(*here)) arrived_here.push_back(one);
+      if (i % 3 == 0) take_all(there_, arrived_there);
+      if (i % 5 == 0) take_all(*here, arrived_here);
     }
     // With data on its way in both directions, and some of it received in part.
     ::shutdown(socket_, SHUT_RDWR);
     EXPECT_TRUE(eventually([&] {
-      for (const RequestId one : take_all(*here)) arrived_here.push_back(one);
+      take_all(*here, arrived_here);
       return here->end() == ConnectionEnd::Closed;
     }));
     EXPECT_FALSE(here->up());
@@ -166,8 +170,8 @@ TEST_P(StreamLines, LoseNothingWhenConnectionsBreak) {
     accept(*here);
   }
   EXPECT_TRUE(eventually([&] {
-    for (const RequestId one : take_all(there_)) arrived_there.push_back(one);
-    for (const RequestId one : take_all(*here)) arrived_here.push_back(one);
+    take_all(there_, arrived_there);
+    take_all(*here, arrived_here);
     return arrived_there.size() >= sent.size() && arrived_here.size() >= sent.size();
   }));
   EXPECT_EQ(arrived_there, sent);
@@ -216,7 +220,7 @@ TEST_P(StreamLines, DoNotWaitForWhoeverDoesNotRead) {
   EXPECT_TRUE(here->behind());
   std::vector<RequestId> arrived;
   EXPECT_TRUE(eventually([&] {
-    for (const RequestId one : take_all(there_)) arrived.push_back(one);
+    take_all(there_, arrived);
     here->listen();
     return arrived.size() >= kBatches;
   }));
