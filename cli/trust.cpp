@@ -151,7 +151,8 @@ void add_trust(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(
       "trust", "Show the key of a node, and after confirmation add it to this user's known nodes");
   auto options = std::make_shared<TrustOptions>();
-  command->add_option("HOST[:PORT]", options->node, "The node, written as in CLIQUE_NODES")->required();
+  command->add_option("NODE", options->node, "The node, written as in CLIQUE_NODES: HOST or HOST:PORT")
+      ->required();
   command->add_option("--fingerprint", options->fingerprint, "Trust the key if this is its fingerprint")
       ->type_name("SHA256:…");
   command->add_flag("--yes", options->yes, "Trust the key without comparing it");
