@@ -115,14 +115,17 @@ struct Footprint {
   std::vector<FootprintLoop> loops;
   std::vector<FootprintCondition> conditions;
   std::vector<FootprintAccess> accesses;
-  /// Bit d: the kernel asks for what differs in a launch with a global offset and a smaller range in
-  /// dimension d, such as get_group_id(d).
+  /// Bit d: the kernel asks for what differs if a part of the range runs in dimension d: on devices that run
+  /// a part as a launch with a global offset and a smaller range, for example get_num_groups(d).
   std::uint8_t whole_dimensions = 0;
   std::uint32_t whole_line = 0;  ///< of the source, where it asks; 0: unknown
+  /// Bit d: the kernel asks for get_group_id(d), which is right in a part only if the launch has no global
+  /// offset in dimension d.
+  std::uint8_t group_id_dimensions = 0;
   /// Whether the kernel depends on the work-groups: their size, local ids, barriers, local memory.
   bool uses_groups = false;
   CLIQUE_FIELDS(Footprint, kernel, obstacle, line, numbers, loops, conditions, accesses, whole_dimensions,
-                whole_line, uses_groups)
+                whole_line, group_id_dimensions, uses_groups)
 };
 
 }  // namespace clique::protocol

@@ -47,6 +47,17 @@ struct KernelArg {
   CLIQUE_FIELDS(KernelArg, index, kind, number, value)
 };
 
+/// The work-items [begin, end) of a range in one dimension, counted from the range's offset.
+struct LaunchPart {
+  std::uint8_t dimension = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  ///< 0: all of the range
+
+  bool whole() const { return end == 0; }
+  friend bool operator==(const LaunchPart&, const LaunchPart&) = default;
+  CLIQUE_FIELDS(LaunchPart, dimension, begin, end)
+};
+
 struct RunKernel {
   Command command;
   ObjectId kernel = 0;
@@ -56,7 +67,10 @@ struct RunKernel {
   std::vector<std::uint64_t> local;   ///< empty: the driver chooses
   std::vector<ObjectId> reached =
       {};  ///< buffers with addresses that the kernel reaches by other means than `args`
-  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached)
+  /// What runs of the range. It consists of whole work-groups if `local` is given. On a device whose
+  /// footprints have no `whole_dimensions` the kernel sees the ids and sizes of the whole range.
+  LaunchPart part = {};
+  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached, part)
 };
 
 /// 4 bytes of an early read (ReadBuffer::early), and the flag that they have arrived. A device writes both at

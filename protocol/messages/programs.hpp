@@ -53,8 +53,9 @@ struct BuildProgram {
   ObjectId program = 0;
   std::vector<DeviceId> devices;
   std::string options;
-  ObjectId files = 0;  ///< of ProgramFiles; 0: none
-  CLIQUE_MESSAGE(BuildProgram, request, program, devices, options, files)
+  ObjectId files = 0;     ///< of ProgramFiles; 0: none
+  bool in_parts = false;  ///< whether launches may run in parts (RunKernel::part)
+  CLIQUE_MESSAGE(BuildProgram, request, program, devices, options, files, in_parts)
 };
 
 /// Answered by ProgramBuilt.
@@ -88,8 +89,8 @@ struct ProgramBuilt {
   CLIQUE_MESSAGE(ProgramBuilt, request, status, devices, kernels)
 };
 
-/// Asks what the kernels of a program from source read and write, if it is built with these options. Answered
-/// by ProgramAnalysed.
+/// Asks what the kernels of a program from source read and write, if it is built with these options, to run
+/// in parts. Answered by ProgramAnalysed.
 struct AnalyseProgram {
   RequestId request = 0;
   ObjectId program = 0;

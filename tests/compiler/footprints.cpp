@@ -79,7 +79,9 @@ TEST(Footprints, GivenVectorFunctionsThenTheirElementsCount) {
 }
 
 TEST(Footprints, GivenQueriesThenDimensionsStayWhole) {
-  EXPECT_EQ(footprint_of("a[get_group_id(1)] = 1;").whole_dimensions, 2);
+  EXPECT_EQ(footprint_of("a[get_group_id(1)] = 1;").whole_dimensions, 0);
+  EXPECT_EQ(footprint_of("a[get_group_id(1)] = 1;").group_id_dimensions, 2);
+  EXPECT_EQ(footprint_of("a[get_group_id(n)] = 1;").group_id_dimensions, 7);
   EXPECT_EQ(footprint_of("a[0] = get_global_size(0) + get_num_groups(2);").whole_dimensions, 5);
   EXPECT_EQ(footprint_of("a[0] = get_global_offset(n);").whole_dimensions, 7);
   EXPECT_EQ(footprint_of("a[0] = get_global_linear_id();").whole_dimensions, 7);

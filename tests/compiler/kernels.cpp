@@ -110,6 +110,22 @@ TEST(Kernels, GivenLanguageVersionWhenBuiltThenItDecidesWhetherGroupsAreUniform)
   EXPECT_TRUE(built(source, "-cl-std=CL3.0 -cl-uniform-work-group-size").kernels[0].uniform_groups);
 }
 
+TEST(Kernels, GivenLaunchesInPartsWhenBuiltThenKernelsTakeIdsAndSizesFromTheWholeRange) {
+  Request request = build_request(
+      "__kernel void k(__global int* x) { x[get_group_id(0)] = get_global_size(0) + get_num_groups(0); }");
+  const auto hidden = [&] {
+    const Result result = shared_compiler().run(request, kLimit);
+    std::set<Hidden> asked;
+    const ProgramBinary binary = parse_program_binary(result.binary);
+    for (const HiddenArg& arg : binary.kernels.at(0).hidden) asked.insert(static_cast<Hidden>(arg.what));
+    EXPECT_EQ(binary.kernels[0].in_parts, request.in_parts);
+    return asked;
+  };
+  EXPECT_EQ(hidden(), std::set<Hidden>{});
+  request.in_parts = true;
+  EXPECT_EQ(hidden(), (std::set<Hidden>{Hidden::GroupOffset, Hidden::GlobalSize, Hidden::NumGroups}));
+}
+
 TEST(Kernels, GivenProgramVariablesWhenBuiltThenTheirSizeIsKnown) {
   const ProgramBinary binary = built(R"(
     global int counters[10];

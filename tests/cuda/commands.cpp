@@ -390,6 +390,37 @@ TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
   EXPECT_EQ(numbers, std::vector<int>(kCount, 3));
 }
 
+TEST_F(CudaCommands, GivenAPartOfALaunchThenOnlyItsWorkItemsRun) {
+  using daemon::compiler::ArgKind;
+  auto program = fake_program();
+  auto& add = program.kernels.emplace_back();
+  add.name = "add";
+  add.args = {argument(ArgKind::Global, 0, 8), argument(ArgKind::Value, 8, 4)};
+  add.hidden = {{0, 16}};
+  add.params_size = 24;
+  add.in_parts = true;
+  const std::string entry = ".entry add(.param .u64 numbers, .param .u32 amount, .param .u64 offset)\n";
+  program.code.insert(program.code.end(), entry.begin(), entry.end());
+  constexpr std::uint64_t kCount = 64;
+  client_.make_zeros(kBuffer, kCount);
+  client_.send(
+      CreateProgram{7, 50, kContext, ProgramKind::Binary, {0}, {daemon::compiler::serialize(program)}},
+      BuildProgram{8, 50, {0}, ""}, CreateKernel{60, 50, "add"},
+      RunKernel{
+          command(100), 60, {object_arg(0, kBuffer), value_arg(1, 3)}, {}, {kCount}, {8}, {}, {0, 16, 40}},
+      RunKernel{command(101), 60, {}, {}, {kCount}, {}, {}, {0, 40, 50}},
+      ReadBuffer{command(102), 0, kBuffer, 0, kCount * sizeof(int)},
+      RunKernel{command(103), kIncrement, {object_arg(0, kBuffer)}, {}, {kCount}, {8}, {}, {0, 16, 40}});
+  EXPECT_EQ(client_.ended(100).status, CL_SUCCESS);
+  EXPECT_EQ(client_.ended(101).status, CL_SUCCESS);
+  const auto bytes = client_.data(102);
+  ASSERT_EQ(bytes.size(), kCount * sizeof(int));
+  std::vector<int> numbers(kCount);
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  for (std::uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(numbers[i], i >= 16 && i < 50 ? 3 : 0) << i;
+  EXPECT_EQ(client_.ended(103).status, CL_INVALID_OPERATION) << "it was not built to run in parts";
+}
+
 TEST_F(CudaCommands, GivenTooMuchMemoryThenItsUsersFail) {
   client_.send(CreateBuffer{kBuffer, kContext, 1, 1ULL << 40U}, ReadBuffer{command(100), 0, kBuffer, 0, 16});
   EXPECT_EQ(client_.ended(100).status, CL_MEM_OBJECT_ALLOCATION_FAILURE);

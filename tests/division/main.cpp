@@ -194,11 +194,13 @@ class Comparison {
                       (other.written[object][at] ? "writes" : "reads"));
   }
 
-  /// How a driver that gets the part as a launch, with its offset and size, answers the kernel.
+  /// How a driver that gets the part as a launch, with its offset and size, answers the kernel. Ids of
+  /// work-groups come from the source of parts (daemon/backend/opencl/part_source.hpp).
   Item as_in_part(Item item, unsigned d, const icd::DividedPart& part) const {
     const std::uint64_t local = launch_.local[d];
     item.offset[d] += part.begin * local;
     item.group[d] -= part.begin;
+    for (unsigned i = 0; i < 3; ++i) item.group[i] += item.offset[i] / item.enqueued_size[i];
     item.groups[d] = part.end - part.begin;
     item.global_size[d] = std::min(part.end * local, launch_.global[d]) - part.begin * local;
     return item;

@@ -31,6 +31,8 @@ MUTATIONS = [
      'result.add(range.begin, range.end);'),
     ('whole-dimensions-are-divided', 'divide.cpp',
      'if ((footprint.whole_dimensions >> dimension & 1U) != 0) {', 'if (false) {'),
+    ('group-ids-with-an-offset', 'divide.cpp',
+     'if ((footprint.group_id_dimensions >> d & 1U) != 0 && launch.space.offset[d] != 0)', 'if (false)'),
     ('sign-extension-is-ignored', 'evaluate.cpp', '''      case Op::SignExtend:
         return signed_number(number.a);''', '''      case Op::SignExtend:
         return this->number(number.a);'''),

@@ -130,6 +130,19 @@ void check_dimensions(const protocol::RunKernel& message) {
     if (!sizes->empty() && sizes->size() != dimensions)
       throw RuleBroken("a launch with a global size of " + std::to_string(dimensions) +
                        " dimensions, but an offset or a local size of " + std::to_string(sizes->size()));
+  const protocol::LaunchPart& part = message.part;
+  if (part.whole()) return;
+  if (part.dimension >= dimensions || part.begin >= part.end || part.end > message.global[part.dimension])
+    throw RuleBroken("a launch of the work-items " + std::to_string(part.begin) + " to " +
+                     std::to_string(part.end) + " in dimension " + std::to_string(part.dimension) +
+                     ", which its range does not have");
+  if (message.local.empty()) return;
+  const std::uint64_t local = message.local[part.dimension];
+  if (local != 0 &&
+      (part.begin % local != 0 || (part.end % local != 0 && part.end != message.global[part.dimension])))
+    throw RuleBroken("a launch of the work-items " + std::to_string(part.begin) + " to " +
+                     std::to_string(part.end) + ", which are not whole work-groups of " +
+                     std::to_string(local));
 }
 
 void check_argument(std::uint32_t index, std::size_t count) {

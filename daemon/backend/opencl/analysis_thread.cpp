@@ -1,10 +1,12 @@
 #include "daemon/backend/opencl/analysis_thread.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 #include <utility>
 
 #include "daemon/backend/opencl/native.hpp"
+#include "daemon/backend/opencl/part_source.hpp"
 #include "daemon/backend/opencl/pinned_source.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
@@ -76,7 +78,19 @@ protocol::ProgramAnalysed AnalysisThread::analyse(const Program& program,
   if (!accepts(program.context->native.get(), device, analysis.check, options))
     return {
         0, "the program depends on predefined macros that differ between the driver and clique-compiler", {}};
-  return {0, {}, std::move(analysis.footprints)};
+  const auto asks_for_group_ids = [](const protocol::Footprint& footprint) {
+    return footprint.obstacle.empty() && footprint.group_id_dimensions != 0;
+  };
+  auto& footprints = analysis.footprints;
+  if (std::any_of(footprints.begin(), footprints.end(), asks_for_group_ids)) {
+    const PinnedSource pinned(program.source, message.options, files, {});
+    const std::string source =
+        part_source(pinned.includes() ? std::string_view(pinned.text()) : program.source);
+    if (!accepts(program.context->native.get(), device, source, options))
+      for (protocol::Footprint& footprint : footprints)
+        footprint.whole_dimensions |= footprint.group_id_dimensions;
+  }
+  return {0, {}, std::move(footprints)};
 }
 
 }  // namespace clique::daemon::opencl

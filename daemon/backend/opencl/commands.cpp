@@ -9,8 +9,13 @@ namespace clique::daemon::opencl {
 
 void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
   check_argument(arg.index, kernel.args.size());
+  if (kernel.parts_program) kernel.values[arg.index] = arg;
+  set_arg(kernel, kernel.native.get(), arg);
+  if (kernel.parts_native) set_arg(kernel, kernel.parts_native.get(), arg);
+}
+
+void OpenClBackend::set_arg(Kernel& kernel, cl_kernel native, const protocol::KernelArg& arg) {
   Kernel::Arg& kept = kernel.args[arg.index];
-  const cl_kernel native = kernel.native.get();
   // If setting it fails, the argument has no value.
   kept = {true, {}};
   switch (arg.kind) {
@@ -58,12 +63,19 @@ void OpenClBackend::set_arg(Kernel& kernel, const protocol::KernelArg& arg) {
 
 void OpenClBackend::handle(protocol::RunKernel&& message) {
   check_dimensions(message);
+  const bool whole = message.part.whole();
+  if (const protocol::LaunchPart& part = message.part; !whole) {
+    message.offset.resize(message.global.size());
+    message.offset[part.dimension] += part.begin;
+    message.global[part.dimension] = part.end - part.begin;
+  }
   const std::size_t dimensions = message.global.size();
   const KernelWithArgs<Kernel> launched = set_args(
       kernels_, message, [this](Kernel& kernel, const protocol::KernelArg& arg) { set_arg(kernel, arg); });
   submit(message.command, {}, [&](const Submission& to) {
     if (launched.failure) throw ClError(*launched.failure);
-    const Kernel& kernel = *launched.kernel;
+    Kernel& kernel = *launched.kernel;
+    const cl_kernel native = whole ? kernel.native.get() : native_of_parts(kernel);
     for (const ObjectId id : message.reached) memory_.placed(id);
     for (std::size_t i = 0; i < kernel.args.size(); ++i)
       if (kernel.args[i].object && kernel.args[i].target.expired())
@@ -74,10 +86,10 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
     const auto sizes = [](const std::vector<std::uint64_t>& list) {
       return list.empty() ? nullptr : list.data();
     };
-    const cl_int status = clEnqueueNDRangeKernel(
-        to.queue, kernel.native.get(), static_cast<cl_uint>(std::max<std::size_t>(dimensions, 1)),
-        sizes(message.offset), dimensions == 0 ? &one : message.global.data(),
-        dimensions == 0 ? &one : sizes(message.local), to.count, to.waits, to.event);
+    const cl_int status =
+        clEnqueueNDRangeKernel(to.queue, native, static_cast<cl_uint>(std::max<std::size_t>(dimensions, 1)),
+                               sizes(message.offset), dimensions == 0 ? &one : message.global.data(),
+                               dimensions == 0 ? &one : sizes(message.local), to.count, to.waits, to.event);
     if (status == CL_SUCCESS && kernel_limit_.active()) kernel_limit_.add(*to.event, kernel.name);
     return status;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "daemon/backend/common/command_reports.hpp"
 #include "daemon/backend/common/image_shape.hpp"
 #include "daemon/backend/common/memory_table.hpp"
+#include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/worker/memory_budget.hpp"
 #include "protocol/transport/placed_memory.hpp"
@@ -64,6 +66,15 @@ struct Program : Buildable {
   std::shared_ptr<Context> context;
   /// Of a program from source. It does not change once the program is known to others.
   std::string source;
+  /// The program for launches of parts. It is built when the first part is launched.
+  struct ForParts {
+    const std::string options;  ///< of the client
+    const std::shared_ptr<const FileSet> files;
+    const std::vector<cl_device_id> devices;
+    Handle<cl_program> native;  ///< the main thread's
+  };
+  /// Of the latest build. Null if parts need no program of their own.
+  std::shared_ptr<ForParts> for_parts;
 };
 
 struct Kernel {
@@ -75,6 +86,9 @@ struct Kernel {
     std::weak_ptr<const void> target;  ///< the buffer, image or sampler
   };
   std::vector<Arg> args;
+  std::shared_ptr<Program::ForParts> parts_program;     ///< null: `native` runs parts, too
+  Handle<cl_kernel> parts_native;                       ///< of parts_program; null before the first part
+  std::map<std::uint32_t, protocol::KernelArg> values;  ///< of the arguments, if there is a parts_program
 };
 
 }  // namespace clique::daemon::opencl

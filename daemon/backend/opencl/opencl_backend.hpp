@@ -210,6 +210,9 @@ class OpenClBackend : public Backend {
   DeviceId id_of(cl_device_id native) const;
 
   void set_arg(Kernel& kernel, const protocol::KernelArg& arg);
+  void set_arg(Kernel& kernel, cl_kernel native, const protocol::KernelArg& arg);
+  /// The driver's kernel for launches of parts. Builds its program if that is not built yet. Throws ClError.
+  cl_kernel native_of_parts(Kernel& kernel);
   /// Enqueues a read of a range of a buffer, to memory that the aftermath keeps.
   void read(const Command& command, Aftermath aftermath, ObjectId id, std::uint64_t offset,
             std::span<std::byte> to);
@@ -232,6 +235,7 @@ class OpenClBackend : public Backend {
     std::shared_ptr<const FileSet> files;
     std::vector<std::shared_ptr<Program>> headers = {};
     std::vector<std::string> header_names = {};
+    bool in_parts = false;
   };
   /// Has the build thread build or compile the program and report ProgramBuilt.
   void post_build(const std::shared_ptr<Program>& program, BuildJob job);

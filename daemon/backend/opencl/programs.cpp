@@ -3,6 +3,7 @@
 
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
+#include "daemon/backend/opencl/part_source.hpp"
 #include "daemon/backend/opencl/pinned_source.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 
@@ -172,6 +173,9 @@ void OpenClBackend::run_build(Program& program, const BuildJob& job) {
     program.native = std::move(native);
   }
   const auto devices = natives(job.devices);
+  program.for_parts.reset();
+  if (job.in_parts && asks_for_group_ids(program.source, *job.files))
+    program.for_parts = std::make_shared<Program::ForParts>(job.options, job.files, devices);
   const auto count = static_cast<cl_uint>(devices.size());
   const cl_device_id* const list = devices.empty() ? nullptr : devices.data();
   cl_program native = program.native.get();
@@ -217,9 +221,14 @@ void OpenClBackend::handle(protocol::CreateProgram&& message) {
 
 void OpenClBackend::handle(protocol::BuildProgram&& message) {
   static_cast<void>(natives(message.devices));
-  post_build(programs_.get(message.program),
-             {message.request, compiler::Request::Kind::Build, std::move(message.devices),
-              std::move(message.options), files_.claim(message.files)});
+  post_build(programs_.get(message.program), {message.request,
+                                              compiler::Request::Kind::Build,
+                                              std::move(message.devices),
+                                              std::move(message.options),
+                                              files_.claim(message.files),
+                                              {},
+                                              {},
+                                              message.in_parts});
 }
 
 void OpenClBackend::handle(protocol::CompileProgram&& message) {
@@ -278,6 +287,33 @@ void OpenClBackend::handle(protocol::AnalyseProgram&& message) {
   analyses_->post(programs_.get(message.program), std::move(message), device, std::move(files));
 }
 
+cl_kernel OpenClBackend::native_of_parts(Kernel& kernel) {
+  if (!kernel.parts_program) return kernel.native.get();
+  if (kernel.parts_native) return kernel.parts_native.get();
+  Program::ForParts& program = *kernel.parts_program;
+  cl_int status = CL_SUCCESS;
+  if (!program.native) {
+    const PinnedSource pinned(kernel.program->source, program.options, *program.files, {});
+    const std::string source =
+        part_source(pinned.includes() ? std::string_view(pinned.text()) : kernel.program->source);
+    const char* text = source.c_str();
+    const std::size_t size = source.size();
+    Handle<cl_program> native(
+        clCreateProgramWithSource(kernel.program->context->native.get(), 1, &text, &size, &status));
+    check(status, "clCreateProgramWithSource");
+    const std::string options = driver_options(compiler::Request::Kind::Build, program.options);
+    check(clBuildProgram(native.get(), static_cast<cl_uint>(program.devices.size()), program.devices.data(),
+                         options.c_str(), nullptr, nullptr),
+          "clBuildProgram");
+    program.native = std::move(native);
+  }
+  Handle<cl_kernel> native(clCreateKernel(program.native.get(), kernel.name.c_str(), &status));
+  check(status, "clCreateKernel");
+  for (const auto& [index, value] : kernel.values) set_arg(kernel, native.get(), value);
+  kernel.parts_native = std::move(native);
+  return kernel.parts_native.get();
+}
+
 void OpenClBackend::handle(protocol::GetProgramBinary&& message) {
   const cl_device_id device = this->device(message.device).native;
   const auto& program = programs_.get(message.program);
@@ -313,6 +349,7 @@ void OpenClBackend::handle(protocol::CreateKernel&& message) {
     cl_int status = CL_SUCCESS;
     kernel->native = Handle(clCreateKernel(kernel->program->native.get(), message.name.c_str(), &status));
     check(status, "clCreateKernel");
+    kernel->parts_program = kernel->program->for_parts;
     kernel->args.resize(get_value<cl_uint>([&](std::size_t size, void* value, std::size_t* size_ret) {
       return clGetKernelInfo(kernel->native.get(), CL_KERNEL_NUM_ARGS, size, value, size_ret);
     }));

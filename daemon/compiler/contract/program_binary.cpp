@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<char, 8> kMagic{'C', 'L', 'Q', 'C', 'U', 'D', 'A', '\0'};
 /// Format version of what follows the header. Raise it with every change of ProgramBinary.
-constexpr std::uint32_t kFormat = 2;
+constexpr std::uint32_t kFormat = 3;
 
 struct Header {
   std::array<char, 8> magic = kMagic;

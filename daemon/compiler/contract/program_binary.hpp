@@ -75,13 +75,16 @@ struct Kernel {
   std::array<std::uint32_t, 3> required_group{};  ///< reqd_work_group_size; 0: none
   std::uint32_t required_sub_group = 0;           ///< intel_reqd_sub_group_size; 0: none
   bool uniform_groups = true;  ///< takes whole work-groups only (OpenCL C 1.x, -cl-uniform-work-group-size)
+  /// A launch may run some of the work-groups of a range. Otherwise, kernels with uniform groups take the
+  /// sizes and ids of the first dimension from the grid.
+  bool in_parts = false;
   bool one_grid = false;       ///< uses the ids of the grid: no global offset, always one grid (CUDA C++)
   bool driver_prints = false;  ///< prints through CUDA's own printf
 
   /// The name of the PTX entry.
   const std::string& symbol() const { return entry.empty() ? name : entry; }
   CLIQUE_FIELDS(Kernel, name, entry, attributes, args, hidden, params_size, local_size, static_local_size,
-                required_group, required_sub_group, uniform_groups, one_grid, driver_prints)
+                required_group, required_sub_group, uniform_groups, in_parts, one_grid, driver_prints)
 };
 
 struct ProgramBinary {

@@ -29,8 +29,9 @@ struct Request {
   protocol::Bytes il;                   ///< Build, Compile: SPIR-V instead of source
   std::vector<protocol::Bytes> inputs;  ///< Link, and Build of a program made from a compiled binary
   std::vector<std::string> extensions;  ///< of the device, as CL_DEVICE_EXTENSIONS lists them
+  bool in_parts = false;                ///< Build: launches may run in parts (Kernel::in_parts)
   CLIQUE_FIELDS(Request, kind, architecture, options, source, header_names, headers, folder, file_paths,
-                files, il, inputs, extensions)
+                files, il, inputs, extensions, in_parts)
 };
 
 struct Result {

@@ -25,11 +25,13 @@ uint __clique_work_dim(void) __attribute__((const));
 
 // 1 if kernels take whole work-groups only. The compiler sets the value.
 extern __constant int __clique_uniform_groups;
+// 1 if also each launch runs all work-groups of its NDRange.
+extern __constant int __clique_one_grid;
 
 // If all work-groups of a dimension are in one grid, the hardware's registers give everything except the
 // offset. That is the case in the first dimension if all work-groups are whole. In the other dimensions a
 // grid has at most 65535 groups, so that an NDRange may take several grids.
-#define ONE_GRID_x __clique_uniform_groups
+#define ONE_GRID_x __clique_one_grid
 #define ONE_GRID_y 0
 #define ONE_GRID_z 0
 

@@ -147,6 +147,7 @@ class Compilation {
     keep_what_kernels_need(*module_);
     fail_if(find_recursion(*module_));
     binary_.kernels = describe_kernels(*module_);
+    for (Kernel& kernel : binary_.kernels) kernel.in_parts = request_.in_parts;
     lower_printf(*module_, binary_);
     rename_spirv_builtins(*module_);
     if (options_.fast_relaxed_math) use_native_functions(*module_);

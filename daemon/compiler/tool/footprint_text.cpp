@@ -132,6 +132,7 @@ std::string footprint_text(const Footprint& footprint) {
   text += "dimensions that stay whole with an offset: ";
   for (unsigned d = 0; d < 3; ++d)
     if ((footprint.whole_dimensions >> d & 1U) != 0) text += std::to_string(d) + ' ';
+  if (footprint.group_id_dimensions != 0) text += "; uses ids of groups";
   text += footprint.uses_groups ? "; uses groups\n" : "\n";
   for (std::size_t i = 0; i < footprint.loops.size(); ++i) {
     const auto& loop = footprint.loops[i];

@@ -42,6 +42,7 @@ Json json_of(const Kernel& kernel) {
             {"required_group", kernel.required_group},
             {"required_sub_group", kernel.required_sub_group},
             {"uniform_groups", kernel.uniform_groups},
+            {"in_parts", kernel.in_parts},
             {"args", Json::array()},
             {"hidden", Json::array()}};
   for (const Arg& arg : kernel.args) json["args"].push_back(json_of(arg));

@@ -20,24 +20,23 @@ std::string at_line(std::uint32_t line) {
   return line == 0 ? std::string() : " (line " + std::to_string(line) + ")";
 }
 
-/// The first group of each part, and the end of the last one.
-std::vector<std::uint64_t> borders(std::uint64_t groups, std::uint64_t unit, std::size_t parts) {
+/// What borders should be multiples of.
+std::uint64_t unit_of(std::uint64_t groups, bool has_groups, std::size_t parts) {
+  std::uint64_t unit = has_groups ? 1 : kUnit;
   while (unit > 1 && groups / unit < 4 * parts) unit /= 2;
-  std::vector<std::uint64_t> borders;
-  for (std::size_t i = 0; i < parts; ++i) borders.push_back(groups / unit * i / parts * unit);
-  borders.push_back(groups);
-  return borders;
+  return unit;
 }
 
 class Divider {
  public:
   explicit Divider(const DivisibleLaunch& launch) : launch_(launch) {}
 
-  Division along(unsigned dimension, std::size_t members) {
-    Division division{dimension, {}, {}};
+  Division along(unsigned dimension, std::size_t members, const Borders& balanced) {
     const std::uint64_t groups = launch_.space.groups(dimension);
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(members, groups));
-    const auto borders = icd::borders(groups, launch_.has_groups ? 1 : kUnit, count);
+    Division division{dimension, unit_of(groups, launch_.has_groups, count), {}, {}};
+    const bool fits = balanced.size() == count + 1 && balanced.back() == groups;
+    const Borders borders = fits ? balanced : equal_borders(groups, division.unit, count);
     for (std::size_t i = 0; i < count; ++i) {
       division.parts.push_back(part(dimension, borders[i], borders[i + 1]));
       for (const RangeSet& writes : division.parts.back().writes)
@@ -53,7 +52,7 @@ class Divider {
   }
 
   Division refused(unsigned dimension, const std::string& why) const {
-    return {dimension, {}, "along dimension " + std::to_string(dimension) + ", " + why};
+    return {dimension, 1, {}, "along dimension " + std::to_string(dimension) + ", " + why};
   }
 
  private:
@@ -121,12 +120,23 @@ class Divider {
 
 }  // namespace
 
-Division divide(const DivisibleLaunch& launch, std::size_t members) {
+Borders Division::borders() const {
+  Borders borders;
+  for (const DividedPart& part : parts) borders.push_back(part.begin);
+  if (!parts.empty()) borders.push_back(parts.back().end);
+  return borders;
+}
+
+Division divide(const DivisibleLaunch& launch, std::size_t members, const Borders& balanced) {
   const Footprint& footprint = launch.footprint;
-  if (!footprint.obstacle.empty()) return {0, {}, footprint.obstacle + at_line(footprint.line)};
+  if (!footprint.obstacle.empty()) return {0, 1, {}, footprint.obstacle + at_line(footprint.line)};
   if (footprint.uses_groups && !launch.has_groups)
-    return {0, {}, "the kernel depends on its work-groups, and the launch does not say how large they are"};
-  Division last{0, {}, "it has too few work-groups"};
+    return {
+        0, 1, {}, "the kernel depends on its work-groups, and the launch does not say how large they are"};
+  for (unsigned d = 0; d < launch.space.dimensions; ++d)
+    if ((footprint.group_id_dimensions >> d & 1U) != 0 && launch.space.offset[d] != 0)
+      return {0, 1, {}, "the kernel asks for the ids of work-groups, and the launch has a global offset"};
+  Division last{0, 1, {}, "it has too few work-groups"};
   Divider divider(launch);
   for (unsigned dimension = launch.space.dimensions; dimension-- > 0;) {
     if (launch.space.groups(dimension) < 2) continue;
@@ -135,7 +145,7 @@ Division divide(const DivisibleLaunch& launch, std::size_t members) {
           dimension, "the kernel asks for ids or sizes of the whole range" + at_line(footprint.whole_line));
       continue;
     }
-    last = divider.along(dimension, members);
+    last = divider.along(dimension, members, balanced);
     if (!last.parts.empty()) return last;
   }
   return last;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "icd/core/division/balance.hpp"
 #include "icd/core/division/evaluate.hpp"
 
 namespace clique::icd {
@@ -42,12 +43,16 @@ struct DividedPart {
 
 struct Division {
   unsigned dimension = 0;
+  std::uint64_t unit = 1;          ///< borders are multiples of so many groups, except for the last one
   std::vector<DividedPart> parts;  ///< none: the launch must not be divided
   std::string reason = {};         ///< why not, for people
+
+  Borders borders() const;
 };
 
 /// Divides a launch into as many parts as there are members, or fewer, along the last dimension for which
 /// the parts neither write what others write nor write what others read. The footprint is well-formed.
-Division divide(const DivisibleLaunch& launch, std::size_t members);
+/// @param balanced borders for such a dimension, if they fit; otherwise the parts have the same size
+Division divide(const DivisibleLaunch& launch, std::size_t members, const Borders& balanced = {});
 
 }  // namespace clique::icd

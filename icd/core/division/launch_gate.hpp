@@ -1,15 +1,20 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "icd/core/division/balance.hpp"
 
 namespace clique::icd {
 
-/// Decides whether launches of one kernel on one combined device are divided, from how long earlier ones of
-/// the same size took. The first ones run whole. Any thread.
+/// Decides whether launches of one kernel on one combined device are divided, and where, from how long
+/// earlier ones of the same size took. The first ones run whole. Any thread.
 class LaunchGate {
  public:
   /// Launches of one size: global and local sizes.
@@ -38,17 +43,34 @@ class LaunchGate {
     return least <= most && least + kEachByte * static_cast<double>(bytes()) <= most;
   }
 
-  /// Notes how long a launch has taken, in ns.
-  void measured(const Size& size, bool divided, std::uint64_t time);
+  /// Notes how long a launch that ran whole has taken, in ns.
+  void measured(const Size& size, std::uint64_t time);
+  /// Notes how long a divided launch and its parts have taken, in ns.
+  /// @param unit of the borders
+  void measured(const Size& size, std::uint64_t time, const Borders& borders, std::uint64_t unit,
+                std::span<const std::uint64_t> parts);
+
+  /// Where launches should be divided. Empty: into equal parts.
+  Borders borders(const Size& size) const;
+  /// Grows when borders() changes for some size.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
   struct Times {
     double whole = 0;  ///< ns; 0: not measured yet
     double divided = 0;
     bool tried = false;  ///< whether a divided launch has ended
+    Borders borders;     ///< empty: those of equal parts
+    /// Of launches with these borders: how many there were, and the least times of their parts, since parts
+    /// may also be slow for other reasons.
+    unsigned count = 0;
+    std::vector<std::uint64_t> least;
+    unsigned changes = 0;  ///< of the borders
   };
-  std::mutex mutex_;
+  void note(double& known, std::uint64_t time);
+  mutable std::mutex mutex_;
   std::map<Size, Times> times_;
+  std::atomic<std::uint64_t> version_{0};
 };
 
 }  // namespace clique::icd

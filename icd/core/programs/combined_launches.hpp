@@ -23,10 +23,13 @@ struct CombinedLaunches {
   std::shared_ptr<const ProgramAnalysis> analysis;
   const protocol::Footprint* footprint = nullptr;  ///< well-formed
   bool looked = false;                             ///< whether both are set
-  /// How the latest launch can be divided, and what for.
-  Division division;
-  NdRange range;
-  std::uint64_t version = 0;  ///< of the arguments; 0: none
+  /// How recent launches can be divided, the latest one first.
+  struct Known {
+    std::string key;  ///< all that the division depends on
+    Division division;
+  };
+  static constexpr std::size_t kMostKnown = 16;
+  std::vector<std::unique_ptr<Known>> known;
   /// Also for actions of events, which may outlive the kernel.
   std::shared_ptr<LaunchGate> gate = std::make_shared<LaunchGate>();
 };

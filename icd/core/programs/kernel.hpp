@@ -37,6 +37,8 @@ class Queue;
 class Worker;
 struct CombinedLaunches;
 struct DividedPart;
+struct Division;
+struct UsedBuffer;
 
 /// The index space of a launch, checked.
 struct NdRange {
@@ -171,23 +173,29 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
                  std::vector<protocol::ObjectId>& reached) const;
   void require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const;
   bool uses_svm() const;
-  /// Enqueues a launch on one device, which uses these accesses.
-  Ref<Event> post_launch(Queue& queue, const NdRange& range, std::span<const Access> accesses,
-                         std::span<const cl_uint> arguments, const CommandInfo& command, EventUse event);
+  /// Enqueues a part of a launch on one device, which uses these accesses.
+  Ref<Event> post_launch(Queue& queue, const NdRange& range, const protocol::LaunchPart& part,
+                         std::span<const Access> accesses, std::span<const cl_uint> arguments,
+                         const CommandInfo& command, EventUse event);
   // Launches on combined devices: kernel_division.cpp.
   /// Enqueues a launch, divided among the device's members if it can be and that is faster.
   Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command);
   CombinedLaunches& combined_launches(const Device& device);
   /// Looks for the kernel's footprint. @returns whether it is known
   bool know_footprint(CombinedLaunches& launches);
-  /// Finds out how to divide the launch with the current arguments. @returns why it must not be divided
-  std::string divide(CombinedLaunches& launches, const NdRange& range);
-  bool divides(CombinedLaunches& launches, const NdRange& range, std::span<const Ref<Event>> waits);
+  /// How a launch with the current arguments can be divided. Valid until the next call.
+  const Division& division_of(CombinedLaunches& launches, const NdRange& range);
+  Division divide(const CombinedLaunches& launches, const NdRange& range,
+                  std::span<const std::span<const std::byte>> scalars,
+                  std::span<const UsedBuffer> buffers) const;
+  /// How the launch is divided; null: it runs whole.
+  const Division* chosen_division(CombinedLaunches& launches, const NdRange& range,
+                                  std::span<const Ref<Event>> waits);
   std::vector<Access> accesses_of(const DividedPart& part) const;
   /// How many bytes of content the members lack for their parts, or write for others.
-  std::uint64_t bytes_to_move(const CombinedLaunches& launches) const;
+  std::uint64_t bytes_to_move(const Device& combined, const Division& division) const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
-            protocol::ObjectId program, const NdRange& range);
+            protocol::ObjectId program, const NdRange& range, const protocol::LaunchPart& part);
 
   const protocol::ObjectId id_ = next_id();
   const Ref<Program> program_;

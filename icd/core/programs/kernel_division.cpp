@@ -34,14 +34,11 @@ LaunchSpace space_of(const NdRange& range) {
   return space;
 }
 
-/// The part of a range that consists of some of its groups.
-NdRange part_of(const NdRange& range, unsigned dimension, const DividedPart& part) {
+/// The work-items of some groups of a range.
+protocol::LaunchPart items_of(const NdRange& range, unsigned dimension, const DividedPart& part) {
   const std::uint64_t local = groups_given(range) ? range.local[dimension] : 1;
-  NdRange result = range;
-  result.offset[dimension] = range.offset[dimension] + part.begin * local;
-  result.global[dimension] =
-      std::min<std::uint64_t>(part.end * local, range.global[dimension]) - part.begin * local;
-  return result;
+  return {static_cast<std::uint8_t>(dimension), part.begin * local,
+          std::min<std::uint64_t>(part.end * local, range.global[dimension])};
 }
 
 std::string text_of(const NdRange& range) {
@@ -68,19 +65,62 @@ bool allows(const LaunchLimits& limits, const NdRange& range) {
   return items <= limits.group_size;
 }
 
-/// Notes in the gate how long a launch takes, once it has ended.
-/// @param turn of a divided launch, with which its time begins: content for its parts moves from then on.
-/// Null: it is not divided.
-void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchGate::Size& size,
-             const Ref<Event>& turn) {
-  constexpr std::size_t kStart = 2;
-  constexpr std::size_t kEnd = 3;
+constexpr std::size_t kStart = 2;
+constexpr std::size_t kEnd = 3;
+
+/// Notes in the gate how long a launch takes that runs whole, once it has ended.
+void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchGate::Size& size) {
   // The event's times are valid when it calls the action, which must not keep the event.
-  event->then([times = &event->times(), gate, size, turn](cl_int status) {
-    const std::uint64_t begin = turn ? turn->times()[kEnd] : (*times)[kStart];
-    if (status == CL_COMPLETE && begin != 0 && (*times)[kEnd] > begin)
-      gate->measured(size, static_cast<bool>(turn), (*times)[kEnd] - begin);
+  event->then([times = &event->times(), gate, size](cl_int status) {
+    if (status == CL_COMPLETE && (*times)[kStart] != 0 && (*times)[kEnd] > (*times)[kStart])
+      gate->measured(size, (*times)[kEnd] - (*times)[kStart]);
   });
+}
+
+/// The same for a divided launch.
+/// @param turn with which its time begins: content for its parts moves from then on
+void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchGate::Size& size,
+             const Ref<Event>& turn, const std::vector<Ref<Event>>& parts, const Division& division) {
+  event->then([times = &event->times(), gate, size, turn, parts, borders = division.borders(),
+               unit = division.unit](cl_int status) {
+    const std::uint64_t begin = turn->times()[kEnd];
+    if (status != CL_COMPLETE || begin == 0 || (*times)[kEnd] <= begin) return;
+    std::vector<std::uint64_t> each;
+    for (const Ref<Event>& part : parts) {
+      const auto& of_part = part->times();
+      each.push_back(of_part[kEnd] > of_part[kStart] ? of_part[kEnd] - of_part[kStart] : 0);
+    }
+    gate->measured(size, (*times)[kEnd] - begin, borders, unit, each);
+  });
+}
+
+template <typename T>
+void append(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// All that the division of a launch depends on besides the kernel and the device.
+std::string key_of(ScalarArguments scalars, std::span<const UsedBuffer> buffers, const NdRange& range,
+                   std::uint64_t gate_version) {
+  std::string key;
+  append(key, gate_version);
+  append(key, range.dimensions);
+  append(key, range.offset);
+  append(key, range.global);
+  append(key, range.local);
+  for (const auto& scalar : scalars) {
+    append(key, scalar.size());
+    key.append(reinterpret_cast<const char*>(scalar.data()), scalar.size());
+  }
+  for (const UsedBuffer& buffer : buffers) {
+    // Which buffers are the same object, not which objects they are.
+    const auto same = [&](const UsedBuffer& other) { return other.object == buffer.object; };
+    append(key, std::find_if(buffers.begin(), buffers.end(), same) - buffers.begin());
+    append(key, buffer.begin);
+    append(key, buffer.size);
+    append(key, buffer.read_whole);
+  }
+  return key;
 }
 
 }  // namespace
@@ -115,7 +155,7 @@ bool Kernel::know_footprint(CombinedLaunches& launches) {
   return true;
 }
 
-std::string Kernel::divide(CombinedLaunches& launches, const NdRange& range) {
+const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& range) {
   std::vector<std::span<const std::byte>> scalars(args_.size());
   std::vector<UsedBuffer> buffers;
   for (std::size_t i = 0; i < args_.size(); ++i) {
@@ -125,18 +165,35 @@ std::string Kernel::divide(CombinedLaunches& launches, const NdRange& range) {
     auto& memory = *static_cast<Memory*>(arg.memory);
     buffers.push_back({i, &keeper_of(memory), memory.coherence_begin(), memory.size(), memory.is_image()});
   }
+  auto& known = launches.known;
+  std::string key = key_of(scalars, buffers, range, launches.gate->version());
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const auto& one) { return one->key == key; });
+  if (found != known.end()) {
+    std::rotate(known.begin(), found, found + 1);
+    return known.front()->division;
+  }
+  auto made = std::make_unique<CombinedLaunches::Known>();
+  made->key = std::move(key);
+  made->division = divide(launches, range, scalars, buffers);
+  if (known.size() == CombinedLaunches::kMostKnown) known.pop_back();
+  known.insert(known.begin(), std::move(made));
+  return known.front()->division;
+}
+
+Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, ScalarArguments scalars,
+                        std::span<const UsedBuffer> buffers) const {
   for (const Ref<Device>& member : launches.device->members()) {
     const bool first = member == launches.device->members().front();
     const KernelFunction::OnDevice* on = function_->on(first ? *launches.device : *member);
-    if (on == nullptr || !allows(on->limits, range))
-      return "the kernel, or its work-groups, cannot run on " + member->worker().label();
+    if (on == nullptr || !allows(on->limits, range)) {
+      Division refused;
+      refused.reason = "the kernel, or its work-groups, cannot run on " + member->worker().label();
+      return refused;
+    }
   }
-  launches.division =
-      icd::divide({*launches.footprint, scalars, buffers, space_of(range), groups_given(range)},
-                  launches.device->members().size());
-  launches.range = range;
-  launches.version = version_;
-  return launches.division.reason;
+  return icd::divide({*launches.footprint, scalars, buffers, space_of(range), groups_given(range)},
+                     launches.device->members().size(), launches.gate->borders({range.global, range.local}));
 }
 
 std::vector<Access> Kernel::accesses_of(const DividedPart& part) const {
@@ -158,12 +215,12 @@ std::vector<Access> Kernel::accesses_of(const DividedPart& part) const {
   return accesses;
 }
 
-std::uint64_t Kernel::bytes_to_move(const CombinedLaunches& launches) const {
+std::uint64_t Kernel::bytes_to_move(const Device& combined, const Division& division) const {
   std::uint64_t bytes = 0;
   const std::lock_guard lock(context()->coherence_mutex());
-  const auto& members = launches.device->members();
-  for (std::size_t i = 0; i < launches.division.parts.size(); ++i) {
-    for (const Access& access : accesses_of(launches.division.parts[i])) {
+  const auto& members = combined.members();
+  for (std::size_t i = 0; i < division.parts.size(); ++i) {
+    for (const Access& access : accesses_of(division.parts[i])) {
       const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
       bytes += access.memory->coherence().missing(members[i]->worker(), begin, begin + access.size);
       // Somebody reads the result, mostly.
@@ -173,60 +230,66 @@ std::uint64_t Kernel::bytes_to_move(const CombinedLaunches& launches) const {
   return bytes;
 }
 
-bool Kernel::divides(CombinedLaunches& launches, const NdRange& range, std::span<const Ref<Event>> waits) {
-  if (range.dimensions == 0 || uses_svm() || !know_footprint(launches)) return false;
+const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRange& range,
+                                        std::span<const Ref<Event>> waits) {
+  if (range.dimensions == 0 || uses_svm() || !know_footprint(launches)) return nullptr;
   // The launch does not run, or a member is lost: then the first member does all.
   const auto failed = [](const Ref<Event>& wait) { return wait->status() < 0; };
   const auto lost = [](const Ref<Device>& member) { return member->worker().lost(); };
   const auto& members = launches.device->members();
   if (std::any_of(waits.begin(), waits.end(), failed) || std::any_of(members.begin(), members.end(), lost))
-    return false;
+    return nullptr;
   for (const Access& access : accesses_) {
     const std::lock_guard lock(context()->coherence_mutex());
-    if (access.memory->content_size()) return false;
+    if (access.memory->content_size()) return nullptr;
   }
-  const std::string what = "kernel " + function_->name + ", global size " + text_of(range);
-  const bool same = launches.version == version_ && launches.range == range;
-  const std::string reason = same ? launches.division.reason : divide(launches, range);
-  if (!reason.empty() || launches.division.parts.size() < 2) {
-    explain(what + ": runs whole: " + (reason.empty() ? "it has too few work-groups" : reason));
-    return false;
+  const Division& division = division_of(launches, range);
+  const auto tell = [&](auto&&... text) {
+    if (explains())
+      explain((("kernel " + function_->name + ", global size " + text_of(range) + ": ") + ... + text));
+  };
+  if (!division.reason.empty() || division.parts.size() < 2) {
+    tell("runs whole: ", division.reason.empty() ? "it has too few work-groups" : division.reason);
+    return nullptr;
   }
-  const auto bytes = [&] { return bytes_to_move(launches); };
+  const std::string parts = explains() ? std::to_string(division.parts.size()) + " parts along dimension " +
+                                             std::to_string(division.dimension)
+                                       : std::string();
+  const auto bytes = [&] { return bytes_to_move(*launches.device, division); };
   if (!divides_always() &&
-      !launches.gate->divides({range.global, range.local}, launches.division.parts.size(), bytes)) {
-    explain(what + ": can be divided into " + std::to_string(launches.division.parts.size()) +
-            " parts along dimension " + std::to_string(launches.division.dimension) +
-            ", but runs whole as long as that is faster, or how long it takes is not known");
-    return false;
+      !launches.gate->divides({range.global, range.local}, division.parts.size(), bytes)) {
+    tell("can be divided into ", parts,
+         ", but runs whole as long as that is faster, or how long it takes is not known");
+    return nullptr;
   }
-  explain(what + ": divided into " + std::to_string(launches.division.parts.size()) +
-          " parts along dimension " + std::to_string(launches.division.dimension));
-  return true;
+  tell("divided into ", parts);
+  return &division;
 }
 
 Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command) {
   CombinedLaunches& launches = combined_launches(*queue.device());
   const LaunchGate::Size size{range.global, range.local};
-  if (!divides(launches, range, command.waits)) {
-    Ref<Event> whole = post_launch(queue, range, accesses_, accesses_arguments_, command, EventUse::Report);
-    if (whole) measure(whole, launches.gate, size, {});
+  const Division* const division = chosen_division(launches, range, command.waits);
+  if (division == nullptr) {
+    Ref<Event> whole =
+        post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
+    if (whole) measure(whole, launches.gate, size);
     return whole;
   }
   // The launch is two markers in the application's queue, and its parts between them: the first marker ends
   // when it is the launch's turn, and the second one when all parts have ended.
   const Ref<Event> turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
   std::vector<Ref<Event>> parts;
-  for (std::size_t i = 0; i < launches.division.parts.size(); ++i) {
-    const DividedPart& part = launches.division.parts[i];
+  for (std::size_t i = 0; i < division->parts.size(); ++i) {
+    const DividedPart& part = division->parts[i];
     Queue& on = i == 0 ? queue : queue.member_queue(i);
     const std::vector<Access> accesses = accesses_of(part);
     const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
-    parts.push_back(post_launch(on, part_of(range, launches.division.dimension, part), accesses, arguments,
+    parts.push_back(post_launch(on, range, items_of(range, division->dimension, part), accesses, arguments,
                                 {command.type, {&turn, 1}}, EventUse::Report));
   }
-  Ref<Event> whole = queue.join(turn, std::move(parts), command.type);
-  measure(whole, launches.gate, size, turn);
+  Ref<Event> whole = queue.join(turn, parts, command.type);
+  measure(whole, launches.gate, size, turn, parts, *division);
   return whole;
 }
 

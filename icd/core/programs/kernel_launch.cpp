@@ -166,21 +166,22 @@ void Kernel::require_args_fit(const KernelFunction::OnDevice& on, std::span<cons
 }
 
 void Kernel::post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,
-                  protocol::ObjectId program, const NdRange& range) {
+                  protocol::ObjectId program, const NdRange& range, const protocol::LaunchPart& part) {
   if (!there.created) outbox.add(protocol::CreateKernel{id_, program, function_->name});
   there.created = true;
   message_.command = header;
   assign(message_.offset, range.offset, range.dimensions);
   assign(message_.global, range.global, range.dimensions);
   assign(message_.local, range.local, range.dimensions);
+  message_.part = part;
   const Borrowed changed(args_, message_.args, there.version);
   outbox.add(message_);
   there.version = version_;
 }
 
-Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, std::span<const Access> accesses,
-                               std::span<const cl_uint> arguments, const CommandInfo& command,
-                               EventUse event) {
+Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, const protocol::LaunchPart& part,
+                               std::span<const Access> accesses, std::span<const cl_uint> arguments,
+                               const CommandInfo& command, EventUse event) {
   Worker& worker = queue.worker();
   OnWorker& there = on(worker);
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
@@ -189,7 +190,7 @@ Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, std::span<con
   return queue.submit(
       {.command = command, .accesses = accesses, .event = event, .kernel = {function_.get(), arguments}},
       [&](protocol::Batch& outbox, const protocol::Command& header) {
-        post(outbox, header, there, program, range);
+        post(outbox, header, there, program, range, part);
       });
 }
 
@@ -216,7 +217,7 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   const CommandInfo command{type, waits};
   Ref<Event> launched = queue.device()->is_combined()
                             ? launch_combined(queue, range, command)
-                            : post_launch(queue, range, accesses_, accesses_arguments_, command, event);
+                            : post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
   let_go(held);
   return launched;
 }

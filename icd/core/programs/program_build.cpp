@@ -139,12 +139,16 @@ cl_int Program::build(const Devices& devices, const std::string& options, Notify
   const Included included = included_by(*this, options, {});
   begin(shares, options, traits_of(origin_, options));
   if (!included.too_much.empty()) return fail(shares, CL_BUILD_PROGRAM_FAILURE, included.too_much);
+  const bool in_parts = origin_ == Origin::Source &&
+                        std::any_of(devices.begin(), devices.end(),
+                                    [](const Ref<Device>& device) { return device->is_combined(); });
   std::vector<std::pair<Worker*, protocol::BuildProgram>> requests;
   for (const Share& share : shares) {
     Worker& worker = *share.worker;
     requests.emplace_back(
-        &worker, protocol::BuildProgram{0, ensure_on(worker), share.native_ids(), options,
-                                        post_files(worker.link(), worker.known_texts(), included.files)});
+        &worker,
+        protocol::BuildProgram{0, ensure_on(worker), share.native_ids(), options,
+                               post_files(worker.link(), worker.known_texts(), included.files), in_parts});
   }
   if (origin_ == Origin::Source) analyse(devices, options, included.files);
   return run(std::move(shares), std::move(requests), notify);

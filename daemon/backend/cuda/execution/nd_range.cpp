@@ -19,13 +19,14 @@ struct Stretch {
   std::uint32_t items;
 };
 
-std::vector<Stretch> stretches(std::uint64_t global, std::uint64_t local, std::uint32_t most) {
+/// The groups that `size` work-items consist of.
+std::vector<Stretch> stretches(std::uint64_t size, std::uint64_t local, std::uint32_t most) {
   std::vector<Stretch> result;
-  const std::uint64_t whole = global / local;
+  const std::uint64_t whole = size / local;
   for (std::uint64_t first = 0; first < whole; first += most)
     result.push_back({first, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, whole - first)),
                       static_cast<std::uint32_t>(local)});
-  if (global % local != 0) result.push_back({whole, 1, static_cast<std::uint32_t>(global % local)});
+  if (size % local != 0) result.push_back({whole, 1, static_cast<std::uint32_t>(size % local)});
   return result;
 }
 
@@ -54,16 +55,17 @@ std::uint64_t choose(std::uint64_t global, std::uint64_t most, bool uniform) {
 
 bool NdRange::uniform() const {
   for (std::size_t i = 0; i < 3; ++i)
-    if (global[i] % local[i] != 0) return false;
+    if ((end(i) - begin(i)) % local[i] != 0) return false;
   return true;
 }
 
 std::uint64_t count_grids(const NdRange& range, const GridLimits& limits) {
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::uint64_t whole = range.global[i] / range.local[i];
+    const std::uint64_t size = range.end(i) - range.begin(i);
+    const std::uint64_t whole = size / range.local[i];
     const std::uint64_t along = whole / limits.groups[i] + (whole % limits.groups[i] != 0 ? 1 : 0) +
-                                (range.global[i] % range.local[i] != 0 ? 1 : 0);
+                                (size % range.local[i] != 0 ? 1 : 0);
     if (__builtin_mul_overflow(count, along, &count)) return std::numeric_limits<std::uint64_t>::max();
   }
   return count;
@@ -72,7 +74,8 @@ std::uint64_t count_grids(const NdRange& range, const GridLimits& limits) {
 std::vector<Grid> split(const NdRange& range, const GridLimits& limits) {
   std::vector<Grid> grids;
   std::array<std::vector<Stretch>, 3> parts;
-  for (std::size_t i = 0; i < 3; ++i) parts[i] = stretches(range.global[i], range.local[i], limits.groups[i]);
+  for (std::size_t i = 0; i < 3; ++i)
+    parts[i] = stretches(range.end(i) - range.begin(i), range.local[i], limits.groups[i]);
   for (const Stretch& z : parts[2])
     for (const Stretch& y : parts[1])
       for (const Stretch& x : parts[0]) {
@@ -81,8 +84,9 @@ std::vector<Grid> split(const NdRange& range, const GridLimits& limits) {
         for (std::size_t i = 0; i < 3; ++i) {
           grid.groups[i] = along[i]->groups;
           grid.items[i] = along[i]->items;
-          grid.first_item[i] = range.offset[i] + along[i]->first_group * range.local[i];
-          grid.first_group[i] = static_cast<std::uint32_t>(along[i]->first_group);
+          grid.first_item[i] = range.offset[i] + range.begin(i) + along[i]->first_group * range.local[i];
+          grid.first_group[i] =
+              static_cast<std::uint32_t>(range.begin(i) / range.local[i] + along[i]->first_group);
         }
         grids.push_back(grid);
       }
@@ -93,7 +97,8 @@ std::array<std::uint64_t, 3> choose_local_size(const NdRange& range, std::uint32
                                                const GridLimits& limits) {
   const std::uint64_t target = std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, kGoodGroup));
   std::array<std::uint64_t, 3> local{1, 1, 1};
-  const auto& global = range.global;
+  std::array<std::uint64_t, 3> global{};
+  for (std::size_t i = 0; i < 3; ++i) global[i] = range.end(i) - range.begin(i);
   // Neighbours in the first dimension usually read neighbouring memory: first as many as a warp has, then the
   // other dimensions.
   const bool flat = global[1] == 1 && global[2] == 1;

@@ -121,6 +121,7 @@ void Kernels::handle(protocol::RunKernel&& message) {
     if (launched.failure) throw ClError(*launched.failure);
     NdRange range = range_of(message.offset, message.global);
     std::copy(message.local.begin(), message.local.end(), range.local.begin());
+    range.part = message.part;
     // clEnqueueTask gives neither a global nor a local size; both are 1.
     const bool choose_local = message.local.empty() && !message.global.empty();
     Work work = launch(*launched.kernel, range, choose_local);
@@ -201,6 +202,8 @@ void Kernels::check_sizes(const Function& function, const NdRange& range) const 
     throw refuse(CL_INVALID_WORK_GROUP_SIZE, "the local size does not divide the global size");
   if (description.one_grid && range.offset != NdRange{}.offset)
     throw refuse(CL_INVALID_GLOBAL_OFFSET, "a kernel in CUDA C++ cannot have a global offset");
+  if (!range.part.whole() && !description.in_parts)
+    throw refuse(CL_INVALID_OPERATION, "it was not built to run in parts");
   for (std::size_t i = 0; i < 3; ++i)
     if (range.groups(i) > 0xFFFFFFFFU || range.groups(i) / limits.groups[i] > kMostGrids)
       throw refuse(CL_OUT_OF_RESOURCES,
@@ -230,9 +233,9 @@ Kernels::Parameters Kernels::parameters_of(const Kernel& kernel) {
 std::vector<Grid> Kernels::grids_of(const compiler::Kernel& kernel, const NdRange& range) const {
   const GridLimits& limits = uses_.device.limits;
   const std::uint64_t count = count_grids(range, limits);
-  const bool whole = kernel.one_grid         ? count == 1
-                     : kernel.uniform_groups ? range.groups(0) <= limits.groups[0]
-                                             : true;
+  const bool whole = kernel.one_grid                             ? count == 1
+                     : kernel.uniform_groups && !kernel.in_parts ? range.groups(0) <= limits.groups[0]
+                                                                 : true;
   if (!whole || count > kMostGrids)
     throw ClError(CL_OUT_OF_RESOURCES, "kernel '" + kernel.name + "' needs " + std::to_string(count) +
                                            " CUDA grids for its range; " +

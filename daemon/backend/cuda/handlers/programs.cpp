@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "daemon/backend/cuda/handlers/kernel_queries.hpp"
+#include "daemon/compiler/contract/build_options.hpp"
+#include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
 
 namespace clique::daemon::cuda {
@@ -231,6 +233,7 @@ void Programs::handle(protocol::BuildProgram&& message) {
       auto build = request(compiler::Request::Kind::Build, message.options, *files);
       build.source = program->source;
       build.il = program->il;
+      build.in_parts = message.in_parts;
       status = compile(*program, build, CL_BUILD_PROGRAM_FAILURE);
     } else if (program->binary && program->binary->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
       compiler::Result ready;
@@ -301,10 +304,35 @@ void Programs::handle(protocol::LinkProgram&& message) {
 
 void Programs::handle(protocol::AnalyseProgram&& message) {
   check_device(message.device);
-  programs_.get(message.program);
-  files_.claim(message.files);
-  reporter_.report(protocol::ProgramAnalysed{
-      message.request, "launches are not divided on NVIDIA GPUs that Clique drives through CUDA", {}});
+  const auto program = programs_.get(message.program);
+  auto files = files_.claim(message.files);
+  // Not the program itself: commands that wait for its builds need not wait for its analysis.
+  builds_.post(std::make_shared<Buildable>(),
+               [this, program, message = std::move(message), files = std::move(files)] {
+                 protocol::ProgramAnalysed answer;
+                 try {
+                   answer = analyse(*program, message.options, *files);
+                 } catch (const std::exception& error) {
+                   answer = {0, error.what(), {}};
+                 }
+                 answer.request = message.request;
+                 reporter_.report(answer);
+               });
+}
+
+protocol::ProgramAnalysed Programs::analyse(const Program& program, const std::string& options,
+                                            const FileSet& files) {
+  if (program.source.empty()) return {0, "the program is not from source", {}};
+  if (compiler::is_cuda_source(options)) return {0, "the program is in CUDA C++", {}};
+  auto request = this->request(compiler::Request::Kind::Analyse, options, files);
+  request.source = program.source;
+  compiler::Result result = compiler_.run(request, kBuildLimit);
+  if (result.status != CL_SUCCESS) return {0, std::move(result.log), {}};
+  auto footprints = compiler::decode<compiler::Analysis>(result.binary).footprints;
+  // Kernels that are built to run in parts see the whole range (Kernel::in_parts).
+  for (protocol::Footprint& footprint : footprints)
+    footprint.whole_dimensions = footprint.group_id_dimensions = 0;
+  return {0, {}, std::move(footprints)};
 }
 
 void Programs::handle(protocol::GetProgramBinary&& message) {

@@ -69,6 +69,8 @@ class Programs {
   cl_int compile(Program& program, const compiler::Request& request, cl_int failure);
   cl_int take_result(Program& program, compiler::Result result, cl_int failure);
   void load(Program& program);
+  /// What the kernels of a program read and write. Throws if the compiler's answer is damaged.
+  protocol::ProgramAnalysed analyse(const Program& program, const std::string& options, const FileSet& files);
   void report(protocol::RequestId request, const Program& program, cl_int status,
               const std::vector<protocol::DeviceId>& devices);
 

@@ -120,7 +120,7 @@ std::optional<Query> query_of(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<Query>>(name)
       .Case("get_global_id", Query{Op::GlobalId, false, false})
       .Case("get_local_id", Query{Op::LocalId, false, true})
-      .Case("get_group_id", Query{Op::GroupId, true, true})
+      .Case("get_group_id", Query{Op::GroupId, false, true})
       .Case("get_global_size", Query{Op::GlobalSize, true, false})
       .Case("get_local_size", Query{Op::LocalSize, false, true})
       .Case("get_enqueued_local_size", Query{Op::EnqueuedLocalSize, false, true})
@@ -335,11 +335,12 @@ class Finder {
 
   void note_query(const llvm::CallBase& call, const Query& query) {
     if (query.groups) result_.uses_groups = true;
-    if (!query.whole) return;
+    const bool group_id = query.op == Op::GroupId;
+    if (!query.whole && !group_id) return;
     const auto dimension = dimension_of(call);
-    if (result_.whole_dimensions == 0) result_.whole_line = line_of(&call);
+    if (!group_id && result_.whole_dimensions == 0) result_.whole_line = line_of(&call);
     if (dimension && *dimension > 2) return;
-    result_.whole_dimensions |= dimension ? 1U << *dimension : 7U;
+    (group_id ? result_.group_id_dimensions : result_.whole_dimensions) |= dimension ? 1U << *dimension : 7U;
   }
 
   static std::optional<std::uint64_t> dimension_of(const llvm::CallBase& call) {

@@ -76,16 +76,23 @@ void unify_attributes(llvm::Module& module, const Options& options) {
                            llvm::Type::getInt32Ty(module.getContext()), options.flush_denorms() ? 1 : 0)));
 }
 
-/// Defines the constant by which the device library asks whether the program's kernels take whole work-groups
-/// only.
-void define_uniform_groups(llvm::Module& module, const std::vector<Kernel>& kernels) {
-  llvm::GlobalVariable* const asked = module.getGlobalVariable("__clique_uniform_groups");
+/// Defines a constant by which the device library asks whether something holds.
+void define_constant(llvm::Module& module, llvm::StringRef name, bool holds) {
+  llvm::GlobalVariable* const asked = module.getGlobalVariable(name);
   if (asked == nullptr) return;
-  bool uniform = true;
-  for (const Kernel& kernel : kernels) uniform = uniform && kernel.uniform_groups;
-  asked->setInitializer(llvm::ConstantInt::get(asked->getValueType(), uniform ? 1 : 0));
+  asked->setInitializer(llvm::ConstantInt::get(asked->getValueType(), holds ? 1 : 0));
   asked->setConstant(true);
   asked->setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+/// Tells the device library how the program's kernels are launched.
+void define_launches(llvm::Module& module, const std::vector<Kernel>& kernels) {
+  const bool uniform =
+      std::all_of(kernels.begin(), kernels.end(), [](const Kernel& kernel) { return kernel.uniform_groups; });
+  const bool in_parts =
+      std::any_of(kernels.begin(), kernels.end(), [](const Kernel& kernel) { return kernel.in_parts; });
+  define_constant(module, "__clique_uniform_groups", uniform);
+  define_constant(module, "__clique_one_grid", uniform && !in_parts);
 }
 
 }  // namespace
@@ -106,7 +113,7 @@ void keep_what_kernels_need(llvm::Module& module) {
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options,
               std::vector<Kernel>& kernels, std::chrono::steady_clock::time_point deadline) {
   // Steps that the kernels' interface depends on.
-  define_uniform_groups(module, kernels);
+  define_launches(module, kernels);
   keep_what_kernels_need(module);
   unify_attributes(module, options);
 

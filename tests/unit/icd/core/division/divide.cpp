@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <cstring>
 
 #include "icd/core/division/launch_gate.hpp"
@@ -39,13 +41,13 @@ class DescribedKernel {
   }
 
   /// Two buffers, argument 0 and 1, of 4 bytes for each of 100 work-items.
-  Division divide(std::size_t members = 2, bool one_object = false) {
+  Division divide(std::size_t members = 2, bool one_object = false, const Borders& balanced = {}) {
     const int objects[2] = {};
     const std::vector<UsedBuffer> buffers{{0, &objects[0], 0, 400, false},
                                           {1, one_object ? &objects[0] : &objects[1], 0, 400, false}};
     EXPECT_EQ(flaw_of(footprint, 2), "");
     const std::vector<std::span<const std::byte>> scalars(2);
-    return icd::divide({footprint, scalars, buffers, space, true}, members);
+    return icd::divide({footprint, scalars, buffers, space, true}, members, balanced);
   }
 
   Footprint footprint;
@@ -129,6 +131,18 @@ TEST(Divide, GivenObstacleOrWholeDimensionThenItSaysWhere) {
   EXPECT_EQ(kernel.divide().reason, "printf (line 4)");
 }
 
+TEST(Divide, GivenGroupIdsThenOnlyLaunchesWithoutAnOffsetAreDivided) {
+  DescribedKernel kernel;
+  kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+  kernel.footprint.group_id_dimensions = 1;
+  EXPECT_EQ(kernel.divide().parts.size(), 2U);
+  kernel.space.offset[0] = 10;
+  EXPECT_EQ(kernel.divide().reason,
+            "the kernel asks for the ids of work-groups, and the launch has a global offset");
+  kernel.footprint.group_id_dimensions = 2;
+  EXPECT_EQ(kernel.divide().parts.size(), 2U) << "which the range does not have";
+}
+
 TEST(Divide, GivenConditionThenOnlyItemsThatMeetItCount) {
   DescribedKernel kernel;
   const auto own = kernel.number(Op::GlobalId);
@@ -203,6 +217,8 @@ TEST(Footprint, GivenTooManyAccessesThenItIsRefused) {
 }
 
 constexpr LaunchGate::Size kSize{{1024, 1, 1}, {64, 1, 1}};
+const Borders kHalves{0, 8, 16};
+constexpr std::array<std::uint64_t, 2> kEqual{5, 5};
 constexpr auto kNoBytes = [] { return std::uint64_t{0}; };
 
 TEST(LaunchGate, GivenNoMeasurementThenLaunchesAreWhole) {
@@ -212,27 +228,94 @@ TEST(LaunchGate, GivenNoMeasurementThenLaunchesAreWhole) {
 
 TEST(LaunchGate, GivenLongLaunchThenTheNextOneIsDivided) {
   LaunchGate gate;
-  gate.measured(kSize, false, 10'000'000);
+  gate.measured(kSize, 10'000'000);
   EXPECT_TRUE(gate.divides(kSize, 4, kNoBytes));
   EXPECT_FALSE(gate.divides({{2048, 1, 1}, {64, 1, 1}}, 4, kNoBytes));
 }
 
 TEST(LaunchGate, GivenShortLaunchOrMuchToMoveThenItStaysWhole) {
   LaunchGate gate;
-  gate.measured(kSize, false, 200'000);
+  gate.measured(kSize, 200'000);
   EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
-  gate.measured(kSize, false, 10'000'000);
-  gate.measured(kSize, false, 10'000'000);
+  gate.measured(kSize, 10'000'000);
+  gate.measured(kSize, 10'000'000);
   EXPECT_FALSE(gate.divides(kSize, 4, [] { return std::uint64_t{100'000'000}; }));
 }
 
 TEST(LaunchGate, GivenDividedLaunchesThatAreSlowThenLaterOnesAreWhole) {
   LaunchGate gate;
-  gate.measured(kSize, false, 10'000'000);
-  gate.measured(kSize, true, 90'000'000);
+  gate.measured(kSize, 10'000'000);
+  gate.measured(kSize, 90'000'000, kHalves, 1, kEqual);
   EXPECT_TRUE(gate.divides(kSize, 4, kNoBytes)) << "the first one compiles the kernel";
-  gate.measured(kSize, true, 9'000'000);
+  gate.measured(kSize, 9'000'000, kHalves, 1, kEqual);
   EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+}
+
+TEST(LaunchGate, GivenUnevenPartsThenBordersMoveUntilTheyAreEven) {
+  LaunchGate gate;
+  // Group i takes i nanoseconds.
+  Borders borders{0, 25, 50, 75, 100};
+  const std::uint64_t version = gate.version();
+  for (int launch = 0; launch < 40; ++launch) {
+    std::vector<std::uint64_t> times;
+    for (std::size_t part = 0; part < 4; ++part) {
+      times.push_back(0);
+      for (std::uint64_t group = borders[part]; group < borders[part + 1]; ++group) times.back() += group;
+    }
+    gate.measured(kSize, 1000, borders, 1, times);
+    if (const Borders next = gate.borders(kSize); !next.empty()) borders = next;
+  }
+  EXPECT_GT(gate.version(), version);
+  for (std::size_t part = 0; part < 4; ++part)
+    EXPECT_NEAR(static_cast<double>(borders[part]), 100 * std::sqrt(static_cast<double>(part) / 4), 3);
+}
+
+TEST(LaunchGate, GivenEvenPartsThenBordersStay) {
+  LaunchGate gate;
+  for (int launch = 0; launch < 10; ++launch)
+    gate.measured(kSize, 1000, kHalves, 1, std::array<std::uint64_t, 2>{100, 108});
+  EXPECT_EQ(gate.borders(kSize), Borders{});
+}
+
+TEST(LaunchGate, GivenLaunchesThatDifferAllTheTimeThenBordersStayInTheEnd) {
+  LaunchGate gate;
+  Borders borders{0, 50, 100};
+  std::uint64_t settled = 0;
+  for (int launch = 0; launch < 200; ++launch) {
+    const bool first = launch / 3 % 2 == 0;
+    gate.measured(kSize, 1000, borders, 1,
+                  std::array<std::uint64_t, 2>{first ? 10U : 90U, first ? 90U : 10U});
+    if (const Borders next = gate.borders(kSize); !next.empty()) borders = next;
+    if (launch == 100) settled = gate.version();
+  }
+  EXPECT_EQ(gate.version(), settled);
+}
+
+TEST(Balance, GivenAnyTimesThenPartsAreNotEmptyAndBordersAreMultiplesOfTheUnit) {
+  for (const std::uint64_t groups : {4U, 7U, 64U, 1000U})
+    for (const std::uint64_t unit : {1U, 2U})
+      for (const std::array<std::uint64_t, 3>& times :
+           {std::array<std::uint64_t, 3>{0, 0, 9}, {9, 0, 0}, {1, 1000, 1}, {0, 0, 0}, {1, 2, 3}}) {
+        if (groups < 3 * unit) continue;
+        const Borders equal = equal_borders(groups, unit, 3);
+        const Borders balanced = balanced_borders(equal, unit, times);
+        if (balanced.empty()) continue;
+        ASSERT_EQ(balanced.size(), 4U);
+        EXPECT_EQ(balanced.front(), 0U);
+        EXPECT_EQ(balanced.back(), groups);
+        for (std::size_t i = 0; i < 3; ++i) {
+          EXPECT_LT(balanced[i], balanced[i + 1]);
+          EXPECT_EQ(balanced[i] % unit, 0U);
+        }
+      }
+}
+
+TEST(Divide, GivenBordersThenPartsHaveThem) {
+  DescribedKernel kernel;
+  const auto id = kernel.number(Op::GlobalId);
+  kernel.writes(0, kernel.times(id, 4));
+  EXPECT_EQ(kernel.divide(2, false, {0, 3, 10}).borders(), (Borders{0, 3, 10}));
+  EXPECT_EQ(kernel.divide(2, false, {0, 3, 9}).borders(), (Borders{0, 5, 10})) << "of another launch";
 }
 
 }  // namespace

@@ -64,6 +64,41 @@ TEST(NdRange, GivenPartialGroupsThenEveryItemOnceAndInItsGroup) {
   EXPECT_EQ(whole.groups(0), 3U);
 }
 
+TEST(NdRange, GivenAPartThenItsItemsHaveTheIdsOfTheWholeRange) {
+  GridLimits limits;
+  limits.groups = {2, 2, 2};
+  const NdRange whole = range({22, 7, 5}, {4, 3, 2}, {100, 200, 300});
+  for (std::uint8_t dimension = 0; dimension < 3; ++dimension) {
+    std::set<std::array<std::uint64_t, 3>> seen;
+    const std::uint64_t size = whole.global[dimension];
+    const std::uint64_t middle = whole.local[dimension];
+    for (const auto& [begin, end] : {std::pair{std::uint64_t{0}, middle}, std::pair{middle, size}}) {
+      NdRange part = whole;
+      part.part = {dimension, begin, end};
+      EXPECT_EQ(part.groups(dimension), whole.groups(dimension));
+      const auto grids = split(part, limits);
+      EXPECT_EQ(count_grids(part, limits), grids.size());
+      for (const Grid& grid : grids)
+        visit_items(grid, [&, begin = begin, end = end](const auto& id, const auto& group) {
+          EXPECT_TRUE(seen.insert(id).second);
+          EXPECT_GE(id[dimension], whole.offset[dimension] + begin);
+          EXPECT_LT(id[dimension], whole.offset[dimension] + end);
+          for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(group[i], (id[i] - whole.offset[i]) / whole.local[i]);
+        });
+    }
+    EXPECT_EQ(seen.size(), 22U * 7 * 5);
+  }
+}
+
+TEST(NdRange, GivenAPartOfWholeGroupsThenItIsUniform) {
+  NdRange part = range({22, 1, 1}, {4, 1, 1});
+  EXPECT_FALSE(part.uniform());
+  part.part = {0, 8, 20};
+  EXPECT_TRUE(part.uniform());
+  part.part = {0, 8, 22};
+  EXPECT_FALSE(part.uniform());
+}
+
 TEST(NdRange, GivenRangeSmallerThanGroupThenOnePartialGroup) {
   const auto grids = split(range({3, 1, 1}, {64, 1, 1}), {});
   ASSERT_EQ(grids.size(), 1U);
@@ -113,6 +148,12 @@ TEST(LocalSize, GivenUniformKernelsThenItDividesTheRange) {
             EXPECT_LE(local[i], GridLimits{}.items[i]);
           }
         }
+}
+
+TEST(LocalSize, GivenAPartThenItDividesThePart) {
+  NdRange part = range({1000, 64, 1}, {1, 1, 1});
+  part.part = {0, 64, 1000};
+  EXPECT_EQ(936U % choose_local_size(part, 1024, true, {})[0], 0U);
 }
 
 TEST(LocalSize, GivenCommonRangesThenGroupsAreLarge) {
