@@ -25,7 +25,9 @@ void LaunchGate::note(double& known, std::uint64_t time) {
 
 void LaunchGate::measured(const Size& size, std::uint64_t time) {
   const std::lock_guard lock(mutex_);
-  note(times_[size].whole, time);
+  Times& times = times_[size];
+  note(times.whole, time);
+  ++times.wholes;
 }
 
 void LaunchGate::measured(const Size& size, std::uint64_t time, const Borders& borders, std::uint64_t unit,
@@ -42,10 +44,21 @@ void LaunchGate::measured(const Size& size, std::uint64_t time, const Borders& b
   for (std::size_t i = 0; i < parts.size(); ++i) times.least[i] = std::min(times.least[i], parts[i]);
   if (++times.count < kLaunches) return;
   times.count = 0;
-  Borders better = balanced_borders(borders, unit, times.least);
-  if (better.empty()) return;
-  times.borders = std::move(better);
-  ++times.changes;
+  const auto longest = static_cast<double>(*std::max_element(times.least.begin(), times.least.end()));
+  Borders next;
+  if (times.best.empty() || longest < times.best_time) {
+    times.best = borders;
+    times.best_time = longest;
+    next = balanced_borders(borders, unit, times.least);
+    if (next.empty()) return;
+    ++times.changes;
+  } else {
+    // Times do not grow evenly with the number of groups: these borders looked better, but are not.
+    next = times.best;
+    times.changes = kMostChanges;
+  }
+  if (next == borders) return;
+  times.borders = std::move(next);
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -14,33 +14,40 @@
 namespace clique::icd {
 
 /// Decides whether launches of one kernel on one combined device are divided, and where, from how long
-/// earlier ones of the same size took. The first ones run whole. Any thread.
+/// earlier ones of the same size took. The first ones run whole, until division would have saved the time
+/// that its first use takes to move content: should later launches have other content, no more than that is
+/// lost. Any thread.
 class LaunchGate {
  public:
   /// Launches of one size: global and local sizes.
   using Size = std::pair<std::array<std::size_t, 3>, std::array<std::size_t, 3>>;
 
-  /// What a division costs besides the parts, as long as none has been measured: messages between the client
-  /// and the members, in ns; and moving bytes, in ns each. The latter is pessimistic for fast networks, so
-  /// that a launch that is divided is most likely faster.
+  /// What messages between the client and the members of a divided launch take, in ns, as long as none has
+  /// been measured.
   static constexpr double kFixed = 200'000;
+  /// The same for moving bytes, in ns each: among members on the client's host, and others, for which this is
+  /// pessimistic on fast networks.
+  static constexpr double kEachByteNear = 0.1;
   static constexpr double kEachByte = 1;
   /// A divided launch has to take at most this share of the time of one that is not.
   static constexpr double kWorthwhile = 0.8;
 
   /// @param members among which it would be divided
+  /// @param near whether all of them are on the client's host
   /// @param bytes() tells how many bytes would have to be moved; called if that matters
   template <typename Bytes>
-  bool divides(const Size& size, std::size_t members, Bytes&& bytes) {
+  bool divides(const Size& size, std::size_t members, bool near, Bytes&& bytes) {
     const std::lock_guard lock(mutex_);
     const auto found = times_.find(size);
     if (found == times_.end() || found->second.whole == 0) return false;
     const Times& times = found->second;
     const double most = kWorthwhile * times.whole;
     if (times.divided != 0) return times.divided <= most;
-    // Without the bytes, which take time to count.
+    // Without the bytes, which take time to count, and which move once if the launches have the same data.
     const double least = times.whole / static_cast<double>(members) + kFixed;
-    return least <= most && least + kEachByte * static_cast<double>(bytes()) <= most;
+    if (least > most) return false;
+    const double lost = (times.whole - least) * static_cast<double>(times.wholes);
+    return (near ? kEachByteNear : kEachByte) * static_cast<double>(bytes()) <= lost;
   }
 
   /// Notes how long a launch that ran whole has taken, in ns.
@@ -57,7 +64,8 @@ class LaunchGate {
 
  private:
   struct Times {
-    double whole = 0;  ///< ns; 0: not measured yet
+    double whole = 0;     ///< ns; 0: not measured yet
+    unsigned wholes = 0;  ///< launches that ran whole
     double divided = 0;
     bool tried = false;  ///< whether a divided launch has ended
     Borders borders;     ///< empty: those of equal parts
@@ -66,6 +74,8 @@ class LaunchGate {
     unsigned count = 0;
     std::vector<std::uint64_t> least;
     unsigned changes = 0;  ///< of the borders
+    Borders best;          ///< those with which the longest part took the least time
+    double best_time = 0;  ///< of the longest part, in ns
   };
   void note(double& known, std::uint64_t time);
   mutable std::mutex mutex_;

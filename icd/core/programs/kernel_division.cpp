@@ -256,8 +256,11 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
                                              std::to_string(division.dimension)
                                        : std::string();
   const auto bytes = [&] { return bytes_to_move(*launches.device, division); };
+  const bool near = std::all_of(members.begin(), members.end(), [](const Ref<Device>& member) {
+    return member->worker().link().shares_memory();
+  });
   if (!divides_always() &&
-      !launches.gate->divides({range.global, range.local}, division.parts.size(), bytes)) {
+      !launches.gate->divides({range.global, range.local}, division.parts.size(), near, bytes)) {
     tell("can be divided into ", parts,
          ", but runs whole as long as that is faster, or how long it takes is not known");
     return nullptr;

@@ -86,13 +86,14 @@ TEST(Codec, GivenAddressesThenTheyAreNumbersAndBytes) {
   EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "961701020304cf0000110000001000");
   const KernelArg pointer{0, KernelArg::Pointer, 9, {8, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_EQ(encoded(RunKernel{{1, 2, 0, {}}, 5, {pointer}, {}, {6}, {}, {7}}),
-            "983c"
+            "993c"
             "9401020090"
             "05"
             "91940004"
             "09c4080800000000000000"
             "90910690"
-            "9107");
+            "9107"
+            "93000000");
 }
 
 TEST(Codec, GivenSmallPayloadThenItIsInline) {

@@ -223,32 +223,60 @@ constexpr auto kNoBytes = [] { return std::uint64_t{0}; };
 
 TEST(LaunchGate, GivenNoMeasurementThenLaunchesAreWhole) {
   LaunchGate gate;
-  EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, kNoBytes));
 }
 
 TEST(LaunchGate, GivenLongLaunchThenTheNextOneIsDivided) {
   LaunchGate gate;
   gate.measured(kSize, 10'000'000);
-  EXPECT_TRUE(gate.divides(kSize, 4, kNoBytes));
-  EXPECT_FALSE(gate.divides({{2048, 1, 1}, {64, 1, 1}}, 4, kNoBytes));
+  EXPECT_TRUE(gate.divides(kSize, 4, false, kNoBytes));
+  EXPECT_FALSE(gate.divides({{2048, 1, 1}, {64, 1, 1}}, 4, false, kNoBytes));
 }
 
 TEST(LaunchGate, GivenShortLaunchOrMuchToMoveThenItStaysWhole) {
   LaunchGate gate;
   gate.measured(kSize, 200'000);
-  EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, kNoBytes));
   gate.measured(kSize, 10'000'000);
   gate.measured(kSize, 10'000'000);
-  EXPECT_FALSE(gate.divides(kSize, 4, [] { return std::uint64_t{100'000'000}; }));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, [] { return std::uint64_t{100'000'000}; }));
+}
+
+TEST(LaunchGate, GivenMuchToMoveThenItIsDividedOnceThatWouldHavePaidOff) {
+  LaunchGate gate;
+  const auto bytes = [] { return std::uint64_t{100'000'000}; };
+  int launches = 0;
+  while (!gate.divides(kSize, 4, false, bytes)) {
+    ASSERT_LT(launches, 100);
+    gate.measured(kSize, 10'000'000);
+    ++launches;
+  }
+  // Each would have saved 7.3 ms of 100 ms.
+  EXPECT_EQ(launches, 14);
+  EXPECT_TRUE(gate.divides(kSize, 4, true, [] { return std::uint64_t{1'000'000'000}; })) << "on one host";
+}
+
+TEST(LaunchGate, GivenBordersThatTurnOutWorseThenTheBestOnesStay) {
+  LaunchGate gate;
+  Borders borders{0, 8, 16};
+  for (int launch = 0; launch < 40; ++launch) {
+    // Four groups at a time take as long as one.
+    std::array<std::uint64_t, 2> times{};
+    for (std::size_t part = 0; part < 2; ++part)
+      times[part] = (borders[part + 1] - borders[part] + 3) / 4 * 100 + (part == 0 ? 0 : 60);
+    gate.measured(kSize, 1000, borders, 1, times);
+    if (const Borders next = gate.borders(kSize); !next.empty()) borders = next;
+  }
+  EXPECT_EQ(borders, (Borders{0, 8, 16}));
 }
 
 TEST(LaunchGate, GivenDividedLaunchesThatAreSlowThenLaterOnesAreWhole) {
   LaunchGate gate;
   gate.measured(kSize, 10'000'000);
   gate.measured(kSize, 90'000'000, kHalves, 1, kEqual);
-  EXPECT_TRUE(gate.divides(kSize, 4, kNoBytes)) << "the first one compiles the kernel";
+  EXPECT_TRUE(gate.divides(kSize, 4, false, kNoBytes)) << "the first one compiles the kernel";
   gate.measured(kSize, 9'000'000, kHalves, 1, kEqual);
-  EXPECT_FALSE(gate.divides(kSize, 4, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, kNoBytes));
 }
 
 TEST(LaunchGate, GivenUnevenPartsThenBordersMoveUntilTheyAreEven) {
