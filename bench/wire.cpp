@@ -208,7 +208,7 @@ void measure_tcp(const WireOptions& options) {
     });
   }
   for (const size_t size : options.sizes)
-    for (const size_t streams : {1, 2, 4})
+    for (const size_t streams : {1, 2, 4, 8, 16})
       if (streams == 1 || size >= bulk) measure_tcp_bulk(options, size, streams);
 }
 

@@ -43,6 +43,9 @@ constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full
 
 /// Programs that OpenCL drivers link kernels with.
 constexpr const char* kLinkers[] = {"ld", "ld.bfd", "ld.gold", "ld.lld", "lld", "clang"};
+/// Versions of LLVM that OpenCL drivers may use.
+constexpr int kOldestLlvm = 11;
+constexpr int kNewestLlvm = 30;
 
 /// The elements of a list such as PATH, without empty ones.
 Paths split(const std::string& list, const char* separators = ":") {
@@ -158,8 +161,12 @@ void add_programs(Collector& rules, const Paths& programs) {
   for (const fs::path& program : programs) rules.add_resolved(program, FileAccess::Execute);
 }
 
-/// The linkers that a driver's compiler may find.
-Paths linkers() {
+/// The linkers and translators of SPIR-V that a driver's compiler may find.
+Paths compiler_tools() {
+  std::vector<std::string> names(std::begin(kLinkers), std::end(kLinkers));
+  names.emplace_back("llvm-spirv");
+  for (int version = kOldestLlvm; version <= kNewestLlvm; ++version)
+    names.push_back("llvm-spirv-" + std::to_string(version));
   Paths programs;
   Paths folders = split(environment("PATH").value_or(""));
   folders.insert(folders.end(), {"/usr/local/bin", "/usr/bin", "/bin"});
@@ -167,7 +174,7 @@ Paths linkers() {
   for (const auto& entry : fs::directory_iterator("/usr/lib", missing))
     if (entry.path().filename().string().starts_with("llvm")) folders.push_back(entry.path() / "bin");
   for (const fs::path& folder : folders)
-    for (const char* name : kLinkers)
+    for (const std::string& name : names)
       if (fs::exists(folder / name, missing)) programs.push_back(folder / name);
   return programs;
 }
@@ -245,7 +252,7 @@ FileRules file_rules(const FileNeeds& needs) {
   add_environment(rules);
   add_programs(rules, needs.programs);
   if (needs.role == Role::OpenClWorker) {
-    add_programs(rules, linkers());
+    add_programs(rules, compiler_tools());
     add_programs(rules, {compiler::find_compiler()});  // which analyses kernels
   }
   if (needs.role == Role::Compiler) return rules.take();
