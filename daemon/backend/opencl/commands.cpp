@@ -61,7 +61,9 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
   const std::size_t dimensions = message.global.size();
   const KernelWithArgs<Kernel> launched = set_args(
       kernels_, message, [this](Kernel& kernel, const protocol::KernelArg& arg) { set_arg(kernel, arg); });
-  submit(message.command, {}, [&](const Submission& to) {
+  Aftermath counted;
+  counted.kernel = true;
+  submit(message.command, std::move(counted), [&](const Submission& to) {
     if (launched.failure) throw ClError(*launched.failure);
     const Kernel& kernel = *launched.kernel;
     for (const ObjectId id : message.reached) memory_.placed(id);

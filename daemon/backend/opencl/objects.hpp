@@ -27,6 +27,7 @@ struct Queue : QueueState {
   Handle<cl_command_queue> native;
   std::shared_ptr<Context> context;
   cl_device_id device = nullptr;
+  std::uint32_t place = 0;        ///< of the device, for the Pacer
   std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
   /// In order: the last command's event. Watching it costs less than a marker (half as much on PoCL).
   Handle<cl_event> tail;

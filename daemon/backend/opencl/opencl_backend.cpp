@@ -19,9 +19,11 @@ OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id pl
   const auto uuids = device_uuids(platform, node);
   for (DeviceId id = 0; id < devices.size(); ++id) {
     const auto uuid = uuids.find(devices[id]);
-    const auto added = devices_.emplace(
-        id,
-        Device{devices[id], {}, clock_.offset_of(devices[id]), uuid != uuids.end() ? uuid->second : Uuid{}});
+    const auto added = devices_.emplace(id, Device{devices[id],
+                                                   {},
+                                                   clock_.offset_of(devices[id]),
+                                                   uuid != uuids.end() ? uuid->second : Uuid{},
+                                                   static_cast<std::uint32_t>(id)});
     description_.devices.push_back(describe(added.first->second));
   }
 }

@@ -119,6 +119,7 @@ class OpenClBackend : public Backend {
     std::uint32_t part = 0;
     bool everything_before = false;  ///< the command follows all earlier ones of its queue
     bool everything_after = false;   ///< all later commands of its queue follow it
+    bool kernel = false;             ///< the command is a kernel, which the Pacer may count
     bool wanted() const { return keep != nullptr || data != nullptr || everything_after; }
 
     static Aftermath keeping(std::shared_ptr<const void> owner) {
@@ -146,6 +147,7 @@ class OpenClBackend : public Backend {
     Handle<cl_device_id> owner;     ///< of a sub-device
     std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
     Uuid uuid = {};                 ///< of a sub-device, that of the whole device
+    std::uint32_t place = 0;        ///< among the devices that the worker was started for; likewise
   };
   using Times = CommandReports::Times;
 
@@ -276,6 +278,7 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
   Prepared prepared;
   try {
     prepare(command, prepared);
+    if (aftermath.kernel) aftermath.keep = surroundings_.pacer.launch(prepared.queue->place);
     const bool want_event =
         prepared.queue->in_order || command.flags != 0 || aftermath.wanted() || kernel_limit_.active();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
