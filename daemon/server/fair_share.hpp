@@ -23,7 +23,7 @@ class FairShare {
   using Id = std::uint64_t;
 
   /// How often turn() wants to be called while several sessions use the device.
-  static constexpr std::chrono::milliseconds kInterval{1};
+  static constexpr std::chrono::milliseconds kInterval{2};
 
   /// A session may use the device from now on.
   /// @param device its place in the page

@@ -37,11 +37,10 @@ struct Sharing::State {
         const auto now = FairShare::Clock::now();
         for (auto& [device, share] : devices) busy = share.turn(now) || busy;
       }
-      // A worker that rings without end costs a turn in every interval, as sessions that share a device do.
-      if (busy) {
-        std::this_thread::sleep_for(FairShare::kInterval);
-        continue;
-      }
+      // Also before it looks at the bell, so that a worker that rings without end costs no more than sessions
+      // that share a device.
+      std::this_thread::sleep_for(FairShare::kInterval);
+      if (busy) continue;
       pollfd rung{bell, POLLIN, 0};
       ::poll(&rung, 1, -1);
       std::uint64_t times = 0;

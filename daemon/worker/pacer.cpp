@@ -25,8 +25,11 @@ constexpr std::chrono::nanoseconds kStuckAfter = 20ms;
 constexpr int kStuckAfterKernels = 4;
 /// Nobody is held longer than this, whatever the daemon says: it may be stopped itself.
 constexpr auto kLongestHold = 500ms;
+/// How often a worker that is held looks whether it still is. Nobody wakes it, since the daemon would need a
+/// system call for that.
+constexpr std::chrono::milliseconds kLookAgain = 2ms;
 /// How often the daemon has to see that the worker runs, well below its patience.
-constexpr auto kBeatInterval = 10ms;
+constexpr std::chrono::milliseconds kBeatInterval = 10ms;
 
 }  // namespace
 
@@ -111,7 +114,8 @@ bool Pacer::admits(Clock::time_point now) {
 bool Pacer::admits_on(std::size_t device, Clock::time_point now) {
   const Pace pace = page_->pace(device);
   const auto waited = waits_since_ ? now - *waits_since_ : Clock::duration::zero();
-  if (pace == Pace::Held) return waited >= kLongestHold;
+  held_ = pace == Pace::Held;
+  if (held_) return waited >= kLongestHold;
   Load& load = loads_.at(device);
   if (pace != Pace::Counted || load.stuck || load.in_flight < load.most_in_flight()) return true;
   const auto patience = std::max(kStuckAfter, kStuckAfterKernels * load.typical_time());
@@ -119,8 +123,13 @@ bool Pacer::admits_on(std::size_t device, Clock::time_point now) {
   return load.stuck;
 }
 
+std::chrono::milliseconds Pacer::again() const {
+  const std::lock_guard lock(mutex_);
+  return held_ ? kLookAgain : kBeatInterval;
+}
+
 std::chrono::milliseconds Pacer::longest_sleep(std::chrono::milliseconds longest) const {
-  if (!page_ || !page_->paced()) return longest;
+  if (!paced()) return longest;
   const std::lock_guard lock(mutex_);
   const auto busy = [](const Load& load) { return load.in_flight > 0; };
   return std::any_of(loads_.begin(), loads_.begin() + static_cast<std::ptrdiff_t>(used_), busy)

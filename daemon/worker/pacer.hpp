@@ -28,21 +28,21 @@ class Pacer {
   /// The eventfd that wakes the daemon when a session that dozes has a kernel. Main thread.
   void use_bell(Fd bell) { bell_ = std::move(bell); }
 
-  /// A kernel is about to be handed to the driver, and nothing of this worker holds it back. Main thread.
+  /// Whether other sessions use a device of this one. Any thread.
+  bool paced() const { return page_ && page_->paced(); }
+  /// A kernel is about to be handed to the device, or runs there. Any thread.
   /// @param device its place among the devices of the worker's session
   /// @returns to be released, on any thread, when the kernel has ended; null: nobody needs to know
-  std::shared_ptr<const void> launch(std::size_t device) {
-    return page_ && page_->paced() ? count(device) : nullptr;
-  }
+  std::shared_ptr<const void> launch(std::size_t device) { return paced() ? count(device) : nullptr; }
   /// Whether a kernel may be handed to the driver now. If not, the main thread is woken when one of the
-  /// session's kernels ends, and otherwise has to ask again within kAgain. Main thread.
-  bool admits() { return !page_ || !page_->paced() || admits(Clock::now()); }
-  /// The longest time between two questions while a kernel has to wait.
-  static constexpr std::chrono::milliseconds kAgain{2};
+  /// session's kernels ends, and otherwise has to ask again within again(). Main thread.
+  bool admits() { return !paced() || admits(Clock::now()); }
+  /// After admits() has said no: when to ask again. Main thread.
+  std::chrono::milliseconds again() const;
 
   /// Tells the daemon that this worker runs. For every turn of the main thread.
   void beat() const {
-    if (page_ && page_->paced()) page_->beat();
+    if (paced()) page_->beat();
   }
   /// How long the main thread may sleep without calling beat(), at most `longest`.
   std::chrono::milliseconds longest_sleep(std::chrono::milliseconds longest) const;
@@ -78,6 +78,7 @@ class Pacer {
   std::array<Load, PacePage::kDevices> loads_;
   std::size_t used_ = 0;  // devices that have had a counted kernel are below this
   std::optional<Clock::time_point> waits_since_;
+  bool held_ = false;  // what it waits for is the daemon
 };
 
 }  // namespace clique::daemon

@@ -29,8 +29,6 @@ constexpr std::chrono::milliseconds kUsageInterval{100};
 constexpr std::chrono::milliseconds kLongSleep{1000};
 /// While the client has not read what was reported.
 constexpr std::chrono::milliseconds kSleepWhileBehind{1};
-/// While the kernel of a command that has come has to wait for its turn on the device.
-constexpr std::chrono::milliseconds kSleepWhilePaced = Pacer::kAgain;
 /// While connections have to be made again.
 constexpr std::chrono::milliseconds kSleepWhileCut{50};
 
@@ -363,7 +361,7 @@ void Session::sleep() {
 
   const bool down = surroundings_.peers.down();
   poll.wait(surroundings_.pacer.longest_sleep(surroundings_.reporter.behind()  ? kSleepWhileBehind
-                                              : paused                         ? kSleepWhilePaced
+                                              : paused                         ? surroundings_.pacer.again()
                                               : down || connections_.waiting() ? kSleepWhileCut
                                                                                : kLongSleep));
   if (shared) shared->hush();

@@ -36,6 +36,8 @@ struct Queue : QueueState {
   std::deque<Handle<cl_event>> earlier_tails;
   /// Out of order: the last barrier's event.
   Handle<cl_event> barrier;
+  /// In order: whether the last command waits for something elsewhere; only while the session is paced.
+  bool waits_elsewhere = false;
   /// Whether it has commands that were not flushed yet.
   bool touched = false;
 };

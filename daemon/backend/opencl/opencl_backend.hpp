@@ -15,6 +15,7 @@
 #include "daemon/backend/opencl/device_uuids.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/kernel_limit.hpp"
+#include "daemon/backend/opencl/late_ticket.hpp"
 #include "daemon/backend/opencl/objects.hpp"
 #include "daemon/compiler/contract/request.hpp"
 #include "daemon/worker/backend.hpp"
@@ -139,7 +140,8 @@ class OpenClBackend : public Backend {
     Handle<cl_event> native;     ///< null if the command could not be enqueued
     cl_int failed = CL_SUCCESS;  ///< status of a command that is known to have failed
     CommandReports::Entry order;
-    bool user = false;  ///< a user event: of AwaitRemote, Push and Expect, and of joined commands
+    bool user = false;             ///< a user event: of AwaitRemote, Push and Expect, and of joined commands
+    bool waits_elsewhere = false;  ///< see waits_elsewhere(); only while the session is paced
   };
   using Parts = CommandParts<Handle<cl_event>>;
   struct Device {
@@ -164,9 +166,13 @@ class OpenClBackend : public Backend {
     std::vector<CommandReports::Entry> after;
     Handle<cl_event> event;
     Parts* parts = nullptr;
+    bool waits_elsewhere = false;
   };
   void prepare(const Command& command, Prepared& prepared);
   void settle(const Command& command, Aftermath aftermath, Prepared& prepared);
+  /// Whether the command waits, also indirectly, for a user event: for another worker, the client, or a
+  /// transfer.
+  bool waits_elsewhere(const Command& command, const Queue& queue);
   /// A command could not be enqueued: it fails, with its event.
   /// @param queue null if the queue itself could not be created
   void refuse(const Command& command, Queue* queue, const ClError& error);
@@ -278,13 +284,18 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
   Prepared prepared;
   try {
     prepare(command, prepared);
-    if (aftermath.kernel) aftermath.keep = surroundings_.pacer.launch(prepared.queue->place);
+    std::shared_ptr<LateTicket> late;
+    if (aftermath.kernel && prepared.waits_elsewhere)
+      aftermath.keep = late = std::make_shared<LateTicket>(surroundings_.pacer, prepared.queue->place);
+    else if (aftermath.kernel)
+      aftermath.keep = surroundings_.pacer.launch(prepared.queue->place);
     const bool want_event =
         prepared.queue->in_order || command.flags != 0 || aftermath.wanted() || kernel_limit_.active();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
                                 prepared.waits.empty() ? nullptr : prepared.waits.data(),
                                 want_event ? prepared.event.put() : nullptr};
     check(enqueue(submission), "the driver's enqueue");
+    if (late) late->watch(prepared.event.get());
   } catch (const ClError& error) {
     refuse(command, prepared.queue.get(), error);
     return;

@@ -32,7 +32,7 @@ class PacerTest : public testing::Test {
     const auto end = PacePage::Clock::now() + limit;
     while (PacePage::Clock::now() < end) {
       if (pacer_.admits()) return true;
-      std::this_thread::sleep_for(Pacer::kAgain);
+      std::this_thread::sleep_for(pacer_.again());
     }
     return false;
   }
