@@ -16,6 +16,7 @@ struct AuthorizeOptions {
   std::string name;
   std::string sessions;
   std::string memory;
+  std::string share;
   std::string devices;
   bool admin = false;
   std::string file{protocol::kAuthorizedClients};
@@ -34,6 +35,7 @@ std::pair<std::string, protocol::AuthorizedClient> entry_of(const AuthorizeOptio
   std::string line = protocol::PublicKey::parse(options.key).text() + " " + options.name;
   if (!options.sessions.empty()) line += " sessions=" + options.sessions;
   if (!options.memory.empty()) line += " session-memory=" + options.memory;
+  if (!options.share.empty()) line += " share=" + options.share;
   if (!options.devices.empty()) line += " devices=" + options.devices;
   if (options.admin) line += " admin";
   if (!std::all_of(options.devices.begin(), options.devices.end(), [](unsigned char c) { return c > ' '; }))
@@ -79,6 +81,11 @@ void add_authorize(CLI::App& app, Action& chosen) {
           "--session-memory", options->memory,
           "Memory that each of its sessions may allocate on the devices of one driver, with K, M, G or T")
       ->type_name("BYTES");
+  command
+      ->add_option(
+          "--share", options->share,
+          "How much of a device each of its sessions is to have, relative to other sessions: 1 to 1000")
+      ->type_name("NUMBER");
   command
       ->add_option("--devices", options->devices,
                    "The only devices that it may use, separated by commas: indices, types or parts of names")

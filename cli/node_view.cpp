@@ -156,6 +156,7 @@ nlohmann::ordered_json json_of(const protocol::SessionStatus& session) {
           {"seconds", static_cast<double>(session.age_ms) / 1000},
           {"own", session.own},
           {"devices", session.devices},
+          {"share", session.share},
           {"memory", usage.memory},
           {"peak_memory", usage.peak_memory},
           {"kernels", usage.kernels},

@@ -150,6 +150,7 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
                                   session.user.empty() ? "-" : printable(session.user),
                                   printable(session.address),
                                   duration_text(session.age_ms),
+                                  std::to_string(session.share),
                                   bytes_text(session.usage.memory)};
     if (row.rates) {
       const Rates& rates = *row.rates;
@@ -168,6 +169,7 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
                       {"USER"},
                       {"FROM"},
                       {"SINCE", true},
+                      {"SHARE", true},
                       {"MEMORY", true},
                       {"KERNELS/s", true},
                       {"NETWORK/s", true},

@@ -50,6 +50,7 @@ void BatchReader::begin(std::span<const std::byte> records, std::span<const Payl
   if (frames.size() > Limits::kFrames || bytes > Limits::kFrameBytes)
     throw DecodeError("a batch of more than " + std::to_string(Limits::kFrames) + " frames, or more than " +
                       std::to_string(Limits::kFrameBytes) + " bytes in them");
+  refused_.reset();
   state_->records = records;
   state_->frames = frames;
   state_->owner = &owner;

@@ -58,19 +58,33 @@ class BatchReader {
   template <typename Handler, typename... M>
   void read(MessageList<M...> /*list*/, std::span<const std::byte> records, std::span<const Payload> frames,
             const std::shared_ptr<const void>& owner, Handler&& handler) {
-    static_assert(unique<M...>(), "two messages have the same number");
     begin(records, frames, owner);
-    while (const auto op = next()) {
+    go_on(MessageList<M...>{}, [](Op) { return true; }, handler);
+  }
+
+  /// The same in steps: begins with a batch, which go_on() reads. Everything has to live until that has read
+  /// it to its end. Throws DecodeError.
+  void begin(std::span<const std::byte> records, std::span<const Payload> frames,
+             const std::shared_ptr<const void>& owner);
+  /// Reads on, to the end of the batch, or to a message whose number `admit` refuses; that one is the next to
+  /// be read. Throws as read() does. @returns whether this is the end
+  template <typename Admit, typename Handler, typename... M>
+  bool go_on(MessageList<M...> /*list*/, Admit&& admit, Handler&& handler) {
+    static_assert(unique<M...>(), "two messages have the same number");
+    while (const auto op = refused_ ? std::exchange(refused_, std::nullopt) : next()) {
+      if (!admit(*op)) {
+        refused_ = op;
+        return false;
+      }
       const bool known = ((*op == M::op && (handler(take<M>()), true)) || ...);
       if (!known) refuse(*op);
     }
+    return true;
   }
 
  private:
   struct State;
 
-  void begin(std::span<const std::byte> records, std::span<const Payload> frames,
-             const std::shared_ptr<const void>& owner);
   /// Parses the next record. @returns its message number; nothing at the end of the batch.
   std::optional<Op> next();
   /// Decodes the record as this message. Defined for each message in protocol/messages/*.cpp.
@@ -88,6 +102,7 @@ class BatchReader {
   }
 
   std::unique_ptr<State> state_;
+  std::optional<Op> refused_;  // the message that `admit` has refused, which next() has parsed
 };
 
 }  // namespace clique::protocol

@@ -74,7 +74,9 @@ struct Notice {
     HungUp = 1,  ///< the client has left the daemon: if it has not attached by now, it never will
     Stop = 2,    ///< the session has to end, for the reason `text`
     Stream = 3,  ///< a connection, which comes with the notice, is for a stream and has sent `request`
-    Usage = 4  ///< the worker has to keep the memory of a UsagePage, which comes with the notice, up to date
+    Usage = 4,  ///< the worker has to keep the memory of a UsagePage, which comes with the notice, up to date
+    Pace = 5,   ///< the worker has to obey a PacePage, whose memory comes with the notice
+    Bell = 6    ///< the eventfd that it rings comes with the notice
   };
   Kind kind = Kind::Taken;
   std::string text;

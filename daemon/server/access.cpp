@@ -34,6 +34,14 @@ uid_t user_of(const std::string& name) {
 
 }  // namespace
 
+std::uint32_t parse_share(const std::string& text) {
+  try {
+    return protocol::parse_share(text);
+  } catch (const protocol::SecurityError& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
 std::string user_name(uid_t user) {
   std::vector<char> buffer(kNameBuffer);
   passwd entry{};
@@ -65,6 +73,16 @@ void parse_local_users(const std::string& text, AccessSettings& settings) {
       settings.all_local_users = true;
     else if (!word.empty())
       settings.local_users.insert(user_of(word));
+  }
+}
+
+void parse_user_shares(const std::string& text, AccessSettings& settings) {
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos)
+      throw std::invalid_argument("'" + word + "' is not the share of a user; write USER=SHARE");
+    settings.user_shares[user_of(word.substr(0, equals))] = parse_share(word.substr(equals + 1));
   }
 }
 
@@ -129,15 +147,21 @@ std::optional<Permit> Access::permit_of(const Visitor& visitor, Purpose purpose)
       if (const auto subset = subsets_.find(visitor.key); subset != subsets_.end())
         permit.devices = subset->second;
       permit.admin = known->second.admin || admin;
+      permit.share = known->second.share != 0 ? known->second.share : settings_.share;
       return permit;
     }
   if (visitor.user) {
     const uid_t user = *visitor.user;
     if (user == ::geteuid() || settings_.all_local_users || settings_.local_users.contains(user) ||
         (admin && purpose == Purpose::Operate))
-      return Permit{.client = "user " + user_name(user), .admin = admin};
+      return Permit{.client = "user " + user_name(user), .admin = admin, .share = share_of(user)};
   }
   return std::nullopt;
+}
+
+std::uint32_t Access::share_of(uid_t user) const {
+  const auto own = settings_.user_shares.find(user);
+  return own != settings_.user_shares.end() ? own->second : settings_.share;
 }
 
 bool Access::wants_credential(const Visitor& visitor, Purpose purpose) const {
@@ -157,10 +181,12 @@ std::variant<Permit, std::string> Access::decide(const Visitor& visitor, Purpose
     return *std::move(permit);
   }
   if (settings_.munge && visitor.munge_user)
-    return Permit{"munge user " + user_name(*visitor.munge_user), 0, 0};
+    return Permit{.client = "munge user " + user_name(*visitor.munge_user),
+                  .share = share_of(*visitor.munge_user)};
   if (settings_.insecure)
     return Permit{.client = "anybody at " + visitor.address.substr(0, visitor.address.rfind(':')),
-                  .shared = true};
+                  .shared = true,
+                  .share = settings_.share};
   std::string reason;
   if (settings_.keys)
     reason = fmt::format(

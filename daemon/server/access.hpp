@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +21,9 @@ struct AccessSettings {
   std::filesystem::path authorized_clients;  ///< the file with their keys
   std::set<uid_t> local_users;               ///< may use it from this host, beside the daemon's own user
   bool all_local_users = false;
-  bool insecure = false;  ///< everybody who reaches the port may
+  bool insecure = false;                       ///< everybody who reaches the port may
+  std::uint32_t share = 1;                     ///< of clients that have no other: Permit::share
+  std::map<uid_t, std::uint32_t> user_shares;  ///< of users who are admitted without a key
 };
 
 /// A client that is admitted, and its limits.
@@ -30,8 +33,9 @@ struct Permit {
   std::size_t sessions = 0;  ///< at a time; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::optional<DeviceSubset> devices = {};  ///< that it may use; none: all
-  bool shared = false;  ///< nobody knows whether two connections with this permit are one client's
-  bool admin = false;   ///< sees and ends all sessions, and drains the node
+  bool shared = false;      ///< nobody knows whether two connections with this permit are one client's
+  bool admin = false;       ///< sees and ends all sessions, and drains the node
+  std::uint32_t share = 1;  ///< how much of a device each session is to have, relative to other sessions
 
   /// Whether it may use any device of the driver, a position in NodeDevices::served.
   bool may_use(std::uint32_t driver) const { return !devices || !devices->at(driver).empty(); }
@@ -67,6 +71,7 @@ class Access {
   void read_devices();
   /// The permit of a visitor whom the node admits for another reason than a MUNGE credential.
   std::optional<Permit> permit_of(const Visitor& visitor, Purpose purpose) const;
+  std::uint32_t share_of(uid_t user) const;
 
   const AccessSettings settings_;
   const NodeDevices devices_;
@@ -74,6 +79,9 @@ class Access {
   std::map<protocol::PublicKey, DeviceSubset> subsets_;  // of clients that may not use all devices
   std::filesystem::file_time_type changed_;
 };
+
+/// protocol::parse_share(). Throws std::invalid_argument.
+std::uint32_t parse_share(const std::string& text);
 
 /// The name of a user of this host; the number if it has none.
 std::string user_name(uid_t user);
@@ -85,5 +93,9 @@ void parse_auth(const std::string& text, AccessSettings& settings);
 /// The users that a list of names and numbers separated by commas stands for; '*' is everybody. Throws
 /// std::invalid_argument.
 void parse_local_users(const std::string& text, AccessSettings& settings);
+
+/// The shares of users: a list of USER=SHARE separated by commas, see protocol::parse_share(). Throws
+/// std::invalid_argument.
+void parse_user_shares(const std::string& text, AccessSettings& settings);
 
 }  // namespace clique::daemon

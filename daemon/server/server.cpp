@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <numeric>
 #include <set>
 #include <system_error>
 
@@ -320,9 +321,13 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
       platform.name,
       ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
       UsagePage(),
+      PacePage(),
       {},
       std::nullopt};
-  started.process.control().send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
+  const ControlChannel& control = started.process.control();
+  control.send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
+  control.send(Notice{Notice::Kind::Pace, ""}, started.pace.descriptor());
+  control.send(Notice{Notice::Kind::Bell, ""}, sharing_.bell());
   spdlog::debug("process {} starts the driver {} for a session", started.process.pid(), platform.name);
   return started;
 }
@@ -637,7 +642,8 @@ void Server::welcome(const Waiting& client, Set set) {
   }
   ++last_session_;
   ++counts_.sessions;
-  SessionOwner owner{client.permit.client, client.visitor, client.hello.client, {}, client.permit.shared};
+  SessionOwner owner{client.permit.client, client.visitor,     client.hello.client, {},
+                     client.permit.shared, client.permit.share};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
     for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
@@ -657,6 +663,10 @@ void Server::welcome(const Waiting& client, Set set) {
     taken.exclusive = client.wanted.exclusive;
     for (const ServedDevice& device : client.wanted.devices)
       if (device.driver == worker.driver) taken.chosen.push_back(device.place);
+    std::vector<std::uint32_t> places(worker.devices.size());
+    std::iota(places.begin(), places.end(), 0U);
+    taken.part = sharing_.join(worker.pace, worker.driver, subset ? subset->at(worker.driver) : places,
+                               client.permit.share);
   }
   if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());

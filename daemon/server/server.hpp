@@ -24,6 +24,7 @@
 #include "daemon/server/reservations.hpp"
 #include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
+#include "daemon/server/sharing.hpp"
 
 namespace clique::daemon {
 
@@ -60,6 +61,7 @@ class Server {
     std::string platform;
     ChildProcess process;
     UsagePage usage;
+    PacePage pace;
     std::vector<protocol::DeviceDescription> devices;
     std::optional<WorkerReady> ready;
   };
@@ -104,6 +106,7 @@ class Server {
     std::vector<std::uint32_t> chosen = {};
     bool exclusive = false;
     protocol::Usage counted = {};  ///< what ServerCounts::usage contains of the worker
+    Sharing::Part part = {};       ///< in the sharing of its devices
 
     /// Whether a session has the worker.
     bool in_use() const { return session != 0 && closed == Clock::time_point(); }
@@ -216,6 +219,7 @@ class Server {
   ControlGroups groups_;
   Access access_;
   Gate gate_;
+  Sharing sharing_;                        // before all who have a part
   std::unique_ptr<CredentialDesk> desk_;   // if the node accepts MUNGE credentials
   std::deque<Set> sets_;                   // starting or ready, without a session
   std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer

@@ -74,6 +74,7 @@ protocol::SessionStatus session_status(SessionId session, const SessionLog::Entr
   status.program = entry.owner.program.substr(0, kLongestListedText);
   status.age_ms = milliseconds_since(entry.since);
   status.devices = entry.owner.devices;
+  status.share = entry.owner.share;
   status.usage = entry.sum.usage;
   // What workers that have ended had is free again.
   status.usage.memory = 0;

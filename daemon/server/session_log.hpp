@@ -29,6 +29,7 @@ struct SessionOwner {
   std::string program;               ///< Hello::client
   std::vector<std::string> devices;  ///< names of the devices that the session has
   bool shared = false;               ///< Permit::shared
+  std::uint32_t share = 1;           ///< Permit::share
 };
 
 /// Knows the sessions that have not ended, and logs them. The only place that decides how. One thread.

@@ -157,6 +157,14 @@ const std::array kSettings{
         "Memory that a session may allocate on the devices of one driver: at least 32M, with K, M, G or T "
         "for powers of 1024; no limit by default",
         [](const std::string& text, Settings& s) { s.session.memory = parse_memory(text); }},
+    Setting{
+        "share", Type::Number, "NUMBER", "1",
+        "How much of a device each session is to have while several use it, relative to the shares of the "
+        "others: 1 to 1000; for clients without a share of their own",
+        [](const std::string& text, Settings& s) { s.access.share = parse_share(text); }},
+    Setting{"user-shares", Type::List, "LIST", "",
+            "The shares of users who are admitted without a key: USER=NUMBER, separated by commas",
+            [](const std::string& text, Settings& s) { parse_user_shares(text, s.access); }},
     Setting{"nvidia", Type::Text, "DRIVER", "cuda",
             "How NVIDIA GPUs are used: 'cuda', or 'opencl' for NVIDIA's own OpenCL driver",
             [](const std::string& text, Settings& s) { s.nvidia = parse_nvidia_driver(text); }},

@@ -13,6 +13,7 @@
 
 #include "daemon/worker/errors.hpp"
 #include "daemon/worker/memory_budget.hpp"
+#include "daemon/worker/pacer.hpp"
 #include "daemon/worker/peer_links.hpp"
 #include "daemon/worker/report_order.hpp"
 #include "daemon/worker/reporter.hpp"
@@ -82,6 +83,8 @@ struct Surroundings {
   MemoryBudget& memory;
   /// Counts what waits in the worker's own memory.
   WaitingData& waiting;
+  /// Backends tell it of every kernel that they hand to the driver.
+  Pacer& pacer;
   /// How long a kernel may run, counted from when nothing that it depends on holds it back; 0: no limit. A
   /// kernel that runs longer ends the session.
   std::chrono::seconds kernel_limit{0};

@@ -25,7 +25,7 @@ bool ClientLines::receive() {
   if (line_) return receive_line();
   protocol::Incoming incoming;
   int batches = 0;
-  for (; batches < kBatchesPerTurn && protocol::receive(socket_, incoming); ++batches) {
+  for (; batches < kBatchesPerTurn && may_receive() && protocol::receive(socket_, incoming); ++batches) {
     surroundings_.waiting.count(incoming);
     from_network_.add(bytes_of(incoming));
     if (open_ && incoming.routing_id == commands_.routing_id()) {
@@ -50,7 +50,7 @@ bool ClientLines::receive() {
 bool ClientLines::receive_line() {
   protocol::Incoming incoming;
   int batches = 0;
-  for (; batches < kBatchesPerTurn && line_->receive(incoming); ++batches) {
+  for (; batches < kBatchesPerTurn && may_receive() && line_->receive(incoming); ++batches) {
     surroundings_.waiting.count(incoming);
     from_network_.add(bytes_of(incoming));
     take_commands(std::move(incoming));
@@ -62,13 +62,13 @@ void ClientLines::take_commands(protocol::Incoming&& incoming) {
   if (shared_)
     from_socket_.push_back(std::move(incoming));
   else
-    dispatcher_.handle_commands(incoming);
+    dispatcher_.handle_commands(std::move(incoming));
 }
 
 bool ClientLines::receive_shared() {
   using Received = protocol::SharedMemory::Received;
   int count = 0;
-  for (; count < kBatchesPerTurn; ++count) {
+  for (; count < kBatchesPerTurn && may_receive(); ++count) {
     protocol::Incoming incoming;
     if (due_from_socket_ > 0) {
       if (from_socket_.empty()) break;
@@ -85,7 +85,7 @@ bool ClientLines::receive_shared() {
       surroundings_.waiting.count(incoming);
       from_memory_.add(bytes_of(incoming));
     }
-    dispatcher_.handle_commands(incoming);
+    dispatcher_.handle_commands(std::move(incoming));
   }
   return count > 0;
 }

@@ -86,6 +86,9 @@ class ClientLines final : public PeerLinks::ClientLink {
     protocol::LineSender sender;
   };
 
+  /// While a kernel waits for its turn on the device, what follows it stays where it is, so that the client
+  /// cannot send without end.
+  bool may_receive() const { return !dispatcher_.paused(); }
   /// A batch of commands that has come through the line or the socket.
   void take_commands(protocol::Incoming&& incoming);
   bool receive_line();

@@ -167,8 +167,29 @@ void Dispatcher::handle(List list, const protocol::Incoming& incoming, Sender se
   backend_.flush();
 }
 
-void Dispatcher::handle_commands(const protocol::Incoming& incoming) {
-  handle(protocol::ClientMessages{}, incoming, Sender::Client);
+void Dispatcher::handle_commands(protocol::Incoming&& incoming) {
+  commands_ = std::move(incoming);
+  command_reader_.begin(commands_.records, commands_.frames, commands_.owner);
+  paused_ = true;
+  read_commands();
+}
+
+bool Dispatcher::go_on() {
+  if (!paused_ || !surroundings_.pacer.admits()) return false;
+  read_commands();
+  return true;
+}
+
+void Dispatcher::read_commands() {
+  Handler handler{*this, Sender::Client};
+  const auto admit = [this](protocol::Op op) {
+    return (op != protocol::RunKernel::op && op != protocol::RunRecording::op) ||
+           surroundings_.pacer.admits();
+  };
+  paused_ = !command_reader_.go_on(protocol::ClientMessages{}, admit, handler);
+  // What came with the commands may be memory that the client waits for.
+  if (!paused_) commands_ = {};
+  backend_.flush();
 }
 
 void Dispatcher::handle_peer(const protocol::Incoming& incoming) {

@@ -36,8 +36,13 @@ class Dispatcher {
 
   Dispatcher(const Surroundings& surroundings, Backend& backend, Segments& segments);
 
-  /// Handles a batch of the client's commands.
-  void handle_commands(const protocol::Incoming& incoming);
+  /// Handles a batch of the client's commands, or begins to: a kernel may have to wait for its turn on the
+  /// device, and what follows it waits, too. Not while paused().
+  void handle_commands(protocol::Incoming&& incoming);
+  /// Whether a batch of commands has been begun and not ended.
+  bool paused() const { return paused_; }
+  /// Goes on with that batch, if it may go on. @returns whether anything was handled
+  bool go_on();
   /// Handles a batch of another worker.
   void handle_peer(const protocol::Incoming& incoming);
   /// Keeps a batch with payloads for handle_part().
@@ -74,6 +79,8 @@ class Dispatcher {
     Sender sender;
   };
 
+  /// Reads `commands_` to its end, or to a kernel that has to wait.
+  void read_commands();
   template <typename List>
   void handle(List list, const protocol::Incoming& incoming, Sender sender);
 
@@ -81,6 +88,9 @@ class Dispatcher {
   Backend& backend_;
   Segments& segments_;
   protocol::BatchReader reader_;
+  protocol::BatchReader command_reader_;
+  protocol::Incoming commands_;  // what command_reader_ reads
+  bool paused_ = false;
   Transfers transfers_;
   Recordings recordings_;
   RemoteEvents remote_events_;

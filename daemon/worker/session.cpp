@@ -155,6 +155,8 @@ void Session::loop() {
   for (;;) {
     const bool shared = client_lines_.shares();
     bool busy = surroundings_.tasks.run();
+    surroundings_.pacer.beat();
+    busy = dispatcher_.go_on() || busy;
     if (!open_) busy = receive_reports() || busy;
     if (shared && open_) busy = client_lines_.receive_shared() || busy;
     // Looking at a socket takes a system call.
@@ -178,7 +180,7 @@ void Session::loop() {
       spinning.restart();
     } else if (backend_.attend()) {
       spinning.restart();
-    } else if (!spinning.go_on(now) && dispatcher_.transfers_over(now)) {
+    } else if (dispatcher_.paused() || (!spinning.go_on(now) && dispatcher_.transfers_over(now))) {
       sleep();
       next_of_sockets = now;
     }
@@ -296,6 +298,12 @@ void Session::obey_starter() {
     case Notice::Kind::Usage:
       usage_page_.emplace(std::move(descriptor));
       break;
+    case Notice::Kind::Pace:
+      surroundings_.pacer.obey(PacePage(std::move(descriptor)));
+      break;
+    case Notice::Kind::Bell:
+      surroundings_.pacer.use_bell(std::move(descriptor));
+      break;
   }
 }
 
@@ -319,7 +327,9 @@ void Session::serve_offer() {
 }
 
 void Session::sleep() {
-  if (!client_lines_.arm() || !peer_inbox_.arm()) return;
+  // Until the client's commands go on, nobody looks at those that follow.
+  const bool paused = dispatcher_.paused();
+  if ((!client_lines_.arm() && !paused) || !peer_inbox_.arm()) return;
   if (surroundings_.reporter.news()) return;
   std::vector<int> of_peers;
   if (!surroundings_.peers.rest(of_peers)) return;
@@ -333,13 +343,13 @@ void Session::sleep() {
   poll.add(peer_inbox_.socket());
   poll.add(peer_inbox_.descriptor());
   const auto& line = client_lines_.line();
-  if (line) poll.add(line->descriptor());
+  if (line && !paused) poll.add(line->descriptor());
   // Commands wait in their socket while the client attaches its reports connection; and an open session's
   // reports socket is the Reporter's alone.
-  if (!line && (open_ || !client_lines_.attached())) poll.add(client_lines_.socket());
+  if (!line && !paused && (open_ || !client_lines_.attached())) poll.add(client_lines_.socket());
   if (!open_) poll.add(surroundings_.reporter.socket());
   const auto& shared = client_lines_.shared();
-  if (shared) poll.add(shared->doorbell());
+  if (shared && !paused) poll.add(shared->doorbell());
   for (const auto& peer : peer_inbox_.shared()) poll.add(peer->doorbell());
   std::optional<std::size_t> reports;
   if (connections_.resumable() && !line) reports = poll.add(surroundings_.reporter.descriptor());
@@ -350,9 +360,10 @@ void Session::sleep() {
   }
 
   const bool down = surroundings_.peers.down();
-  poll.wait(surroundings_.reporter.behind()  ? kSleepWhileBehind
-            : down || connections_.waiting() ? kSleepWhileCut
-                                             : kLongSleep);
+  poll.wait(surroundings_.pacer.longest_sleep(surroundings_.reporter.behind()  ? kSleepWhileBehind
+                                              : paused                         ? surroundings_.pacer.again()
+                                              : down || connections_.waiting() ? kSleepWhileCut
+                                                                               : kLongSleep));
   if (shared) shared->hush();
   for (const auto& peer : peer_inbox_.shared()) peer->hush();
   surroundings_.peers.hush();

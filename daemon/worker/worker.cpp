@@ -100,8 +100,9 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   ReportOrder order(reporter);
   PeerLinks peer_links(context, options.session.resume_timeout);
   MemoryBudget memory(options.session.memory);
-  const Surroundings surroundings{
-      reporter, order, peer_links, tasks, memory, waiting, options.session.kernel_timeout};
+  Pacer pacer(tasks);
+  const Surroundings surroundings{reporter, order,   peer_links, tasks,
+                                  memory,   waiting, pacer,      options.session.kernel_timeout};
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();

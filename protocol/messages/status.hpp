@@ -53,8 +53,9 @@ struct SessionStatus {
   std::uint64_t age_ms = 0;
   std::vector<std::string> devices;  ///< their names
   Usage usage;
-  bool own = false;  ///< the client that asks may end it although it is no administrator
-  CLIQUE_FIELDS(SessionStatus, id, client, user, address, program, age_ms, devices, usage, own)
+  bool own = false;         ///< the client that asks may end it although it is no administrator
+  std::uint32_t share = 0;  ///< of devices, relative to the shares of other sessions
+  CLIQUE_FIELDS(SessionStatus, id, client, user, address, program, age_ms, devices, usage, own, share)
 };
 
 /// Daemon to client: the node's state. Texts may contain anything; protocol::printable() escapes them.

@@ -84,13 +84,16 @@ void read_option(AuthorizedClient& client, const std::string& word) {
       throw SecurityError("'" + word + "' is not a number of sessions; write sessions=NUMBER");
   } else if (name == "session-memory") {
     client.memory = parse_bytes(value);
+  } else if (name == "share") {
+    client.share = parse_share(value);
   } else if (name == "devices") {
     if (value.empty())
       throw SecurityError("'" + word + "' names no device; write devices=LIST, or leave it out for all");
     client.devices = value;
   } else {
     throw SecurityError("unknown option '" + word +
-                        "'; the options are admin, sessions=NUMBER, session-memory=BYTES and devices=LIST");
+                        "'; the options are admin, sessions=NUMBER, session-memory=BYTES, share=NUMBER and "
+                        "devices=LIST");
   }
 }
 
@@ -108,6 +111,17 @@ std::uint64_t parse_bytes(std::string_view text) {
     throw SecurityError("'" + std::string(text) +
                         "' is not an amount of memory; write bytes, or a number with K, M, G or T");
   return number << shift;
+}
+
+std::uint32_t parse_share(std::string_view text) {
+  constexpr std::uint32_t kMost = 1000;
+  std::uint32_t share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc() || end != text.data() + text.size() || share < 1 || share > kMost)
+    throw SecurityError("'" + std::string(text) +
+                        "' is not a share of a device; write a whole number from 1 to " +
+                        std::to_string(kMost) + ", relative to the shares of other sessions");
+  return share;
 }
 
 std::string known_node_name(std::string_view host, std::uint16_t port) {

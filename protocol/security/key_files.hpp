@@ -51,6 +51,7 @@ struct AuthorizedClient {
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::string devices;       ///< that it may use, written as cliqued's setting of this name; empty: all
   bool admin = false;        ///< sees and ends all sessions, and drains the node
+  std::uint32_t share = 0;   ///< of devices, see parse_share(); 0: no share of its own
   std::size_t line = 0;      ///< of the entry, from 1
 };
 
@@ -67,5 +68,9 @@ struct AuthorizedClients {
 /// Parses a number of bytes: a whole number, optionally with the suffix K, M, G or T (powers of 1024). Throws
 /// SecurityError.
 std::uint64_t parse_bytes(std::string_view text);
+
+/// Parses how much of a device each session is to have, relative to other sessions: a whole number from 1 to
+/// 1000. Throws SecurityError.
+std::uint32_t parse_share(std::string_view text);
 
 }  // namespace clique::protocol

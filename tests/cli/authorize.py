@@ -25,12 +25,12 @@ class Authorize(nodes.TestCase):
         self.assertEqual(stat.S_IMODE(self.list.stat().st_mode), 0o644)
         # An editor may have left out the last line break.
         self.list.write_text(f'# ours\nwrong line\n{first} alice@laptop')
-        status, said = self.authorize(second, 'bob', '--sessions', '2', '--session-memory', '512M', '--devices', '0,gpu',
-                                      '--admin')
+        status, said = self.authorize(second, 'bob', '--sessions', '2', '--session-memory', '512M', '--share', '3',
+                                      '--devices', '0,gpu', '--admin')
         self.assertEqual(status, 0, said)
         self.assertEqual(self.list.read_text(),
                          f'# ours\nwrong line\n{first} alice@laptop\n{second} bob sessions=2 session-memory=512M '
-                         'devices=0,gpu admin\n')
+                         'share=3 devices=0,gpu admin\n')
         self.assertEqual([path.name for path in self.list.parent.iterdir()], ['authorized-clients'])
 
     def test_refuses_a_key_that_is_there(self):
@@ -53,6 +53,7 @@ class Authorize(nodes.TestCase):
                 ((key, ''), 'is not a valid name'),
                 ((key, 'alice', '--sessions', 'many'), 'sessions=NUMBER'),
                 ((key, 'alice', '--devices', 'gpu, 0'), "'gpu, 0' contains a space"),
+                ((key, 'alice', '--share', '0'), 'is not a share of a device'),
                 ((key, 'alice', '--session-memory', '5X'), 'is not an amount of memory'),
         ):
             with self.subTest(arguments):

@@ -170,8 +170,8 @@ class Top(Case):
         self.assertRegex(said, r'(?m)^one  \S+  up  for \d+s  sessions 1  round trip \d+\.\d\d ms  encryption none$')
         self.assertRegex(said, r'(?m)^  \S.*  memory \S+, free unknown  load unknown$')
         rows = said[said.index('NODE  '):].splitlines()
-        self.assertEqual(rows[0].split(), ['NODE', 'SESSION', 'PROGRAM', 'CLIENT', 'USER', 'FROM', 'SINCE', 'MEMORY',
-                                           'KERNELS/s', 'NETWORK/s', 'SHARED/s', 'PEERS/s'])
+        self.assertEqual(rows[0].split(), ['NODE', 'SESSION', 'PROGRAM', 'CLIENT', 'USER', 'FROM', 'SINCE', 'SHARE',
+                                           'MEMORY', 'KERNELS/s', 'NETWORK/s', 'SHARED/s', 'PEERS/s'])
         self.assertEqual(len(rows), 3)
         for name, row in zip(('one', 'other'), rows[1:]):
             self.assertRegex(row, rf'^{name} +1  security_client\[\S+ +user root  root  127\.0\.0\.1:\d+ .* 0/0$')

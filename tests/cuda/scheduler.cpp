@@ -2,6 +2,7 @@
 #include "daemon/backend/cuda/execution/scheduler.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -125,6 +126,36 @@ TEST_F(CudaScheduler, GivenOneThatOthersMayWaitForThenItsEndIsToldWhileWhatFollo
   EXPECT_FALSE(second->ended());
   std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate)).store(1);
   EXPECT_TRUE(comes_true([&] { return second->ended(); }));
+}
+
+TEST_F(CudaScheduler, GivenKernelsThatAreCountedThenThoseOnTheGpuAre) {
+  const PacePage page;
+  page.set_pace(0, Pace::Counted);
+  Tasks woken;
+  Pacer pacer(woken);
+  pacer.obey(PacePage(Fd(::dup(page.descriptor()))));
+  Scheduler scheduler{nullptr, [this](CUresult /*result*/) { faulty_ = true; }, {}, &pacer};
+  const auto lane = scheduler.make_lane(true);
+  const CUdeviceptr gate = take(1);
+  const auto busy = [&page] {
+    const auto now = PacePage::Clock::now();
+    return page.busy(0, now + std::chrono::hours(1)) != page.busy(0, now);
+  };
+  const auto elsewhere = std::make_shared<Task>(), kernel = std::make_shared<Task>();
+  kernel->kernel = "one";
+  kernel->run = [gate](CUstream stream) {
+    CLIQUE_CUDA(StreamWaitValue32(stream, gate, 1, CU_STREAM_WAIT_VALUE_GEQ));
+  };
+  scheduler.hold(elsewhere);
+  scheduler.enter(kernel, lane, {&elsewhere, 1}, {});
+  scheduler.flush();
+  EXPECT_FALSE(busy()) << "it is held, and the GPU does not know of it";
+  scheduler.end(elsewhere, CL_COMPLETE);
+  scheduler.flush();
+  EXPECT_TRUE(busy());
+  std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate)).store(1);
+  EXPECT_TRUE(comes_true([&] { return kernel->ended(); }));
+  EXPECT_TRUE(comes_true([&] { return !busy(); }));
 }
 
 TEST_F(CudaScheduler, GivenRandomDependenciesThenEachComesAfterWhatItWaitsFor) {

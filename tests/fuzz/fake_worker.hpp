@@ -40,7 +40,8 @@ struct FakeWorker {
   daemon::MemoryBudget memory{0};
   FakeBackend backend;
   daemon::Segments segments{backend, tasks};
-  const daemon::Surroundings surroundings{reporter, order, peers, tasks, memory, waiting};
+  daemon::Pacer pacer{tasks};
+  const daemon::Surroundings surroundings{reporter, order, peers, tasks, memory, waiting, pacer};
   daemon::Dispatcher dispatcher{surroundings, backend, segments};
 };
 

@@ -42,7 +42,7 @@ struct FakeSession : FakeWorker {
   void take(From from, protocol::Incoming&& batch) {
     if (from == From::Client && connects(batch)) return;
     if (from == From::Client)
-      dispatcher.handle_commands(batch);
+      dispatcher.handle_commands(std::move(batch));
     else if (from == From::Peer)
       dispatcher.handle_peer(batch);
     else

@@ -28,8 +28,10 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       description_(describe(device)),
       pinned_(surroundings.reporter),
       device_memory_(device),
-      scheduler_(device.context, [this](CUresult result) { fault(result); },
-                 {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }}),
+      scheduler_(
+          device.context, [this](CUresult result) { fault(result); },
+          {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }},
+          &surroundings.pacer),
       reports_(surroundings.reporter, surroundings.order),
       objects_(surroundings.reporter, surroundings.memory, device_memory_, scheduler_),
       commands_(reports_, scheduler_, objects_.queues()),

@@ -72,7 +72,9 @@ void OpenClBackend::handle(protocol::RunKernel&& message) {
   const std::size_t dimensions = message.global.size();
   const KernelWithArgs<Kernel> launched = set_args(
       kernels_, message, [this](Kernel& kernel, const protocol::KernelArg& arg) { set_arg(kernel, arg); });
-  submit(message.command, {}, [&](const Submission& to) {
+  Aftermath counted;
+  counted.kernel = true;
+  submit(message.command, std::move(counted), [&](const Submission& to) {
     if (launched.failure) throw ClError(*launched.failure);
     Kernel& kernel = *launched.kernel;
     const cl_kernel native = whole ? kernel.native.get() : native_of_parts(kernel);

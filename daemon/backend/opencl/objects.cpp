@@ -81,7 +81,8 @@ void OpenClBackend::handle(protocol::CreateSubDevices&& message) {
     for (cl_uint i = 0; i < count; ++i) {
       Handle<cl_device_id> owner(created[i]);
       const auto [added, fresh] = devices_.emplace(
-          message.first + i, Device{created[i], std::move(owner), parent.clock_offset, parent.uuid});
+          message.first + i,
+          Device{created[i], std::move(owner), parent.clock_offset, parent.uuid, parent.place});
       if (!fresh) throw RuleBroken("device " + std::to_string(message.first + i) + " exists already");
       answer.devices.push_back(describe(added->second));
     }
@@ -96,6 +97,7 @@ void OpenClBackend::handle(protocol::CreateQueue&& message) {
     queue->context = contexts_.get(message.context);
     queue->device = device(message.device).native;
     queue->clock_offset = device(message.device).clock_offset;
+    queue->place = device(message.device).place;
     queue->profiling = (message.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
     const auto create_queue = [&](cl_command_queue_properties properties) {
       cl_int status = CL_SUCCESS;

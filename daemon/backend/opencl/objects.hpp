@@ -29,6 +29,7 @@ struct Queue : QueueState {
   Handle<cl_command_queue> native;
   std::shared_ptr<Context> context;
   cl_device_id device = nullptr;
+  std::uint32_t place = 0;        ///< of the device, for the Pacer
   std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
   /// In order: the last command's event. Watching it costs less than a marker (half as much on PoCL).
   Handle<cl_event> tail;
@@ -37,6 +38,8 @@ struct Queue : QueueState {
   std::deque<Handle<cl_event>> earlier_tails;
   /// Out of order: the last barrier's event.
   Handle<cl_event> barrier;
+  /// In order: whether the last command waits for something elsewhere; only while the session is paced.
+  bool waits_elsewhere = false;
   /// Whether it has commands that were not flushed yet.
   bool touched = false;
 };

@@ -19,9 +19,11 @@ OpenClBackend::OpenClBackend(const Surroundings& surroundings, cl_platform_id pl
   const auto uuids = device_uuids(platform, node);
   for (DeviceId id = 0; id < devices.size(); ++id) {
     const auto uuid = uuids.find(devices[id]);
-    const auto added = devices_.emplace(
-        id,
-        Device{devices[id], {}, clock_.offset_of(devices[id]), uuid != uuids.end() ? uuid->second : Uuid{}});
+    const auto added = devices_.emplace(id, Device{devices[id],
+                                                   {},
+                                                   clock_.offset_of(devices[id]),
+                                                   uuid != uuids.end() ? uuid->second : Uuid{},
+                                                   static_cast<std::uint32_t>(id)});
     description_.devices.push_back(describe(added.first->second));
   }
 }
@@ -68,11 +70,26 @@ void OpenClBackend::prepare(const Command& command, Prepared& prepared) {
   // under way.
   const cl_event tail = standing_tail(*prepared.queue).get();
   if (tail != prepared.queue->tail.get()) prepared.waits.push_back(tail);
+  prepared.waits_elsewhere = surroundings_.pacer.paced() && waits_elsewhere(command, *prepared.queue);
+}
+
+bool OpenClBackend::waits_elsewhere(const Command& command, const Queue& queue) {
+  const auto pending = [](const Handle<cl_event>& event) {
+    return event && status_of(event.get()) > CL_COMPLETE;
+  };
+  if (queue.in_order && queue.waits_elsewhere && pending(queue.tail)) return true;
+  // Otherwise the list has the numbers of parts.
+  if ((command.flags & Command::kAfterParts) != 0) return false;
+  return std::any_of(command.waits.begin(), command.waits.end(), [&](CommandId id) {
+    const Event* const awaited = events_.find(id);
+    return awaited != nullptr && (awaited->user || awaited->waits_elsewhere) && pending(awaited->native);
+  });
 }
 
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
   Queue& queue = *prepared.queue;
   entered(queue, prepared.event, !prepared.waits.empty());
+  queue.waits_elsewhere = prepared.waits_elsewhere;
   Parts* const parts = prepared.parts;
   Handle<cl_event> event = std::move(prepared.event);
   auto after = std::move(prepared.after);
@@ -88,7 +105,8 @@ void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared
     auto entry = tracked(is_reported(command));
     if (!has_event(command)) return;
     if (!entry && queue.in_order) entry = queue.last_report;
-    events_.add(command.id, {std::move(event), CL_SUCCESS, std::move(entry), false});
+    events_.add(command.id,
+                {std::move(event), CL_SUCCESS, std::move(entry), false, prepared.waits_elsewhere});
     return;
   }
 
@@ -104,7 +122,8 @@ void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared
   // In order, the last part ends last.
   const auto entry =
       track(command, event, {}, prepared.queue, all.reports, is_reported(command), all.natives.front());
-  events_.add(command.id, {std::move(event), CL_SUCCESS, entry ? entry : all.reports.back(), false});
+  events_.add(command.id, {std::move(event), CL_SUCCESS, entry ? entry : all.reports.back(), false,
+                           prepared.waits_elsewhere});
 }
 
 void OpenClBackend::refuse(const Command& command, Queue* queue, const ClError& error) {

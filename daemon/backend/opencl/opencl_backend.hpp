@@ -15,6 +15,7 @@
 #include "daemon/backend/opencl/device_uuids.hpp"
 #include "daemon/backend/opencl/event_watcher.hpp"
 #include "daemon/backend/opencl/kernel_limit.hpp"
+#include "daemon/backend/opencl/late_ticket.hpp"
 #include "daemon/backend/opencl/objects.hpp"
 #include "daemon/compiler/contract/request.hpp"
 #include "daemon/worker/backend.hpp"
@@ -119,6 +120,7 @@ class OpenClBackend : public Backend {
     std::uint32_t part = 0;
     bool everything_before = false;  ///< the command follows all earlier ones of its queue
     bool everything_after = false;   ///< all later commands of its queue follow it
+    bool kernel = false;             ///< the command is a kernel, which the Pacer may count
     bool wanted() const { return keep != nullptr || data != nullptr || everything_after; }
 
     static Aftermath keeping(std::shared_ptr<const void> owner) {
@@ -138,7 +140,8 @@ class OpenClBackend : public Backend {
     Handle<cl_event> native;     ///< null if the command could not be enqueued
     cl_int failed = CL_SUCCESS;  ///< status of a command that is known to have failed
     CommandReports::Entry order;
-    bool user = false;  ///< a user event: of AwaitRemote, Push and Expect, and of joined commands
+    bool user = false;             ///< a user event: of AwaitRemote, Push and Expect, and of joined commands
+    bool waits_elsewhere = false;  ///< see waits_elsewhere(); only while the session is paced
   };
   using Parts = CommandParts<Handle<cl_event>>;
   struct Device {
@@ -146,6 +149,7 @@ class OpenClBackend : public Backend {
     Handle<cl_device_id> owner;     ///< of a sub-device
     std::int64_t clock_offset = 0;  ///< to be added to the device's times, in ns
     Uuid uuid = {};                 ///< of a sub-device, that of the whole device
+    std::uint32_t place = 0;        ///< among the devices that the worker was started for; likewise
   };
   using Times = CommandReports::Times;
 
@@ -162,9 +166,13 @@ class OpenClBackend : public Backend {
     std::vector<CommandReports::Entry> after;
     Handle<cl_event> event;
     Parts* parts = nullptr;
+    bool waits_elsewhere = false;
   };
   void prepare(const Command& command, Prepared& prepared);
   void settle(const Command& command, Aftermath aftermath, Prepared& prepared);
+  /// Whether the command waits, also indirectly, for a user event: for another worker, the client, or a
+  /// transfer.
+  bool waits_elsewhere(const Command& command, const Queue& queue);
   /// A command could not be enqueued: it fails, with its event.
   /// @param queue null if the queue itself could not be created
   void refuse(const Command& command, Queue* queue, const ClError& error);
@@ -280,12 +288,18 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
   Prepared prepared;
   try {
     prepare(command, prepared);
+    std::shared_ptr<LateTicket> late;
+    if (aftermath.kernel && prepared.waits_elsewhere)
+      aftermath.keep = late = std::make_shared<LateTicket>(surroundings_.pacer, prepared.queue->place);
+    else if (aftermath.kernel)
+      aftermath.keep = surroundings_.pacer.launch(prepared.queue->place);
     const bool want_event =
         prepared.queue->in_order || command.flags != 0 || aftermath.wanted() || kernel_limit_.active();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
                                 prepared.waits.empty() ? nullptr : prepared.waits.data(),
                                 want_event ? prepared.event.put() : nullptr};
     check(enqueue(submission), "the driver's enqueue");
+    if (late) late->watch(prepared.event.get());
   } catch (const ClError& error) {
     refuse(command, prepared.queue.get(), error);
     return;

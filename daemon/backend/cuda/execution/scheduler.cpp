@@ -20,9 +20,10 @@ constexpr std::size_t kManyUnmarked = 32;
 constexpr std::size_t kStreamsLookedAt = 16;
 }  // namespace
 
-Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit)
+Scheduler::Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit, Pacer* pacer)
     : fault_(std::move(fault)),
       limited_(limit.time.count() != 0),
+      pacer_(pacer),
       completions_([context] { driver().CtxSetCurrent(context); }, fault_, std::move(limit)) {}
 
 std::shared_ptr<Lane> Scheduler::make_lane(bool in_order) {
@@ -135,6 +136,8 @@ void Scheduler::proceed(TaskRef task) {
 void Scheduler::submit(const TaskRef& task) {
   Stream& stream = choose(*task, *task->lane_);
   task->stream_ = &stream;
+  if (pacer_ != nullptr && !task->kernel.empty())
+    if (auto counted = pacer_->launch(0)) task->keep.push_back(std::move(counted));
   const bool alone = limited_ && !task->kernel.empty();
   if (!stream.unmarked_.empty() && (alone || stream.unmarked_.back()->awaited)) mark(stream);
   task->submitted_ = task->timed ? host_clock() : 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/backend/cuda/execution/completions.hpp"
+#include "daemon/worker/pacer.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -24,7 +25,9 @@ struct Lane {
 class Scheduler {
  public:
   /// @param fault called on any thread when the GPU fails
-  Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit = {});
+  /// @param pacer counts the kernels that are submitted; null: nobody does
+  Scheduler(CUcontext context, std::function<void(CUresult)> fault, KernelLimit limit = {},
+            Pacer* pacer = nullptr);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
@@ -78,6 +81,7 @@ class Scheduler {
   GpuClock clock_;
   std::function<void(CUresult)> fault_;
   const bool limited_;  // kernels have a time limit, so each is marked by itself
+  Pacer* const pacer_;
   std::deque<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> free_;
   std::uint32_t* words_ = nullptr;  // progress words for further streams

@@ -82,6 +82,34 @@ TEST_F(AccessTest, AuthorizedKeysHaveNamesAndLimits) {
   EXPECT_CONTAINS(decision(alice), "no: ");
 }
 
+TEST_F(AccessTest, ClientsHaveTheShareOfTheirLineOrOfTheirUserOrThatOfAll) {
+  settings.share = 2;
+  settings.user_shares = {{kOther, 5}};
+  settings.local_users = {kOther, kOther + 1};
+  Visitor visitor = stranger;
+  const auto share = [&] {
+    return std::get<Permit>(Access(settings, devices).decide(visitor, kUse, "alpha")).share;
+  };
+  visitor.key = key_of(1);
+  EXPECT_EQ(share(), 2U);
+  visitor.user = kOther;
+  EXPECT_EQ(share(), 2U) << "the key comes first";
+  visitor.key = stranger.key;
+  EXPECT_EQ(share(), 5U);
+  visitor.user = kOther + 1;
+  EXPECT_EQ(share(), 2U);
+  settings.munge = "";
+  visitor.user.reset();
+  visitor.munge_user = kOther;
+  EXPECT_EQ(share(), 5U);
+  settings.munge.reset();
+  settings.insecure = true;
+  EXPECT_EQ(share(), 2U);
+  std::ofstream(settings.authorized_clients) << key_of(1).text() << " alice share=7\n";
+  visitor.key = key_of(1);
+  EXPECT_EQ(share(), 7U);
+}
+
 TEST_F(AccessTest, ClientsMayBeLimitedToDevices) {
   EXPECT_EQ(devices_with(""), "all");
   EXPECT_EQ(devices_with("devices=0"), "0//");

@@ -157,6 +157,18 @@ TEST_F(SettingsFile, GivenNumbersOfSessionsThenTheyAreReadOrRefused) {
   EXPECT_CONTAINS(error("sessions = -1"), "'-1'");
 }
 
+TEST_F(SettingsFile, GivenSharesThenTheyAreReadOrRefused) {
+  EXPECT_EQ(read("").access.share, 1U);
+  EXPECT_EQ(read("share = 1000").access.share, 1000U);
+  EXPECT_CONTAINS(error("share = 0"), "'0' is not a share of a device; write a whole number from 1 to 1000");
+  EXPECT_CONTAINS(error("share = 1001"), "'1001'");
+  EXPECT_EQ(read("user-shares = [\"root=3\", \"54321=5\"]").access.user_shares,
+            (std::map<uid_t, std::uint32_t>{{0, 3}, {54321, 5}}));
+  EXPECT_CONTAINS(error("user-shares = \"root\""), "'root' is not the share of a user; write USER=SHARE");
+  EXPECT_CONTAINS(error("user-shares = \"root=none\""), "'none' is not a share of a device");
+  EXPECT_CONTAINS(error("user-shares = \"no.such.user=1\""), "'no.such.user' is not a user of this host");
+}
+
 TEST_F(SettingsFile, GivenAmountsOfMemoryThenTheyAreReadOrRefused) {
   const auto memory = [this](const std::string& text) {
     return read("session-memory = \"" + text + "\"").session.memory;

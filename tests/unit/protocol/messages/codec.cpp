@@ -117,7 +117,7 @@ TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
 
 TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
   const DeviceStatus device{"g", 4, "cuda", "d", "v", 5, kUnknown, 6};
-  const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true};
+  const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true, 3};
   const Status status{16, "n", "r", 9, false, "", 1, 0, true, false, {device}, {session}};
   EXPECT_EQ(encoded(status),
             "9d0b10a16ea17209c2a00100c3c2"

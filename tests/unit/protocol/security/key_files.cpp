@@ -81,17 +81,19 @@ TEST(KnownNodes, WrongLinesHaveNumbersAndHoldNoKey) {
 
 TEST(AuthorizedClients, HaveNamesAndLimits) {
   const auto authorized =
-      AuthorizedClients::parse(kA + " alice@laptop\n" + kB + "  bob  session-memory=2G sessions=3 ");
+      AuthorizedClients::parse(kA + " alice@laptop\n" + kB + "  bob  session-memory=2G sessions=3 share=20 ");
   EXPECT_TRUE(authorized.wrong.empty());
   ASSERT_EQ(authorized.clients.size(), 2U);
   const AuthorizedClient& alice = authorized.clients.at(key_of(1));
   EXPECT_EQ(alice.name, "alice@laptop");
   EXPECT_EQ(alice.sessions, 0U);
   EXPECT_EQ(alice.memory, 0U);
+  EXPECT_EQ(alice.share, 0U);
   const AuthorizedClient& bob = authorized.clients.at(key_of(2));
   EXPECT_EQ(bob.name, "bob");
   EXPECT_EQ(bob.sessions, 3U);
   EXPECT_EQ(bob.memory, 2ULL << 30U);
+  EXPECT_EQ(bob.share, 20U);
 }
 
 TEST(AuthorizedClients, EveryWrongLineIsSkippedWithItsNumber) {
@@ -114,6 +116,11 @@ TEST(AuthorizedClients, EveryWrongLineIsSkippedWithItsNumber) {
       kA + " alice session-memory=G",
       kA + " alice session-memory=1.5G",
       kA + " alice session-memory=17179869184G",
+      kA + " alice share=",
+      kA + " alice share=0",
+      kA + " alice share=1001",
+      kA + " alice share=-1",
+      kA + " alice share=1.5",
       kA + " alice =",
       kA + " alice smith",
       std::string(1, '\0') + kA + " alice",

@@ -1,0 +1,110 @@
+// Sessions that are paced because they use one device: nothing of what they do may change.
+#include "harness.hpp"
+#include "ids.hpp"
+
+namespace clique::test {
+namespace {
+
+constexpr const char* kSharingKernels = R"(
+  kernel void endless(global volatile int* flag) { while (flag[0] == 0) flag[1]++; }
+  kernel void add(global int* data) { data[get_global_id(0)] += 1; }
+)";
+constexpr int kKernels = 500;
+
+class SharedDevice : public testing::Test {
+ protected:
+  SharedDevice() {
+    set_up(busy_);
+    set_up(client_);
+    client_.send(CreateKernel{kKernel, kProgram, "add"},
+                 RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {4}, {}});
+    client_.ended(100);
+    expected_ = 1;
+    // From now on the other one keeps the device busy. It comes second, since kernels of a session that was
+    // alone do not count.
+    busy_.send(CreateKernel{kKernel, kProgram, "endless"},
+               RunKernel{command(100), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}}, WatchEvent{100});
+    EXPECT_GT(busy_.next<EventState>().status, 0);
+  }
+
+  static void set_up(Client& client) {
+    ASSERT_EQ(client.set_up(kSharingKernels).status, 0);
+    client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+                FillBuffer{command(99, 0), kBuffer, Bytes(4), 0, 64});
+  }
+
+  /// Adds kernels to a batch, which may not wait for each other.
+  void add_kernels(Batch& batch, const std::vector<CommandId>& waits = {}, ObjectId queue = kInOrder) {
+    for (int i = 0; i < kKernels; ++i)
+      batch.add(RunKernel{
+          command(0, 0, i == 0 ? waits : std::vector<CommandId>{}, queue), kKernel, {}, {}, {4}, {}});
+    expected_ += kKernels;
+  }
+  void expect_all() {
+    client_.send(ReadBuffer{command(900, 0), 0, kBuffer, 0, 4});
+    std::int32_t sum = 0;
+    std::memcpy(&sum, client_.data(900).data(), sizeof sum);
+    EXPECT_EQ(sum, expected_);
+  }
+
+  const Node node_;
+  Client busy_{node_, "the other"};
+  Client client_{node_};
+  std::int32_t expected_ = 0;
+};
+
+TEST_F(SharedDevice, GivenABatchOfManyKernelsThenAllOfThemRunInOrder) {
+  Batch batch;
+  add_kernels(batch);
+  batch.add(Marker{command(200)});
+  protocol::send(client_.commands, batch);
+  EXPECT_EQ(client_.ended(200).status, 0);
+  expect_all();
+}
+
+TEST_F(SharedDevice, GivenKernelsThatWaitForWhatComesBehindThemThenAllOfThemRun) {
+  Batch batch;
+  batch.add(AwaitRemote{50, kContext});
+  add_kernels(batch, {50});
+  batch.add(SetRemote{50, 0});
+  batch.add(Marker{command(200)});
+  protocol::send(client_.commands, batch);
+  EXPECT_EQ(client_.ended(200).status, 0);
+  expect_all();
+}
+
+TEST_F(SharedDevice, GivenKernelsThatWaitIndirectlyThenAllOfThemRun) {
+  Batch batch;
+  batch.add(AwaitRemote{50, kContext});
+  batch.add(Marker{command(150, Command::kReport, {50}, kOutOfOrder)});
+  add_kernels(batch, {150});
+  batch.add(SetRemote{50, 0});
+  batch.add(Marker{command(200)});
+  protocol::send(client_.commands, batch);
+  EXPECT_EQ(client_.ended(200).status, 0);
+  expect_all();
+}
+
+TEST_F(SharedDevice, GivenKernelsWhoseWaitFailsThenTheyDoNotRun) {
+  Batch batch;
+  batch.add(AwaitRemote{50, kContext});
+  batch.add(RunKernel{command(150, Command::kReport, {50}), kKernel, {}, {}, {4}, {}});
+  batch.add(SetRemote{50, -5});
+  protocol::send(client_.commands, batch);
+  EXPECT_LT(client_.ended(150).status, 0);
+  EXPECT_EQ(client_.finish(kOutOfOrder).status, 0);
+  expect_all();
+}
+
+TEST_F(SharedDevice, GivenAClientThatEndsWhileItsKernelsWaitThenItsWorkerEnds) {
+  const pid_t worker = node_.worker_of("a test");
+  Batch batch;
+  add_kernels(batch);
+  add_kernels(batch);
+  batch.add(Goodbye{});
+  protocol::send(client_.commands, batch);
+  EXPECT_TRUE(eventually([&] { return !alive(worker); }));
+}
+
+}  // namespace
+}  // namespace clique::test
