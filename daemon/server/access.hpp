@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/file_roots.hpp"
 #include "daemon/server/gate.hpp"
 #include "protocol/security/key_files.hpp"
 
@@ -21,6 +22,7 @@ struct AccessSettings {
   std::set<uid_t> local_users;               ///< may use it from this host, beside the daemon's own user
   bool all_local_users = false;
   bool insecure = false;  ///< everybody who reaches the port may
+  FileRoots files;        ///< folders whose files clients may use
 };
 
 /// A client that is admitted, and its limits.
@@ -30,6 +32,7 @@ struct Permit {
   std::size_t sessions = 0;  ///< at a time; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::optional<DeviceSubset> devices = {};  ///< that it may use; none: all
+  FileRoots files = {};                      ///< folders whose files it may use
   bool shared = false;  ///< nobody knows whether two connections with this permit are one client's
   bool admin = false;   ///< sees and ends all sessions, and drains the node
 
@@ -63,8 +66,8 @@ class Access {
 
  private:
   void read();
-  /// Finds the devices of clients that may not use all of them.
-  void read_devices();
+  /// Finds the devices and folders of clients that may not use all of them.
+  void read_subsets();
   /// The permit of a visitor whom the node admits for another reason than a MUNGE credential.
   std::optional<Permit> permit_of(const Visitor& visitor, Purpose purpose) const;
 
@@ -72,6 +75,7 @@ class Access {
   const NodeDevices devices_;
   protocol::AuthorizedClients authorized_;
   std::map<protocol::PublicKey, DeviceSubset> subsets_;  // of clients that may not use all devices
+  std::map<protocol::PublicKey, FileRoots> files_;       // of clients that may not use all folders
   std::filesystem::file_time_type changed_;
 };
 
