@@ -176,6 +176,7 @@ Dispatcher::Dispatcher(const Surroundings& surroundings, Backend& backend, Segme
       segments_(segments),
       files_(files),
       remote_events_(backend) {
+  files_.use(transfers_);
   surroundings_.peers.set_own([this](protocol::PeerData&& part) {
     surroundings_.tasks.post(
         [this, part = std::move(part)]() mutable { queue_part(std::move(part), Sender::Peer); });

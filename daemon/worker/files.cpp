@@ -28,6 +28,8 @@ constexpr std::size_t kMostFiles = 4096;
 constexpr unsigned kMostReading = 4;
 /// CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 constexpr std::int32_t kWaitFailed = -14;
+/// CL_MAP_FAILURE
+constexpr std::int32_t kMapFailed = -12;
 
 void check_range(std::uint64_t offset, std::uint64_t size) {
   constexpr std::uint64_t kEnd = std::numeric_limits<off_t>::max();
@@ -96,7 +98,20 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
       return;
     }
     const unsigned ahead = files_.surroundings_.peers.chunks_ahead(message_.peer, protocol::kPartSize);
-    for (unsigned i = 0; i < ahead; ++i) post_next(turn);
+    const auto begin = [self = shared_from_this(), turn, ahead] {
+      for (unsigned i = 0; i < ahead; ++i) self->post_next(turn);
+    };
+    const bool mapped = message_.peer == protocol::kOwnPeer &&
+                        files_.transfers_->map(message_.transfer, [self = shared_from_this(),
+                                                                   begin](std::shared_ptr<std::byte> place) {
+                          if (place) {
+                            self->place_ = std::move(place);
+                            begin();
+                          } else {
+                            self->status_ = kMapFailed;
+                          }
+                        });
+    if (!mapped) begin();
   }
 
  private:
@@ -115,6 +130,13 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
         static_cast<std::size_t>(std::min<std::uint64_t>(protocol::kPartSize, message_.size - at));
     PeerLinks& peers = files_.surroundings_.peers;
     try {
+      if (place_) {
+        std::byte* const bytes = place_.get() + at;
+        fill({bytes, size}, message_.offset + at);
+        peers.send(message_.peer, protocol::PeerData{message_.transfer, at, 0, {{bytes, size}, place_}});
+        post_next(std::move(turn));
+        return;
+      }
       std::shared_ptr<std::byte> block = peers.take(message_.peer, size);
       if (!block) block = files_.backend_.memory_for_part(size);
       fill({block.get(), size}, message_.offset + at);
@@ -170,6 +192,7 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
   const protocol::ReadFile message_;
   std::atomic<std::size_t> waits_left_;
   std::atomic<bool> wait_failed_ = false;
+  std::shared_ptr<std::byte> place_;      // where the content goes on this node's device; null: in blocks
   std::atomic<std::int32_t> status_ = 0;  // negative once it has failed
   std::atomic<std::uint64_t> next_ = 0;   // the first byte that no thread reads yet
 };

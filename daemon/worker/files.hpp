@@ -11,6 +11,7 @@
 #include "daemon/common/file_status.hpp"
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/file_threads.hpp"
+#include "daemon/worker/transfers.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/files.hpp"
 
@@ -26,6 +27,8 @@ class Files {
   using Ask = std::function<void(const FileRequest&)>;
 
   Files(const Surroundings& surroundings, Backend& backend, Ask ask);
+  /// Where reads for this worker go. To be called before the first one.
+  void use(Transfers& transfers) { transfers_ = &transfers; }
   ~Files();
   Files(const Files&) = delete;
   Files& operator=(const Files&) = delete;
@@ -65,6 +68,7 @@ class Files {
   const Surroundings surroundings_;
   Backend& backend_;
   const Ask ask_;
+  Transfers* transfers_ = nullptr;
   FileThreads threads_;
   std::map<protocol::ObjectId, FileRef> files_;
   std::deque<FileRef> unanswered_;  // the starter knows the first one only
