@@ -162,9 +162,9 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) throw FileError(errno);
       if (size == 0)
-        throw FileError(FileStatus::End, "it ends before byte " + std::to_string(offset + to.size()) +
-                                             " of " + std::to_string(message_.offset + message_.size) +
-                                             " that are to be read");
+        throw FileError(FileStatus::End, "it has no byte " + std::to_string(offset) + ", and " +
+                                             std::to_string(message_.size) + " from byte " +
+                                             std::to_string(message_.offset) + " on are to be read");
       to = to.subspan(static_cast<std::size_t>(size));
       offset += static_cast<std::uint64_t>(size);
     }

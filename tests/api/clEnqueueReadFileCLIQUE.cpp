@@ -97,7 +97,9 @@ TEST_F(clEnqueueReadFileCLIQUE, GivenUnusableFilesThenDocumentedErrors) {
   EXPECT_EQ(CL_FILE_NOT_FOUND_CLIQUE, try_read(folder / "missing"));
   EXPECT_EQ(CL_FILE_NOT_FOUND_CLIQUE, try_read(make("file", some_bytes(16)) + "/below"));
   EXPECT_EQ(CL_FILE_NOT_REGULAR_CLIQUE, try_read(folder));
-  EXPECT_EQ(CL_FILE_NOT_REGULAR_CLIQUE, try_read("/dev/zero"));
+  if (has_private_workers()) {
+    EXPECT_EQ(CL_FILE_NOT_REGULAR_CLIQUE, try_read("/dev/zero"));
+  }
   // Nobody writes into the FIFO, so that to open or to read it would wait.
   ASSERT_EQ(0, ::mkfifo((folder / "fifo").c_str(), 0600));
   EXPECT_EQ(CL_FILE_NOT_REGULAR_CLIQUE, try_read(folder / "fifo"));

@@ -31,10 +31,7 @@ class FileTest : public ApiTest {
     const std::string extensions = info<std::string>(clGetPlatformInfo, platform(), CL_PLATFORM_EXTENSIONS);
     if (extensions.find("cl_clique_file") == std::string::npos)
       GTEST_SKIP() << "the platform lacks cl_clique_file";
-    // The nodes of a cluster offer a folder of the tests' choice.
-    const char* const given = std::getenv("CLIQUE_TEST_FILES");
-    std::string name =
-        std::filesystem::path(given != nullptr ? given : ::testing::TempDir()) / "clique-files-XXXXXX";
+    std::string name = std::filesystem::path(::testing::TempDir()) / "clique-files-XXXXXX";
     ASSERT_NE(nullptr, ::mkdtemp(name.data()));
     folder = name;
   }
@@ -42,6 +39,12 @@ class FileTest : public ApiTest {
     if (!folder.empty()) std::filesystem::remove_all(folder);
   }
 
+  /// Whether the program's own workers serve it, which may use all of its user's files. Nodes of a cluster
+  /// offer the folder for temporary files alone.
+  static bool has_private_workers() {
+    const char* const nodes = std::getenv("CLIQUE_NODES");
+    return nodes == nullptr || *nodes == '\0';
+  }
   /// A file with this content. @returns its path
   std::string make(const std::string& name, const std::vector<char>& content) const {
     std::ofstream(folder / name, std::ios::binary)
