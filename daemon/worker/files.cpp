@@ -101,16 +101,15 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
     const auto begin = [self = shared_from_this(), turn, ahead] {
       for (unsigned i = 0; i < ahead; ++i) self->post_next(turn);
     };
+    auto in_place = [self = shared_from_this(), begin](std::shared_ptr<std::byte> place) {
+      self->place_ = std::move(place);
+      if (self->place_)
+        begin();
+      else
+        self->status_ = kMapFailed;
+    };
     const bool mapped = message_.peer == protocol::kOwnPeer &&
-                        files_.transfers_->map(message_.transfer, [self = shared_from_this(),
-                                                                   begin](std::shared_ptr<std::byte> place) {
-                          if (place) {
-                            self->place_ = std::move(place);
-                            begin();
-                          } else {
-                            self->status_ = kMapFailed;
-                          }
-                        });
+                        files_.transfers_->map(message_.transfer, message_.size, std::move(in_place));
     if (!mapped) begin();
   }
 

@@ -61,11 +61,14 @@ bool Transfers::fail(protocol::CommandId id, std::int32_t status) {
   return true;
 }
 
-bool Transfers::map(protocol::CommandId id, std::function<void(std::shared_ptr<std::byte>)> action) {
+bool Transfers::map(protocol::CommandId id, std::uint64_t size,
+                    std::function<void(std::shared_ptr<std::byte>)> action) {
   const auto found = transfers_.find(id);
   if (found == transfers_.end()) return false;
   Transfer& transfer = found->second;
-  if (!transfer.sink || transfer.received > 0 || !transfer.relays.empty()) return false;
+  if (!transfer.sink || transfer.size != size || transfer.received > 0 || transfer.mapped ||
+      !transfer.relays.empty())
+    return false;
   transfer.mapped = transfer.sink->map(std::move(action));
   return transfer.mapped;
 }

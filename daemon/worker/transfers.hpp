@@ -30,9 +30,10 @@ class Transfers {
   /// The parts that an Expect waits for will not arrive. @returns false if no such Expect waits.
   bool fail(protocol::CommandId id, std::int32_t status);
 
-  /// TransferSink::map() of a transfer that is expected, of which nothing has come, and that nobody wants to
-  /// be relayed.
-  bool map(protocol::CommandId id, std::function<void(std::shared_ptr<std::byte>)> action);
+  /// TransferSink::map() of a transfer of this size that is expected, of which nothing has come, and that
+  /// nobody wants to be relayed. @returns false for any other
+  bool map(protocol::CommandId id, std::uint64_t size,
+           std::function<void(std::shared_ptr<std::byte>)> action);
 
   /// If a push is of a range that is still arriving, and waits for nothing else, sends the parts on as they
   /// arrive, instead of reading them back after the last one. Parts that have arrived before, and parts in
