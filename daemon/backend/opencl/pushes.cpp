@@ -224,7 +224,9 @@ class OpenClBackend::ExpectSink : public TransferSink {
   bool divisible() const override { return !memory_->image; }
 
   bool map(std::function<void(std::shared_ptr<std::byte>)> action) override {
-    if (memory_->image || progress_->finished || !has_host_memory(queue_->native.get())) return false;
+    if (memory_->image || progress_->finished || (backend_.failures_seen_ && waits_.has_failed()) ||
+        !has_host_memory(queue_->native.get()))
+      return false;
     Handle<cl_event> ready;
     cl_int status = CL_SUCCESS;
     auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(

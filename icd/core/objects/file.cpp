@@ -87,7 +87,8 @@ void File::ensure_on(Worker& worker) {
 std::uint64_t File::size() {
   Worker& worker = worker_ != nullptr ? *worker_ : *context_->workers().front();
   ensure_on(worker);
-  const auto answer = worker.link().request<protocol::FileAnswer>(protocol::QueryFile{0, id_});
+  const auto answer =
+      worker.link().request<protocol::FileAnswer>(protocol::QueryFile{0, id_}, Link::kAnswerTimeout);
   if (answer.status != 0 || !answer.failure.empty())
     throw Error(protocol::is_file_status(answer.status) ? answer.status : CL_FILE_IO_ERROR_CLIQUE,
                 "the file ", in_quotes(name_.path), " on node ", worker.node().name(), ": ",
