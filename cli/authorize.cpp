@@ -18,6 +18,7 @@ struct AuthorizeOptions {
   std::string memory;
   std::string share;
   std::string devices;
+  std::string files;
   bool admin = false;
   std::string file{protocol::kAuthorizedClients};
 };
@@ -37,10 +38,16 @@ std::pair<std::string, protocol::AuthorizedClient> entry_of(const AuthorizeOptio
   if (!options.memory.empty()) line += " session-memory=" + options.memory;
   if (!options.share.empty()) line += " share=" + options.share;
   if (!options.devices.empty()) line += " devices=" + options.devices;
+  if (!options.files.empty()) line += " files=" + options.files;
   if (options.admin) line += " admin";
-  if (!std::all_of(options.devices.begin(), options.devices.end(), [](unsigned char c) { return c > ' '; }))
+  const auto spaceless = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' '; });
+  };
+  if (!spaceless(options.devices))
     throw Failed("'" + options.devices +
                  "' contains a space; name a device by a part of its name without one");
+  if (!spaceless(options.files))
+    throw Failed("'" + options.files + "' contains a space; name folders whose paths have none");
   const auto entries = protocol::AuthorizedClients::parse(line);
   if (!entries.wrong.empty()) throw Failed(entries.wrong[0].why);
   return {line, entries.clients.begin()->second};
@@ -89,6 +96,12 @@ void add_authorize(CLI::App& app, Action& chosen) {
   command
       ->add_option("--devices", options->devices,
                    "The only devices that it may use, separated by commas: indices, types or parts of names")
+      ->type_name("LIST");
+  command
+      ->add_option(
+          "--files", options->files,
+          "The only folders whose files it may use, separated by commas: read:FOLDER or write:FOLDER, "
+          "each in one of the node's file-roots; or none")
       ->type_name("LIST");
   command->add_flag("--admin", options->admin,
                     "It sees and ends the sessions of all clients, and drains the node");

@@ -27,6 +27,8 @@ using WindowId = std::uint64_t;
 using PeerId = std::uint32_t;
 /// Stands for the client as the receiver of a Push.
 inline constexpr PeerId kClientPeer = 0xffff'ffff;
+/// Stands for the worker itself as the receiver of a Push or ReadFile.
+inline constexpr PeerId kOwnPeer = 0xffff'fffe;
 
 /// Names a line of a session: a resumable channel between two processes over successive connections. Chosen
 /// by the side that connects.

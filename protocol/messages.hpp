@@ -3,6 +3,7 @@
 #pragma once
 
 #include "protocol/messages/commands.hpp"
+#include "protocol/messages/files.hpp"
 #include "protocol/messages/objects.hpp"
 #include "protocol/messages/peers.hpp"
 #include "protocol/messages/programs.hpp"
@@ -16,20 +17,20 @@ namespace clique::protocol {
 /// Accepted by a worker from its client.
 using ClientMessages =
     MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage,
-                CreateSampler, CreateProgram, ProgramFiles, BuildProgram, CompileProgram, LinkProgram,
-                AnalyseProgram, CreateKernel, Release, GetProgramBinary, QueryWorkGroup, RunKernel,
-                ReadBuffer, WriteBuffer, ReadToSegment, WriteFromSegment, ReadBufferRect, WriteBufferRect,
-                CopyBuffer, CopyBufferRect, FillBuffer, ReadImage, WriteImage, CopyImage, CopyImageToBuffer,
-                CopyBufferToImage, FillImage, Marker, Barrier, Push, Expect, DefineRecording, RunRecording,
-                Finish, AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData,
-                FreeSegment, Goodbye>;
+                CreateSampler, CreateFile, QueryFile, CreateProgram, ProgramFiles, BuildProgram,
+                CompileProgram, LinkProgram, AnalyseProgram, CreateKernel, Release, GetProgramBinary,
+                QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadToSegment, WriteFromSegment,
+                ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage,
+                WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push,
+                Expect, ReadFile, WriteFile, DefineRecording, RunRecording, Finish, AwaitRemote, SetRemote,
+                NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment, Goodbye>;
 /// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;
 /// Accepted by a client from a worker.
 using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramAnalysed, ProgramBinary,
-                                   WorkGroupAnswer, Data, EventState, Finished, ClockSynced, Print, Failed,
-                                   SessionEnded, Taken, PeerLost, PeerData>;
+                                   WorkGroupAnswer, FileAnswer, Data, EventState, Finished, ClockSynced,
+                                   Print, Failed, SessionEnded, Taken, PeerLost, PeerData>;
 /// Accepted by a worker from the session's other workers.
 using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 /// Accepted by a worker or a client on a connection for bulk data.

@@ -55,6 +55,10 @@ void ControlChannel::send(const SessionRecord& record) const {
   send_packet(encode(record));
 }
 
+void ControlChannel::send(const FileRequest& request) const {
+  send_packet(encode(request));
+}
+
 void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
   send_packet(encode(workers));
 }
@@ -87,13 +91,15 @@ bool ControlChannel::send(const Notice& notice, int descriptor) const {
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
-  message.msg_control = handover.bytes;
-  message.msg_controllen = sizeof handover.bytes;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  if (descriptor >= 0) {
+    message.msg_control = handover.bytes;
+    message.msg_controllen = sizeof handover.bytes;
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
   return ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
@@ -133,8 +139,13 @@ std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<co
   return decode<WorkerReady>(handle.get());
 }
 
-SessionRecord parse_record(std::span<const std::byte> packet) {
-  return parse<SessionRecord>(packet);
+std::variant<SessionRecord, FileRequest> parse_from_session(std::span<const std::byte> packet) {
+  const msgpack::object_handle handle = unpack(packet);
+  const auto elements = Decoder::array(handle.get());
+  // Usage is a list, the access a number.
+  if (elements.size() == 2 && elements[1].type == msgpack::type::ARRAY)
+    return decode<SessionRecord>(handle.get());
+  return decode<FileRequest>(handle.get());
 }
 
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet) {

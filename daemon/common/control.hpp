@@ -2,8 +2,9 @@
 // end of which is inherited. Every packet is one msgpack array.
 //
 // What `cliqued PROCESS --control-fd N` sends:
-// - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady, and at its session's end
-// SessionRecord; then it exits;
+// - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady; during its session
+// FileRequests, each of which waits for the answer to the one before; and at its session's end SessionRecord;
+// then it exits;
 // - embedded: a list of WorkerReady; it lives until end of file;
 // - probe: a list of ListedPlatform; then it exits;
 // - trial: a list of Finding, one for each wall that this host cannot put up; then it exits.
@@ -41,6 +42,13 @@ struct SessionRecord {
   CLIQUE_FIELDS(SessionRecord, end, usage)
 };
 
+/// A file of the node that the worker's session wants to use, answered by Notice::Kind::File.
+struct FileRequest {
+  std::string path;
+  std::uint8_t access = 0;  ///< of protocol::file_access
+  CLIQUE_FIELDS(FileRequest, path, access)
+};
+
 /// A device as the node's driver lists it.
 struct ListedDevice {
   std::string name;
@@ -76,7 +84,8 @@ struct Notice {
     Stream = 3,  ///< a connection, which comes with the notice, is for a stream and has sent `request`
     Usage = 4,  ///< the worker has to keep the memory of a UsagePage, which comes with the notice, up to date
     Pace = 5,   ///< the worker has to obey a PacePage, whose memory comes with the notice
-    Bell = 6    ///< the eventfd that it rings comes with the notice
+    Bell = 6,   ///< the eventfd that it rings comes with the notice
+    File = 7    ///< the file of a FileRequest comes with the notice; or `status` and `text` say why not
   };
   Kind kind = Kind::Taken;
   std::string text;
@@ -85,7 +94,8 @@ struct Notice {
   std::vector<std::uint32_t> devices = {};
   protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest
   std::string title = {};        ///< Taken: what the process calls itself, see set_process_title()
-  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request, title)
+  std::int32_t status = 0;       ///< File: 0, or a protocol::FileStatus
+  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request, title, status)
 };
 
 /// How long a client that was given a worker's address may take to attach.
@@ -101,11 +111,13 @@ class ControlChannel {
   void send(const protocol::DeviceDescription& device) const;
   void send(const WorkerReady& ready) const;
   void send(const SessionRecord& record) const;
+  void send(const FileRequest& request) const;
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const std::vector<Finding>& findings) const;
   void send(const Notice& notice) const;
   /// Hands a descriptor over with the notice. Does not wait.
+  /// @param descriptor -1: none
   /// @returns false if the process is too busy to take it, or has gone
   bool send(const Notice& notice, int descriptor) const;
   /// Sends the reason why the process cannot do its work.
@@ -124,7 +136,7 @@ class ControlChannel {
 /// Decode a packet. They throw DecodeError, and std::runtime_error with the reason that the process sent
 /// instead.
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
-SessionRecord parse_record(std::span<const std::byte> packet);
+std::variant<SessionRecord, FileRequest> parse_from_session(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
 std::vector<Finding> parse_findings(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);

@@ -104,18 +104,20 @@ void Access::read() {
   for (const protocol::WrongLine& line : authorized_.wrong)
     spdlog::error("{}, line {}: {}; the line is skipped", settings_.authorized_clients.string(), line.number,
                   line.why);
-  read_devices();
+  read_subsets();
 }
 
-void Access::read_devices() {
+void Access::read_subsets() {
   subsets_.clear();
+  files_.clear();
   std::erase_if(authorized_.clients, [this](const auto& entry) {
     const auto& [key, client] = entry;
-    if (client.devices.empty()) return false;
     try {
-      subsets_.emplace(key, select_subset(client.devices, devices_));
+      if (!client.devices.empty()) subsets_.emplace(key, select_subset(client.devices, devices_));
+      if (!client.files.empty())
+        files_.emplace(key, settings_.files.narrowed(FileRoots::parse(client.files)));
       return false;
-    } catch (const ConfigError& error) {
+    } catch (const std::exception& error) {
       spdlog::error("{}, line {}: {}; the line is skipped", settings_.authorized_clients.string(),
                     client.line, error.what());
       return true;
@@ -143,9 +145,10 @@ std::optional<Permit> Access::permit_of(const Visitor& visitor, Purpose purpose)
   const bool admin = visitor.user && (*visitor.user == kRoot || *visitor.user == ::geteuid());
   if (settings_.keys)
     if (const auto known = authorized_.clients.find(visitor.key); known != authorized_.clients.end()) {
-      Permit permit{known->second.name, known->second.sessions, known->second.memory};
+      Permit permit{known->second.name, known->second.sessions, known->second.memory, {}, settings_.files};
       if (const auto subset = subsets_.find(visitor.key); subset != subsets_.end())
         permit.devices = subset->second;
+      if (const auto files = files_.find(visitor.key); files != files_.end()) permit.files = files->second;
       permit.admin = known->second.admin || admin;
       permit.share = known->second.share != 0 ? known->second.share : settings_.share;
       return permit;
@@ -154,7 +157,10 @@ std::optional<Permit> Access::permit_of(const Visitor& visitor, Purpose purpose)
     const uid_t user = *visitor.user;
     if (user == ::geteuid() || settings_.all_local_users || settings_.local_users.contains(user) ||
         (admin && purpose == Purpose::Operate))
-      return Permit{.client = "user " + user_name(user), .admin = admin, .share = share_of(user)};
+      return Permit{.client = "user " + user_name(user),
+                    .files = settings_.files,
+                    .admin = admin,
+                    .share = share_of(user)};
   }
   return std::nullopt;
 }
@@ -182,9 +188,11 @@ std::variant<Permit, std::string> Access::decide(const Visitor& visitor, Purpose
   }
   if (settings_.munge && visitor.munge_user)
     return Permit{.client = "munge user " + user_name(*visitor.munge_user),
+                  .files = settings_.files,
                   .share = share_of(*visitor.munge_user)};
   if (settings_.insecure)
     return Permit{.client = "anybody at " + visitor.address.substr(0, visitor.address.rfind(':')),
+                  .files = settings_.files,
                   .shared = true,
                   .share = settings_.share};
   std::string reason;

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/file_roots.hpp"
 #include "daemon/server/gate.hpp"
 #include "protocol/security/key_files.hpp"
 
@@ -24,6 +25,7 @@ struct AccessSettings {
   bool insecure = false;                       ///< everybody who reaches the port may
   std::uint32_t share = 1;                     ///< of clients that have no other: Permit::share
   std::map<uid_t, std::uint32_t> user_shares;  ///< of users who are admitted without a key
+  FileRoots files;                             ///< folders whose files clients may use
 };
 
 /// A client that is admitted, and its limits.
@@ -33,6 +35,7 @@ struct Permit {
   std::size_t sessions = 0;  ///< at a time; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::optional<DeviceSubset> devices = {};  ///< that it may use; none: all
+  FileRoots files = {};                      ///< folders whose files it may use
   bool shared = false;      ///< nobody knows whether two connections with this permit are one client's
   bool admin = false;       ///< sees and ends all sessions, and drains the node
   std::uint32_t share = 1;  ///< how much of a device each session is to have, relative to other sessions
@@ -67,8 +70,8 @@ class Access {
 
  private:
   void read();
-  /// Finds the devices of clients that may not use all of them.
-  void read_devices();
+  /// Finds the devices and folders of clients that may not use all of them.
+  void read_subsets();
   /// The permit of a visitor whom the node admits for another reason than a MUNGE credential.
   std::optional<Permit> permit_of(const Visitor& visitor, Purpose purpose) const;
   std::uint32_t share_of(uid_t user) const;
@@ -77,6 +80,7 @@ class Access {
   const NodeDevices devices_;
   protocol::AuthorizedClients authorized_;
   std::map<protocol::PublicKey, DeviceSubset> subsets_;  // of clients that may not use all devices
+  std::map<protocol::PublicKey, FileRoots> files_;       // of clients that may not use all folders
   std::filesystem::file_time_type changed_;
 };
 

@@ -1,13 +1,17 @@
 #include "daemon/server/embedded.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
+#include <system_error>
 
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/server/child_process.hpp"
+#include "daemon/server/file_desk.hpp"
 #include "daemon/server/settings.hpp"
 #include "daemon/worker/options.hpp"
 
@@ -21,6 +25,47 @@ WorkerReady await_ready(ChildProcess& child, int owner) {
   for (;;) {
     auto said = parse_worker(receive_from(child, owner));
     if (auto* ready = std::get_if<WorkerReady>(&said)) return std::move(*ready);
+  }
+}
+
+/// The folders that CLIQUE_FILE_ROOTS names; by default all files of the user, as the program itself has.
+/// Throws std::invalid_argument.
+FileRoots wanted_file_roots() {
+  const auto text = environment("CLIQUE_FILE_ROOTS");
+  if (!text || text->empty()) return FileRoots::everything();
+  try {
+    return FileRoots::parse(*text);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("CLIQUE_FILE_ROOTS: ") + error.what());
+  }
+}
+
+/// Opens the files that the workers ask for, until the application is gone.
+void serve(const ControlChannel& application, std::vector<ChildProcess>& children, const FileRoots& roots) {
+  FileDesk desk;
+  std::vector<pollfd> items{{application.fd(), POLLIN, 0}, {desk.fd(), POLLIN, 0}};
+  const std::size_t first = items.size();
+  for (const ChildProcess& child : children) items.push_back({child.control().fd(), POLLIN, 0});
+  for (;;) {
+    if (::poll(items.data(), items.size(), -1) < 0 && errno != EINTR)
+      throw std::system_error(errno, std::generic_category(), "poll");
+    if (items[0].revents != 0 && !application.receive()) return;
+    if (items[1].revents != 0)
+      for (const FileDesk::Answer& answer : desk.done()) answer.send(children[answer.number].control());
+    for (std::size_t child = 0; child < children.size(); ++child) {
+      if (items[first + child].revents == 0) continue;
+      try {
+        const auto packet = children[child].control().receive();
+        // Its client, the application, notices its end by itself.
+        if (!packet) items[first + child].fd = -1;
+        if (!packet) continue;
+        auto said = parse_from_session(*packet);
+        if (auto* request = std::get_if<FileRequest>(&said)) desk.open(child, roots, std::move(*request));
+      } catch (const std::exception& error) {
+        spdlog::warn("a worker has failed: {}", error.what());
+        items[first + child].fd = -1;
+      }
+    }
   }
 }
 
@@ -44,7 +89,9 @@ int run_embedded(const ControlChannel& control) {
   std::vector<ChildProcess> children;
   std::vector<WorkerReady> workers;
   std::string reason = "no OpenCL driver is installed on this host";
+  FileRoots roots;
   try {
+    roots = wanted_file_roots();
     const NvidiaDriver nvidia = wanted_nvidia_driver();
     make_nvidia_devices(nvidia);
     for (const ListedPlatform& platform : probe_platforms(nvidia, "", control.fd())) {
@@ -75,8 +122,7 @@ int run_embedded(const ControlChannel& control) {
     return EXIT_FAILURE;
   }
   control.send(workers);
-  while (control.receive()) {
-  }
+  serve(control, children, roots);
   return EXIT_SUCCESS;
 }
 

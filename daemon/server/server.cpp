@@ -14,6 +14,7 @@
 
 #include "daemon/common/caches.hpp"
 #include "daemon/server/descriptions.hpp"
+#include "protocol/printable.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
@@ -153,6 +154,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   watch(gate_.fd());
   watch(signal_fd);
   if (desk_) watch(desk_->fd());
+  watch(file_desk_.fd());
   for (const Set& set : sets_)
     for (const Worker& worker : set) watch(worker.process.control().fd());
   // No descriptor tells when a session may start because another one has ended, or when to try again.
@@ -207,6 +209,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   for (StreamVisit& visit : arrivals.streams) hand_over(std::move(visit));
   if (desk_ && readable(desk_->fd()))
     for (Greeting& greeting : desk_->done()) decide(std::move(greeting));
+  if (readable(file_desk_.fd())) hand_out_files();
   // A client that asks after a failure causes another try, and is refused only if that fails as well.
   start_sets();
   serve_waiting();
@@ -259,12 +262,38 @@ bool Server::hear(Taken& taken) {
     const auto packet = taken.process.control().receive();
     // A kernel may have taken the worker over, and could keep the daemon busy.
     if (!packet || taken.record) return false;
-    taken.record = parse_record(*packet);
-    spdlog::trace("session {}: process {} has sent its record", taken.session, taken.process.pid());
+    auto said = parse_from_session(*packet);
+    if (auto* record = std::get_if<SessionRecord>(&said)) {
+      taken.record = std::move(*record);
+      spdlog::trace("session {}: process {} has sent its record", taken.session, taken.process.pid());
+      return true;
+    }
+    // One at a time: a kernel could ask for any number.
+    if (taken.opening != 0) return false;
+    auto& request = std::get<FileRequest>(said);
+    spdlog::debug("session {} of {} asks for the file {}", taken.session, taken.identity,
+                  protocol::in_quotes(protocol::printable(request.path)));
+    taken.opening = ++last_file_;
+    file_desk_.open(taken.opening, taken.files, std::move(request));
     return true;
   } catch (const std::exception& error) {
     spdlog::warn("a worker of the session of {} has failed: {}", taken.client, error.what());
     return false;
+  }
+}
+
+void Server::hand_out_files() {
+  for (const FileDesk::Answer& answer : file_desk_.done()) {
+    const auto taken = std::find_if(taken_.begin(), taken_.end(),
+                                    [&](const Taken& one) { return one.opening == answer.number; });
+    // The worker may have ended.
+    if (taken == taken_.end()) continue;
+    taken->opening = 0;
+    if (!answer.notice.text.empty())
+      spdlog::debug("session {} of {} does not get the file: {}", taken->session, taken->identity,
+                    answer.notice.text);
+    // A worker that does not read its channel is up to no good.
+    if (!answer.send(taken->process.control())) taken->process.kill();
   }
 }
 
@@ -661,6 +690,7 @@ void Server::welcome(const Waiting& client, Set set) {
     Taken& taken = taken_.back();
     taken.driver = worker.driver;
     taken.exclusive = client.wanted.exclusive;
+    taken.files = client.permit.files;
     for (const ServedDevice& device : client.wanted.devices)
       if (device.driver == worker.driver) taken.chosen.push_back(device.place);
     std::vector<std::uint32_t> places(worker.devices.size());

@@ -19,6 +19,7 @@
 #include "daemon/server/control_groups.hpp"
 #include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/file_desk.hpp"
 #include "daemon/server/gate.hpp"
 #include "daemon/server/gpu_monitor.hpp"
 #include "daemon/server/reservations.hpp"
@@ -107,6 +108,8 @@ class Server {
     bool exclusive = false;
     protocol::Usage counted = {};  ///< what ServerCounts::usage contains of the worker
     Sharing::Part part = {};       ///< in the sharing of its devices
+    FileRoots files = {};          ///< folders whose files the session may use
+    std::uint64_t opening = 0;     ///< the number of its request at the FileDesk; 0: none is there
 
     /// Whether a session has the worker.
     bool in_use() const { return session != 0 && closed == Clock::time_point(); }
@@ -210,7 +213,9 @@ class Server {
   /// Looks at a worker that has a session, or had one. @returns whether its process has exited.
   bool has_ended(Taken& taken, bool readable);
   /// Reads the channel of such a worker. @returns whether it has sent what it may.
-  static bool hear(Taken& taken);
+  bool hear(Taken& taken);
+  /// Hands the files that were opened to the workers that have asked for them.
+  void hand_out_files();
   /// Ends workers without a session, without waiting for them.
   void retire(Set set);
 
@@ -219,8 +224,10 @@ class Server {
   ControlGroups groups_;
   Access access_;
   Gate gate_;
-  Sharing sharing_;                        // before all who have a part
-  std::unique_ptr<CredentialDesk> desk_;   // if the node accepts MUNGE credentials
+  Sharing sharing_;                       // before all who have a part
+  std::unique_ptr<CredentialDesk> desk_;  // if the node accepts MUNGE credentials
+  FileDesk file_desk_;
+  std::uint64_t last_file_ = 0;            // numbers of requests at the file desk
   std::deque<Set> sets_;                   // starting or ready, without a session
   std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer
   std::list<Taken> taken_;

@@ -128,6 +128,10 @@ const std::array kSettings{
             "Devices to offer, separated by commas: indices, types (cpu, gpu, accelerator) or parts of "
             "names; all by default",
             [](const std::string& text, Settings& s) { s.devices = text; }},
+    Setting{"file-roots", Type::List, "LIST", "none",
+            "Folders whose files programs may read and write through OpenCL: read:FOLDER and write:FOLDER, "
+            "separated by commas, or none",
+            [](const std::string& text, Settings& s) { s.access.files = FileRoots::parse(text); }},
     Setting{"name", Type::Text, "NAME", "", "The node's name; its host name by default",
             [](const std::string& text, Settings& s) { s.name = text.empty() ? host_name() : text; }},
     Setting{"advertise", Type::Text, "HOST", "",

@@ -69,6 +69,11 @@ class TransferSink {
   virtual void come_short(std::uint64_t size) = 0;
   /// No more parts arrive: the Expect command fails.
   virtual void fail(std::int32_t status) = 0;
+  /// Offers the range itself, where this process can write to the device's memory: parts that are then handed
+  /// to write() from their places there are not copied. For a transfer that nothing holds back any more.
+  /// @param action gets the first byte of the range, or null if the transfer has failed. Any thread
+  /// @returns false if there is no such memory; `action` is not called then
+  virtual bool map(std::function<void(std::shared_ptr<std::byte>)> /*action*/) { return false; }
   /// Whether any part of the range can be pushed on its own, as of a buffer.
   virtual bool divisible() const = 0;
 };

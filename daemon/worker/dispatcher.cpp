@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "daemon/worker/files.hpp"
 #include "daemon/worker/segments.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
@@ -118,6 +119,17 @@ struct Dispatcher::Handler {
   }
   void operator()(protocol::FreeSegment&& message) const { self.segments_.remove(message.segment); }
 
+  // Files.
+
+  void operator()(protocol::CreateFile&& message) const { self.files_.open(std::move(message)); }
+  void operator()(protocol::QueryFile&& message) const { self.files_.query(message); }
+  void operator()(protocol::ReadFile&& message) const { self.files_.read(std::move(message)); }
+  void operator()(protocol::WriteFile&& message) const {
+    auto sink = self.files_.write(message);
+    // NOLINTNEXTLINE(performance-move-const-arg): all messages are handed on in one way
+    self.transfers_.expect({std::move(message.command), 0, message.offset, message.size}, std::move(sink));
+  }
+
   // Events of other workers.
 
   void operator()(protocol::AwaitRemote&& message) const {
@@ -149,15 +161,27 @@ struct Dispatcher::Handler {
     self.counts_.kernels.add(self.recordings_.run(message, self.backend_));
   }
   void operator()(protocol::Release&& message) const {
-    std::erase_if(message.objects, [this](protocol::ObjectId id) { return self.recordings_.release(id); });
+    std::erase_if(message.objects, [this](protocol::ObjectId id) {
+      return self.recordings_.release(id) || self.files_.release(id);
+    });
     for (const protocol::ObjectId id : message.objects) self.programs_.erase(id);
     self.remote_events_.release(message.events);
     self.backend_.handle(std::move(message));
   }
 };
 
-Dispatcher::Dispatcher(const Surroundings& surroundings, Backend& backend, Segments& segments)
-    : surroundings_(surroundings), backend_(backend), segments_(segments), remote_events_(backend) {}
+Dispatcher::Dispatcher(const Surroundings& surroundings, Backend& backend, Segments& segments, Files& files)
+    : surroundings_(surroundings),
+      backend_(backend),
+      segments_(segments),
+      files_(files),
+      remote_events_(backend) {
+  files_.use(transfers_);
+  surroundings_.peers.set_own([this](protocol::PeerData&& part) {
+    surroundings_.tasks.post(
+        [this, part = std::move(part)]() mutable { queue_part(std::move(part), Sender::Peer); });
+  });
+}
 
 template <typename List>
 void Dispatcher::handle(List list, const protocol::Incoming& incoming, Sender sender) {

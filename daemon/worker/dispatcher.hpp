@@ -18,6 +18,7 @@
 
 namespace clique::daemon {
 
+class Files;
 class Segments;
 
 /// Batches of one source that are handled before the other sources get their turn.
@@ -34,7 +35,7 @@ class Dispatcher {
  public:
   enum class Sender : bool { Client, Peer };
 
-  Dispatcher(const Surroundings& surroundings, Backend& backend, Segments& segments);
+  Dispatcher(const Surroundings& surroundings, Backend& backend, Segments& segments, Files& files);
 
   /// Handles a batch of the client's commands, or begins to: a kernel may have to wait for its turn on the
   /// device, and what follows it waits, too. Not while paused().
@@ -87,6 +88,7 @@ class Dispatcher {
   const Surroundings surroundings_;
   Backend& backend_;
   Segments& segments_;
+  Files& files_;
   protocol::BatchReader reader_;
   protocol::BatchReader command_reader_;
   protocol::Incoming commands_;  // what command_reader_ reads

@@ -65,6 +65,7 @@ void PeerLinks::share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMem
 
 bool PeerLinks::known(protocol::PeerId peer) {
   if (peer == protocol::kClientPeer) return client_ != nullptr;
+  if (peer == protocol::kOwnPeer) return static_cast<bool>(own_);
   const std::lock_guard lock(mutex_);
   return links_.contains(peer);
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,8 @@ class PeerLinks {
 
   /// Sets the route of pushes to protocol::kClientPeer. To be called before the first one.
   void set_client(ClientLink& client) { client_ = &client; }
+  /// Sets who takes what is pushed to protocol::kOwnPeer, on any thread. To be called before the first push.
+  void set_own(std::function<void(protocol::PeerData&&)> take) { own_ = std::move(take); }
 
   bool known(protocol::PeerId peer);
 
@@ -84,6 +87,10 @@ class PeerLinks {
     if constexpr (std::is_same_v<M, protocol::PeerData>) {
       if (peer == protocol::kClientPeer && client_ != nullptr) {
         client_->send(std::move(message));
+        return;
+      }
+      if (peer == protocol::kOwnPeer && own_) {
+        own_(std::move(message));
         return;
       }
     }
@@ -186,6 +193,7 @@ class PeerLinks {
   const std::chrono::milliseconds patience_;
   bool down_ = false;
   ClientLink* client_ = nullptr;
+  std::function<void(protocol::PeerData&&)> own_;
   std::atomic<bool> lending_ = false;
   std::mutex mutex_;  // guards the members below; one sender at a time
   std::map<protocol::PeerId, Link> links_;

@@ -76,7 +76,8 @@ Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel&
       patience_(patience),
       offer_(std::move(offer)),
       segments_(backend, surroundings.tasks),
-      dispatcher_(surroundings, backend, segments_),
+      files_(surroundings, backend, [this](const FileRequest& request) { control_.send(request); }),
+      dispatcher_(surroundings, backend, segments_, files_),
       connections_(context, sockets.commands, surroundings.reporter.socket(), patience),
       client_lines_(std::move(sockets.commands), admission_, connections_, dispatcher_, segments_,
                     surroundings, acknowledge(patience)),
@@ -190,8 +191,8 @@ void Session::loop() {
     }
     const bool look = now - last_look > kLookInterval;
     if (open_ && !connections_.line() && (look || surroundings_.reporter.news())) look_at_reports();
+    if (look || files_.waiting()) look_at_starter();
     if (look) {
-      look_at_starter();
       tend_peers();
       last_look = now;
     }
@@ -303,6 +304,9 @@ void Session::obey_starter() {
       break;
     case Notice::Kind::Bell:
       surroundings_.pacer.use_bell(std::move(descriptor));
+      break;
+    case Notice::Kind::File:
+      files_.opened(notice, std::move(descriptor));
       break;
   }
 }

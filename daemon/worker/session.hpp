@@ -12,6 +12,7 @@
 #include "daemon/worker/client_connections.hpp"
 #include "daemon/worker/client_lines.hpp"
 #include "daemon/worker/dispatcher.hpp"
+#include "daemon/worker/files.hpp"
 #include "daemon/worker/peer_inbox.hpp"
 #include "daemon/worker/segments.hpp"
 #include "daemon/worker/worker_streams.hpp"
@@ -80,6 +81,7 @@ class Session {
   std::unique_ptr<protocol::SharedOffer> offer_;
   Admission admission_;
   Segments segments_;
+  Files files_;
   Dispatcher dispatcher_;
   ClientConnections connections_;
   ClientLines client_lines_;

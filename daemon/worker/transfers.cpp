@@ -61,6 +61,18 @@ bool Transfers::fail(protocol::CommandId id, std::int32_t status) {
   return true;
 }
 
+bool Transfers::map(protocol::CommandId id, std::uint64_t size,
+                    std::function<void(std::shared_ptr<std::byte>)> action) {
+  const auto found = transfers_.find(id);
+  if (found == transfers_.end()) return false;
+  Transfer& transfer = found->second;
+  if (!transfer.sink || transfer.size != size || transfer.received > 0 || transfer.mapped ||
+      !transfer.relays.empty())
+    return false;
+  transfer.mapped = transfer.sink->map(std::move(action));
+  return transfer.mapped;
+}
+
 void Transfers::fail(Transfer& transfer, std::int32_t status) {
   if (transfer.sink) transfer.sink->fail(status);
   transfer.sink.reset();
@@ -72,7 +84,7 @@ bool Transfers::relay(const protocol::Push& push, Onward onward) {
   const auto& waits = push.command.waits;
   if (push.command.flags != 0 || push.at != 0 || waits.size() != 1) return false;
   const auto found = transfers_.find(waits.front());
-  if (found == transfers_.end() || !found->second.sink) return false;
+  if (found == transfers_.end() || !found->second.sink || found->second.mapped) return false;
   Transfer& transfer = found->second;
   if (push.object != transfer.object || push.offset != transfer.offset || push.size != transfer.size ||
       !(transfer.places.empty() || transfer.sink->divisible()))

@@ -30,6 +30,11 @@ class Transfers {
   /// The parts that an Expect waits for will not arrive. @returns false if no such Expect waits.
   bool fail(protocol::CommandId id, std::int32_t status);
 
+  /// TransferSink::map() of a transfer of this size that is expected, of which nothing has come, and that
+  /// nobody wants to be relayed. @returns false for any other
+  bool map(protocol::CommandId id, std::uint64_t size,
+           std::function<void(std::shared_ptr<std::byte>)> action);
+
   /// If a push is of a range that is still arriving, and waits for nothing else, sends the parts on as they
   /// arrive, instead of reading them back after the last one. Parts that have arrived before, and parts in
   /// windows, are pushed one by one.
@@ -44,6 +49,7 @@ class Transfers {
   };
   struct Transfer {
     bool expected = false;
+    bool mapped = false;  ///< parts lie in the range itself, and may change when the transfer is complete
     protocol::ObjectId object = 0;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;

@@ -45,6 +45,12 @@ Ref<Memory> buffer_for(const Queue& queue, cl_mem handle);
 /// memory_for() of an image. Also throws Error(CL_INVALID_OPERATION) if the device does not support images.
 Ref<Image> image_for(const Queue& queue, cl_mem handle);
 
+/// The queue of a command on shared virtual memory. Throws Error(CL_INVALID_COMMAND_QUEUE),
+/// Error(CL_INVALID_OPERATION).
+Ref<Queue> svm_queue(cl_command_queue handle);
+/// The allocation that contains [pointer, pointer + size). Throws Error(CL_INVALID_VALUE) if none does.
+SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size);
+
 /// Checks that [offset, offset + size) lies within the buffer. Throws Error(CL_INVALID_VALUE).
 void require_range(std::uint64_t offset, std::uint64_t size, const Memory& memory);
 /// Checks that the host may read, or write, the object. Throws Error(CL_INVALID_OPERATION).

@@ -9,6 +9,8 @@
 #include <CL/cl_icd.h>
 
 #include "icd/api/command_buffer_functions.hpp"
+#include "icd/api/ssg_file_functions.hpp"
+#include "icd/include/CL/cl_ext_clique.h"
 
 namespace clique::icd::api {
 
@@ -176,5 +178,15 @@ decltype(::clGetKernelSuggestedLocalWorkSizeKHR) clGetKernelSuggestedLocalWorkSi
 
 /// cl_pocl_content_size, which not all headers have.
 cl_int CL_API_CALL clSetContentSizeBufferPoCL(cl_mem buffer, cl_mem content_size_buffer);
+
+// cl_clique_file
+clCreateFileCLIQUE_t clCreateFileCLIQUE;
+clRetainFileCLIQUE_t clRetainFileCLIQUE;
+clReleaseFileCLIQUE_t clReleaseFileCLIQUE;
+clGetFileInfoCLIQUE_t clGetFileInfoCLIQUE;
+clEnqueueReadFileCLIQUE_t clEnqueueReadFileCLIQUE;
+clEnqueueWriteFileCLIQUE_t clEnqueueWriteFileCLIQUE;
+clEnqueueSVMReadFileCLIQUE_t clEnqueueSVMReadFileCLIQUE;
+clEnqueueSVMWriteFileCLIQUE_t clEnqueueSVMWriteFileCLIQUE;
 
 }  // namespace clique::icd::api

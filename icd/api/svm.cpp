@@ -15,15 +15,6 @@ namespace clique::icd::api {
 
 namespace {
 
-/// The queue of a command on shared virtual memory. Throws Error(CL_INVALID_COMMAND_QUEUE),
-/// Error(CL_INVALID_OPERATION).
-Ref<Queue> svm_queue(cl_command_queue handle) {
-  Ref<Queue> queue = get<Queue>(handle);
-  require(queue->device()->has_svm(), CL_INVALID_OPERATION,
-          "the queue's device does not support shared virtual memory");
-  return queue;
-}
-
 /// The allocation that contains [pointer, pointer + size); empty if `pointer` is outside of all allocations.
 /// Throws Error(CL_INVALID_VALUE) if the range exceeds the allocation.
 SvmPointer part(const Queue& queue, const void* pointer, size_t size) {
@@ -31,13 +22,6 @@ SvmPointer part(const Queue& queue, const void* pointer, size_t size) {
   if (svm)
     require(size <= svm.room(), CL_INVALID_VALUE, "size is ", size,
             "; from the pointer on, the allocation has ", svm.room(), " bytes");
-  return svm;
-}
-
-/// part() of a range that must be in an allocation. Also throws Error(CL_INVALID_VALUE) if it is not.
-SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
-  SvmPointer svm = part(queue, pointer, size);
-  require(static_cast<bool>(svm), CL_INVALID_VALUE, "the pointer does not point into shared virtual memory");
   return svm;
 }
 
@@ -86,6 +70,19 @@ Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, std::span
 }
 
 }  // namespace
+
+Ref<Queue> svm_queue(cl_command_queue handle) {
+  Ref<Queue> queue = get<Queue>(handle);
+  require(queue->device()->has_svm(), CL_INVALID_OPERATION,
+          "the queue's device does not support shared virtual memory");
+  return queue;
+}
+
+SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
+  SvmPointer svm = part(queue, pointer, size);
+  require(static_cast<bool>(svm), CL_INVALID_VALUE, "the pointer does not point into shared virtual memory");
+  return svm;
+}
 
 void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) try {
   const Ref<Context> owner = get<Context>(context);

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "icd/common/device_choice.hpp"
+#include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "protocol/properties.hpp"
 

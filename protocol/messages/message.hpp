@@ -60,6 +60,8 @@ enum class Op : std::uint16_t {
   QueryWorkGroup = 34,
   DefineRecording = 35,
   AnalyseProgram = 36,
+  CreateFile = 37,
+  QueryFile = 38,
 
   RunKernel = 60,
   ReadBuffer = 61,
@@ -82,6 +84,8 @@ enum class Op : std::uint16_t {
   RunRecording = 78,
   ReadToSegment = 79,
   WriteFromSegment = 80,
+  ReadFile = 81,
+  WriteFile = 82,
 
   Finish = 100,
   AwaitRemote = 101,
@@ -105,6 +109,7 @@ enum class Op : std::uint16_t {
   Taken = 131,
   PeerLost = 132,
   ProgramAnalysed = 133,
+  FileAnswer = 134,
 
   PeerData = 141,
   PeerDone = 142,

@@ -90,10 +90,17 @@ void read_option(AuthorizedClient& client, const std::string& word) {
     if (value.empty())
       throw SecurityError("'" + word + "' names no device; write devices=LIST, or leave it out for all");
     client.devices = value;
+  } else if (name == "files") {
+    if (value.empty())
+      throw SecurityError(
+          "'" + word +
+          "' names no folder; write files=read:/FOLDER,write:/FOLDER, or files=none, or leave it "
+          "out for all of the node's file-roots");
+    client.files = value;
   } else {
     throw SecurityError("unknown option '" + word +
-                        "'; the options are admin, sessions=NUMBER, session-memory=BYTES, share=NUMBER and "
-                        "devices=LIST");
+                        "'; the options are admin, sessions=NUMBER, session-memory=BYTES, share=NUMBER, "
+                        "devices=LIST and files=LIST");
   }
 }
 

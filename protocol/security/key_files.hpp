@@ -50,6 +50,7 @@ struct AuthorizedClient {
   std::size_t sessions = 0;  ///< largest number of concurrent sessions; 0: no limit of its own
   std::uint64_t memory = 0;  ///< bytes of a session on each driver's devices; 0: no limit of its own
   std::string devices;       ///< that it may use, written as cliqued's setting of this name; empty: all
+  std::string files;         ///< folders that it may use, as in cliqued's setting file-roots; empty: all
   bool admin = false;        ///< sees and ends all sessions, and drains the node
   std::uint32_t share = 0;   ///< of devices, see parse_share(); 0: no share of its own
   std::size_t line = 0;      ///< of the entry, from 1

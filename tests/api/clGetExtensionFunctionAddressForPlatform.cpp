@@ -10,6 +10,8 @@ TEST_F(clGetExtensionFunctionAddressForPlatform, GivenReportedExtensionThenItsFu
   const std::pair<const char*, const char*> functions[] = {
       {"cl_khr_icd", "clIcdGetPlatformIDsKHR"},
       {"cl_pocl_content_size", "clSetContentSizeBufferPoCL"},
+      {"cl_clique_file", "clEnqueueReadFileCLIQUE"},
+      {"cl_amd_liquid_flash", "clEnqueueReadSsgFileAMD"},
       {"cl_khr_il_program", "clCreateProgramWithILKHR"},
       {"cl_khr_create_command_queue", "clCreateCommandQueueWithPropertiesKHR"},
       {"cl_khr_terminate_context", "clTerminateContextKHR"},

@@ -26,11 +26,11 @@ class Authorize(nodes.TestCase):
         # An editor may have left out the last line break.
         self.list.write_text(f'# ours\nwrong line\n{first} alice@laptop')
         status, said = self.authorize(second, 'bob', '--sessions', '2', '--session-memory', '512M', '--share', '3',
-                                      '--devices', '0,gpu', '--admin')
+                                      '--devices', '0,gpu', '--files', 'read:/data,write:/scratch', '--admin')
         self.assertEqual(status, 0, said)
         self.assertEqual(self.list.read_text(),
                          f'# ours\nwrong line\n{first} alice@laptop\n{second} bob sessions=2 session-memory=512M '
-                         'share=3 devices=0,gpu admin\n')
+                         'share=3 devices=0,gpu files=read:/data,write:/scratch admin\n')
         self.assertEqual([path.name for path in self.list.parent.iterdir()], ['authorized-clients'])
 
     def test_refuses_a_key_that_is_there(self):
@@ -54,6 +54,7 @@ class Authorize(nodes.TestCase):
                 ((key, 'alice', '--sessions', 'many'), 'sessions=NUMBER'),
                 ((key, 'alice', '--devices', 'gpu, 0'), "'gpu, 0' contains a space"),
                 ((key, 'alice', '--share', '0'), 'is not a share of a device'),
+                ((key, 'alice', '--files', 'read:/a b'), "'read:/a b' contains a space"),
                 ((key, 'alice', '--session-memory', '5X'), 'is not an amount of memory'),
         ):
             with self.subTest(arguments):

@@ -48,6 +48,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           packet_of(std::vector{filled<ListedPlatform>(), ListedPlatform{}}),
           packet_of(filled<Notice>()),
           packet_of(filled<SessionRecord>()),
+          packet_of(filled<FileRequest>()),
           packet_of(std::string("no driver"))};
 }
 
@@ -56,8 +57,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   run([&] { parse_worker(packet); });
   run([&] { parse_platforms(packet); });
   run([&] {
-    const SessionRecord record = parse_record(packet);
-    const SessionRecord again = parse_record(bytes_of(packet_of(record)));
+    const auto said = parse_from_session(packet);
+    if (const auto* request = std::get_if<FileRequest>(&said)) {
+      const auto again = std::get<FileRequest>(parse_from_session(bytes_of(packet_of(*request))));
+      require(again.fields() == request->fields(), "a request is the same after a round trip");
+      return;
+    }
+    const auto& record = std::get<SessionRecord>(said);
+    const auto again = std::get<SessionRecord>(parse_from_session(bytes_of(packet_of(record))));
     require(again.end == record.end && again.usage.fields() == record.usage.fields(),
             "a record is the same after a round trip");
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/worker/dispatcher.hpp"
+#include "daemon/worker/files.hpp"
 #include "daemon/worker/print_capture.hpp"
 #include "daemon/worker/segments.hpp"
 #include "protocol/decode_error.hpp"
@@ -42,7 +43,11 @@ struct FakeWorker {
   daemon::Segments segments{backend, tasks};
   daemon::Pacer pacer{tasks};
   const daemon::Surroundings surroundings{reporter, order, peers, tasks, memory, waiting, pacer};
-  daemon::Dispatcher dispatcher{surroundings, backend, segments};
+  /// Whose starter opens none.
+  daemon::Files files{surroundings, backend, [this](const daemon::FileRequest& /*request*/) {
+                        tasks.post([this] { files.opened({daemon::Notice::Kind::File, "no file"}, {}); });
+                      }};
+  daemon::Dispatcher dispatcher{surroundings, backend, segments, files};
 };
 
 /// Whether the batch asks the worker to connect to somebody, which no target lets it do.

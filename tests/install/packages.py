@@ -14,6 +14,8 @@ import nodes
 BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
 HAS_SLURM_PLUGIN = (BUILD / 'contrib/slurm/spank_clique.so').exists()
 HAS_COMPILER = (BUILD / 'daemon/compiler/clique-compiler').exists()
+# Packages without compiled code; a plugin of clique-slurm is optional.
+NO_PROGRAMS = ('libclique-dev', 'clique-slurm')
 TOOLS = ('cpack', 'dpkg-deb', 'dpkg-shlibdeps')
 
 
@@ -26,6 +28,7 @@ def pages_of(program, *pages):
 
 FILES = {
     'libclique1': {'etc/OpenCL/vendors/clique.icd', 'usr/lib/libclique.so', 'usr/share/lintian/overrides/libclique1'},
+    'libclique-dev': {'usr/include/CL/cl_ext_clique.h'},
     'cliqued': {'etc/clique/cliqued.toml', 'usr/bin/cliqued', 'usr/lib/systemd/system/cliqued.service',
                 'usr/libexec/clique/clique-metrics.so', 'usr/share/doc/clique/configuration.md',
                 'usr/share/doc/cliqued/examples/clique.json', 'usr/share/doc/cliqued/examples/clique.service',
@@ -84,7 +87,7 @@ class Packages(unittest.TestCase):
         self.assertNotIn('.debug_info', output_of('readelf', '-S', self.roots['libclique1'] / 'usr/lib/libclique.so'))
 
     def test_symbols_are_packages_of_their_own(self):
-        self.assertEqual(set(self.symbols), {f'{name}-dbgsym' for name in FILES if name != 'clique-slurm'}
+        self.assertEqual(set(self.symbols), {f'{name}-dbgsym' for name in FILES if name not in NO_PROGRAMS}
                          | ({'clique-slurm-dbgsym'} if HAS_SLURM_PLUGIN else set()))
         for package, program in (('libclique1', 'usr/lib/libclique.so'), ('cliqued', 'usr/bin/cliqued'),
                                  ('clique', 'usr/bin/clique')):
@@ -100,7 +103,7 @@ class Packages(unittest.TestCase):
         for package in FILES:
             for name in ('Maintainer', 'Section', 'Description', 'Version', 'Depends'):
                 self.assertTrue(self.field(package, name), f'{package}: {name}')
-            if package != 'clique-slurm' or HAS_SLURM_PLUGIN:
+            if package not in NO_PROGRAMS or package == 'clique-slurm' and HAS_SLURM_PLUGIN:
                 self.assertIn('libc6', self.field(package, 'Depends'))
         self.assertTrue(self.field('cliqued', 'Description').startswith('daemon that offers'))
         self.assertEqual(self.field('libclique1', 'Provides'), 'opencl-icd')

@@ -214,6 +214,34 @@ TEST_F(HostileKernel, GivenWallsThenItWritesNoFilesOfOthers) {
   EXPECT_EQ(fs::file_size(secret_), 6U);
 }
 
+TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItGetsNoOtherFiles) {
+  const fs::path offered = folder_ / "offered";
+  fs::create_directory(offered);
+  const Node node({"--file-roots", "read:" + offered.string(), "--log-level", "debug"});
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  // As a worker asks its daemon for a file: the path, and for reading.
+  constexpr int kControlChannel = 3;
+  unsigned asked = 0;
+  for (const fs::path& path : {secret_, fs::path("/etc/shadow"), offered / "../secret"}) {
+    const std::string name = path;
+    const std::string request = "\x92\xd9" + std::string(1, static_cast<char>(name.size())) + name + "\x01";
+    ASSERT_EQ(attacker.call(SYS_sendto, {kControlChannel, request, request.size(), MSG_DONTWAIT, 0, 0}),
+              static_cast<long>(request.size()));
+    ++asked;
+    EXPECT_TRUE(eventually([&] {
+      const std::string log = node.log();
+      unsigned refused = 0;
+      for (auto at = log.find("does not get the file"); at != std::string::npos;
+           at = log.find("does not get the file", at + 1))
+        ++refused;
+      return refused == asked;
+    })) << node.log();
+  }
+  expect_unharmed(node, other);
+}
+
 TEST_F(HostileKernel, GivenWallsThenItReachesNoOtherProcess) {
   CLIQUE_NEEDS_WALL("system-calls");
   CLIQUE_NEEDS_WALL("file-rights");

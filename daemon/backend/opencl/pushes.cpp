@@ -174,7 +174,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
         queue_(std::move(queue)),
         memory_(std::move(memory)),
         waits_(std::move(waits)),
-        progress_(std::make_shared<Progress>(backend, message.command.id, queue_->profiling)) {
+        progress_(std::make_shared<Progress>(backend, message.command.id, queue_, memory_)) {
     progress_->left = message.size;
     progress_->end = std::move(end);
     progress_->report = std::move(report);
@@ -182,6 +182,11 @@ class OpenClBackend::ExpectSink : public TransferSink {
 
   void write(std::uint64_t offset, protocol::Payload data) override {
     if (progress_->finished) return;
+    if (progress_->mapped && data.bytes.data() == progress_->mapped + offset) {
+      data.owner.reset();
+      progress_->need_less(data.bytes.size());
+      return;
+    }
     // Some drivers accept a command that waits for a failed one, and then never report it.
     if (backend_.failures_seen_ && waits_.has_failed()) {
       fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -218,16 +223,46 @@ class OpenClBackend::ExpectSink : public TransferSink {
   void fail(std::int32_t status) override { progress_->finish(status); }
   bool divisible() const override { return !memory_->image; }
 
+  bool map(std::function<void(std::shared_ptr<std::byte>)> action) override {
+    if (memory_->image || progress_->finished || (backend_.failures_seen_ && waits_.has_failed()) ||
+        !has_host_memory(queue_->native.get()))
+      return false;
+    Handle<cl_event> ready;
+    cl_int status = CL_SUCCESS;
+    auto* const place = static_cast<std::byte*>(clEnqueueMapBuffer(
+        queue_->native.get(), memory_->native.get(), CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, offset_,
+        progress_->left, waits_.size(), waits_.data(), ready.put(), &status));
+    if (status != CL_SUCCESS) return false;
+    progress_->mapped = place;
+    backend_.entered(*queue_, ready, waits_.size() > 0);
+    backend_.watcher_.watch(ready, [memory = memory_, place, action = std::move(action)](cl_int result) {
+      action(result < 0 ? nullptr : std::shared_ptr<std::byte>(memory, place));
+    });
+    return true;
+  }
+
  private:
+  /// Whether mapped memory of the queue's device is the device's own.
+  static bool has_host_memory(cl_command_queue queue) {
+    cl_device_id device = nullptr;
+    cl_bool unified = CL_FALSE;
+    return clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
+           clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr) ==
+               CL_SUCCESS &&
+           unified != CL_FALSE;
+  }
+
   /// What is still to be written. Outlives the sink, since the last writes complete after the last part came.
   /// Any thread.
-  struct Progress {
-    Progress(OpenClBackend& owner, CommandId command, bool profiling)
-        : backend(owner), id(command), timed(profiling) {}
+  struct Progress : std::enable_shared_from_this<Progress> {
+    Progress(OpenClBackend& owner, CommandId command, std::shared_ptr<Queue> of, std::shared_ptr<Memory> to)
+        : backend(owner), id(command), queue(std::move(of)), memory(std::move(to)) {}
 
     OpenClBackend& backend;
     const CommandId id;
-    const bool timed;
+    const std::shared_ptr<Queue> queue;
+    const std::shared_ptr<Memory> memory;
+    std::byte* mapped = nullptr;          // where the range is mapped; null: it is not
     std::atomic<std::uint64_t> left = 0;  // bytes
     std::atomic<bool> finished = false;
     Handle<cl_event> end;
@@ -238,9 +273,24 @@ class OpenClBackend::ExpectSink : public TransferSink {
     }
     void finish(cl_int status) {
       if (finished.exchange(true)) return;
+      Handle<cl_event> unmapped;
+      if (mapped != nullptr && clEnqueueUnmapMemObject(queue->native.get(), memory->native.get(), mapped, 0,
+                                                       nullptr, unmapped.put()) == CL_SUCCESS) {
+        clFlush(queue->native.get());
+        backend.watcher_.watch(unmapped, [self = shared_from_this(), status](cl_int result) {
+          self->report_end(std::min(status, result));
+        });
+      } else {
+        report_end(status);
+      }
+    }
+
+   private:
+    void report_end(cl_int status) {
       // No command of the driver begins when the first part comes, so that only the end is known.
       Times times{};
-      if (timed && status == CL_COMPLETE) times.back() = static_cast<std::uint64_t>(backend.clock());
+      if (queue->profiling && status == CL_COMPLETE)
+        times.back() = static_cast<std::uint64_t>(backend.clock());
       backend.end_user_event(id, end, report, status, times);
     }
   };

@@ -54,6 +54,8 @@ EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& ti
     if (own[2] != 0 && (result[2] == 0 || own[2] < result[2])) result[2] = own[2];
     result[3] = std::max(result[3], own[3]);
   }
+  if (result[2] == 0) result[2] = turn_->times()[3];
+  if (result[3] == 0) result[3] = times[3];
   return result;
 }
 

@@ -49,7 +49,8 @@ class EventOrder {
   /// The transfers that the command consists of: it fails if one of them does, whatever its worker reports.
   /// It waits for all of them. To be called before the command is posted.
   void set_parts(std::vector<Ref<Event>> parts);
-  /// set_parts() for a launch that is divided: its times are those of its parts.
+  /// set_parts() for a launch that is divided, or a transfer between two markers: the times are those of the
+  /// parts, as far as these have any, and so is the failure.
   /// @param turn the marker after which the parts began
   void set_launch_parts(const Ref<Event>& turn, std::vector<Ref<Event>> parts);
   /// The times that follow for a command, once all parts have ended. To be called before status_with_parts().
@@ -62,7 +63,7 @@ class EventOrder {
   const EventTraits traits_;
   std::vector<Ref<Event>> gates_;
   std::vector<Ref<Event>> parts_;
-  Ref<Event> turn_;  ///< of a divided launch
+  Ref<Event> turn_;  ///< of set_launch_parts()
   /// Whether follow() was called with any events, so that all other events need no lock.
   bool follows_ = false;
   mutable std::mutex mutex_;

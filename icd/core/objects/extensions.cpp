@@ -16,6 +16,7 @@ constexpr cl_version kCommandBufferVersion = CL_MAKE_VERSION(0, 9, 1);
 constexpr std::string_view kCarried[] = {
     "cl_amd_device_attribute_query",
     "cl_amd_fp64",
+    "cl_amd_liquid_flash",
     "cl_amd_media_ops",
     "cl_amd_media_ops2",
     "cl_amd_popcnt",
@@ -30,6 +31,7 @@ constexpr std::string_view kCarried[] = {
     "cl_arm_non_uniform_work_group_size",
     "cl_arm_thread_limit_hint",
     "cl_clique_cuda_source",
+    "cl_clique_file",
     "cl_ext_atomic_counters_32",
     "cl_ext_atomic_counters_64",
     "cl_ext_cxx_for_opencl",
@@ -129,7 +131,9 @@ bool carries_extension(std::string_view name) {
 }
 
 std::vector<cl_name_version> own_extensions() {
-  return {name_version("cl_khr_command_buffer", kCommandBufferVersion),
+  return {name_version("cl_amd_liquid_flash", kFirstVersion),
+          name_version("cl_clique_file", kFirstVersion),
+          name_version("cl_khr_command_buffer", kCommandBufferVersion),
           name_version("cl_khr_create_command_queue", kFirstVersion),
           name_version("cl_khr_device_uuid", kFirstVersion),
           name_version("cl_khr_extended_versioning", kFirstVersion),

@@ -10,6 +10,7 @@
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/programs/kernel_function.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/include/CL/cl_ext_clique.h"
 #include "icd/remote/link.hpp"
 #include "icd/trace/names.hpp"
 #include "protocol/limits.hpp"
@@ -55,6 +56,8 @@ constexpr CommandName kCommandNames[] = {
     {CL_COMMAND_SVM_UNMAP, "SVM unmap"},
     {CL_COMMAND_SVM_MIGRATE_MEM, "SVM migrate"},
     {CL_COMMAND_COMMAND_BUFFER_KHR, "command buffer"},
+    {CL_COMMAND_READ_FILE_CLIQUE, "read file"},
+    {CL_COMMAND_WRITE_FILE_CLIQUE, "write file"},
 };
 
 /// Where content is or goes.

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "icd/common/say.hpp"
 #include "icd/core/events/event.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/workers/pending_commands.hpp"
@@ -163,6 +164,8 @@ void Worker::print(protocol::Print&& text) {
 
 void Worker::failed(protocol::Failed&& failure) {
   const std::string what = "node " + node_.name() + ": " + failure.what;
+  // The status alone does not say which of a program's files it is about.
+  if (protocol::is_file_status(failure.status)) say(what);
   for (const Ref<Context>& context : contexts()) context->notify(what);
 }
 

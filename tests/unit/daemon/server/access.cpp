@@ -59,6 +59,16 @@ class AccessTest : public testing::Test {
     return text;
   }
 
+  /// The folders whose files the client of this line may use, or "no: " and the reason.
+  std::string files_with(const std::string& options) const {
+    std::ofstream(settings.authorized_clients) << key_of(1).text() << " alice " << options << "\n";
+    Visitor alice = stranger;
+    alice.key = key_of(1);
+    const auto decided = Access(settings, devices).decide(alice, kUse, "alpha");
+    const auto* permit = std::get_if<Permit>(&decided);
+    return permit != nullptr ? permit->files.text() : "no: " + std::get<std::string>(decided);
+  }
+
   AccessSettings settings;
   // The second driver is not served, and neither is the first device of the third one.
   NodeDevices devices{{{PlatformKind::Cuda, 0, "NVIDIA", {{"Fast GPU", 4}}},
@@ -122,6 +132,26 @@ TEST_F(AccessTest, ClientsMayBeLimitedToDevices) {
   EXPECT_CONTAINS(devices_with("devices=0,five"), "is not authorized") << "the line is wrong, and skipped";
   EXPECT_CONTAINS(devices_with("devices=5"), "is not authorized");
   EXPECT_CONTAINS(devices_with("devices="), "is not authorized");
+}
+
+TEST_F(AccessTest, ClientsUseFilesOfTheNodesFoldersOnly) {
+  EXPECT_EQ(files_with(""), "none");
+  EXPECT_EQ(files_with("files=none"), "none");
+  EXPECT_CONTAINS(files_with("files=read:/data"), "is not authorized") << "the node offers none";
+  settings.files = FileRoots::parse("read:/data,write:/scratch");
+  EXPECT_EQ(files_with(""), "read:/data,write:/scratch");
+  EXPECT_EQ(files_with("files=none"), "none");
+  EXPECT_EQ(files_with("files=read:/data/alice,write:/scratch/alice"),
+            "read:/data/alice,write:/scratch/alice");
+  EXPECT_EQ(files_with("files=read:/scratch"), "read:/scratch");
+  EXPECT_CONTAINS(files_with("files=write:/data"), "is not authorized") << "the line is wrong, and skipped";
+  EXPECT_CONTAINS(files_with("files=read:/"), "is not authorized");
+  EXPECT_CONTAINS(files_with("files=/data"), "is not authorized");
+  EXPECT_CONTAINS(files_with("files="), "is not authorized");
+  // Whom the node admits for other reasons gets what the node offers to everybody.
+  stranger.user = ::geteuid();
+  const auto decided = Access(settings, devices).decide(stranger, kUse, "alpha");
+  EXPECT_EQ(std::get<Permit>(decided).files.text(), "read:/data,write:/scratch");
 }
 
 TEST_F(AccessTest, StrangersAreToldWhatHelps) {

@@ -63,6 +63,7 @@ TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
     encryption = "none"
     insecure = true
     devices = "gpu,2"
+    file-roots = ["read:/data", "write:/scratch"]
     name = "node1"
     advertise = "node1.example"
     worker-ports = "7900-7999"
@@ -82,6 +83,7 @@ TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
   EXPECT_EQ(settings.encryption, Encryption::None);
   EXPECT_TRUE(settings.access.insecure);
   EXPECT_EQ(settings.devices, "gpu,2");
+  EXPECT_EQ(settings.access.files.text(), "read:/data,write:/scratch");
   EXPECT_EQ(settings.name, "node1");
   EXPECT_EQ(settings.advertise, "node1.example");
   EXPECT_EQ(settings.session.ports, (PortRange{7900, 7999}));
@@ -101,6 +103,7 @@ TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
   EXPECT_FALSE(settings.access.all_local_users);
   EXPECT_EQ(settings.encryption, Encryption::None) << "on the loopback address";
   EXPECT_EQ(settings.devices, "");
+  EXPECT_TRUE(settings.access.files.empty());
   EXPECT_FALSE(settings.name.empty()) << "the host's name";
   EXPECT_EQ(settings.advertise, "");
   EXPECT_TRUE(settings.session.ports.none());
@@ -123,6 +126,11 @@ TEST_F(SettingsFile, GivenWaysToKnowClientsThenTheyAreTheOnlyOnes) {
   EXPECT_EQ(access("auth = [\"keys\", \"munge:/some/socket\"]").munge, "/some/socket");
   for (const std::string wrong : {"kerberos", "munge:", "mungee", "Keys"})
     EXPECT_CONTAINS(error("auth = \"" + wrong + "\""), "'" + wrong + "' is not a kind of authentication");
+}
+
+TEST_F(SettingsFile, GivenWrongFolderForFilesThenTheErrorNamesIt) {
+  EXPECT_CONTAINS(error("file-roots = \"/data\""),
+                  "file-roots: '/data' is not a folder for files; write read:");
 }
 
 TEST_F(SettingsFile, GivenUsersThenTheyExist) {

@@ -23,6 +23,10 @@ class FakeSink : public TransferSink {
   void come_short(std::uint64_t size) override { seen_.missing += size; }
   void fail(std::int32_t status) override { seen_.failed = status; }
   bool divisible() const override { return divisible_; }
+  bool map(std::function<void(std::shared_ptr<std::byte>)> action) override {
+    action(nullptr);
+    return true;
+  }
 
  private:
   Seen& seen_;
@@ -61,6 +65,24 @@ TEST_F(TransfersTest, GivenPartsAfterTheExpectThenTheyAreWritten) {
   part(1, 50, 50);
   part(1, 0, 50);
   EXPECT_EQ(seen_.writes, (std::vector<std::pair<std::uint64_t, std::size_t>>{{50, 50}, {0, 50}}));
+}
+
+TEST_F(TransfersTest, GivenTransferOfWhichNothingHasComeThenItMayBeMapped) {
+  const auto map = [this](protocol::CommandId id, std::uint64_t size) {
+    return transfers_.map(id, size, [](const std::shared_ptr<std::byte>&) {});
+  };
+  EXPECT_FALSE(map(1, 100)) << "it is not expected";
+  expect(1, 100);
+  EXPECT_FALSE(map(1, 101)) << "the caller would write beyond its end";
+  EXPECT_TRUE(map(1, 100));
+  EXPECT_FALSE(map(1, 100)) << "it is mapped";
+  EXPECT_FALSE(relay(push_of(1, 100))) << "its parts may change before they are sent";
+  expect(2, 100);
+  part(2, 0, 10);
+  EXPECT_FALSE(map(2, 100));
+  expect(3, 100);
+  EXPECT_TRUE(relay(push_of(3, 100)));
+  EXPECT_FALSE(map(3, 100)) << "parts are kept for the peer";
 }
 
 TEST_F(TransfersTest, GivenPartsBeforeTheExpectThenTheyWait) {

@@ -1,0 +1,139 @@
+// Files of the node, for a worker that is driven by messages: what is right, and what no client of ours
+// sends.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness.hpp"
+#include "ids.hpp"
+
+namespace clique::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr ObjectId kFile = 20;
+constexpr CommandId kTransfer = 101;
+
+class NodeFiles : public testing::Test {
+ protected:
+  NodeFiles() {
+    std::ofstream(folder_ / "file") << std::string(kSize, 'f');
+    client_.set_up();
+    client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateFile{kFile, kContext, path(), 3});
+  }
+  ~NodeFiles() override { fs::remove_all(folder_); }
+
+  static fs::path make_folder() {
+    std::string name = fs::temp_directory_path() / "clique-node-files-XXXXXX";
+    return ::mkdtemp(name.data());
+  }
+  std::string path() const { return folder_ / "file"; }
+  static Expect expectation(std::uint64_t size) {
+    return {command(kTransfer, Command::kReport, {}, kOutOfOrder), kBuffer, 0, size};
+  }
+  static ReadFile reading(std::uint64_t offset, std::uint64_t size) {
+    return {command(100, 0), kFile, offset, size, kOwnPeer, kTransfer};
+  }
+  /// The reason with which a session ends that sends this.
+  template <typename M>
+  std::string end_with(const M& message) {
+    client_.send(message);
+    return client_.next<SessionEnded>().reason;
+  }
+
+  static constexpr std::uint64_t kSize = 3U << 20U;
+  const fs::path folder_ = make_folder();
+  const Node node_{{"--file-roots", "write:" + folder_.string()}};
+  Client client_{node_};
+};
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(NodeFiles, GivenReadAndExpectInAnyOrderThenTheBufferHasTheContent) {
+  client_.send(expectation(kSize), reading(0, kSize));
+  EXPECT_EQ(client_.ended(kTransfer).status, 0);
+  ReadFile second = reading(7, 100);
+  second.transfer = 102;
+  Expect later = expectation(100);
+  later.command.id = 102;
+  client_.send(second);
+  client_.send(SyncClock{1});
+  client_.next<ClockSynced>();
+  client_.send(later);
+  EXPECT_EQ(client_.ended(102).status, 0);
+  client_.send(ReadBuffer{command(103), 0, kBuffer, 0, 1000});
+  EXPECT_EQ(client_.data(103), std::vector<std::byte>(1000, std::byte{'f'}));
+}
+
+TEST_F(NodeFiles, GivenMoreReadThanExpectedThenTheTransferFailsAndNothingElse) {
+  client_.send(expectation(kSize / 2), reading(0, kSize));
+  EXPECT_LT(client_.ended(kTransfer).status, 0);
+  client_.send(FillBuffer{command(102), kBuffer, {1}, 0, kSize});
+  EXPECT_EQ(client_.ended(102).status, 0);
+}
+
+TEST_F(NodeFiles, GivenMissingPartOfTheFileThenItsStatusAndTheReason) {
+  client_.send(expectation(kSize), reading(1, kSize));
+  EXPECT_EQ(client_.ended(kTransfer).status, static_cast<int>(FileStatus::End));
+  EXPECT_CONTAINS(client_.next<Failed>().what, path());
+}
+
+TEST_F(NodeFiles, GivenPushToItselfThenTheFileHasTheContent) {
+  client_.send(FillBuffer{command(90), kBuffer, {'b'}, 0, kSize},
+               WriteFile{command(kTransfer), kFile, 10, 100},
+               Push{command(91, 0, {}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
+  EXPECT_EQ(client_.ended(kTransfer).status, 0);
+  std::ifstream file(path());
+  std::string text(120, '\0');
+  file.read(text.data(), 120);
+  EXPECT_EQ(text, std::string(10, 'f') + std::string(100, 'b') + std::string(10, 'f'));
+}
+
+TEST_F(NodeFiles, GivenEventOfAWriteThenCommandsMayWaitForIt) {
+  client_.send(WriteFile{command(kTransfer), kFile, 0, 100},
+               Marker{command(102, Command::kReport, {kTransfer})});
+  client_.send(Push{command(91, 0, {}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
+  EXPECT_EQ(client_.ended(102).status, 0);
+}
+
+TEST_F(NodeFiles, GivenQueryThenTheSizeOrTheReason) {
+  client_.send(QueryFile{1, kFile});
+  EXPECT_EQ(client_.next<FileAnswer>().size, kSize);
+  client_.send(CreateFile{kFile + 1, kContext, "/etc/passwd", 1}, QueryFile{2, kFile + 1});
+  const auto answer = client_.next<FileAnswer>();
+  EXPECT_EQ(answer.status, static_cast<int>(FileStatus::AccessDenied));
+  EXPECT_CONTAINS(answer.failure, "file-roots");
+}
+
+TEST_F(NodeFiles, GivenReleaseBeforeTheReadThenItIsUnknown) {
+  client_.send(Release{{kFile}, {}});
+  EXPECT_CONTAINS(end_with(reading(0, 1)), "file 20 does not exist");
+}
+
+TEST_F(NodeFiles, GivenIdInUseThenTheSessionEnds) {
+  EXPECT_CONTAINS(end_with(CreateFile{kFile, kContext, path(), 1}), "file 20 cannot be created");
+}
+
+TEST_F(NodeFiles, GivenPathThatIsTooLongThenTheSessionEnds) {
+  EXPECT_CONTAINS(end_with(CreateFile{kFile + 1, kContext, std::string(5000, '/'), 1}),
+                  "more than 4096 bytes");
+}
+
+TEST_F(NodeFiles, GivenRangeThatNoFileHasThenTheSessionEnds) {
+  EXPECT_CONTAINS(end_with(reading(~0ULL - 5, 10)), "ends beyond the largest file");
+}
+
+TEST_F(NodeFiles, GivenEmptyWriteThenTheSessionEnds) {
+  EXPECT_CONTAINS(end_with(WriteFile{command(kTransfer), kFile, 0, 0}), "is empty");
+}
+
+TEST_F(NodeFiles, GivenUnknownPeerThenTheSessionEnds) {
+  ReadFile message = reading(0, 1);
+  message.peer = 5;
+  EXPECT_CONTAINS(end_with(message), "peer 5 is not connected");
+}
+
+}  // namespace
+}  // namespace clique::test
