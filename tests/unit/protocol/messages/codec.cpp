@@ -122,7 +122,7 @@ TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
   EXPECT_EQ(encoded(status),
             "9d0b10a16ea17209c2a00100c3c2"
             "9198a16704a463756461a164a17605cfffffffffffffffff06"
-            "919907a163a0a161a1700891a16799010203040506070809c3");
+            "919a07a163a0a161a1700891a16799010203040506070809c303");
   const auto read = round_trip(status);
   EXPECT_EQ(read.devices[0].memory_free, kUnknown);
   EXPECT_EQ(read.listed[0].usage.fields(), session.usage.fields());
