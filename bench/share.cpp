@@ -72,9 +72,10 @@ void calibrate(Burner& burner, double wanted, int repeats) {
   size_t rounds = 512;
   while (time_of(rounds) < std::clamp(wanted, 0.002, 0.02)) rounds *= 2;
   // Without what a launch costs by itself.
-  const double all = time_of(rounds), half = time_of(rounds / 2);
-  if (all <= half) throw std::runtime_error("twice the work takes no longer, because others use the device");
-  report("rounds", std::max(1.0, static_cast<double>(rounds - rounds / 2) * wanted / (all - half)), "");
+  const size_t half = rounds / 2;
+  const double time = time_of(rounds) - time_of(half);
+  if (time <= 0) throw std::runtime_error("twice the work takes no longer, because others use the device");
+  report("rounds", std::max(1.0, static_cast<double>(rounds - half) * wanted / time), "");
 }
 
 /// Runs kernels, of which some are always ahead, and reports how many ended in the time.

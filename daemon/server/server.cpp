@@ -351,12 +351,13 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
       ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
       UsagePage(),
       PacePage(),
+      Sharing::make_bell(),
       {},
       std::nullopt};
   const ControlChannel& control = started.process.control();
   control.send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
   control.send(Notice{Notice::Kind::Pace, ""}, started.pace.descriptor());
-  control.send(Notice{Notice::Kind::Bell, ""}, sharing_.bell());
+  control.send(Notice{Notice::Kind::Bell, ""}, started.bell.get());
   spdlog::debug("process {} starts the driver {} for a session", started.process.pid(), platform.name);
   return started;
 }
@@ -695,8 +696,8 @@ void Server::welcome(const Waiting& client, Set set) {
       if (device.driver == worker.driver) taken.chosen.push_back(device.place);
     std::vector<std::uint32_t> places(worker.devices.size());
     std::iota(places.begin(), places.end(), 0U);
-    taken.part = sharing_.join(worker.pace, worker.driver, subset ? subset->at(worker.driver) : places,
-                               client.permit.share);
+    taken.part = sharing_.join(worker.pace, std::move(worker.bell), worker.driver,
+                               subset ? subset->at(worker.driver) : places, client.permit.share);
   }
   if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());

@@ -63,6 +63,7 @@ class Server {
     ChildProcess process;
     UsagePage usage;
     PacePage pace;
+    Fd bell;  // see Sharing::make_bell()
     std::vector<protocol::DeviceDescription> devices;
     std::optional<WorkerReady> ready;
   };

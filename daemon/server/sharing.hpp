@@ -25,19 +25,20 @@ class Sharing {
   Sharing(const Sharing&) = delete;
   Sharing& operator=(const Sharing&) = delete;
 
-  /// The eventfd for Notice::Kind::Bell.
-  int bell() const { return bell_.get(); }
-  /// A session begins to use devices. One thread, before which all parts are released.
+  /// Makes a worker's bell, for Notice::Kind::Bell. Each has its own, so that none can take another one's
+  /// rings away. Throws std::system_error.
+  static Fd make_bell();
+  /// A session begins to use devices. One thread. All parts have to be released before this is destroyed.
+  /// @param bell the worker's
   /// @param driver a position in NodeDevices::served
   /// @param places of the devices among the driver's
-  Part join(const PacePage& page, std::uint32_t driver, const std::vector<std::uint32_t>& places,
+  Part join(const PacePage& page, Fd bell, std::uint32_t driver, const std::vector<std::uint32_t>& places,
             std::uint32_t share);
 
  private:
   using Device = std::pair<std::uint32_t, std::uint32_t>;  // driver and place
   struct State;
 
-  const Fd bell_;
   std::shared_ptr<State> state_;  // shared with the thread, and with the parts
 };
 
