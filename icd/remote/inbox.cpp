@@ -52,31 +52,28 @@ bool Inbox::wait(Done done) {
     return led == Led::Done;
   }
   std::unique_lock lock(mutex_);
-  const Arrival arrival = arrivals_++;
-  followers_.push_back(arrival);
+  Follower me{arrivals_++, done, {}, false};
+  followers_.push_back(&me);
   for (;;) {
-    const auto seen = batches_;
     const bool over = ended_;
-    lock.unlock();
     const bool yes = done();
-    lock.lock();
     const bool led = leader_.load() != std::thread::id();
     // The last waiting thread leaves no errand behind.
     if (over || (yes && (led || followers_.size() > 1 || !unsettled()))) {
-      std::erase(followers_, arrival);
+      std::erase(followers_, &me);
       // Leading, or an errand, may have been offered to this thread only.
       if (!errands_.empty()) {
-        turn_.notify_all();
+        call_all();
         wake();
-      } else if (!led && !followers_.empty()) {
-        turn_.notify_one();
+      } else if (!led) {
+        call_oldest();
       }
       return yes;
     }
     if (!led && !ended_) {
-      std::erase(followers_, arrival);
+      std::erase(followers_, &me);
       leader_.store(std::this_thread::get_id());
-      leader_arrival_ = arrival;
+      leader_arrival_ = me.arrival;
       ++attendances_;
       lock.unlock();
       Errand errand;
@@ -84,22 +81,35 @@ bool Inbox::wait(Done done) {
       if (led_until != Led::ForErrand) return led_until == Led::Done;
       lock.lock();
       run_errand(lock, std::move(errand));
-      followers_.push_back(arrival);
+      followers_.push_back(&me);
       continue;
     }
     // A leader that has waited longer runs the errand itself; and a thread that can lead does that first.
     const auto offered = [&] {
-      return !errands_.empty() && leader_.load() != std::thread::id() && arrival < leader_arrival_ &&
-             oldest() == arrival;
+      return !errands_.empty() && leader_.load() != std::thread::id() && me.arrival < leader_arrival_ &&
+             oldest() == me.arrival;
     };
-    turn_.wait_for(lock, kLookAgain, [&] {
-      return leader_.load() == std::thread::id() || batches_ != seen || ended_ || offered();
-    });
+    me.turn.wait_for(lock, kLookAgain,
+                     [&] { return leader_.load() == std::thread::id() || me.called || ended_ || offered(); });
+    me.called = false;
     if (!offered()) continue;
-    std::erase(followers_, arrival);
+    std::erase(followers_, &me);
     run_errand(lock, take_errand());
-    followers_.push_back(arrival);
+    followers_.push_back(&me);
   }
+}
+
+void Inbox::call(Follower& follower) {
+  follower.called = true;
+  follower.turn.notify_one();
+}
+
+void Inbox::call_all() {
+  for (Follower* follower : followers_) call(*follower);
+}
+
+void Inbox::call_oldest() {
+  if (!followers_.empty()) call(**oldest_follower());
 }
 
 Inbox::Led Inbox::lead_and_leave(Done done, Errand& errand) {
@@ -110,9 +120,13 @@ Inbox::Led Inbox::lead_and_leave(Done done, Errand& errand) {
   return lead(done, errand);
 }
 
+std::vector<Inbox::Follower*>::const_iterator Inbox::oldest_follower() const {
+  return std::min_element(followers_.begin(), followers_.end(),
+                          [](const Follower* a, const Follower* b) { return a->arrival < b->arrival; });
+}
+
 Inbox::Arrival Inbox::oldest() const {
-  return followers_.empty() ? std::numeric_limits<Arrival>::max()
-                            : *std::min_element(followers_.begin(), followers_.end());
+  return followers_.empty() ? std::numeric_limits<Arrival>::max() : (*oldest_follower())->arrival;
 }
 
 void Inbox::run(Errand errand) {
@@ -122,7 +136,7 @@ void Inbox::run(Errand errand) {
     if (!followers_.empty() && (nested_ == 0 || oldest() < leader_arrival_)) {
       errands_.push_back(std::move(errand));
       unsettled_.store(true);
-      turn_.notify_all();
+      call_oldest();
       return;
     }
   }
@@ -162,7 +176,7 @@ void Inbox::run_errand(std::unique_lock<std::mutex>& lock, Errand errand) {
   unsettled_.store(true);
   if (std::exchange(sleeping_, false)) wake();
   // settle_all() may be waiting for it.
-  if (condemned_.load()) turn_.notify_all();
+  if (errands_running_ == 0) errands_over_.notify_all();
 }
 
 bool Inbox::settle_errand() {
@@ -192,8 +206,9 @@ bool Inbox::settle_errand() {
 
 void Inbox::handled() {
   const std::lock_guard lock(mutex_);
-  ++batches_;
-  if (!followers_.empty()) turn_.notify_all();
+  // Those that nothing has changed for would only take the lock and wait again.
+  for (Follower* follower : followers_)
+    if (follower->done()) call(*follower);
 }
 
 void Inbox::leave(bool attended) {
@@ -202,7 +217,7 @@ void Inbox::leave(bool attended) {
     leader_.store(std::thread::id());
     settled_ = drained_ && next_ == queue_.size() && afterwards_.empty();
     if (attended) ++attendances_;
-    if (!followers_.empty()) turn_.notify_one();
+    call_oldest();
   }
   if (attended) control_.stir();
 }
@@ -425,6 +440,8 @@ void Inbox::finish(const std::string& reason) {
     end();
     return;
   }
+  const auto never = [] { return false; };
+  Follower me{std::numeric_limits<Arrival>::max(), never, {}, false};
   std::unique_lock lock(mutex_);
   while (!ended_) {
     if (leader_.load() == std::thread::id()) {
@@ -435,9 +452,10 @@ void Inbox::finish(const std::string& reason) {
       leave(false);
       return;
     }
-    followers_.push_back(std::numeric_limits<Arrival>::max());
-    turn_.wait_for(lock, kLookAgain);
-    std::erase(followers_, std::numeric_limits<Arrival>::max());
+    followers_.push_back(&me);
+    me.called = false;
+    me.turn.wait_for(lock, kLookAgain, [&] { return me.called; });
+    std::erase(followers_, &me);
   }
 }
 
@@ -447,7 +465,7 @@ void Inbox::settle_all() {
     }
     std::unique_lock lock(mutex_);
     if (errands_running_ == 0 && !unsettled()) return;
-    turn_.wait_for(lock, kLookAgain, [this] { return errands_running_ == 0; });
+    errands_over_.wait_for(lock, kLookAgain, [this] { return errands_running_ == 0; });
   }
 }
 
@@ -471,7 +489,7 @@ void Inbox::end() {
   handler_.ended(reason);
   std::lock_guard lock(mutex_);
   ended_ = true;
-  turn_.notify_all();
+  call_all();
 }
 
 }  // namespace clique::icd

@@ -64,7 +64,7 @@ class Inbox {
   /// The longest time after which a waiting thread checks its condition again.
   static constexpr std::chrono::milliseconds kLookAgain{100};
 
-  /// The condition that a thread waits for.
+  /// The condition that a thread waits for. It neither blocks nor takes a lock.
   using Done = FunctionRef<bool()>;
 
   /// @param shared memory to receive from instead of the line; may be null.
@@ -84,8 +84,8 @@ class Inbox {
   /// Keeps waiting threads awake for a transfer of this many bytes (protocol::Vigil). Any thread.
   void expect_transfer(std::uint64_t size) { vigil_.prolong(size); }
 
-  /// Receives until done() is true or the connection has ended. done() is called on this thread only, without
-  /// a lock. @returns the last result of done().
+  /// Receives until done() is true or the connection has ended. done() is called on this thread and, while
+  /// another one receives, on that one, one call at a time. @returns the last result of done().
   bool wait(Done done);
   /// For the background thread: receives everything that has arrived, if no thread leads.
   void serve();
@@ -117,7 +117,20 @@ class Inbox {
  private:
   /// The order in which threads began to wait: the smaller number has waited longer.
   using Arrival = std::uint64_t;
-  /// The follower that has waited longest; the largest number if there is none. Under mutex_.
+  /// A thread that waits while another one receives. Under mutex_.
+  struct Follower {
+    Arrival arrival;
+    Done done;
+    std::condition_variable turn;
+    bool called;  ///< it has to look at its condition, or for something to do
+  };
+  // All under mutex_.
+  static void call(Follower& follower);
+  void call_all();
+  /// Calls the one that has waited longest, if there is one.
+  void call_oldest();
+  std::vector<Follower*>::const_iterator oldest_follower() const;
+  /// The arrival of the follower that has waited longest; the largest number if there is none.
   Arrival oldest() const;
   bool leading() const { return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   /// @param attended the thread is one of the application's
@@ -189,18 +202,17 @@ class Inbox {
   std::atomic<bool> unsettled_{false};  // written under mutex_
 
   std::mutex mutex_;
-  std::condition_variable turn_;
+  std::condition_variable errands_over_;
   std::atomic<std::thread::id> leader_{};  // written under mutex_
-  std::vector<Arrival> followers_;
+  std::vector<Follower*> followers_;
   Arrival arrivals_ = 0;
   Arrival leader_arrival_ = 0;
   std::deque<Errand> errands_;
   std::deque<std::function<void()>> afterwards_;  // Errand::then of errands that were run, and post()
   unsigned errands_running_ = 0;                  // of errands with an Errand::then
   unsigned attendances_ = 0;
-  std::uint64_t batches_ = 0;  // handled so far
-  bool sleeping_ = false;      // the leader may be asleep
-  bool settled_ = false;       // everything had been handled when the last leader left
+  bool sleeping_ = false;  // the leader may be asleep
+  bool settled_ = false;   // everything had been handled when the last leader left
   bool ended_ = false;
   std::string reason_;
   std::vector<std::shared_ptr<protocol::Line>> bulk_;    // used by the leader; grows
