@@ -47,8 +47,10 @@ void serve(const ControlChannel& application, std::vector<ChildProcess>& childre
   const std::size_t first = items.size();
   for (const ChildProcess& child : children) items.push_back({child.control().fd(), POLLIN, 0});
   for (;;) {
-    if (::poll(items.data(), items.size(), -1) < 0 && errno != EINTR)
+    if (::poll(items.data(), items.size(), -1) < 0) {
+      if (errno == EINTR) continue;
       throw std::system_error(errno, std::generic_category(), "poll");
+    }
     if (items[0].revents != 0 && !application.receive()) return;
     if (items[1].revents != 0)
       for (const FileDesk::Answer& answer : desk.done()) answer.send(children[answer.number].control());

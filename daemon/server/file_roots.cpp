@@ -27,6 +27,8 @@ namespace file_access = protocol::file_access;
 constexpr std::uint64_t kBelow = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
 /// The same below the root `/`, out of which nothing could lead. Symbolic links may be absolute.
 constexpr std::uint64_t kAnywhere = RESOLVE_NO_MAGICLINKS;
+/// How often a path is looked up that others change meanwhile.
+constexpr int kMostAttempts = 100;
 /// Rights of files that are created, before the umask.
 constexpr mode_t kMode = 0666;
 
@@ -37,10 +39,11 @@ Fd open_at(const Fd& folder, const fs::path& path, std::uint64_t flags, std::uin
   how.mode = (flags & O_CREAT) != 0 ? kMode : 0;
   how.resolve = resolve;
   int fd = -1;
+  int attempts = 0;
   do {
     fd = static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how));
-    // EAGAIN: somebody renamed a folder meanwhile.
-  } while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+    // EAGAIN: somebody renamed a folder meanwhile, and could do so all the time.
+  } while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++attempts < kMostAttempts);
   return Fd(fd);
 }
 

@@ -83,7 +83,7 @@ TEST_F(NodeFiles, GivenMissingPartOfTheFileThenItsStatusAndTheReason) {
 TEST_F(NodeFiles, GivenPushToItselfThenTheFileHasTheContent) {
   client_.send(FillBuffer{command(90), kBuffer, {'b'}, 0, kSize},
                WriteFile{command(kTransfer), kFile, 10, 100},
-               Push{command(91, 0, {}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
+               Push{command(91, 0, {90}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
   EXPECT_EQ(client_.ended(kTransfer).status, 0);
   std::ifstream file(path());
   std::string text(120, '\0');
