@@ -364,17 +364,24 @@ TEST_F(CudaCommands, GivenRangesThatAreNotRightThenTheStatusOfTheSpecification) 
   EXPECT_EQ(client_.ended(102).status, CL_INVALID_ARG_SIZE);
 }
 
-TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
-  // The kernel add(global int*, int) of fake_driver.cpp, with the global offset of the second dimension.
+/// A program with the kernel add(global int*, int) of fake_driver.cpp, which gets the global offset of a
+/// dimension, and whose launches may run in parts.
+daemon::compiler::ProgramBinary program_with_add(std::uint8_t dimension) {
   using daemon::compiler::ArgKind;
   auto program = fake_program();
   auto& add = program.kernels.emplace_back();
   add.name = "add";
   add.args = {argument(ArgKind::Global, 0, 8), argument(ArgKind::Value, 8, 4)};
-  add.hidden = {{1, 16}};
+  add.hidden = {{dimension, 16}};
   add.params_size = 24;
+  add.in_parts = true;
   const std::string entry = ".entry add(.param .u64 numbers, .param .u32 amount, .param .u64 offset)\n";
   program.code.insert(program.code.end(), entry.begin(), entry.end());
+  return program;
+}
+
+TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
+  const auto program = program_with_add(1);
   constexpr std::uint64_t kCount = 70000;
   client_.make_zeros(kBuffer, kCount);
   client_.send(
@@ -391,16 +398,7 @@ TEST_F(CudaCommands, GivenMoreGroupsThanAGridHasThenEveryOneRunsOnce) {
 }
 
 TEST_F(CudaCommands, GivenAPartOfALaunchThenOnlyItsWorkItemsRun) {
-  using daemon::compiler::ArgKind;
-  auto program = fake_program();
-  auto& add = program.kernels.emplace_back();
-  add.name = "add";
-  add.args = {argument(ArgKind::Global, 0, 8), argument(ArgKind::Value, 8, 4)};
-  add.hidden = {{0, 16}};
-  add.params_size = 24;
-  add.in_parts = true;
-  const std::string entry = ".entry add(.param .u64 numbers, .param .u32 amount, .param .u64 offset)\n";
-  program.code.insert(program.code.end(), entry.begin(), entry.end());
+  const auto program = program_with_add(0);
   constexpr std::uint64_t kCount = 64;
   client_.make_zeros(kBuffer, kCount);
   client_.send(
