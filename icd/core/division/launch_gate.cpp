@@ -19,7 +19,7 @@ constexpr unsigned kMostChanges = 8;
 }  // namespace
 
 void LaunchGate::note(double& known, std::uint64_t time) {
-  const double now = static_cast<double>(time == 0 ? 1 : time);
+  const auto now = static_cast<double>(time == 0 ? 1 : time);
   known = known == 0 ? now : known + kNew * (now - known);
 }
 
