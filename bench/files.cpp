@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "../icd/include/CL/cl_ext_clique.h"
 #include "opencl.hpp"
+
+#include "../icd/include/CL/cl_ext_clique.h"
 
 namespace {
 
@@ -22,7 +23,10 @@ struct FileOptions : OpenCLOptions {
 
 /// The functions of the extension. Throws if the platform lacks it.
 struct Functions {
-  explicit Functions(cl_platform_id platform) {
+  explicit Functions(const cl::Device& device) {
+    // Releases of the C++ bindings differ in the type that getInfo<CL_DEVICE_PLATFORM>() returns.
+    cl_platform_id platform = nullptr;
+    device.getInfo(CL_DEVICE_PLATFORM, &platform);
     load(platform, "clCreateFileCLIQUE", create);
     load(platform, "clReleaseFileCLIQUE", release);
     load(platform, "clEnqueueReadFileCLIQUE", read);
@@ -79,7 +83,7 @@ struct Scratch {
 
 void measure(const FileOptions& options) {
   const cl::Device device = devices_of(options.platform).at(0);
-  const Functions call(device.getInfo<CL_DEVICE_PLATFORM>());
+  const Functions call(device);
   const cl::Context context(device);
   const cl::CommandQueue queue(context, device);
   for (const size_t size : options.sizes) {
