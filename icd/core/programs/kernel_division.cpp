@@ -116,6 +116,7 @@ std::string key_of(ScalarArguments scalars, std::span<const UsedBuffer> buffers,
     // Which buffers are the same object, not which objects they are.
     const auto same = [&](const UsedBuffer& other) { return other.object == buffer.object; };
     append(key, std::find_if(buffers.begin(), buffers.end(), same) - buffers.begin());
+    append(key, buffer.argument);
     append(key, buffer.begin);
     append(key, buffer.size);
     append(key, buffer.read_whole);
@@ -239,9 +240,10 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
   const auto& members = launches.device->members();
   if (std::any_of(waits.begin(), waits.end(), failed) || std::any_of(members.begin(), members.end(), lost))
     return nullptr;
-  for (const Access& access : accesses_) {
+  {
     const std::lock_guard lock(context()->coherence_mutex());
-    if (access.memory->content_size()) return nullptr;
+    for (const Access& access : accesses_)
+      if (access.memory->content_size()) return nullptr;
   }
   const Division& division = division_of(launches, range);
   const auto tell = [&](auto&&... text) {
