@@ -84,9 +84,7 @@ protocol::ProgramAnalysed AnalysisThread::analyse(const Program& program,
   auto& footprints = analysis.footprints;
   if (std::any_of(footprints.begin(), footprints.end(), asks_for_group_ids)) {
     const PinnedSource pinned(program.source, message.options, files, {});
-    const std::string source =
-        part_source(pinned.includes() ? std::string_view(pinned.text()) : program.source);
-    if (!accepts(program.context->native.get(), device, source, options))
+    if (!accepts(program.context->native.get(), device, part_source(program.source, pinned), options))
       for (protocol::Footprint& footprint : footprints)
         footprint.whole_dimensions |= footprint.group_id_dimensions;
   }

@@ -29,8 +29,8 @@ bool asks_for_group_ids(std::string_view source, const FileSet& files) {
                      [](const auto& file) { return file.second->find(kGroupId) != std::string::npos; });
 }
 
-std::string part_source(std::string_view source) {
-  return std::string(kPrefix).append(source);
+std::string part_source(const std::string& source, const PinnedSource& pinned) {
+  return std::string(kPrefix).append(pinned.includes() ? pinned.text() : source);
 }
 
 }  // namespace clique::daemon::opencl

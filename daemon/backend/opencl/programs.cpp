@@ -294,8 +294,7 @@ cl_kernel OpenClBackend::native_of_parts(Kernel& kernel) {
   cl_int status = CL_SUCCESS;
   if (!program.native) {
     const PinnedSource pinned(kernel.program->source, program.options, *program.files, {});
-    const std::string source =
-        part_source(pinned.includes() ? std::string_view(pinned.text()) : kernel.program->source);
+    const std::string source = part_source(kernel.program->source, pinned);
     const char* text = source.c_str();
     const std::size_t size = source.size();
     Handle<cl_program> native(
