@@ -20,51 +20,32 @@ struct CombinedOptions : OpenCLOptions {
 };
 
 /// The device, and how often computations are measured.
-class Machine {
+class Machine : public kernels::Bench {
  public:
   explicit Machine(const CombinedOptions& options)
-      : options_(options),
-        device_(devices_of(options.platform).at(0)),
-        context_(device_),
-        queue_(context_, device_) {
-    std::printf("# %s, %u compute units\n", device_.getInfo<CL_DEVICE_NAME>().c_str(),
-                device_.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
+      : Bench(devices_of(options.platform).at(0), options.repeats, {}), options_(options) {
+    std::printf("# %s, %u compute units\n", device().getInfo<CL_DEVICE_NAME>().c_str(),
+                device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
   }
 
-  const cl::CommandQueue& queue() const { return queue_; }
-  cl::Kernel kernel(const char* name) const { return {build_file(context_, name), name}; }
-  template <typename T>
-  cl::Buffer upload(const std::vector<T>& data) const {
-    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, data.size() * sizeof(T));
-    write(buffer, data);
-    return buffer;
-  }
+  cl::Kernel kernel(const char* name) const { return {build_file(context(), name), name}; }
   template <typename T>
   void write(const cl::Buffer& buffer, const std::vector<T>& data) const {
-    queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size() * sizeof(T), data.data());
-  }
-  template <typename T>
-  std::vector<T> download(const cl::Buffer& buffer, size_t count) const {
-    std::vector<T> data(count);
-    queue_.enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(T), data.data());
-    return data;
+    queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size() * sizeof(T), data.data());
   }
   void launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local) const {
-    queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local);
+    queue().enqueueNDRangeKernel(kernel, cl::NullRange, global, local);
   }
 
   /// Reports the median time of `work`, which ends with clFinish or a blocking call. Before, it runs as often
   /// as a combined device needs to learn how long the launches take.
-  void time(const char* name, const std::function<void()>& work) const {
+  void measure(const char* name, const std::function<void()>& work) const {
     for (int i = 0; i < options_.learning; ++i) work();
     report(name, 1e3 * median(options_.repeats, [&] { return seconds(work); }), "ms");
   }
 
  private:
   const CombinedOptions& options_;
-  cl::Device device_;
-  cl::Context context_;
-  cl::CommandQueue queue_;
 };
 
 void nbody(const Machine& on, const CombinedOptions& options) {
@@ -72,14 +53,8 @@ void nbody(const Machine& on, const CombinedOptions& options) {
   const auto bodies = kernels::numbers<float>(4 * count, -1, 1);
   const cl::Buffer in = on.upload(bodies), out = on.upload(std::vector<float>(4 * count, NAN));
   cl::Kernel kernel = on.kernel("nbody");
-  kernel.setArg(0, in);
-  kernel.setArg(1, out);
-  kernel.setArg(2, options.bodies);
-  kernel.setArg(3, 0.01F);
-  on.time("n-body", [&] {
-    on.launch(kernel, {count}, {256});
-    on.queue().finish();
-  });
+  on.set(kernel, in, out, options.bodies, 0.01F);
+  on.measure("n-body", [&] { on.run(kernel, {count}, {256}); });
   const auto got = on.download<float>(out, 4 * count);
   for (size_t i = 0; i < count; i += count / 61) {
     double sum = 0, sizes = 0;
@@ -103,14 +78,8 @@ void multiply(const Machine& on, const CombinedOptions& options, const char* fig
   const cl::Buffer in_a = on.upload(a), in_b = on.upload(b),
                    out = on.upload(std::vector<float>(size * size, NAN));
   cl::Kernel kernel = on.kernel(name);
-  kernel.setArg(0, in_a);
-  kernel.setArg(1, in_b);
-  kernel.setArg(2, out);
-  kernel.setArg(3, options.matrix);
-  on.time(figure, [&] {
-    on.launch(kernel, global, local);
-    on.queue().finish();
-  });
+  on.set(kernel, in_a, in_b, out, options.matrix);
+  on.measure(figure, [&] { on.run(kernel, global, local); });
   const auto got = on.download<float>(out, size * size);
   for (size_t i = 0; i < got.size(); i += got.size() / 509) {
     double expected = 0;
@@ -124,14 +93,8 @@ void mandelbrot(const Machine& on, const CombinedOptions& options) {
   const auto size = static_cast<size_t>(options.picture);
   const cl::Buffer out = on.upload(std::vector<cl_int>(size * size, -1));
   cl::Kernel kernel = on.kernel("mandelbrot");
-  kernel.setArg(0, out);
-  kernel.setArg(1, options.picture);
-  kernel.setArg(2, options.picture);
-  kernel.setArg(3, kMost);
-  on.time("Mandelbrot set", [&] {
-    on.launch(kernel, {size, size}, {16, 8});
-    on.queue().finish();
-  });
+  on.set(kernel, out, options.picture, options.picture, kMost);
+  on.measure("Mandelbrot set", [&] { on.run(kernel, {size, size}, {16, 8}); });
   // Rounding differs near the edge of the set, so that steps are compared where they are few.
   const auto got = on.download<cl_int>(out, size * size);
   for (size_t row = 0; row < size; row += 31) {
@@ -178,7 +141,7 @@ void stencil(const Machine& on, const CombinedOptions& options) {
           0.2 * (double{begin[i - 1]} + begin[i + 1] + begin[i - size] + begin[i + size] - 4.0 * begin[i]);
     kernels::expect_near(expected, got[i], 1e-5, i);
   }
-  report(("5-point stencil, " + std::to_string(options.steps) + " steps").c_str(),
+  report(("5-point stencil, " + std::to_string(options.steps) + " steps"),
          1e3 * seconds([&] { steps(options.steps); }), "ms");
 }
 
@@ -191,16 +154,10 @@ void prices(const Machine& on, const CombinedOptions& options) {
                    calls = on.upload(nothing), puts = on.upload(nothing);
   cl::Kernel kernel = on.kernel("options");
   const float rate = 0.02F, volatility = 0.3F;
-  cl_uint index = 0;
-  for (const cl::Buffer& buffer : {in_spot, in_strike, in_years, calls, puts}) kernel.setArg(index++, buffer);
-  kernel.setArg(index++, rate);
-  kernel.setArg(index, volatility);
-  on.time("Black-Scholes, resident data", [&] {
-    on.launch(kernel, {count}, {256});
-    on.queue().finish();
-  });
+  on.set(kernel, in_spot, in_strike, in_years, calls, puts, rate, volatility);
+  on.measure("Black-Scholes, resident data", [&] { on.run(kernel, {count}, {256}); });
   std::vector<float> got(count);
-  on.time("Black-Scholes, data from the host", [&] {
+  on.measure("Black-Scholes, data from the host", [&] {
     on.write(in_spot, spot);
     on.write(in_strike, strike);
     on.write(in_years, years);
