@@ -43,6 +43,7 @@ FileRoots wanted_file_roots() {
 /// Opens the files that the workers ask for, until the application is gone.
 void serve(const ControlChannel& application, std::vector<ChildProcess>& children, const FileRoots& roots) {
   FileDesk desk;
+  std::vector<bool> opening(children.size());  // whether the desk has a request of the worker
   std::vector<pollfd> items{{application.fd(), POLLIN, 0}, {desk.fd(), POLLIN, 0}};
   const std::size_t first = items.size();
   for (const ChildProcess& child : children) items.push_back({child.control().fd(), POLLIN, 0});
@@ -53,7 +54,10 @@ void serve(const ControlChannel& application, std::vector<ChildProcess>& childre
     }
     if (items[0].revents != 0 && !application.receive()) return;
     if (items[1].revents != 0)
-      for (const FileDesk::Answer& answer : desk.done()) answer.send(children[answer.number].control());
+      for (const FileDesk::Answer& answer : desk.done()) {
+        opening[answer.number] = false;
+        answer.send(children[answer.number].control());
+      }
     for (std::size_t child = 0; child < children.size(); ++child) {
       if (items[first + child].revents == 0) continue;
       try {
@@ -62,7 +66,12 @@ void serve(const ControlChannel& application, std::vector<ChildProcess>& childre
         if (!packet) items[first + child].fd = -1;
         if (!packet) continue;
         auto said = parse_from_session(*packet);
-        if (auto* request = std::get_if<FileRequest>(&said)) desk.open(child, roots, std::move(*request));
+        auto* request = std::get_if<FileRequest>(&said);
+        if (request == nullptr) continue;
+        // One at a time, as in Server: a kernel could ask for any number.
+        if (opening[child]) throw std::runtime_error("it has asked for a file before it got the one before");
+        opening[child] = true;
+        desk.open(child, roots, std::move(*request));
       } catch (const std::exception& error) {
         spdlog::warn("a worker has failed: {}", error.what());
         items[first + child].fd = -1;
