@@ -101,6 +101,33 @@ TEST_F(clEnqueueNDRangeKernel, GivenLocalSizeThenGroupsHaveIt) {
   EXPECT_EQ(expected, read<cl_uint>(out, 24));
 }
 
+TEST_F(clEnqueueNDRangeKernel, GivenBufferInTheOtherArgumentThenThatOneIsWritten) {
+  const Program either = build(R"(
+    kernel void either(global int* up, global int* down) {
+      const int i = get_global_id(0), last = 63 - i;
+      if (up) up[i] = i;
+      if (down) down[last] = 100 + i;
+    })");
+  const Kernel write = kernel(either, "either");
+  const Mem first = buffer<int>(64), second = buffer<int>(64);
+  const size_t global = 64, local = 8;
+  const cl_mem none = nullptr;
+  const auto launch = [&](cl_mem up, cl_mem down) {
+    ASSERT_CL(clSetKernelArg(write, 0, sizeof up, &up));
+    ASSERT_CL(clSetKernelArg(write, 1, sizeof down, &down));
+    ASSERT_CL(enqueue(queue, write, 1, nullptr, &global, &local));
+  };
+  launch(first, none);
+  launch(none, second);
+  std::vector<int> up(64), down(64);
+  for (int i = 0; i < 64; ++i) {
+    up[i] = i;
+    down[63 - i] = 100 + i;
+  }
+  EXPECT_EQ(up, read<int>(first, 64));
+  EXPECT_EQ(down, read<int>(second, 64));
+}
+
 TEST_F(clEnqueueNDRangeKernel, GivenRequiredWorkGroupSizeThenGroupsHaveIt) {
   const Kernel fixed = kernel(program, "fixed");
   const size_t global[] = {8, 4};
