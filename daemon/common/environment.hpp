@@ -27,6 +27,7 @@ inline constexpr std::array kVariables{
                  "whether workers get walls, as --confinement of cliqued, which sets it"},
     VariableInfo{"CLIQUE_FILE_ROOTS",
                  "folders whose files private workers may use, as --file-roots of cliqued; empty: all"},
+    VariableInfo{"CLIQUE_HOST_DEVICES", "devices that private workers offer, as --devices of cliqued"},
     VariableInfo{"CLIQUE_LIBDEVICE", "path of NVIDIA's libdevice.10.bc; empty: it is not used"},
     VariableInfo{"CLIQUE_NODE_ICD_VENDORS", "OCL_ICD_VENDORS of workers"},
     VariableInfo{"CLIQUE_NVIDIA", "how private workers use NVIDIA GPUs, as --nvidia of cliqued"},

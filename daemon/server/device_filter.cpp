@@ -32,7 +32,21 @@ const char* type_name(std::uint64_t type) {
   return (type & kAccelerator) != 0 ? "accelerator" : "other";
 }
 
+bool is_processor(const ListedDevice& device) {
+  return (device.type & (kGpu | kAccelerator)) == 0 && (device.type & kCpu) != 0;
+}
+
+/// Whether the devices that are offered by default include this one: processors are the fallback of nodes
+/// that have nothing else, so that none takes the place of a GPU.
+bool offered_by_default(const ListedDevice& device, const std::vector<ListedPlatform>& platforms) {
+  return !is_processor(device) ||
+         std::all_of(platforms.begin(), platforms.end(), [](const ListedPlatform& platform) {
+           return std::all_of(platform.devices.begin(), platform.devices.end(), is_processor);
+         });
+}
+
 bool matches(const std::string& wish, std::size_t index, const ListedDevice& device) {
+  if (wish == "all") return true;
   if (std::all_of(wish.begin(), wish.end(), [](unsigned char c) { return std::isdigit(c) != 0; }))
     return wish == std::to_string(index);
   return wish == type_name(device.type) || lower(device.name).find(wish) != std::string::npos;
@@ -57,7 +71,7 @@ std::vector<SelectedPlatform> select_devices(const std::string& spec,
   for (const ListedPlatform& platform : platforms) {
     SelectedPlatform selected{platform.kind, platform.index, platform.name, {}};
     for (std::uint32_t i = 0; i < platform.devices.size(); ++i, ++index) {
-      bool wanted = wishes.empty();
+      bool wanted = wishes.empty() && offered_by_default(platform.devices[i], platforms);
       for (const std::string& wish : wishes) {
         if (!matches(wish, index, platform.devices[i])) continue;
         wanted = true;
@@ -70,7 +84,7 @@ std::vector<SelectedPlatform> select_devices(const std::string& spec,
   if (!idle.empty())
     throw ConfigError(
         "devices: '" + *idle.begin() +
-        "' is neither an index nor a type nor part of a name of this node's devices, which are\n" +
+        "' is neither 'all' nor an index, a type or part of a name of this node's devices, which are\n" +
         device_table(platforms));
   return result;
 }

@@ -18,7 +18,8 @@ struct SelectedPlatform {
 /// Selects devices. Platforms without a selected device are left out. Throws ConfigError, with a list of the
 /// node's devices, when an element selects nothing.
 /// @param spec elements separated by commas, each an index into all of the node's devices, a type (cpu, gpu,
-/// accelerator), or a part of a name in upper or lower case; empty: all devices
+/// accelerator), a part of a name in upper or lower case, or `all`; empty: all but the processors, and these
+/// where there is nothing else
 std::vector<SelectedPlatform> select_devices(const std::string& spec,
                                              const std::vector<ListedPlatform>& platforms);
 

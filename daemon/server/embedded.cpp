@@ -11,6 +11,8 @@
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/server/child_process.hpp"
+#include "daemon/server/config_error.hpp"
+#include "daemon/server/device_filter.hpp"
 #include "daemon/server/file_desk.hpp"
 #include "daemon/server/settings.hpp"
 #include "daemon/worker/options.hpp"
@@ -37,6 +39,15 @@ FileRoots wanted_file_roots() {
     return FileRoots::parse(*text);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string("CLIQUE_FILE_ROOTS: ") + error.what());
+  }
+}
+
+/// The devices of this host that CLIQUE_HOST_DEVICES selects. Throws ConfigError.
+std::vector<SelectedPlatform> wanted_devices(const std::vector<ListedPlatform>& platforms) {
+  try {
+    return select_devices(environment("CLIQUE_HOST_DEVICES").value_or(""), platforms);
+  } catch (const ConfigError& error) {
+    throw ConfigError(std::string("CLIQUE_HOST_DEVICES: ") + error.what());
   }
 }
 
@@ -105,11 +116,11 @@ int run_embedded(const ControlChannel& control) {
     roots = wanted_file_roots();
     const NvidiaDriver nvidia = wanted_nvidia_driver();
     make_nvidia_devices(nvidia);
-    for (const ListedPlatform& platform : probe_platforms(nvidia, "", control.fd())) {
-      if (platform.devices.empty()) continue;
+    for (const SelectedPlatform& platform : wanted_devices(probe_platforms(nvidia, "", control.fd()))) {
       WorkerOptions options;
       options.kind = platform.kind;
       options.platform = platform.index;
+      options.devices = platform.devices;
       options.session.node = host_name();
       options.session.ports = kAnyPort;
       children.push_back(ChildProcess::start_worker(options));

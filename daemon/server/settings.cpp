@@ -125,8 +125,8 @@ const std::array kSettings{
     Setting{"insecure", Type::Switch, "", "false", "Admit everybody who can reach the port",
             [](const std::string& text, Settings& s) { s.access.insecure = text == "true"; }},
     Setting{"devices", Type::List, "LIST", "",
-            "Devices to offer, separated by commas: indices, types (cpu, gpu, accelerator) or parts of "
-            "names; all by default",
+            "Devices to offer, separated by commas: indices, types (cpu, gpu, accelerator), parts of names, "
+            "or all; by default all but CPUs, and these on a node that has nothing else",
             [](const std::string& text, Settings& s) { s.devices = text; }},
     Setting{"file-roots", Type::List, "LIST", "none",
             "Folders whose files programs may read and write through OpenCL: read:FOLDER and write:FOLDER, "

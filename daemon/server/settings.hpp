@@ -26,7 +26,7 @@ struct Settings {
   AccessSettings access;
   Encryption encryption = Encryption::All;  ///< of connections with workers; the daemon's always are
   std::string metrics;                      ///< HOST:PORT of the metrics for Prometheus; empty: none
-  std::string devices;                      ///< see select_devices(); empty: all
+  std::string devices;                      ///< see select_devices()
   std::string name;                         ///< the node's name; never empty
   std::string advertise;  ///< host by which other nodes reach this one; empty: the client's name for it
   std::chrono::seconds drain_timeout{0};

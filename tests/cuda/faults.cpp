@@ -99,14 +99,14 @@ TEST(CudaFaults, GivenAnOldDriverThenItIsNotUsed) {
       run_cliqued({"--config", "/dev/null", "--listen", "127.0.0.1:0", "--devices", "fake"});
   ::unsetenv("FAKE_CUDA_VERSION");
   EXPECT_NE(status, 0);
-  EXPECT_NE(output.find("'fake' is neither an index"), std::string::npos) << output;
+  EXPECT_NE(output.find("'fake' is neither 'all' nor an index"), std::string::npos) << output;
 }
 
 TEST(CudaFaults, GivenNvidiaOpenClThenCudaIsNotUsed) {
   const auto [output, status] = run_cliqued(
       {"--config", "/dev/null", "--listen", "127.0.0.1:0", "--devices", "fake", "--nvidia", "opencl"});
   EXPECT_NE(status, 0);
-  EXPECT_NE(output.find("'fake' is neither an index"), std::string::npos) << output;
+  EXPECT_NE(output.find("'fake' is neither 'all' nor an index"), std::string::npos) << output;
   EXPECT_NE(run_cliqued({"--config", "/dev/null", "--nvidia", "both"}).first.find("'both' is not a way"),
             std::string::npos);
 }

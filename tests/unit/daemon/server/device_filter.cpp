@@ -26,8 +26,17 @@ std::string selection(const std::string& spec) {
   return result;
 }
 
-TEST(DeviceFilter, GivenNothingThenAllAreServed) {
-  EXPECT_EQ(selection(""), "0:0 2:01 ");
+TEST(DeviceFilter, GivenNothingThenProcessorsAreServedOnlyWhereThereIsNothingElse) {
+  EXPECT_EQ(selection(""), "2:01 ");
+  const auto served = select_devices("", {kNode[0]});
+  ASSERT_EQ(served.size(), 1U);
+  EXPECT_EQ(served[0].devices.size(), 1U);
+  EXPECT_TRUE(select_devices("", {}).empty());
+}
+
+TEST(DeviceFilter, GivenAllThenAllAreServed) {
+  EXPECT_EQ(selection("all"), "0:0 2:01 ");
+  EXPECT_EQ(selection("All,cpu"), "0:0 2:01 ");
 }
 
 TEST(DeviceFilter, GivenIndicesThenTheyCountThroughTheNode) {
