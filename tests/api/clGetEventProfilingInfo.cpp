@@ -1,4 +1,8 @@
 // clGetEventProfilingInfo: OpenCL 3.0, section 5.14.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "checks.hpp"
 
 namespace clique::test {
@@ -69,6 +73,37 @@ TEST_F(clGetEventProfilingInfo, GivenTwoCommandsInOrderThenTheSecondIsQueuedLate
   const std::vector<cl_ulong> b = times(second);
   EXPECT_LE(a[0], b[0]);
   EXPECT_LE(a[3], b[2]);
+}
+
+TEST_F(clGetEventProfilingInfo, GivenEnqueuedCommandThenQueuedIsTheTimeOfTheCall) {
+  Gate gate(context);
+  const Mem mem = buffer<int>(1000);
+  std::vector<int> data(1000, 1);
+  const int pattern = 5;
+  std::vector<Event> events(3);
+  const auto now = [this] {
+    cl_ulong device_time = 0;
+    cl_ulong host_time = 0;
+    EXPECT_CL(::clGetDeviceAndHostTimer(device, &device_time, &host_time));
+    return device_time;
+  };
+  std::vector<cl_ulong> between = {now()};
+  ASSERT_CL(
+      clEnqueueFillBuffer(queue, mem, &pattern, sizeof pattern, 0, 4000, 1, gate.ptr(), events[0].out()));
+  between.push_back(now());
+  ASSERT_CL(clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, 4000, data.data(), 1, gate.ptr(), events[1].out()));
+  between.push_back(now());
+  ASSERT_CL(clEnqueueMarkerWithWaitList(queue, 1, gate.ptr(), events[2].out()));
+  between.push_back(now());
+  // Longer than the estimate of a node's clock may be off, so that no command seems to start before its call.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  gate.open();
+  ASSERT_CL(clFinish(queue));
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    expect_ordered(events[i]);
+    EXPECT_LE(between[i], times(events[i]).front()) << i;
+    EXPECT_GE(between[i + 1], times(events[i]).front()) << i;
+  }
 }
 
 TEST_F(clGetEventProfilingInfo, GivenTimesThenTheyDoNotChange) {

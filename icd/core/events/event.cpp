@@ -7,6 +7,7 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/worker.hpp"
+#include "icd/remote/clock.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
@@ -28,7 +29,8 @@ Event::Event(Ref<Queue> queue, cl_command_type type, EventTraits traits)
       worker_(&queue_->worker()),
       type_(type),
       order_(traits),
-      progress_(CL_QUEUED) {}
+      progress_(CL_QUEUED),
+      enqueued_(queue_->profiling() ? static_cast<std::uint64_t>(now_ns()) : 0) {}
 
 Event::Event(Ref<Context> context, Worker& worker, cl_command_type type, EventTraits traits)
     : context_(std::move(context)), worker_(&worker), type_(type), order_(traits), progress_(CL_QUEUED) {}
@@ -88,7 +90,7 @@ void Event::end_in_order(cl_int status, const Times& times) {
     if (--turn->left != 0) return;
     // The worker may have reported success before it knew that another one was lost, with data yet to send.
     EventOrder& order = turn->event->order_;
-    const Times times = order.times_with_parts(turn->times);
+    const Times times = times_since(turn->event->enqueued_, order.times_with_parts(turn->times));
     turn->event->advance(order.status_with_parts(turn->status), times);
   };
   for (const Ref<Event>& event : followed) event->then(one_ended);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -108,6 +109,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   EventOrder order_;
   EventProgress progress_;
+  std::uint64_t enqueued_ = 0;  ///< ns on this host's clock; 0 in queues without profiling
   std::atomic<cl_uint> held_by_callbacks_{0};
   std::shared_ptr<const protocol::CommandId> held_id_;
   std::unique_ptr<Note> note_;

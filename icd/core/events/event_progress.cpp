@@ -48,4 +48,14 @@ void EventProgress::wait() {
   changed_.wait(lock, [this] { return ended(); });
 }
 
+EventProgress::Times times_since(std::uint64_t enqueued, const EventProgress::Times& measured) {
+  using P = EventProgress;
+  if (enqueued == 0 || measured[P::kEnd] == 0) return measured;
+  // The estimate of another host's clock may be off by a part of a round trip. START and END keep their
+  // distances, within a command and between commands.
+  const std::uint64_t queued = std::min(enqueued, measured[P::kStart]);
+  const std::uint64_t submitted = std::clamp(measured[P::kQueued], queued, measured[P::kStart]);
+  return {queued, submitted, measured[P::kStart], measured[P::kEnd]};
+}
+
 }  // namespace clique::icd

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -20,6 +21,10 @@ class EventProgress {
  public:
   /// CL_PROFILING_COMMAND_QUEUED, SUBMIT, START and END: ns on this host's clock; 0 if not measured.
   using Times = std::array<std::uint64_t, 4>;
+  static constexpr std::size_t kQueued = 0;
+  static constexpr std::size_t kSubmit = 1;
+  static constexpr std::size_t kStart = 2;
+  static constexpr std::size_t kEnd = 3;
   using Callback = void(CL_CALLBACK*)(cl_event, cl_int, void*);
   /// Gets the status with which the event has ended.
   using Action = std::function<void(cl_int)>;
@@ -65,5 +70,11 @@ class EventProgress {
   std::vector<Action> actions_;
   std::vector<Ref<RefCounted>> kept_;
 };
+
+/// The times of a command as the application sees them (section 5.14): it is queued when the application
+/// enqueues it, and submitted when its node has it.
+/// @param enqueued when the application enqueued the command: ns on this host's clock; 0 if it was not noted
+/// @param measured by the node, whose QUEUED is when the command arrived; all 0 if not measured
+EventProgress::Times times_since(std::uint64_t enqueued, const EventProgress::Times& measured);
 
 }  // namespace clique::icd

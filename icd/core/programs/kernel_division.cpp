@@ -65,8 +65,8 @@ bool allows(const LaunchLimits& limits, const NdRange& range) {
   return items <= limits.group_size;
 }
 
-constexpr std::size_t kStart = 2;
-constexpr std::size_t kEnd = 3;
+constexpr std::size_t kStart = EventProgress::kStart;
+constexpr std::size_t kEnd = EventProgress::kEnd;
 
 /// Notes in the gate how long a launch takes that runs whole, once it has ended.
 void measure(const Ref<Event>& event, const std::shared_ptr<LaunchGate>& gate, const LaunchGate::Size& size) {
