@@ -18,9 +18,6 @@ namespace clique::protocol {
 
 namespace {
 
-/// Encryption goes over a record in pieces of this size: each is still in the core's cache when the system
-/// copies it.
-constexpr std::size_t kPiece = 128 * kKiB;
 /// What is received at once if it is not known to belong to a large record.
 constexpr std::size_t kBuffer = 64 * kKiB;
 /// Pieces of memory that one system call sends.
@@ -102,7 +99,7 @@ bool BatchConnection::send_sealed(const OutgoingRecord& record) {
 
 void BatchConnection::seal_piece(const OutgoingRecord& record) {
   const std::size_t size = record.header.size() + record.size();
-  const std::size_t piece = std::min(kPiece, size - sent_);
+  const std::size_t piece = std::min(kSealedPiece, size - sent_);
   std::size_t left = piece;
   std::size_t at = sealed_.size();
   sealed_.resize(at + piece);
@@ -199,7 +196,7 @@ bool BatchConnection::receive(Record& record) {
   while (arrived_ < expected()) {
     // In pieces that are still in the core's cache when they are decrypted.
     const std::size_t piece =
-        ciphers_.opener ? std::min(kPiece, expected() - arrived_) : expected() - arrived_;
+        ciphers_.opener ? std::min(kSealedPiece, expected() - arrived_) : expected() - arrived_;
     const std::size_t count = read({block_.get() + arrived_, piece});
     if (count == 0) return false;
     took(count);

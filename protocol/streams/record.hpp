@@ -6,10 +6,15 @@
 #include <cstdint>
 
 #include "protocol/ids.hpp"
+#include "protocol/limits.hpp"
 
 namespace clique::protocol {
 
 struct PeerData;
+
+/// Encryption goes over a record in pieces of this size, in bytes: each is still in the core's cache when the
+/// system copies it.
+inline constexpr std::size_t kSealedPiece = 128 * kKiB;
 
 struct RecordHeader {
   enum class Kind : std::uint8_t {

@@ -25,9 +25,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// Encryption goes over a payload in pieces of this size: each is still in the core's cache when the system
-/// copies it.
-constexpr std::size_t kPiece = 128 * kKiB;
 void make_blocking(int socket) {
   const int flags = ::fcntl(socket, F_GETFL);
   if (flags < 0 || ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) < 0) throw StreamBroken(error_text(errno));
@@ -58,10 +55,10 @@ void Stream::send(const RecordHeader& header, std::span<const std::byte> payload
     return;
   }
   ciphers_.sealer->begin(head);
-  sealed_.resize(std::min(payload.size(), kPiece));
+  sealed_.resize(std::min(payload.size(), kSealedPiece));
   std::span<const std::byte> before = head;
   while (!payload.empty()) {
-    const auto piece = payload.first(std::min(payload.size(), kPiece));
+    const auto piece = payload.first(std::min(payload.size(), kSealedPiece));
     payload = payload.subspan(piece.size());
     ciphers_.sealer->transform(piece, sealed_.data());
     write(before, std::span(sealed_).first(piece.size()));
@@ -158,8 +155,8 @@ void Stream::receive_payload(const RecordHeader& header, std::byte* to) {
     return;
   }
   ciphers_.opener->begin(header_);
-  for (std::size_t at = 0; at < header.size; at += kPiece) {
-    const std::size_t piece = std::min(kPiece, header.size - at);
+  for (std::size_t at = 0; at < header.size; at += kSealedPiece) {
+    const std::size_t piece = std::min(kSealedPiece, header.size - at);
     read(to + at, piece);
     ciphers_.opener->transform({to + at, piece}, to + at);
   }

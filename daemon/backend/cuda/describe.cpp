@@ -24,7 +24,6 @@ namespace {
 using protocol::Property;
 
 constexpr cl_uint kVendorId = 0x10DE;
-constexpr std::uint32_t kWarp = 32;
 constexpr cl_version kOpenCl3 = CL_MAKE_VERSION(3, 0, 0);
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
 

@@ -10,7 +10,6 @@ namespace {
 /// Work-items of a group that keep a multiprocessor busy, without tying its registers and memory to few
 /// groups.
 constexpr std::uint64_t kGoodGroup = 256;
-constexpr std::uint64_t kWarp = 32;
 
 /// Consecutive groups of equal size in one dimension that fit into a grid.
 struct Stretch {
@@ -102,8 +101,10 @@ std::array<std::uint64_t, 3> choose_local_size(const NdRange& range, std::uint32
   // Neighbours in the first dimension usually read neighbouring memory: first as many as a warp has, then the
   // other dimensions.
   const bool flat = global[1] == 1 && global[2] == 1;
-  local[0] = choose(
-      global[0], std::min<std::uint64_t>(flat ? target : std::min(target, kWarp), limits.items[0]), uniform);
+  local[0] =
+      choose(global[0],
+             std::min<std::uint64_t>(flat ? target : std::min<std::uint64_t>(target, kWarp), limits.items[0]),
+             uniform);
   local[1] = choose(global[1], std::min<std::uint64_t>(target / local[0], limits.items[1]), uniform);
   local[2] =
       choose(global[2], std::min<std::uint64_t>(target / local[0] / local[1], limits.items[2]), uniform);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/backend/cuda/gpu/grid_limits.hpp"
 #include "daemon/common/log.hpp"
 
 namespace clique::daemon::cuda {
@@ -64,7 +65,6 @@ done:
 }
 )";
 
-constexpr std::uint32_t kWarp = 32;
 constexpr std::uint32_t kMostThreads = 256;
 
 struct SmallReadParameters {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/compiler/tool/common/address_spaces.hpp"
+#include "daemon/compiler/tool/passes/variables.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -16,10 +17,6 @@ namespace {
 
 /// In bytes. The bank has 64 KiB; the rest is for what ptxas puts there.
 constexpr std::uint64_t kBudget = 60 * 1024;
-
-std::uint64_t size_of(const llvm::GlobalVariable& variable) {
-  return variable.getParent()->getDataLayout().getTypeAllocSize(variable.getValueType());
-}
 
 /// Whether the address is only used for loads, possibly with an offset, in which all work-items of a warp
 /// read the same element: the bank delivers one word at a time.

@@ -34,16 +34,16 @@ struct Sum {
 
 /// An index of an address computation: the factors of a sum without its constant or, if it is not such a sum,
 /// the value.
-struct Index {
+struct VariableIndex {
   Factors factors;
   llvm::Value* value = nullptr;
-  bool operator<(const Index& other) const {
+  bool operator<(const VariableIndex& other) const {
     return std::tie(factors, value) < std::tie(other.factors, other.value);
   }
 };
 
 /// What addresses that only differ by constants have in common: the array, its element type and the indices.
-using Key = std::tuple<llvm::Value*, llvm::Type*, std::vector<Index>>;
+using Key = std::tuple<llvm::Value*, llvm::Type*, std::vector<VariableIndex>>;
 
 struct Element {
   llvm::GetElementPtrInst* address = nullptr;
@@ -73,7 +73,7 @@ class Separation {
   void note(llvm::GetElementPtrInst& address) {
     if (address.getType()->isVectorTy() || address.hasAllConstantIndices()) return;
     std::uint64_t offset = 0;
-    std::vector<Index> indices;
+    std::vector<VariableIndex> indices;
     for (auto type = llvm::gep_type_begin(address); type != llvm::gep_type_end(address); ++type) {
       Sum sum;
       if (type.isSequential() && take_apart(*type.getOperand(), address, sum)) {
@@ -124,14 +124,14 @@ class Separation {
     }
   }
 
-  void separate(const Element& element, const std::vector<Index>& indices) const {
+  void separate(const Element& element, const std::vector<VariableIndex>& indices) const {
     llvm::GetElementPtrInst& address = *element.address;
     llvm::SmallVector<llvm::WeakTrackingVH, 4> unused(address.idx_begin(), address.idx_end());
     llvm::IRBuilder<llvm::InstSimplifyFolder> builder(address.getContext(),
                                                       llvm::InstSimplifyFolder(layout_));
     builder.SetInsertPoint(&address);
     std::vector<llvm::Value*> remaining;
-    for (const Index& index : indices) {
+    for (const VariableIndex& index : indices) {
       if (index.value != nullptr) {
         remaining.push_back(index.value);
         continue;

@@ -13,6 +13,7 @@
 
 #include "daemon/compiler/tool/common/address_spaces.hpp"
 #include "daemon/compiler/tool/passes/parameters.hpp"
+#include "daemon/compiler/tool/passes/variables.hpp"
 
 namespace clique::daemon::compiler {
 
@@ -22,10 +23,6 @@ namespace {
 constexpr std::uint64_t kStaticLimit = 48 * 1024;
 
 using Variables = std::vector<llvm::GlobalVariable*>;
-
-std::uint64_t size_of(const llvm::GlobalVariable& variable) {
-  return variable.getParent()->getDataLayout().getTypeAllocSize(variable.getValueType());
-}
 
 std::uint64_t alignment_of(const llvm::GlobalVariable& variable) {
   return variable.getAlign().valueOrOne().value();
