@@ -40,9 +40,10 @@ struct DeviceDescription {
 struct Driver {
   std::uint32_t id = 0;  ///< unique among the node's drivers while its daemon runs
   std::vector<DeviceDescription> devices;
-  std::string name = {};  ///< of its OpenCL platform; of an NVIDIA GPU that is used through CUDA: "CUDA"
-  bool taken = false;     ///< a session uses its devices exclusively
-  CLIQUE_FIELDS(Driver, id, devices, name, taken)
+  std::string name = {};    ///< of its OpenCL platform; of an NVIDIA GPU that is used through CUDA: "CUDA"
+  bool taken = false;       ///< a session uses its devices exclusively
+  std::string vendor = {};  ///< of its OpenCL platform
+  CLIQUE_FIELDS(Driver, id, devices, name, taken, vendor)
 };
 
 /// A kernel argument as clGetKernelArgInfo describes it.

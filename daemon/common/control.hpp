@@ -28,12 +28,7 @@
 
 namespace clique::daemon {
 
-/// A worker is ready for a session: its driver is loaded, and its sockets are bound.
-struct WorkerReady {
-  std::string platform;  ///< the driver's platform name
-  protocol::WorkerAddress address;
-  CLIQUE_FIELDS(WorkerReady, platform, address)
-};
+using protocol::WorkerReady;
 
 /// Why a session ended, and what it has used of one worker.
 struct SessionRecord {

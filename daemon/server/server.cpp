@@ -529,7 +529,8 @@ bool Server::all_ready(const Set& set) {
 
 void Server::note_devices(const Set& set) {
   drivers_.clear();
-  for (const Worker& worker : set) drivers_.push_back({worker.driver, worker.devices, worker.platform});
+  for (const Worker& worker : set)
+    drivers_.push_back({worker.driver, worker.devices, worker.platform, false, worker.ready->vendor});
 }
 
 void Server::answer_devices() {
@@ -544,7 +545,8 @@ void Server::answer_devices() {
     for (const protocol::Driver& driver : drivers_) {
       auto devices = permitted(client.permit, driver.id, driver.devices);
       if (devices.empty()) continue;
-      offer.drivers.push_back({driver.id, std::move(devices), driver.name, taken_exclusively(driver.id)});
+      offer.drivers.push_back(
+          {driver.id, std::move(devices), driver.name, taken_exclusively(driver.id), driver.vendor});
     }
     spdlog::debug("{} is told about the devices of {} drivers", client.client, offer.drivers.size());
     gate_.answer(client.guest, offer);

@@ -12,12 +12,17 @@
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/session.hpp"
+#include "protocol/properties.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/authentication.hpp"
 
 namespace clique::daemon {
 
 namespace {
+
+// Of cl.h.
+constexpr std::uint32_t kPlatformName = 0x0902;
+constexpr std::uint32_t kPlatformVendor = 0x0903;
 
 /// Blocks for received and staged data come and go all the time. Keeping their memory saves its page faults.
 void keep_large_blocks() {
@@ -112,10 +117,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   backend->share(shared->outgoing());
 
   WorkerReady ready;
-  for (const auto& property : backend->description().platform)
-    if (property.name == 0x0902 /* CL_PLATFORM_NAME */)
-      ready.platform.assign(property.value.begin(),
-                            property.value.empty() ? property.value.end() : property.value.end() - 1);
+  ready.platform = protocol::property_text(backend->description().platform, kPlatformName);
+  ready.vendor = protocol::property_text(backend->description().platform, kPlatformVendor);
   ready.address = {bind(commands, options),
                    bind(reporter.socket(), options),
                    bind(peers, options),

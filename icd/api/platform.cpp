@@ -56,8 +56,10 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info p
       write(cl_version{CL_MAKE_VERSION(3, 0, 0)});
       break;
     case CL_PLATFORM_NAME:
+      write(Platform::label().name.c_str());
+      break;
     case CL_PLATFORM_VENDOR:
-      write("Clique");
+      write(Platform::label().vendor.c_str());
       break;
     case CL_PLATFORM_EXTENSIONS:
       write(names_of(Platform::instance().extensions()));

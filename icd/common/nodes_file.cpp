@@ -72,6 +72,9 @@ class TomlReader {
     } else if (name == "device-names") {
       const std::string choice = text(value, name, R"("plain" or "node")");
       at(value, [&] { settings.device_names_with_node = parse_device_names(choice, name); });
+    } else if (name == "vendor") {
+      const std::string choice = text(value, name, R"("clique", "native" or "native:PROGRAM,...")");
+      at(value, [&] { settings.vendor = VendorChoice::parse(choice, name); });
     } else if (name == "encryption") {
       const std::string choice = text(value, name, R"("all" or "none")");
       at(value, [&] { settings.security.encrypted = parse_encryption(choice, name); });

@@ -206,6 +206,8 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
   if (auto text = given(environment, "CLIQUE_COMBINE")) settings.combine = *std::move(text);
   if (const auto text = given(environment, "CLIQUE_DEVICE_NAMES"))
     settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");
+  if (const auto text = given(environment, "CLIQUE_VENDOR"))
+    settings.vendor = VendorChoice::parse(*text, "CLIQUE_VENDOR");
   if (const auto text = given(environment, "CLIQUE_ORDER"))
     settings.idle_first = parse_order(*text, "CLIQUE_ORDER");
   settings.exclusive = read_switch(environment, "CLIQUE_EXCLUSIVE", settings.exclusive,
@@ -288,6 +290,16 @@ std::string combine_choice() {
   if (auto text = given(icd::environment, "CLIQUE_COMBINE")) return *std::move(text);
   const auto file = find_file(icd::environment, std::string(kSystemNodesFile));
   return file ? parse_nodes_file(file->text, file->path).combine : std::string();
+}
+
+bool native_vendor() {
+  VendorChoice choice;
+  if (const auto text = given(icd::environment, "CLIQUE_VENDOR")) {
+    choice = VendorChoice::parse(*text, "CLIQUE_VENDOR");
+  } else if (const auto file = find_file(icd::environment, std::string(kSystemNodesFile))) {
+    choice = parse_nodes_file(file->text, file->path).vendor;
+  }
+  return choice.is_native_for(program_invocation_short_name);
 }
 
 std::optional<std::string> daemon_path() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "icd/common/node_address.hpp"
+#include "icd/common/vendor_choice.hpp"
 
 namespace clique::icd {
 
@@ -51,6 +52,11 @@ inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_DEVICE_NAMES", "plain",
                 "plain: devices have the names that their drivers give them; node: 'NAME @ NODE'",
                 "device-names"},
+    SettingInfo{"CLIQUE_VENDOR", "clique",
+                "clique: the platform's name and vendor are Clique; native: those of the first device's "
+                "driver; native: and programs, separated by commas: native for these, known for those that "
+                "are known to need it",
+                "vendor"},
     SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
                 "time allowed for reaching a node, in milliseconds, 1 to 600000", "connect-timeout-ms"},
     SettingInfo{
@@ -70,6 +76,9 @@ inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
     SettingInfo{"CLIQUE_FILE_ROOTS", "all files of the user",
                 "the folders whose files private workers may use, as --file-roots of cliqued; inherited by "
+                "them, not read by the client"},
+    SettingInfo{"CLIQUE_HOST_DEVICES", "all but CPUs, and CPUs if there is nothing else",
+                "the devices of this host that private workers offer, as --devices of cliqued; inherited by "
                 "them, not read by the client"},
     SettingInfo{"CLIQUE_NVIDIA", "cuda",
                 "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
@@ -116,6 +125,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"exclusive", "false", "as CLIQUE_EXCLUSIVE, which overrides it"},
     SettingInfo{"combine", "none", "as CLIQUE_COMBINE, which overrides it"},
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
+    SettingInfo{"vendor", "\"clique\"", "as CLIQUE_VENDOR, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
     SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which overrides it"},
@@ -190,6 +200,8 @@ struct NodeSettings {
   std::string combine;
   /// Whether the names of devices contain the names of their nodes.
   bool device_names_with_node = false;
+  /// For which programs the platform answers as the driver of the first device.
+  VendorChoice vendor;
   /// Whether devices are listed by their load, the least first.
   bool idle_first = false;
   /// Whether sessions take their devices exclusively.
@@ -252,6 +264,9 @@ struct CombineSettings {
 CombineSettings combine_settings();
 /// The groups of CLIQUE_COMBINE or of `combine` in nodes.toml; empty: none. Throws SettingError.
 std::string combine_choice();
+/// Whether CLIQUE_VENDOR, or `vendor` in nodes.toml, makes the platform answer to this program as the driver
+/// of the first device does. Throws SettingError.
+bool native_vendor();
 /// CLIQUE_DAEMON; nothing if it is not set or empty. Throws SettingError unless it is an executable file.
 std::optional<std::string> daemon_path();
 /// CLIQUE_LOG is "debug".

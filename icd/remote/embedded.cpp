@@ -27,13 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxPacket = 64U << 10U;
 
-/// A worker, as `cliqued embedded` announces it when its workers are ready.
-struct ReadyWorker {
-  std::string platform;
-  protocol::WorkerAddress address;
-  CLIQUE_FIELDS(ReadyWorker, platform, address)
-};
-
 /// This process's end of the socketpair. The workers exit when it closes.
 class Lifeline {
  public:
@@ -98,14 +91,14 @@ std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point d
 
 /// Reads what `cliqued embedded` writes: its workers, or the reason why there are none, which this throws as
 /// std::runtime_error. Also throws DecodeError.
-std::vector<ReadyWorker> parse(const std::vector<char>& packet) {
+std::vector<protocol::WorkerReady> parse(const std::vector<char>& packet) {
   using protocol::detail::Decoder;
   const msgpack::object_handle handle = protocol::parse(
       std::as_bytes(std::span(packet)), msgpack::unpack_limit(1024, 0, kMaxPacket, kMaxPacket, 0, 4));
   const auto elements = Decoder::array(handle.get());
   if (elements.size() == 1 && elements[0].type == msgpack::type::STR)
     throw std::runtime_error(elements[0].as<std::string>());
-  return protocol::decode<std::vector<ReadyWorker>>(handle.get());
+  return protocol::decode<std::vector<protocol::WorkerReady>>(handle.get());
 }
 
 [[noreturn]] void fail_to_understand(const std::string& daemon, const std::string& why) {
@@ -134,7 +127,7 @@ std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point
   const auto local = [](std::uint16_t port) { return "tcp://127.0.0.1:" + std::to_string(port); };
   std::vector<WorkerEndpoint> endpoints;
   try {
-    for (const auto& [platform, worker] : parse(receive_packet(lifeline->fd(), deadline)))
+    for (const auto& [platform, vendor, worker] : parse(receive_packet(lifeline->fd(), deadline)))
       endpoints.push_back({host, local(worker.commands), local(worker.reports), local(worker.peers),
                            worker.client, worker.peer, worker.shared, lifeline, worker.driver});
   } catch (const protocol::DecodeError& error) {

@@ -300,7 +300,8 @@ std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settin
     drivers.reserve(links.size());
     for (const auto& link : links)
       drivers.push_back({link->endpoint().driver, link->attached().devices,
-                         protocol::property_text(link->attached().platform, CL_PLATFORM_NAME)});
+                         protocol::property_text(link->attached().platform, CL_PLATFORM_NAME), false,
+                         protocol::property_text(link->attached().platform, CL_PLATFORM_VENDOR)});
     const std::string name = links[0]->endpoint().node;
     auto once = std::make_shared<OpenedSession>(std::move(links));
     std::set<std::uint32_t> available = free_drivers(drivers);

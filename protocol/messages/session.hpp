@@ -88,6 +88,15 @@ struct WorkerAddress {
   CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams)
 };
 
+/// A worker is ready for a session: its driver is loaded, and its sockets are bound. Between processes of one
+/// host: worker to daemon, and `cliqued embedded` to the program that started it.
+struct WorkerReady {
+  std::string platform;  ///< the driver's platform name
+  std::string vendor;    ///< the driver's platform vendor
+  WorkerAddress address;
+  CLIQUE_FIELDS(WorkerReady, platform, vendor, address)
+};
+
 /// A driver of which a session gets no worker.
 struct Withheld {
   std::uint32_t driver = 0;  ///< Driver::id

@@ -120,5 +120,24 @@ class Names(nodes.TestCase):
         self.assertIn("CLIQUE_DEVICE_NAMES is 'both'; write plain", said)
 
 
+class Vendor(nodes.TestCase):
+    def platform(self, node, **environment):
+        said = nodes.run(['clinfo', '--raw'], env=self.using(node, **environment))[1]
+        return [re.search(rf'CL_PLATFORM_{name} +(.+)', said)[1] for name in ('NAME', 'VENDOR')]
+
+    def test_is_that_of_the_driver_on_demand(self):
+        node = self.node()
+        own, native = ['Clique', 'Clique'], ['Portable Computing Language', 'The pocl project']
+        self.assertEqual(self.platform(node), own)
+        self.assertEqual(self.platform(node, CLIQUE_VENDOR='native'), native)
+        self.assertEqual(self.platform(node, CLIQUE_VENDOR='native:known,clinfo'), native)
+        self.assertEqual(self.platform(node, CLIQUE_VENDOR='native:known,hashcat'), own)
+        self.assertIn("CLIQUE_VENDOR is 'nativ'; write clique, native", self.clinfo(node, CLIQUE_VENDOR='nativ'))
+
+    def test_is_the_platforms_own_without_devices(self):
+        with self.closed_port() as closed:
+            self.assertEqual(self.platform(closed, CLIQUE_VENDOR='native'), ['Clique', 'Clique'])
+
+
 if __name__ == '__main__':
     nodes.main()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """clique nodes and clique top, with real nodes and sessions."""
 
-import contextlib
 import json
 import os
 import pty
@@ -46,12 +45,6 @@ class Case(nodes.TestCase):
 
     def worker(self, node):
         return int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
-
-    @contextlib.contextmanager
-    def closed_port(self):
-        with socket.socket() as closed:
-            closed.bind(('127.0.0.1', 0))
-            yield f'127.0.0.1:{closed.getsockname()[1]}'
 
 
 class Nodes(Case):

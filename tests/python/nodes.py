@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,13 @@ class TestCase(unittest.TestCase):
         node = Node(*options, log=self.folder / 'cliqued.log', **more)
         self.addCleanup(node.stop)
         return node
+
+    @contextlib.contextmanager
+    def closed_port(self):
+        """An address at which connections are refused."""
+        with socket.socket() as closed:
+            closed.bind(('127.0.0.1', 0))
+            yield f'127.0.0.1:{closed.getsockname()[1]}'
 
     def using(self, *nodes, **environment):
         """The environment of a program that uses the nodes."""

@@ -76,6 +76,24 @@ bool Platform::offered() {
   return result;
 }
 
+Platform::Label Platform::label() {
+  const Label own{"Clique", "Clique"};
+  static const bool native = [] {
+    try {
+      return native_vendor();
+    } catch (const SettingError&) {
+      return false;  // find_nodes() says it
+    }
+  }();
+  if (!native || instance().devices().empty()) return own;
+  const Device* device = instance().devices().front().get();
+  if (device->is_combined()) device = device->members().front().get();
+  const protocol::Driver& driver = device->worker().driver();
+  if (driver.name.empty() || driver.vendor.empty()) return own;
+  // NVIDIA's own platform for the GPUs that nodes use through CUDA.
+  return {driver.name == "CUDA" ? "NVIDIA CUDA" : driver.name, driver.vendor};
+}
+
 Platform& Platform::instance() {
   Slot& slot = current_slot();
   const std::lock_guard lock(slot.mutex);

@@ -32,6 +32,13 @@ class Platform {
   static cl_platform_id handle();
   /// Throws Error(CL_INVALID_PLATFORM) for any other handle.
   static Platform& get(cl_platform_id handle);
+  /// CL_PLATFORM_NAME and CL_PLATFORM_VENDOR: "Clique", or what the driver of the first device answers if
+  /// the user has chosen that for this program (CLIQUE_VENDOR). Opens nothing in the former case.
+  struct Label {
+    std::string name;
+    std::string vendor;
+  };
+  static Label label();
   /// False in a process that serves this platform to others (CLIQUE_WORKER is set) and must not become its
   /// client, and where the user has switched Clique off (CLIQUE_NODES=off).
   static bool offered();

@@ -50,6 +50,10 @@ bool Worker::lost() const {
   return opened() && link_->lost();
 }
 
+const protocol::Driver& Worker::driver() const {
+  return node_.drivers()[driver_];
+}
+
 bool Worker::available() const {
   return opened() ? !link_->lost() : node_.available(driver_);
 }

@@ -14,6 +14,10 @@
 #include "icd/remote/reports.hpp"
 #include "protocol/ids.hpp"
 
+namespace clique::protocol {
+struct Driver;
+}
+
 namespace clique::icd {
 
 class Context;
@@ -33,6 +37,8 @@ class Worker final : public Reports {
   /// The position in Platform::workers(); names the worker as a holder of content and as a peer.
   unsigned index() const { return index_; }
   const Node& node() const { return node_; }
+  /// What the node said of its driver.
+  const protocol::Driver& driver() const;
   /// The node's name, followed by the worker's number there if the node has several: for people.
   std::string label() const;
   /// Opens the link if it is not open, and waits for that. Throws Error(CL_DEVICE_NOT_AVAILABLE).

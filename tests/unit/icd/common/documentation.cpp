@@ -64,6 +64,9 @@ TEST(Documentation, OfTheCodeNamesTheDefaults) {
     if (setting.name == "CLIQUE_DEVICE_NAMES") {
       EXPECT_EQ(setting.fallback, standard.device_names_with_node ? "node" : "plain");
     }
+    if (setting.name == "CLIQUE_VENDOR") {
+      EXPECT_FALSE(VendorChoice::parse(setting.fallback, "").is_native_for("hashcat"));
+    }
     if (setting.name == "CLIQUE_SHARED_MEMORY") {
       EXPECT_EQ(setting.fallback, standard.shared_memory ? "1" : "0");
     }

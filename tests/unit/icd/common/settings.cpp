@@ -120,10 +120,10 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("nodes = [\"n[x]\"]").rfind("nodes.toml:1:10: node 'n[x]': 'x' at character 3", 0), 0U);
   EXPECT_EQ(failure("[[node]]\nhost = \"n[x]\"").rfind("nodes.toml:2:8: node 'n[x]': 'x'", 0), 0U);
   EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
-  EXPECT_EQ(
-      failure("\ncolour = 1"),
-      "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, combine, "
-      "device-names, connect-timeout-ms, remember-unreachable, insecure, encryption, auth and transport");
+  EXPECT_EQ(failure("\ncolour = 1"),
+            "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, combine, "
+            "device-names, vendor, connect-timeout-ms, remember-unreachable, insecure, encryption, auth and "
+            "transport");
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
@@ -263,6 +263,17 @@ TEST_F(Sources, OfDeviceNamesAreTheEnvironmentAndTheFile) {
   EXPECT_FALSE(read().device_names_with_node);
   environment["CLIQUE_DEVICE_NAMES"] = "short";
   EXPECT_THROW(read(), SettingError);
+}
+
+TEST_F(Sources, OfTheVendorAreTheEnvironmentAndTheFile) {
+  EXPECT_FALSE(read().vendor.always);
+  write("etc/nodes.toml", "vendor = \"native\"");
+  EXPECT_TRUE(read().vendor.always);
+  environment["CLIQUE_VENDOR"] = "clique";
+  EXPECT_FALSE(read().vendor.always);
+  environment["CLIQUE_VENDOR"] = "native:";
+  EXPECT_THROW(read(), SettingError);
+  EXPECT_THROW(parse_nodes_file("vendor = 1", "nodes.toml"), SettingError);
 }
 
 TEST_F(Sources, TheTimeToSpinIsANumberOfMicroseconds) {

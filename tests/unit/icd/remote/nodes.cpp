@@ -365,8 +365,9 @@ class Embedded : public testing::Test {
     packer.pack_array(1);
     using Bytes = std::vector<unsigned char>;
     const std::tuple<std::string, std::string, Bytes> kNoPass;
-    packer.pack(std::make_tuple("fake", std::make_tuple(worker.commands_port(), worker.reports_port(), 1234,
-                                                        kNoPass, kNoPass, "", 0, Bytes())));
+    packer.pack(std::make_tuple("fake", "maker",
+                                std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, kNoPass,
+                                                kNoPass, "", 0, Bytes())));
     std::string command = "printf '";
     for (const char c : std::string(packet.data(), packet.size())) {
       char octal[8];

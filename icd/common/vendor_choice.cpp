@@ -1,0 +1,52 @@
+#include "icd/common/vendor_choice.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "icd/common/setting_text.hpp"
+#include "icd/common/settings.hpp"
+
+namespace clique::icd {
+
+namespace {
+
+constexpr std::string_view kNative = "native";
+constexpr std::string_view kKnown = "known";
+
+bool gains(std::string_view program) {
+  return std::any_of(std::begin(kKnownPrograms), std::end(kKnownPrograms),
+                     [program](const KnownProgram& each) { return each.name == program; });
+}
+
+[[noreturn]] void refuse(std::string_view text, std::string_view name) {
+  throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                     "; write clique, native, or native: and the names of programs, such as "
+                     "native:hashcat,known");
+}
+
+}  // namespace
+
+VendorChoice VendorChoice::parse(std::string_view text, std::string_view name) {
+  if (text == "clique") return {};
+  if (text == kNative) return {.always = true, .programs = {}};
+  std::string_view rest = text;
+  if (!rest.starts_with(kNative) || rest.substr(kNative.size(), 1) != ":") refuse(text, name);
+  rest.remove_prefix(kNative.size() + 1);
+  VendorChoice choice;
+  for (;;) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view program = trimmed(rest.substr(0, end));
+    if (program.empty() || program.find('/') != std::string_view::npos) refuse(text, name);
+    choice.programs.emplace_back(program);
+    if (end == rest.size()) return choice;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+bool VendorChoice::is_native_for(std::string_view program) const {
+  return always || std::any_of(programs.begin(), programs.end(), [program](const std::string& each) {
+           return each == kKnown ? gains(program) : each == program;
+         });
+}
+
+}  // namespace clique::icd
