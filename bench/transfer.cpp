@@ -1,6 +1,7 @@
 // Bandwidth of transfers between pageable memory of the application and a device: one after the other, and
 // several at a time with one clFinish. Also for memory of CL_MEM_ALLOC_HOST_PTR.
 #include <algorithm>
+#include <random>
 
 #include "opencl.hpp"
 
@@ -10,7 +11,22 @@ using namespace bench;
 
 struct TransferOptions : OpenCLOptions {
   std::vector<size_t> sizes{64 * kib, mib, 16 * mib, 256 * mib};
+  bool compressible = false;
 };
+
+/// Noise, or data that compresses to about a third: records of 64 bytes, three quarters of which are those of
+/// the record 4 KiB before.
+std::vector<unsigned char> content(size_t size, bool compressible) {
+  constexpr size_t kRecord = 64;
+  constexpr size_t kDistance = 4 * kib;
+  std::mt19937_64 random(1);
+  std::vector<unsigned char> bytes(size);
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = compressible && i >= kDistance && i % kRecord < kRecord / 4 * 3
+                   ? bytes[i - kDistance]
+                   : static_cast<unsigned char>(random());
+  return bytes;
+}
 
 /// Reports the GB/s of `count` calls of `transfer`, each of which moves `bytes`. A driver may copy the data
 /// of a write and return before it has arrived, so a measurement ends with clFinish.
@@ -32,8 +48,7 @@ void measure(const TransferOptions& options) {
   const cl::CommandQueue queue(context, device);
   for (const size_t size : options.sizes) {
     const cl::Buffer buffer(context, CL_MEM_READ_WRITE, size);
-    std::vector<unsigned char> out(size);
-    for (size_t i = 0; i < size; ++i) out[i] = static_cast<unsigned char>(i * 2654435761U >> 24U);
+    const std::vector<unsigned char> out = content(size, options.compressible);
     const int count = transfers_per_measurement(size);
     const auto several = static_cast<size_t>(std::max(count, 4));
     std::vector<unsigned char> in(size * several);
@@ -79,5 +94,10 @@ int main(int argc, char** argv) {
   TransferOptions options;
   return bench::run_opencl(
       argc, argv, "Transfers between host and device", options,
-      [&](CommandLine& line) { bench::add_sizes(line, options.sizes); }, [&] { measure(options); });
+      [&](CommandLine& line) {
+        bench::add_sizes(line, options.sizes);
+        line.flag("--compressible", options.compressible,
+                  "transfer data that compresses to a third; by default, noise");
+      },
+      [&] { measure(options); });
 }

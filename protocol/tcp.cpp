@@ -1,8 +1,11 @@
 #include "protocol/tcp.hpp"
 
+// The C library's netinet/tcp.h lacks the rate.
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
+
+#include <cstddef>
 
 namespace clique::protocol {
 
@@ -24,6 +27,16 @@ std::chrono::microseconds round_trip(int socket) {
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::chrono::microseconds(0);
   return std::chrono::microseconds(info.tcpi_rtt);
+}
+
+std::optional<double> delivery_rate(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  constexpr std::size_t kLeast = offsetof(tcp_info, tcpi_delivery_rate) + sizeof info.tcpi_delivery_rate;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < kLeast ||
+      info.tcpi_delivery_rate == 0)
+    return std::nullopt;
+  return static_cast<double>(info.tcpi_delivery_rate);
 }
 
 }  // namespace clique::protocol

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace clique::protocol {
 
@@ -12,5 +13,9 @@ void notice_lost_host(int socket, std::chrono::seconds interval, int probes,
 
 /// The round trip of a connection, as the system measures it; 0: unknown.
 std::chrono::microseconds round_trip(int socket);
+
+/// What a connection has carried lately when there was enough to send, in bytes per second, as the system
+/// measures it. Nothing if it does not know, or the socket is not TCP's.
+std::optional<double> delivery_rate(int socket);
 
 }  // namespace clique::protocol

@@ -88,6 +88,12 @@ Encryption parse_encryption(const std::string& text, const ListenAddress& listen
   throw std::invalid_argument(in_quotes(text) + " is not a kind of encryption; write all or none");
 }
 
+protocol::Compression parse_compression(const std::string& text) {
+  if (text == "auto") return protocol::Compression::Auto;
+  if (text == "none") return protocol::Compression::None;
+  throw std::invalid_argument(in_quotes(text) + " does not say when to compress; write auto or none");
+}
+
 /// The address of the metrics. Empty text stays empty.
 std::string parse_metrics(const std::string& text) {
   if (text.empty()) return {};
@@ -122,6 +128,10 @@ const std::array kSettings{
             "'all' encrypts connections to workers, 'none' only authenticates them; by default all, "
             "but none on the loopback address",
             [](const std::string& text, Settings& s) { s.encryption = parse_encryption(text, s.listen); }},
+    Setting{"compression", Type::Text, "WHEN", "auto",
+            "'auto' compresses large transfers where the network is so slow that this is faster, 'none' "
+            "never does",
+            [](const std::string& text, Settings& s) { s.session.compression = parse_compression(text); }},
     Setting{"insecure", Type::Switch, "", "false", "Admit everybody who can reach the port",
             [](const std::string& text, Settings& s) { s.access.insecure = text == "true"; }},
     Setting{"devices", Type::List, "LIST", "",

@@ -20,6 +20,7 @@
 #include "daemon/worker/tasks.hpp"
 #include "daemon/worker/waiting_data.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/streams/packing.hpp"
 
 namespace clique::daemon {
 
@@ -93,6 +94,8 @@ struct Surroundings {
   /// How long a kernel may run, counted from when nothing that it depends on holds it back; 0: no limit. A
   /// kernel that runs longer ends the session.
   std::chrono::seconds kernel_limit{0};
+  /// Of what the worker sends in large transfers.
+  protocol::Compression compression = protocol::Compression::Auto;
 };
 
 /// Recorded commands that a device runs as one.

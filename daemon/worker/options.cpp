@@ -19,6 +19,7 @@ const std::array kArguments{
     argument<WorkerOptions>("--kernel-timeout", [](auto& o) -> auto& { return o.session.kernel_timeout; }),
     argument<WorkerOptions>("--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
     argument<WorkerOptions>("--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
+    argument<WorkerOptions>("--compression", [](auto& o) -> auto& { return o.session.compression; }),
     argument<WorkerOptions>("--node", [](auto& o) -> auto& { return o.session.node; }),
     argument<WorkerOptions>("--folder", [](auto& o) -> auto& { return o.folder; }),
     argument<WorkerOptions>("--start", [](auto& o) -> auto& { return o.start; }),

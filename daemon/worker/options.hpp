@@ -10,6 +10,7 @@
 #include "daemon/common/log.hpp"
 #include "daemon/common/port_range.hpp"
 #include "daemon/confinement/confine.hpp"
+#include "protocol/streams/packing.hpp"
 
 namespace clique::daemon {
 
@@ -22,6 +23,7 @@ struct SessionOptions {
   std::chrono::seconds kernel_timeout{0};  ///< how long a kernel may run; 0: no limit
   std::chrono::seconds resume_timeout{0};  ///< how long a client may be cut off; 0: not at all
   std::uint64_t memory = 0;  ///< bytes in buffers and images on each driver's devices; 0: no limit
+  protocol::Compression compression = protocol::Compression::Auto;  ///< of what workers send
   /// Names this node in the UUIDs of its devices. No other node has this name.
   std::string node;
   /// Where each session's processes get folders of their own; empty: their drivers use their user's caches.

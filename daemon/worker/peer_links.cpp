@@ -38,7 +38,8 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
   protocol::StreamTarget target{.endpoint = message.daemon,
                                 .role = protocol::StreamRequest::Role::Peer,
                                 .secret = message.pass.stream_key,
-                                .encrypt = message.pass.encrypts()};
+                                .encrypt = message.pass.encrypts(),
+                                .compression = compression_};
   if (!protocol::is_tcp_endpoint(target.endpoint) || message.streams.size() != target.worker.size())
     throw RuleBroken("daemon '" + message.daemon + "' of peer " + std::to_string(message.peer) +
                      " is not tcp://HOST:PORT, or its address for streams does not have " +

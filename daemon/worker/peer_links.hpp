@@ -45,8 +45,9 @@ class PeerLinks {
   };
 
   /// @param patience how long a link may be down; 0: it ends with its connection
-  PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience)
-      : context_(context), patience_(patience) {}
+  PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience,
+            protocol::Compression compression = protocol::Compression::Auto)
+      : context_(context), patience_(patience), compression_(compression) {}
 
   /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and zmq::error_t if
   /// it cannot be used.
@@ -191,6 +192,7 @@ class PeerLinks {
 
   zmq::context_t& context_;
   const std::chrono::milliseconds patience_;
+  const protocol::Compression compression_;
   bool down_ = false;
   ClientLink* client_ = nullptr;
   std::function<void(protocol::PeerData&&)> own_;

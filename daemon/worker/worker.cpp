@@ -103,11 +103,18 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   WaitingData waiting(options.session.memory);
   Reporter reporter(std::move(reports), prints, tasks, waiting);
   ReportOrder order(reporter);
-  PeerLinks peer_links(context, options.session.resume_timeout);
+  PeerLinks peer_links(context, options.session.resume_timeout, options.session.compression);
   MemoryBudget memory(options.session.memory);
   Pacer pacer(tasks);
-  const Surroundings surroundings{reporter, order,   peer_links, tasks,
-                                  memory,   waiting, pacer,      options.session.kernel_timeout};
+  const Surroundings surroundings{reporter,
+                                  order,
+                                  peer_links,
+                                  tasks,
+                                  memory,
+                                  waiting,
+                                  pacer,
+                                  options.session.kernel_timeout,
+                                  options.session.compression};
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();

@@ -15,8 +15,8 @@ WorkerStreams::WorkerStreams(const protocol::Authenticator& authenticator, const
       from_client_(surroundings, backend, dispatcher, Dispatcher::Sender::Client),
       from_peers_(surroundings, backend, dispatcher, Dispatcher::Sender::Peer),
       peer_inbox_(peers),
-      to_client_(from_client_),
-      peers_(from_peers_) {}
+      to_client_(from_client_, surroundings.compression),
+      peers_(from_peers_, surroundings.compression) {}
 
 protocol::Bytes WorkerStreams::new_address() {
   protocol::Bytes address(std::tuple_size_v<protocol::StreamAddress>);

@@ -84,6 +84,9 @@ class TomlReader {
     } else if (name == "transport") {
       const std::string choice = text(value, name, R"("auto" or "zeromq")");
       at(value, [&] { settings.streams = parse_transport(choice, name); });
+    } else if (name == "compression") {
+      const std::string choice = text(value, name, R"("auto" or "none")");
+      at(value, [&] { settings.compresses = parse_compression(choice, name); });
     } else {
       std::vector<std::string_view> keys;
       for (const SettingInfo& each : kFileKeys)

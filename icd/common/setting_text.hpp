@@ -33,6 +33,8 @@ bool parse_device_names(std::string_view text, std::string_view name);
 bool parse_encryption(std::string_view text, std::string_view name);
 /// Whether devices are listed by their load. Throws SettingError unless the text is "nodes" or "idle".
 bool parse_order(std::string_view text, std::string_view name);
+/// Whether large transfers may be compressed. Throws SettingError unless the text is "auto" or "none".
+bool parse_compression(std::string_view text, std::string_view name);
 /// Whether the transport allows streams. Throws SettingError unless the text is "auto" or "zeromq".
 bool parse_transport(std::string_view text, std::string_view name);
 

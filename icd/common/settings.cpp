@@ -121,6 +121,13 @@ bool parse_transport(std::string_view text, std::string_view name) {
   return text == "auto";
 }
 
+bool parse_compression(std::string_view text, std::string_view name) {
+  if (text != "auto" && text != "none")
+    throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                       "; write auto to compress large transfers where that is faster, or none");
+  return text == "auto";
+}
+
 bool parse_device_names(std::string_view text, std::string_view name) {
   if (text != "plain" && text != "node")
     throw SettingError(std::string(name) + " is " + in_quotes(text) +
@@ -214,6 +221,8 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
                                    "1 to keep other sessions from this program's devices, or 0");
   if (const auto text = given(environment, "CLIQUE_TRANSPORT"))
     settings.streams = parse_transport(*text, "CLIQUE_TRANSPORT");
+  if (const auto text = given(environment, "CLIQUE_COMPRESSION"))
+    settings.compresses = parse_compression(*text, "CLIQUE_COMPRESSION");
   try {
     settings.spin_time = protocol::parse_spin_time(environment("CLIQUE_SPIN_US").value_or("").c_str());
   } catch (const std::runtime_error& error) {

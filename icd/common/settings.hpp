@@ -88,6 +88,11 @@ inline constexpr std::array kVariables{
                 "how large transfers travel through the network: auto: through connections made for them; "
                 "zeromq: through ZeroMQ",
                 "transport"},
+    SettingInfo{
+        "CLIQUE_COMPRESSION", "auto",
+        "auto: large transfers are compressed where the network is so slow that this is faster; none: "
+        "never",
+        "compression"},
     SettingInfo{"CLIQUE_SPIN_US", "depends on the processors",
                 "how long a waiting thread polls before it sleeps, in microseconds, 0 to 1000000"},
     SettingInfo{"CLIQUE_TRACE", "none",
@@ -132,6 +137,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which overrides it"},
     SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which overrides it"},
     SettingInfo{"transport", "\"auto\"", "as CLIQUE_TRANSPORT, which overrides it"},
+    SettingInfo{"compression", "\"auto\"", "as CLIQUE_COMPRESSION, which overrides it"},
 };
 
 /// A setting that cannot be used. what() says where it is, what is wrong and what is allowed.
@@ -210,6 +216,8 @@ struct NodeSettings {
   bool shared_memory = true;
   /// Whether traffic goes through streams. Otherwise it goes through ZeroMQ.
   bool streams = true;
+  /// Whether to compress large transfers where that is faster.
+  bool compresses = true;
   /// How long waiting threads poll; nothing: what suits this host.
   std::optional<std::chrono::microseconds> spin_time;
 

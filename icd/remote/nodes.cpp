@@ -64,6 +64,7 @@ Attempt open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, con
     try {
       if (!settings.shared_memory) workers[i].shared.clear();
       if (!settings.streams) workers[i].streams.clear();
+      if (!settings.compresses) workers[i].compression = protocol::Compression::None;
       links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
       failures[i] = "worker " + std::to_string(i + 1) + " cannot be used: " + error.what();

@@ -24,6 +24,7 @@ struct WorkerEndpoint {
   protocol::Bytes streams = {};          ///< protocol::WorkerAddress::streams; empty: do not use streams
   std::string daemon = {};               ///< where streams connect to: tcp://HOST:PORT
   std::string peers_daemon = {};         ///< the same for the workers of other nodes
+  protocol::Compression compression = protocol::Compression::Auto;  ///< of what the client sends
 
   /// Whether commands, reports and large transfers can go through streams.
   bool has_streams() const {
@@ -34,7 +35,8 @@ struct WorkerEndpoint {
     protocol::StreamTarget target{.endpoint = daemon,
                                   .role = protocol::StreamRequest::Role::Client,
                                   .secret = client.stream_key,
-                                  .encrypt = client.encrypts()};
+                                  .encrypt = client.encrypts(),
+                                  .compression = compression};
     std::copy_n(streams.begin(), target.worker.size(), target.worker.begin());
     return target;
   }

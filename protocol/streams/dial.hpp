@@ -14,6 +14,7 @@
 #include "protocol/payload.hpp"
 #include "protocol/streams/handshake.hpp"
 #include "protocol/streams/keys.hpp"
+#include "protocol/streams/packing.hpp"
 
 // The result of getaddrinfo().
 struct addrinfo;
@@ -39,6 +40,7 @@ struct StreamTarget {
   StreamRequest::Role role = StreamRequest::Role::Client;
   Bytes secret;  ///< Pass::stream_key
   bool encrypt = true;
+  Compression compression = Compression::Auto;  ///< of what this end sends
 };
 
 /// A connection after its handshake.

@@ -26,13 +26,22 @@ struct RecordHeader {
   static constexpr std::size_t kBytes = 32;
   using Message = std::array<std::byte, kBytes>;
 
+  /// How the payload of a part is compressed.
+  enum class Packing : std::uint8_t { None = 0, Lz4 = 1, Zstd = 2 };
+
   Kind kind = Kind::Part;
-  std::uint32_t size = 0;  ///< bytes of the payload; at most kMaxPayload, or kMaxBatchRecord
+  Packing packing = Packing::None;
+  std::uint32_t size = 0;     ///< bytes of the payload; at most kMaxPayload, or kMaxBatchRecord
+  std::uint32_t content = 0;  ///< bytes to which a compressed payload expands; at most kMaxPayload
   std::int32_t status = 0;
   CommandId transfer = 0;
   std::uint64_t offset = 0;
 
   static RecordHeader of(const PeerData& part);
+  /// The header of the same part with a compressed payload of `size` bytes.
+  RecordHeader packed(Packing how, std::size_t packed_size) const;
+  /// The header of the part as it was before it was compressed.
+  RecordHeader unpacked() const;
   static RecordHeader received(std::uint64_t count);
   static RecordHeader batch(std::uint32_t size);
   static RecordHeader pulse();

@@ -165,6 +165,10 @@ void Stream::receive_payload(const RecordHeader& header, std::byte* to) {
   ciphers_.opener->verify(tag);
 }
 
+std::optional<double> Stream::rate() const {
+  return delivery_rate(socket_.get());
+}
+
 void Stream::shut() const {
   ::shutdown(socket_.get(), SHUT_RDWR);
 }

@@ -55,6 +55,10 @@ class Stream {
   /// Whether another record has begun to arrive.
   bool more() const;
 
+  /// What the connection has carried lately when there was enough to send, in bytes per second, as the system
+  /// measures it. Nothing if it does not know.
+  std::optional<double> rate() const;
+
   /// Ends the connection: all calls of other threads throw StreamBroken. Any thread.
   void shut() const;
 

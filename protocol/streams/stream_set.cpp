@@ -63,16 +63,19 @@ struct StreamSet::Line {
   std::size_t next = 0;            ///< the first of `kept` to be sent on this connection
   Clock::time_point progress;  ///< when the other end last acknowledged what was sent, or nothing was kept
 
+  Packer packer;  ///< of the writer alone
+
   std::thread writer;
   std::thread reader;
 };
 
-StreamSet::StreamSet(Owner& owner) : owner_(owner), patience_(std::chrono::milliseconds::max()) {
+StreamSet::StreamSet(Owner& owner, Compression compression)
+    : owner_(owner), patience_(std::chrono::milliseconds::max()), compression_(compression) {
   begin_use();
 }
 
 StreamSet::StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target)
-    : owner_(owner), patience_(patience), target_(std::move(target)) {
+    : owner_(owner), patience_(patience), target_(std::move(target)), compression_(target_->compression) {
   begin_use();
 }
 
@@ -221,7 +224,13 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
     stream->flush();
     return true;
   }
-  stream->send(RecordHeader::of(*part), part->data.bytes);
+  const RecordHeader header = RecordHeader::of(*part);
+  Packer::Packed packed;
+  if (compression_ == Compression::Auto) packed = line.packer.pack(part->data.bytes, stream->rate());
+  if (packed.bytes.empty())
+    stream->send(header, part->data.bytes);
+  else
+    stream->send(header.packed(packed.packing, packed.bytes.size()), packed.bytes);
   if (patience_ > 0ms) return true;
   // No connection follows this one, so nothing is sent again, or acknowledged.
   std::vector<PeerData> done;
@@ -286,7 +295,7 @@ std::string StreamSet::dial(Line& line, Lock& lock) {
 }
 
 void StreamSet::read(Line& line) {
-  std::vector<std::byte> scratch;
+  Scratch scratch;
   for (;;) {
     std::shared_ptr<Stream> stream;
     {
@@ -311,7 +320,7 @@ void StreamSet::read(Line& line) {
   }
 }
 
-void StreamSet::receive_one(Line& line, Stream& stream, std::vector<std::byte>& scratch) {
+void StreamSet::receive_one(Line& line, Stream& stream, Scratch& scratch) {
   const RecordHeader header = stream.receive_header();
   if (header.kind == RecordHeader::Kind::Part) {
     take_part(line, stream, header, scratch);
@@ -325,26 +334,33 @@ void StreamSet::receive_one(Line& line, Stream& stream, std::vector<std::byte>& 
   done = received_there(line, header.transfer);
 }
 
-void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header,
-                          std::vector<std::byte>& scratch) {
+void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header, Scratch& scratch) {
+  const auto room = [](std::vector<std::byte>& memory, std::size_t size) {
+    if (memory.size() < size) memory.resize(size);
+    return memory.data();
+  };
+  const bool is_packed = header.packing != RecordHeader::Packing::None;
+  if (is_packed) stream.receive_payload(header, room(scratch.packed, header.size));
+  const RecordHeader part = header.unpacked();
   std::shared_ptr<std::byte> memory;
-  if (header.size > 0) memory = owner_.place(header, stream.sealed());
+  // A compressed part is authentic before its content is written.
+  if (part.size > 0) memory = owner_.place(part, stream.sealed() && !is_packed);
   std::byte* to = memory.get();
-  if (to == nullptr && header.size > 0) {
-    if (scratch.size() < header.size) scratch.resize(header.size);
-    to = scratch.data();
-  }
-  stream.receive_payload(header, to);
+  if (to == nullptr && part.size > 0) to = room(scratch.content, part.size);
+  if (is_packed)
+    unpack(header.packing, std::span(scratch.packed).first(header.size), {to, part.size});
+  else
+    stream.receive_payload(header, to);
   bool due = false;
   {
     const std::lock_guard lock(mutex_);
     ++line.received;
-    traffic_.received += header.size;
-    line.unacknowledged += RecordHeader::kBytes + header.size;
+    traffic_.received += part.size;
+    line.unacknowledged += RecordHeader::kBytes + part.size;
     due = line.unacknowledged >= kBytesToAcknowledge;
     if (due) line.unacknowledged = 0;
   }
-  owner_.arrived({header.transfer, header.offset, header.status, {{to, header.size}, std::move(memory)}});
+  owner_.arrived({part.transfer, part.offset, part.status, {{to, part.size}, std::move(memory)}});
   // Small parts are acknowledged together, but before this thread waits for more.
   if (!due && !stream.more()) {
     const std::lock_guard lock(mutex_);

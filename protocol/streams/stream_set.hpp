@@ -19,6 +19,7 @@
 #include "protocol/messages/transfers.hpp"
 #include "protocol/security/openssl.hpp"
 #include "protocol/streams/dial.hpp"
+#include "protocol/streams/packing.hpp"
 #include "protocol/streams/record.hpp"
 
 namespace clique::protocol {
@@ -57,7 +58,7 @@ class StreamSet : private OpensslUser {
 
   /// The end that accepts, and waits for connections as long as the other end needs. `owner` must live until
   /// close() has returned.
-  explicit StreamSet(Owner& owner);
+  explicit StreamSet(Owner& owner, Compression compression = Compression::Auto);
   /// The end that connects.
   /// @param patience how long a line may be without a connection; 0: a connection that ends is an error
   StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target);
@@ -81,7 +82,7 @@ class StreamSet : private OpensslUser {
   /// the part, or by close().
   void send(PeerData&& part);
 
-  /// Bytes of the parts that were sent, each time, and that have arrived.
+  /// Bytes of the parts that were sent, each time, and that have arrived, as they are without compression.
   struct Traffic {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
@@ -97,6 +98,11 @@ class StreamSet : private OpensslUser {
   void stop_use() override;
 
   struct Line;
+  /// Memory of a thread that receives.
+  struct Scratch {
+    std::vector<std::byte> content;
+    std::vector<std::byte> packed;
+  };
   using Lock = std::unique_lock<std::mutex>;
 
   Line& add_line(LineId id);
@@ -111,8 +117,8 @@ class StreamSet : private OpensslUser {
 
   /// The body of a line's thread that receives.
   void read(Line& line);
-  void receive_one(Line& line, Stream& stream, std::vector<std::byte>& scratch);
-  void take_part(Line& line, Stream& stream, const RecordHeader& header, std::vector<std::byte>& scratch);
+  void receive_one(Line& line, Stream& stream, Scratch& scratch);
+  void take_part(Line& line, Stream& stream, const RecordHeader& header, Scratch& scratch);
   void acknowledge(Line& line, Stream& stream);
 
   // Under mutex_:
@@ -137,6 +143,7 @@ class StreamSet : private OpensslUser {
   Owner& owner_;
   const std::chrono::milliseconds patience_;
   const std::optional<StreamTarget> target_;  // for the end that connects
+  const Compression compression_;
 
   std::mutex mutex_;                 // guards the members below
   std::condition_variable work_;     // for threads that have a connection to send on

@@ -13,6 +13,7 @@
 #include "protocol/security/public_key.hpp"
 #include "protocol/streams/batch_connection.hpp"
 #include "protocol/streams/batch_record.hpp"
+#include "protocol/streams/packing.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
@@ -65,6 +66,10 @@ void receive_parts(std::string_view input, StreamCipher cipher) {
       payload.resize(std::max<std::size_t>(payload.size(), header.size));
       stream.receive_payload(header, payload.data());
       require(cipher == StreamCipher::None, "a sealed record needs the key");
+      if (header.packing == RecordHeader::Packing::None) continue;
+      require(header.content <= kMaxPayload, "a content has a limit");
+      std::vector<std::byte> content(header.content);
+      unpack(header.packing, std::span(payload).first(header.size), content);
     }
   } catch (const StreamBroken&) {
   } catch (const DecodeError&) {
@@ -109,6 +114,13 @@ std::vector<std::string> seeds() {
   records += text_of(RecordHeader::received(7).encode());
   all.push_back(records);
   const std::string data(3000, 'x');
+  Packer packer;
+  const std::string large(8 * kKiB, 'y');
+  part.size = static_cast<std::uint32_t>(large.size());
+  const Packer::Packed packed = packer.pack(bytes_of(large), 1e6);
+  require(!packed.bytes.empty(), "equal bytes are compressed");
+  all.emplace_back(text_of(part.packed(packed.packing, packed.bytes.size()).encode()));
+  all.back() += text_of(packed.bytes);
   Batch batch;
   batch.add(PeerData{7, 0, 0, {std::as_bytes(std::span(data)), nullptr}});
   const OutgoingRecord record = OutgoingRecord::of(batch);

@@ -122,8 +122,8 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
   EXPECT_EQ(failure("\ncolour = 1"),
             "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, combine, "
-            "device-names, vendor, connect-timeout-ms, remember-unreachable, insecure, encryption, auth and "
-            "transport");
+            "device-names, vendor, connect-timeout-ms, remember-unreachable, insecure, encryption, auth, "
+            "transport and compression");
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),

@@ -22,9 +22,16 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+/// A transfer whose content can be compressed. That of others cannot.
+constexpr CommandId kEven = 100;
+
 /// The bytes of the part of a transfer at an offset.
 std::vector<std::byte> content(CommandId transfer, std::uint64_t offset, std::size_t size) {
   std::vector<std::byte> bytes(size);
+  if (transfer == kEven) {
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((offset + i / 64) % 251);
+    return bytes;
+  }
   auto state = static_cast<std::uint32_t>(transfer * 2654435761U + offset * 40503U + 1);
   for (std::byte& byte : bytes) {
     state = state * 1664525U + 1013904223U;
@@ -266,6 +273,34 @@ TEST_P(StreamSets, GoOnWhereConnectionsBroke) {
   EXPECT_TRUE(far.flawless());
   EXPECT_TRUE(near.flawless());
   EXPECT_EQ(far.failures() + near.failures(), 0);
+}
+
+TEST_P(StreamSets, CompressWhatShrinksOnASlowLink) {
+  constexpr double kBytesPerSecond = 40e6;
+  std::atomic<std::size_t> passed{0};
+  middle.set_change([&](const std::vector<char>& bytes) {
+    passed += bytes.size();
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>(static_cast<double>(bytes.size()) / kBytesPerSecond));
+  });
+  constexpr std::size_t kParts = 96;
+  for (const Compression compression : {Compression::Auto, Compression::None}) {
+    target.compression = compression;
+    connect();
+    const std::size_t before = far.count();
+    passed = 0;
+    for (std::size_t i = 0; i < kParts; ++i) here->send(part(kEven, before + i, kPartSize));
+    EXPECT_TRUE(eventually([&] { return far.count() == before + kParts; }));
+    if (compression == Compression::Auto)
+      EXPECT_LT(passed, kParts * kPartSize / 4 * 3);
+    else
+      EXPECT_GE(passed, kParts * kPartSize);
+    EXPECT_EQ(here->traffic().sent, kParts * kPartSize);
+    here->close();
+    there->close();
+    there = std::make_unique<StreamSet>(far);
+  }
+  EXPECT_TRUE(far.flawless());
 }
 
 TEST_P(StreamSets, ReleasePayloadsThatTheOtherEndHas) {
