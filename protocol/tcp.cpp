@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace clique::protocol {
 
@@ -33,8 +34,10 @@ std::optional<double> delivery_rate(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
   constexpr std::size_t kLeast = offsetof(tcp_info, tcpi_delivery_rate) + sizeof info.tcpi_delivery_rate;
+  // Before this many bytes, the rate tells the round trip of small messages.
+  constexpr std::uint64_t kEnough = 1U << 20U;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < kLeast ||
-      info.tcpi_delivery_rate == 0)
+      info.tcpi_bytes_acked < kEnough || info.tcpi_delivery_rate == 0)
     return std::nullopt;
   return static_cast<double>(info.tcpi_delivery_rate);
 }

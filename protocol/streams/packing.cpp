@@ -20,6 +20,9 @@ constexpr std::size_t kLeastContent = 4 * kKiB;
 constexpr double kWorstRatio = 0.9;
 /// Compressing has to be expected to take no more than this part of the time to send the part as it is.
 constexpr double kGain = 0.9;
+/// How much of the fastest rate is left with the next part. A connection whose other end is busy for a moment
+/// is not slow.
+constexpr double kRateKept = 0.95;
 /// How much a new measurement counts beside the earlier ones.
 constexpr double kNew = 0.25;
 /// Parts until a way that did not pay is tried again: this many the first time, then twice as many each time.
@@ -48,7 +51,8 @@ std::size_t compress_to(std::span<std::byte> to, RecordHeader::Packing packing,
 
 Packer::Packed Packer::pack(std::span<const std::byte> content, std::optional<double> rate) {
   if (content.size() < kLeastContent || !rate || *rate <= 0) return {};
-  const double send = 1e9 / *rate;
+  rate_ = std::max(*rate, kRateKept * rate_);
+  const double send = 1e9 / rate_;
   const double bound = kGain * send;
   Way* best = nullptr;
   double least = bound;
