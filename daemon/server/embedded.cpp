@@ -110,7 +110,10 @@ int run_embedded(const ControlChannel& control) {
   ::setpgid(0, 0);
   std::vector<ChildProcess> children;
   std::vector<WorkerReady> workers;
-  std::string reason = "no OpenCL driver is installed on this host";
+  std::string reason =
+      "no OpenCL driver is installed on this host. Install one, such as pocl-opencl-icd, or set CLIQUE_NODES "
+      "to "
+      "the nodes to use";
   FileRoots roots;
   try {
     roots = wanted_file_roots();

@@ -75,6 +75,11 @@ Access::Purpose purpose_of(const protocol::Hello& hello) {
              ? Access::Purpose::Operate
              : Access::Purpose::Use;
 }
+
+std::string sessions_text(std::size_t count) {
+  return fmt::format("{} session{}", count, count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 Server::Server(Settings settings, const protocol::Identity& identity, NodeDevices devices)
@@ -558,19 +563,19 @@ void Server::answer_devices() {
 std::string Server::limit_of(const Waiting& client) const {
   if (full())
     return fmt::format(
-        "node {} has {} sessions, which is its limit; try again when one has ended, or raise "
+        "node {} has {}, which is its limit; try again when one has ended, or raise "
         "'sessions' in its configuration",
-        settings_.name, settings_.sessions);
+        settings_.name, sessions_text(settings_.sessions));
   const Permit& permit = client.permit;
   const auto reaches = [&](std::size_t limit) { return limit > 0 && sessions(permit.client) >= limit; };
   const bool of_all = reaches(settings_.client_sessions);
   if (!of_all && !reaches(permit.sessions))
     return wants_session(client) ? conflict_of(client) : std::string();
-  return fmt::format(
-      "{} has {} sessions on node {}, which is its limit; try again when one has ended, or raise {}",
-      permit.client, of_all ? settings_.client_sessions : permit.sessions, settings_.name,
-      of_all ? "'client-sessions' in the node's configuration"
-             : "'sessions' in the node's authorized-clients");
+  return fmt::format("{} has {} on node {}, which is its limit; try again when one has ended, or raise {}",
+                     permit.client, sessions_text(of_all ? settings_.client_sessions : permit.sessions),
+                     settings_.name,
+                     of_all ? "'client-sessions' in the node's configuration"
+                            : "'sessions' in the node's authorized-clients");
 }
 
 void Server::refuse_overdue() {

@@ -196,9 +196,9 @@ auto with_table(std::string_view text, const std::string& path, Use&& use) {
     const toml::table table = toml::parse(text, path);
     return use(table);
   } catch (const toml::parse_error& error) {
-    fail_at(path, error.source(), std::string(error.description()));
+    fail_at(path, error.source(), std::string(error.description()) + "; see https://toml.io for the format");
   } catch (const protocol::MalformedToml& error) {
-    throw SettingError(path + ": " + error.what());
+    throw SettingError(path + ": " + error.what() + "; see https://toml.io for the format");
   }
 }
 

@@ -8,4 +8,7 @@ namespace clique::icd {
 /// escapes it.
 void say(const std::string& text);
 
+/// Does so unless this process, or its parent before a fork, has printed the text already. Any thread.
+void say_once(const std::string& text);
+
 }  // namespace clique::icd

@@ -129,7 +129,8 @@ auto DaemonConnection::in_words(Talk&& talk) const {
     return talk();
   } catch (const protocol::SecurityError& error) {
     if (channel_->foreign()) throw Unreachable(somebody());
-    throw Cut(std::string(error.what()) + ". The log of cliqued on that node may say why");
+    throw Cut(std::string(error.what()) + ". Check that it is cliqued that listens at port " +
+              std::to_string(node_.port) + "; its log may say why");
   } catch (const protocol::DecodeError&) {
     throw Unreachable(somebody());
   }
@@ -178,7 +179,8 @@ Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline, co
 void DaemonConnection::throw_unconnected(Clock::time_point deadline) const {
   const std::string cause = diagnose(address_, node_.port, deadline);
   if (cause == "connection closed") throw Cut(somebody());
-  throw Unreachable(cause + ". Is cliqued running there?");
+  throw Unreachable(cause + ". Is cliqued running there? It must listen at port " +
+                    std::to_string(node_.port) + " of this address: see its setting 'listen'");
 }
 
 protocol::Welcome DaemonConnection::ask_for_session(Clock::time_point deadline,

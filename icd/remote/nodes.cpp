@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "icd/common/say.hpp"
@@ -27,16 +28,6 @@ namespace clique::icd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Prints a line on standard error, unless this process or its parent before a fork has printed it already.
-void say_once(const std::string& line) {
-  static auto* const mutex = new std::mutex;
-  static auto* const said = new std::set<std::string>;
-  std::unique_lock lock(*mutex, std::try_to_lock);
-  // In a child that was forked during this the lock is never free; printing a line twice does no harm.
-  if (lock && !said->insert(line).second) return;
-  say(line);
-}
 
 /// How long a node's answer, that it is available, is taken to hold.
 constexpr std::chrono::seconds kAnswerIsTrue{1};

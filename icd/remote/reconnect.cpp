@@ -4,10 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "icd/common/say.hpp"
 #include "icd/remote/bulk_lines.hpp"
 #include "icd/remote/inbox.hpp"
 #include "icd/remote/link_control.hpp"
 #include "icd/remote/outbox.hpp"
+#include "protocol/streams/stream_line.hpp"
 
 namespace clique::icd {
 
@@ -20,14 +22,17 @@ using Direction = protocol::ZmqLine::Direction;
 /// When one connection has broken, another one may still bring the reason for this long.
 constexpr auto kLastWords = 100ms;
 
+/// A silence that the user is told of.
+constexpr auto kTellAfter = protocol::kSilence;
+
 /// Why a connection for commands or reports ended, for people.
 std::string reason_for(protocol::Line& line) {
   if (const std::string why = line.why(); !why.empty())
     return "the connection to " + line.endpoint() + " ended: " + why + ". The node's log may say more";
   switch (line.end()) {
     case ConnectionEnd::Refused:
-      return "the worker's port refused the connection. Check the firewalls on the way, and whether the "
-             "node's worker-ports are open";
+      return "the worker's port refused the connection to " + line.endpoint() +
+             ". Check the firewalls on the way, and whether the node's worker-ports are open";
     case ConnectionEnd::Handshake:
       return "the worker's port does not speak Clique's protocol";
     default:
@@ -37,9 +42,11 @@ std::string reason_for(protocol::Line& line) {
 
 }  // namespace
 
-Reconnect::Reconnect(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports,
-                     Outbox& outbox, Inbox& inbox, BulkLines& bulk, LinkControl& control)
-    : commands_{std::move(commands)},
+Reconnect::Reconnect(std::string node, std::shared_ptr<protocol::Line> commands,
+                     std::shared_ptr<protocol::Line> reports, Outbox& outbox, Inbox& inbox, BulkLines& bulk,
+                     LinkControl& control)
+    : node_(std::move(node)),
+      commands_{std::move(commands)},
       reports_{std::move(reports)},
       outbox_(outbox),
       inbox_(inbox),
@@ -129,7 +136,32 @@ bool Reconnect::mend(Clock::time_point now) {
     control_.give_up(std::string("a connection for large transfers could not be made again: ") +
                      error.what());
   }
+  tell(fine, now);
   return fine;
+}
+
+void Reconnect::tell(bool fine, Clock::time_point now) {
+  const auto seconds = [&] {
+    return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - heard_).count()) + " s";
+  };
+  if (fine) {
+    if (told_) say("node " + node_ + " answers again, after " + seconds());
+    told_ = false;
+    heard_ = {};
+    return;
+  }
+  if (heard_ == Clock::time_point{}) {
+    heard_ = reports_.line->heard();
+    if (heard_ == Clock::time_point{}) heard_ = now;
+  }
+  if (told_ || now - heard_ < kTellAfter) return;
+  told_ = true;
+  const auto left = std::chrono::duration_cast<std::chrono::seconds>(timeout_.load());
+  say("node " + node_ + ": no answer for " + seconds() + ". Its commands wait up to " +
+      std::to_string(left.count()) +
+      " s more, its resume-timeout. Check that the host is up, and the network and the firewalls on the way "
+      "to " +
+      commands_.line->endpoint());
 }
 
 }  // namespace clique::icd

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "icd/common/function_ref.hpp"
@@ -24,9 +25,11 @@ class Reconnect {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// @param node its name, for people
   /// @param reports may be the same line as `commands`
-  Reconnect(std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports, Outbox& outbox,
-            Inbox& inbox, BulkLines& bulk, LinkControl& control);
+  Reconnect(std::string node, std::shared_ptr<protocol::Line> commands,
+            std::shared_ptr<protocol::Line> reports, Outbox& outbox, Inbox& inbox, BulkLines& bulk,
+            LinkControl& control);
 
   /// Sets the resume timeout; 0 until this is called. Any thread.
   void set_timeout(std::chrono::milliseconds timeout);
@@ -49,8 +52,11 @@ class Reconnect {
   bool check_bulk(Clock::time_point now);
   /// look() with another one.
   bool mend(Clock::time_point now);
+  /// Says that the node is silent, once in an outage, and that it answers again.
+  void tell(bool fine, Clock::time_point now);
   bool mend(TendedLine& tended, Clock::time_point now, FunctionRef<void()> reconnect);
 
+  const std::string node_;
   TendedLine commands_;
   TendedLine reports_;
   Outbox& outbox_;
@@ -61,6 +67,8 @@ class Reconnect {
   std::atomic<bool> stopped_{false};
   Clock::time_point first_end_;  // since when one of commands_ and reports_ has been broken, for check()
   Clock::time_point bulk_end_;   // the same for a line for large transfers
+  Clock::time_point heard_;      // the beginning of the outage that mend() sees; zero: there is none
+  bool told_ = false;            // the user knows of it
 };
 
 }  // namespace clique::icd

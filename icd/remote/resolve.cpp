@@ -62,7 +62,7 @@ std::vector<std::string> resolve(const std::string& host, std::chrono::steady_cl
   Lookup found = answer.get();
   if (found.error != 0 || found.addresses.empty())
     throw Unreachable(std::string("its name cannot be resolved: ") + ::gai_strerror(found.error) +
-                      ". Check its spelling");
+                      ". Check its spelling, and that DNS or /etc/hosts has it");
   return found.addresses;
 }
 

@@ -10,7 +10,7 @@
 namespace clique::icd {
 
 /// A node that cannot be reached. what() completes the sentence "node … cannot be reached: …", such as
-/// "connection refused. Is cliqued running there?".
+/// "connection refused".
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

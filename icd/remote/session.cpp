@@ -87,7 +87,7 @@ Session::Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono:
       shared_route_(shared_, outbox_),
       uploads_(upload_way()),
       dispatch_(answers_, uploads_, bulk_, inbox_, upkeep_),
-      reconnect_(commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
+      reconnect_(worker_.node, commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
       clock_(answers_, outbox_) {
   if (!shared_) protocol::keep_payload_memory();
   upkeep_.begin();

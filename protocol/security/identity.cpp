@@ -90,7 +90,9 @@ Identity Identity::read(const fs::path& path) {
       EVP_PKEY_free);
   if (!key) {
     ERR_clear_error();
-    fail_at(path, "does not contain a private key in the format of 'clique keygen'");
+    fail_at(path,
+            "does not contain a private key in the format of 'clique keygen'; restore it, or make a new key "
+            "with that command");
   }
   if (EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519)
     fail_at(path, "contains a key of another kind than Ed25519; make a key with 'clique keygen'");

@@ -142,7 +142,8 @@ KnownNodes KnownNodes::parse(std::string_view text) {
   KnownNodes known;
   known.wrong = read_lines(text, [&](const std::vector<std::string>& words, std::size_t /*number*/) {
     if (words.size() != 2)
-      throw SecurityError("this line has " + std::to_string(words.size()) + " words; write NODE KEY");
+      throw SecurityError("this line has " + std::to_string(words.size()) +
+                          (words.size() == 1 ? " word" : " words") + "; write NODE KEY");
     known.nodes.push_back({lower(words[0]), PublicKey::parse(words[1])});
   });
   return known;

@@ -44,6 +44,7 @@ class StreamLine final : public Line {
   bool up() const override { return up_.load(std::memory_order_acquire); }
   ConnectionEnd end() override;
   std::string why() override;
+  std::chrono::steady_clock::time_point heard() const override { return line_.heard(); }
   int news() override { return news_.fd(); }
   int descriptor() const override { return arrivals_.fd(); }
   std::chrono::nanoseconds round_trip() const override { return round_trip_.load(std::memory_order_relaxed); }

@@ -36,6 +36,8 @@ class Line {
   virtual ConnectionEnd end() = 0;
   /// Why it ended, for people; empty: nothing is known beyond end().
   virtual std::string why() { return {}; }
+  /// When the other end was last heard; zero: nothing is known.
+  virtual std::chrono::steady_clock::time_point heard() const { return {}; }
   /// A file descriptor that becomes readable when end() changes; -1 after close().
   virtual int news() = 0;
   /// A file descriptor that becomes readable when something has arrived since receive() has returned false.

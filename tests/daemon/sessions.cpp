@@ -129,7 +129,7 @@ TEST(Sessions, GivenAClientThatAsksForDevicesThenItGetsNoSession) {
   const Client client(worker);
   Caller late(node.endpoint());
   late.send(Hello{kVersion, Wish::Devices, "another test"});
-  EXPECT_NE(late.next<Refused>().reason.find("1 sessions, which is its limit"), std::string::npos);
+  EXPECT_NE(late.next<Refused>().reason.find("1 session, which is its limit"), std::string::npos);
 }
 
 TEST(Sessions, GivenAnAnsweredClientThatStaysThenItsConnectionIsClosed) {

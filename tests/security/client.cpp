@@ -1,8 +1,9 @@
 // A well-behaved program: computes something on the first device of the platform, and checks the result.
-// Use: security_client [--bytes N] [--hold] [--busy]
-//   --bytes N  first allocates a buffer of N bytes, and writes to it
-//   --hold     prints "ready", and exits at the end of its standard input
-//   --busy     the same, and computes again and again until then
+// Use: security_client [--bytes N [--buffers N]] [--hold] [--busy]
+//   --bytes N    first allocates a buffer of N bytes, and writes to it
+//   --buffers N  so many of them, all at the same time
+//   --hold       prints "ready", and exits at the end of its standard input
+//   --busy       the same, and computes again and again until then
 // Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
 #include <poll.h>
@@ -25,15 +26,18 @@ using program::check;
 constexpr const char* kSource =
     "kernel void twice(global uint* data) { data[get_global_id(0)] = 2 * data[get_global_id(0)]; }";
 
-void use_memory(cl_context context, cl_command_queue queue, std::size_t bytes) {
-  cl_int status = CL_SUCCESS;
-  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &status);
-  check(status, "clCreateBuffer");
-  const cl_uint one = 1;
-  check(clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr),
-        "clEnqueueFillBuffer");
-  check(clFinish(queue), "clFinish");
-  clReleaseMemObject(buffer);
+void use_memory(cl_context context, cl_command_queue queue, std::size_t bytes, std::size_t count) {
+  std::vector<cl_mem> buffers;
+  for (std::size_t i = 0; i < count; ++i) {
+    cl_int status = CL_SUCCESS;
+    buffers.push_back(clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &status));
+    check(status, "clCreateBuffer");
+    const cl_uint one = 1;
+    check(clEnqueueFillBuffer(queue, buffers.back(), &one, sizeof one, 0, bytes, 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
+    check(clFinish(queue), "clFinish");
+  }
+  for (cl_mem buffer : buffers) clReleaseMemObject(buffer);
 }
 
 bool compute(cl_context context, cl_command_queue queue, cl_device_id device) {
@@ -73,10 +77,13 @@ int main(int argc, char** argv) {
   bool hold = false;
   bool busy = false;
   std::size_t bytes = 0;
+  std::size_t buffers = 1;
   for (int i = 1; i < argc; ++i) {
     busy = busy || std::string_view(argv[i]) == "--busy";
     hold = hold || busy || std::string_view(argv[i]) == "--hold";
     if (std::string_view(argv[i]) == "--bytes" && i + 1 < argc) bytes = std::strtoull(argv[++i], nullptr, 10);
+    if (std::string_view(argv[i]) == "--buffers" && i + 1 < argc)
+      buffers = std::strtoull(argv[++i], nullptr, 10);
   }
   cl_device_id device = all_devices().front();
   cl_int status = CL_SUCCESS;
@@ -84,7 +91,7 @@ int main(int argc, char** argv) {
   check(status, "clCreateContext");
   cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, nullptr, &status);
   check(status, "clCreateCommandQueueWithProperties");
-  if (bytes > 0) use_memory(context, queue, bytes);
+  if (bytes > 0) use_memory(context, queue, bytes, buffers);
   if (!compute(context, queue, device)) {
     std::puts("wrong result");
     return 2;

@@ -38,7 +38,7 @@ class Limits(nodes.TestCase):
         first = self.holding(node, 'alice')
         status, said = self.as_client(node, 'alice')
         self.assertNotEqual(status, 0)
-        self.assertIn('alice has 1 sessions on node alpha, which is its limit', said)
+        self.assertIn('alice has 1 session on node alpha, which is its limit', said)
         # Other clients and the first session are not affected.
         self.holding(node, 'bob')
         self.assertEqual(self.as_client(node, 'bob'), (0, 'right\n'))
@@ -55,13 +55,13 @@ class Limits(nodes.TestCase):
                       "'client-sessions' in the node's configuration", said)
         # Users have the same limit, and a smaller one of a line counts.
         self.holding(node, 'alice')
-        self.assertIn("alice has 1 sessions on node alpha", self.as_client(node, 'alice')[1])
+        self.assertIn("alice has 1 session on node alpha", self.as_client(node, 'alice')[1])
         self.assertEqual(self.compute(node), (0, 'right\n'))
 
     def test_sessions_of_each_address(self):
         node = self.node('--insecure', '--client-sessions', '1')
         self.holding(node, 'bob')
-        self.assertIn('anybody at 127.0.0.1 has 1 sessions on node alpha', self.as_client(node, 'alice')[1])
+        self.assertIn('anybody at 127.0.0.1 has 1 session on node alpha', self.as_client(node, 'alice')[1])
 
     def test_memory_of_a_session(self):
         node = self.node('--authorized-clients', self.list)

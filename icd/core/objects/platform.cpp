@@ -140,7 +140,8 @@ void Platform::combine() {
     devices_.insert(devices_.begin(), std::make_move_iterator(combined.begin()),
                     std::make_move_iterator(combined.end()));
   } catch (const SettingError& error) {
-    say(error.what());
+    // Whoever looked for nodes may have said it.
+    say_once(error.what());
   }
 }
 

@@ -170,6 +170,8 @@ void Worker::failed(protocol::Failed&& failure) {
   const std::string what = "node " + node_.name() + ": " + failure.what;
   // The status alone does not say which of a program's files it is about.
   if (protocol::is_file_status(failure.status)) say(what);
+  // Nor which limit was hit. Programs that try how much fits hit it again and again.
+  if (failure.status == CL_MEM_OBJECT_ALLOCATION_FAILURE && !said_limit_.exchange(true)) say(what);
   for (const Ref<Context>& context : contexts()) context->notify(what);
 }
 

@@ -100,8 +100,9 @@ class Worker final : public Reports {
   const std::size_t driver_;
   const unsigned index_;
   std::mutex opening_;
-  Link* link_ = nullptr;              // set before the link is started
-  std::atomic<bool> opened_ = false;  // whether the link has been started
+  Link* link_ = nullptr;                  // set before the link is started
+  std::atomic<bool> said_limit_ = false;  // the user knows that memory does not suffice
+  std::atomic<bool> opened_ = false;      // whether the link has been started
   const std::unique_ptr<PendingCommands> pending_;
   KnownTexts known_texts_;
   mutable std::mutex mutex_;  // guards all below

@@ -200,8 +200,10 @@ TEST(Nodes, ThatRefuseAreReportedAtOnceAndOnce) {
   zmq::context_t zmq(1);
   const auto opened = open(zmq, local(port));
   EXPECT_TRUE(opened.links.empty());
-  EXPECT_EQ(opened.said, "clique: node '" + local(port) +
-                             "' cannot be reached: connection refused. Is cliqued running there?\n");
+  EXPECT_EQ(opened.said,
+            "clique: node '" + local(port) +
+                "' cannot be reached: connection refused. Is cliqued running there? It must listen at port " +
+                std::to_string(port) + " of this address: see its setting 'listen'\n");
   EXPECT_LT(opened.took, 1000ms);
   EXPECT_EQ(open(zmq, local(port)).said, "");
 }
