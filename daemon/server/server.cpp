@@ -15,6 +15,7 @@
 #include "daemon/common/caches.hpp"
 #include "daemon/server/descriptions.hpp"
 #include "protocol/printable.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
@@ -69,6 +70,11 @@ const char* in_words(protocol::Wish wish) {
   return "something unknown";
 }
 
+/// Whether a daemon that listens there does so at all addresses of its host.
+bool any_address(const std::string& address) {
+  return address == "0.0.0.0" || address == "::";
+}
+
 /// What a client wants to be admitted for.
 Access::Purpose purpose_of(const protocol::Hello& hello) {
   return hello.wish == protocol::Wish::Status || hello.wish == protocol::Wish::Steer
@@ -81,7 +87,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
     : settings_(std::move(settings)),
       devices_(std::move(devices)),
       access_(settings_.access, devices_),
-      gate_(settings_.listen, identity) {
+      gate_(settings_.listen, settings_.vsock, identity) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
     try {
@@ -665,6 +671,9 @@ void Server::welcome(const Waiting& client, Set set) {
   message.version = protocol::kVersion;
   message.node = settings_.name;
   message.advertise = settings_.advertise;
+  // Other nodes, and this node's own workers, cannot use the address that a virtual machine uses.
+  if (message.advertise.empty() && client.visitor.address.starts_with(protocol::kVsockPrefix))
+    message.advertise = any_address(settings_.listen.address) ? host_name() : settings_.listen.address;
   for (std::uint32_t driver = 0; driver < devices_.served.size(); ++driver) {
     if (!client.permit.may_use(driver) || !client.wanted.uses(driver)) continue;
     std::string why = hindrance(driver, client.permit, client.wanted);

@@ -103,6 +103,10 @@ const std::array kSettings{
             "Address to listen on; HOST is a name, an IPv4 address, an [IPv6 address] or '*'; port 0 is any "
             "free one",
             [](const std::string& text, Settings& s) { s.listen = parse_listen(text); }},
+    Setting{"vsock", Type::Switch, "", "false",
+            "Also listen at the same port of vsock, by which virtual machines on this host reach it as "
+            "vsock:2:PORT; the node needs a key",
+            [](const std::string& text, Settings& s) { s.vsock = text == "true"; }},
     Setting{"identity", Type::Text, "FILE", protocol::kNodeIdentity,
             "The node's private key, which 'clique keygen --node' makes; without it the node generates a new "
             "key at each start, and listens on the loopback address only",

@@ -19,6 +19,7 @@
 #include "icd/remote/trust.hpp"
 #include "icd/remote/unreachable_nodes.hpp"
 #include "protocol/properties.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/endpoint.hpp"
 
@@ -40,15 +41,6 @@ void say_once(const std::string& line) {
 
 /// How long a node's answer, that it is available, is taken to hold.
 constexpr std::chrono::seconds kAnswerIsTrue{1};
-
-/// A host as it is written in an endpoint: IPv6 addresses in brackets.
-std::string bracketed(const std::string& host) {
-  return host.find(':') == std::string::npos || host.starts_with('[') ? host : "[" + host + "]";
-}
-
-std::string tcp(const std::string& host, std::uint16_t port) {
-  return "tcp://" + bracketed(host) + ":" + std::to_string(port);
-}
 
 /// A session, and for each of its workers without a link the reason.
 struct Attempt {
@@ -98,19 +90,20 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
     throw Unreachable("its cliqued offers " + std::to_string(welcome.workers.size()) + " workers; at most " +
                       std::to_string(kMostWorkers) + " are possible");
   const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
-  if (!protocol::is_tcp_endpoint(tcp(peers_host, node.port)))
+  if (!protocol::is_tcp_endpoint(protocol::endpoint_of(peers_host, node.port)))
     throw Unreachable("its cliqued advertises '" + peers_host +
                       "', which is neither a host name nor an address. "
                       "Correct its setting 'advertise'");
   // Workers that listen at no port of their own have number 0.
   const auto own = [](const std::string& host, std::uint16_t port) {
-    return port == 0 ? std::string() : tcp(host, port);
+    return port == 0 ? std::string() : protocol::endpoint_of(host, port);
   };
   std::vector<WorkerEndpoint> workers;
   for (const auto& worker : welcome.workers)
     workers.push_back({welcome.node, own(address, worker.commands), own(address, worker.reports),
                        own(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
-                       worker.driver, worker.streams, tcp(address, node.port), tcp(peers_host, node.port)});
+                       worker.driver, worker.streams, protocol::endpoint_of(address, node.port),
+                       protocol::endpoint_of(peers_host, node.port)});
   return workers;
 }
 
