@@ -87,6 +87,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
     : settings_(std::move(settings)),
       devices_(std::move(devices)),
       access_(settings_.access, devices_),
+      guest_memory_(settings_.guest_memory),
       gate_(settings_.listen, settings_.vsock, identity) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
@@ -685,6 +686,10 @@ void Server::welcome(const Waiting& client, Set set) {
                      client.permit.shared, client.permit.share};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
+    auto region = guest_memory_.assign(client.wanted.memory);
+    if (region && worker.process.control().send(Notice{Notice::Kind::GuestMemory, "", region.at()},
+                                                region.descriptor()))
+      message.workers.back().memory_at = region.at();
     for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
       owner.devices.push_back(described_name(device));
     const auto& subset = client.permit.devices;
@@ -701,6 +706,7 @@ void Server::welcome(const Waiting& client, Set set) {
     taken.driver = worker.driver;
     taken.exclusive = client.wanted.exclusive;
     taken.files = client.permit.files;
+    taken.memory = std::move(region);
     for (const ServedDevice& device : client.wanted.devices)
       if (device.driver == worker.driver) taken.chosen.push_back(device.place);
     std::vector<std::uint32_t> places(worker.devices.size());

@@ -14,6 +14,7 @@
 #include "icd/remote/discovery.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/first_address.hpp"
+#include "icd/remote/guest_memory.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "icd/remote/trust.hpp"
@@ -103,7 +104,7 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
     workers.push_back({welcome.node, own(address, worker.commands), own(address, worker.reports),
                        own(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
                        worker.driver, worker.streams, protocol::endpoint_of(address, node.port),
-                       protocol::endpoint_of(peers_host, node.port)});
+                       protocol::endpoint_of(peers_host, node.port), "", worker.memory_at});
   return workers;
 }
 
@@ -124,6 +125,15 @@ void check_encryption(const protocol::Welcome& welcome, const SecuritySettings& 
           "Set encryption = \"all\" in the configuration of cliqued there");
 }
 
+/// The choice, with the name of the memory that the session can use.
+std::optional<protocol::Choice> with_memory(std::optional<protocol::Choice> choice,
+                                            const std::optional<GuestMemory>& memory) {
+  if (!memory) return choice;
+  if (!choice) choice.emplace();
+  choice->memory.assign(memory->id.begin(), memory->id.end());
+  return choice;
+}
+
 /// How often a daemon is asked for something. What makes an attempt fail (a worker that dies at that moment,
 /// a connection that is cut) seldom affects the next one.
 constexpr int kAttempts = 3;
@@ -141,11 +151,16 @@ Attempt open_session(zmq::context_t& zmq, const NodeAddress& node, const std::st
       // Workers that the daemon gave to an earlier connection, and to which this client is not attached, end
       // with that.
       daemon.emplace(node, address, configuration.trust);
-      protocol::Welcome welcome = daemon->ask_for_session(patience, choice);
+      const auto memory = settings.shared_memory && settings.streams
+                              ? find_guest_memory(settings.guest_memory)
+                              : std::nullopt;
+      protocol::Welcome welcome = daemon->ask_for_session(patience, with_memory(choice, memory));
       check_encryption(welcome, settings.security);
       if (attempt == 1) until = Clock::now() + settings.connect_timeout;
-      Attempt made = open_links(zmq, endpoints(welcome, node, address), settings,
-                                Clock::now() + settings.connect_timeout);
+      std::vector<WorkerEndpoint> workers = endpoints(welcome, node, address);
+      for (WorkerEndpoint& worker : workers)
+        if (memory) worker.memory = memory->file;
+      Attempt made = open_links(zmq, std::move(workers), settings, Clock::now() + settings.connect_timeout);
       made.opened.withheld = std::move(welcome.withheld);
       if (made.failures.empty() || over()) return made;
     } catch (const Cut&) {

@@ -25,6 +25,9 @@ struct WorkerEndpoint {
   std::string daemon = {};               ///< where streams connect to: see protocol::endpoint_of()
   std::string peers_daemon = {};         ///< the same for the workers of other nodes
 
+  std::string memory = {};      ///< file of the memory that this virtual machine shares; empty: none
+  std::uint64_t memory_at = 0;  ///< protocol::WorkerAddress::memory_at
+
   /// Whether commands, reports and large transfers can go through streams.
   bool has_streams() const {
     return streams.size() == std::tuple_size_v<protocol::StreamAddress> && !daemon.empty();

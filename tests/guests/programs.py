@@ -26,8 +26,9 @@ class Guests(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.node = cls.enterClassContext(guests.Node(BUILD))
-        cls.guest = cls.enterClassContext(guests.Guest(cls.image))
+        memory = cls.enterClassContext(guests.memory_file())
+        cls.node = cls.enterClassContext(guests.Node(BUILD, '--guest-memory', memory))
+        cls.guest = cls.enterClassContext(guests.Guest(cls.image, guest_memory=memory))
         cls.guest.install(BUILD / 'icd/libclique.so')
         cls.node.admit(cls.guest, guests.HOST)
 
@@ -37,15 +38,21 @@ class Guests(unittest.TestCase):
         self.assertEqual(status, 0, said + errors + self.node.said()[-2000:])
         return said
 
-    def test_tcp(self):
-        environment = self.node.environment(guests.HOST)
+    def check_programs(self, environment, way):
         self.assertEqual(self.run_in_guest(environment + DEVICE), '1\n')
         # With its key, and not as the user who runs QEMU.
-        self.assertIn('began: client="guest"', self.node.said())
+        self.assertRegex(self.node.said(), f'began: client="guest" .*program="clinfo')
         password = '3141'
         digest = hashlib.md5(password.encode()).hexdigest()
         cracked = self.run_in_guest(f'{environment}hashcat --quiet --force --potfile-disable -m 0 -a 3 {digest} ?d?d?d?d')
         self.assertIn(f'{digest}:{password}', cracked)
+        self.assertRegex(self.node.said(), f'session of hashcat.* open{way}\n')
+
+    def test_tcp(self):
+        self.check_programs(self.node.environment(guests.HOST), '')
+
+    def test_memory(self):
+        self.check_programs(self.node.environment(guests.HOST, memory=True), ', through memory of its virtual machine')
 
     def test_a_node_with_another_key_is_not_used(self):
         known = self.guest.shared / 'other-nodes'

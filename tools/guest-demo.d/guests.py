@@ -273,6 +273,14 @@ class Guest:
             raise Failed(f'libclique.so cannot be installed in the guest: {errors}')
 
 
+@contextlib.contextmanager
+def memory_file(mib=512):
+    """A file that a guest and its host share, for `--guest-memory` and Guest. Devices have sizes that are powers of two."""
+    with tempfile.NamedTemporaryFile(dir='/dev/shm', prefix='clique-guest-') as file:
+        os.truncate(file.name, mib << 20)
+        yield file.name
+
+
 class Node:
     """cliqued on this host, with a key of its own and one for guests."""
 
@@ -340,7 +348,10 @@ class Node:
     def name_of(self, host):
         return f'{host}:{self.port}'
 
-    def environment(self, host):
-        """Shell assignments with which a program in the guest finds the node at this host."""
+    def environment(self, host, memory=False):
+        """Shell assignments with which a program in the guest finds the node at this host.
+
+        memory: data moves through the memory that guest and host share
+        """
         return (f'export CLIQUE_NODES={self.name_of(host)} CLIQUE_IDENTITY={SHARED}/client.key '
-                f'CLIQUE_KNOWN_NODES={SHARED}/known-nodes CLIQUE_REMEMBER_UNREACHABLE=0\n')
+                f'CLIQUE_SHARED_MEMORY={int(memory)} CLIQUE_KNOWN_NODES={SHARED}/known-nodes CLIQUE_REMEMBER_UNREACHABLE=0\n')
