@@ -77,6 +77,10 @@ protocol::Identity identity_of(const Settings& settings) {
       throw ConfigError(std::string("identity: ") + error.what());
     }
   }
+  if (settings.vsock && !settings.access.insecure)
+    throw ConfigError(
+        "vsock: virtual machines can reach the node, but it has no key by which they could recognise it; run "
+        "'clique keygen --node', or name its private key with 'identity'");
   if (!settings.listen.loopback && !settings.access.insecure)
     throw ConfigError("listen: " + settings.listen.endpoint() +
                       " can be reached from other hosts, but the node has no key by which clients could "
@@ -137,6 +141,9 @@ void listen_on(std::optional<Server>& server, const Settings& settings, const pr
   try {
     server.emplace(settings, identity, std::move(devices));
   } catch (const std::system_error& error) {
+    if (error.code() == std::errc::address_family_not_supported)
+      throw ConfigError(
+          "vsock: the kernel of this host has no vsock; load its module vhost_vsock, or remove the setting");
     throw ConfigError("listen: cannot listen on " + settings.listen.endpoint() + ": " + error.what() +
                       "; stop the program that uses this address, or name another address of this host");
   }
@@ -149,7 +156,7 @@ void log_access(const Settings& settings, const protocol::Identity& identity) {
     spdlog::warn("--insecure: everybody who can reach this address can run programs on this node");
   if (settings.encryption == Encryption::None && !settings.listen.loopback)
     spdlog::warn("encryption is none: others in the network can read and change the data of sessions");
-  if (settings.listen.loopback)
+  if (settings.listen.loopback && !settings.vsock)
     spdlog::info("only programs on this host can use this node; to change that, use --listen HOST:PORT");
 }
 
@@ -201,7 +208,8 @@ int run_daemon(int argc, char** argv) {
   std::optional<Server> server;
   listen_on(server, settings, identity, std::move(devices));
   log_access(settings, identity);
-  spdlog::info("node {} listens on {}", settings.name, server->endpoint());
+  spdlog::info("node {} listens on {}{}", settings.name, server->endpoint(),
+               settings.vsock ? " and on the same port of vsock" : "");
   notify_systemd("READY=1");
   const int signal = serve(*server, signals.get());
   // Tell systemd how long draining and stopping may take.

@@ -1,9 +1,10 @@
 #include "daemon/server/gate.hpp"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+// After what it needs.
+#include <linux/vm_sockets.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/tcp.hpp"
 
 namespace clique::daemon {
@@ -40,26 +42,27 @@ constexpr int kAcceptsPerTurn = 16;
 constexpr int kEventsPerTurn = 32;
 /// The number that stands for the listening socket; guests count from 1.
 constexpr GuestId kListener = 0;
+/// The same of the one for virtual machines.
+constexpr GuestId kVsockListener = ~GuestId{0};
 
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
 }
 
-Fd listen_on(const ListenAddress& listen) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(listen.address.c_str(), std::to_string(listen.port).c_str(), &hints, &found) != 0)
-    throw std::system_error(EADDRNOTAVAIL, std::generic_category(), listen.address);
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  Fd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Fd listen_on(const protocol::SocketAddress& address) {
+  Fd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) fail("socket");
   constexpr int kOn = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
-  if (::bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0) fail("bind");
+  if (::bind(socket.get(), address.get(), address.size()) != 0) fail("bind");
   if (::listen(socket.get(), SOMAXCONN) != 0) fail("listen");
   return socket;
+}
+
+protocol::SocketAddress address_of(const ListenAddress& listen) {
+  const auto address = protocol::numeric_address(listen.address, listen.port);
+  if (!address) throw std::system_error(EADDRNOTAVAIL, std::generic_category(), listen.address);
+  return *address;
 }
 
 std::uint16_t port_of(int socket) {
@@ -70,25 +73,18 @@ std::uint16_t port_of(int socket) {
                                              : reinterpret_cast<sockaddr_in&>(address).sin_port);
 }
 
-/// The numeric address and port of a connection's other end.
-std::pair<std::string, std::string> names_of(const sockaddr_storage& address, socklen_t size) {
-  char host[NI_MAXHOST];
-  char port[NI_MAXSERV];
-  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-    return {"?", "?"};
-  return {host, port};
-}
-
 }  // namespace
 
-Gate::Gate(const ListenAddress& listen, const protocol::Identity& identity)
+Gate::Gate(const ListenAddress& listen, bool vsock, const protocol::Identity& identity)
     : tls_(protocol::TlsContext::Role::Node, identity),
-      listener_(listen_on(listen)),
+      listener_(listen_on(address_of(listen))),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       port_(port_of(listener_.get())) {
   if (!events_) fail("epoll_create1");
   watch(listener_.get(), kListener, EPOLLIN, true);
+  if (!vsock) return;
+  vsock_listener_ = listen_on(protocol::vsock_address(VMADDR_CID_ANY, port_));
+  watch(vsock_listener_.get(), kVsockListener, EPOLLIN, true);
 }
 
 void Gate::watch(int fd, GuestId guest, std::uint32_t events, bool first) {
@@ -104,8 +100,9 @@ Arrivals Gate::turn() {
   const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const GuestId id = events.at(static_cast<std::size_t>(i)).data.u64;
-    if (id == kListener) {
-      for (int accepted = 0; accepted < kAcceptsPerTurn && accept();) ++accepted;
+    if (id == kListener || id == kVsockListener) {
+      const int listener = id == kListener ? listener_.get() : vsock_listener_.get();
+      for (int accepted = 0; accepted < kAcceptsPerTurn && accept(listener);) ++accepted;
     } else if (const auto guest = guests_.find(id); guest != guests_.end()) {
       serve(guest, arrivals);
     }
@@ -114,11 +111,10 @@ Arrivals Gate::turn() {
   return arrivals;
 }
 
-bool Gate::accept() {
+bool Gate::accept(int listener) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  Fd socket(
-      ::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  Fd socket(::accept4(listener, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket) {
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return false;
     warn_limited(warnings_, fmt::format("a connection waits because the node has too few descriptors or too "
@@ -130,9 +126,9 @@ bool Gate::accept() {
   }
   protocol::notice_lost_host(socket.get(), kProbeInterval, kProbes, kSilence);
   Connection connection;
-  auto [host, port] = names_of(address, size);
-  connection.address = host.find(':') == std::string::npos ? host + ":" + port : "[" + host + "]:" + port;
-  connection.host = std::move(host);
+  protocol::AddressText names = protocol::text_of(address, size);
+  connection.address = std::move(names.whole);
+  connection.host = std::move(names.host);
   connection.until = Clock::now() + kHelloTime;
   spdlog::trace("connection {} comes from {}", last_ + 1, connection.address);
   const int fd = socket.get();
@@ -326,6 +322,7 @@ void Gate::dismiss(GuestId guest) {
 
 void Gate::close() {
   listener_ = Fd();
+  vsock_listener_ = Fd();
 }
 
 void Gate::close_late() {

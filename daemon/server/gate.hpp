@@ -27,7 +27,7 @@ using GuestId = std::uint64_t;
 
 /// The other end of a connection, as far as it has identified itself.
 struct Visitor {
-  std::string address;                     ///< ADDRESS:PORT
+  std::string address;                     ///< ADDRESS:PORT; of a virtual machine vsock:CID:PORT
   std::optional<uid_t> user;               ///< of the process, if it is on this host
   protocol::PublicKey key;                 ///< it has proven that it has the private key
   std::array<std::uint8_t, 32> binding{};  ///< TlsChannel::binding()
@@ -68,7 +68,8 @@ class Gate {
   using Clock = std::chrono::steady_clock;
 
   /// Listens. Throws std::system_error.
-  Gate(const ListenAddress& listen, const protocol::Identity& identity);
+  /// @param vsock also listen at the same port of vsock, for virtual machines of this host
+  Gate(const ListenAddress& listen, bool vsock, const protocol::Identity& identity);
 
   /// The port, which the system has chosen if the address asks for port 0.
   std::uint16_t port() const { return port_; }
@@ -114,7 +115,7 @@ class Gate {
   using Connections = std::map<GuestId, Connection>;
 
   /// Accepts a connection. @returns false if there is none
-  bool accept();
+  bool accept(int listener);
   /// Closes a connection that nobody is admitted on, so that another has room. @returns false if there is
   /// none
   bool make_room();
@@ -139,6 +140,7 @@ class Gate {
   protocol::TlsContext tls_;
   protocol::SocketOwners owners_;
   Fd listener_;
+  Fd vsock_listener_;
   Fd events_;
   std::uint16_t port_ = 0;
   Connections guests_;

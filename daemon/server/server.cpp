@@ -15,6 +15,7 @@
 #include "daemon/common/caches.hpp"
 #include "daemon/server/descriptions.hpp"
 #include "protocol/printable.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::daemon {
@@ -69,6 +70,11 @@ const char* in_words(protocol::Wish wish) {
   return "something unknown";
 }
 
+/// Whether a daemon that listens there does so at all addresses of its host.
+bool any_address(const std::string& address) {
+  return address == "0.0.0.0" || address == "::";
+}
+
 /// What a client wants to be admitted for.
 Access::Purpose purpose_of(const protocol::Hello& hello) {
   return hello.wish == protocol::Wish::Status || hello.wish == protocol::Wish::Steer
@@ -86,7 +92,8 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
     : settings_(std::move(settings)),
       devices_(std::move(devices)),
       access_(settings_.access, devices_),
-      gate_(settings_.listen, identity) {
+      guest_memory_(settings_.guest_memory),
+      gate_(settings_.listen, settings_.vsock, identity) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
     try {
@@ -672,6 +679,9 @@ void Server::welcome(const Waiting& client, Set set) {
   message.version = protocol::kVersion;
   message.node = settings_.name;
   message.advertise = settings_.advertise;
+  // Other nodes, and this node's own workers, cannot use the address that a virtual machine uses.
+  if (message.advertise.empty() && client.visitor.address.starts_with(protocol::kVsockPrefix))
+    message.advertise = any_address(settings_.listen.address) ? host_name() : settings_.listen.address;
   for (std::uint32_t driver = 0; driver < devices_.served.size(); ++driver) {
     if (!client.permit.may_use(driver) || !client.wanted.uses(driver)) continue;
     std::string why = hindrance(driver, client.permit, client.wanted);
@@ -683,6 +693,10 @@ void Server::welcome(const Waiting& client, Set set) {
                      client.permit.shared, client.permit.share};
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
+    auto region = guest_memory_.assign(client.wanted.memory);
+    if (region && worker.process.control().send(Notice{Notice::Kind::GuestMemory, "", region.at()},
+                                                region.descriptor()))
+      message.workers.back().memory_at = region.at();
     for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
       owner.devices.push_back(described_name(device));
     const auto& subset = client.permit.devices;
@@ -699,6 +713,7 @@ void Server::welcome(const Waiting& client, Set set) {
     taken.driver = worker.driver;
     taken.exclusive = client.wanted.exclusive;
     taken.files = client.permit.files;
+    taken.memory = std::move(region);
     for (const ServedDevice& device : client.wanted.devices)
       if (device.driver == worker.driver) taken.chosen.push_back(device.place);
     std::vector<std::uint32_t> places(worker.devices.size());

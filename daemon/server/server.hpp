@@ -22,6 +22,7 @@
 #include "daemon/server/file_desk.hpp"
 #include "daemon/server/gate.hpp"
 #include "daemon/server/gpu_monitor.hpp"
+#include "daemon/server/guest_memory.hpp"
 #include "daemon/server/reservations.hpp"
 #include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
@@ -74,6 +75,7 @@ class Server {
     std::vector<ServedDevice> devices = {};  ///< empty: all that the client may use
     bool exclusive = false;
     std::uint64_t reservation = 0;
+    protocol::Bytes memory = {};  ///< Choice::memory
 
     bool uses(std::uint32_t driver) const;
   };
@@ -107,10 +109,11 @@ class Server {
     /// Places of the devices that the session is for; empty: those that it turns out to use.
     std::vector<std::uint32_t> chosen = {};
     bool exclusive = false;
-    protocol::Usage counted = {};  ///< what ServerCounts::usage contains of the worker
-    Sharing::Part part = {};       ///< in the sharing of its devices
-    FileRoots files = {};          ///< folders whose files the session may use
-    std::uint64_t opening = 0;     ///< the number of its request at the FileDesk; 0: none is there
+    protocol::Usage counted = {};     ///< what ServerCounts::usage contains of the worker
+    Sharing::Part part = {};          ///< in the sharing of its devices
+    FileRoots files = {};             ///< folders whose files the session may use
+    GuestMemory::Region memory = {};  ///< of a virtual machine's session
+    std::uint64_t opening = 0;        ///< the number of its request at the FileDesk; 0: none is there
 
     /// Whether a session has the worker.
     bool in_use() const { return session != 0 && closed == Clock::time_point(); }
@@ -224,6 +227,7 @@ class Server {
   const NodeDevices devices_;
   ControlGroups groups_;
   Access access_;
+  GuestMemory guest_memory_;
   Gate gate_;
   Sharing sharing_;                       // before all who have a part
   std::unique_ptr<CredentialDesk> desk_;  // if the node accepts MUNGE credentials

@@ -51,6 +51,7 @@ std::variant<Server::Wanted, std::string> Server::wanted(const std::optional<pro
   if (!choice) return result;
   result.exclusive = choice->exclusive;
   result.reservation = choice->reservation;
+  result.memory = choice->memory;
   for (const protocol::ChosenDevice& chosen : choice->devices) {
     const auto device = served(permit, chosen);
     if (!device)

@@ -1,4 +1,5 @@
 #include "daemon/server/settings.hpp"
+#include "daemon/server/guest_memory.hpp"
 
 #include <unistd.h>
 
@@ -109,6 +110,15 @@ const std::array kSettings{
             "Address to listen on; HOST is a name, an IPv4 address, an [IPv6 address] or '*'; port 0 is any "
             "free one",
             [](const std::string& text, Settings& s) { s.listen = parse_listen(text); }},
+    Setting{"vsock", Type::Switch, "", "false",
+            "Also listen at the same port of vsock, by which virtual machines on this host reach it as "
+            "vsock:2:PORT; the node needs a key",
+            [](const std::string& text, Settings& s) { s.vsock = text == "true"; }},
+    Setting{
+        "guest-memory", Type::List, "FILES", "",
+        "Files in /dev/shm, separated by commas, each of which QEMU shows to one virtual machine (ivshmem): "
+        "its sessions move their data through it",
+        [](const std::string& text, Settings& s) { s.guest_memory = parse_guest_memory(text); }},
     Setting{"identity", Type::Text, "FILE", protocol::kNodeIdentity,
             "The node's private key, which 'clique keygen --node' makes; without it the node generates a new "
             "key at each start, and listens on the loopback address only",

@@ -22,6 +22,8 @@ namespace clique::daemon {
 
 struct Settings {
   ListenAddress listen;
+  std::vector<std::string> guest_memory;  ///< files that virtual machines of this host see
+  bool vsock = false;                     ///< virtual machines of this host reach the same port through vsock
   std::string identity;  ///< file with the node's private key; empty: a key that lasts as long as the daemon
   AccessSettings access;
   Encryption encryption = Encryption::All;  ///< of connections with workers; the daemon's always are

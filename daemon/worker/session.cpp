@@ -230,6 +230,8 @@ void Session::try_open() {
   if (open_ || !client_lines_.attached() || (!client_lines_.line() && reports_id_.empty())) return;
   // The notice of whose session it is was sent before the client could know where to attach.
   look_at_starter();
+  if (client_lines_.line() && !client_lines_.shares() && guest_memory_ && guest_memory_->possessed())
+    client_lines_.share(guest_memory_);
   const bool shared = client_lines_.shares();
   protocol::Attached attached = backend_.description();
   for (protocol::DeviceDescription& device : attached.devices) surroundings_.memory.restrict(device);
@@ -240,7 +242,11 @@ void Session::try_open() {
   open_ = true;
   client_lines_.open();
   connections_.watch(!shared && patience_.count() > 0, client_);
-  spdlog::info("session of {} open{}", client_, shared ? ", through shared memory" : "");
+  const bool machine = shared && client_lines_.shared() == guest_memory_;
+  spdlog::info("session of {} open{}", client_,
+               machine  ? ", through memory of its virtual machine"
+               : shared ? ", through shared memory"
+                        : "");
 }
 
 void Session::look_at_reports() {
@@ -305,9 +311,25 @@ void Session::obey_starter() {
     case Notice::Kind::Bell:
       surroundings_.pacer.use_bell(std::move(descriptor));
       break;
+    case Notice::Kind::GuestMemory:
+      use_guest_memory(descriptor, notice.memory);
+      break;
     case Notice::Kind::File:
       files_.opened(notice, std::move(descriptor));
       break;
+  }
+}
+
+void Session::use_guest_memory(const Fd& file, std::uint64_t at) {
+  try {
+    // Before the client's programs run here: afterwards nothing in this process leads to other sessions'
+    // regions.
+    guest_memory_ = protocol::SharedMemory::create_in(
+        protocol::SharedSegment::part_of(file, at, protocol::SharedMemory::kBytes));
+    backend_.share(guest_memory_->incoming());
+    backend_.share(guest_memory_->outgoing());
+  } catch (const std::exception& error) {
+    spdlog::warn("the memory of a virtual machine cannot be used: {}", error.what());
   }
 }
 

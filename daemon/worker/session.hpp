@@ -63,6 +63,8 @@ class Session {
   void look_at_reports();
   std::optional<std::uint64_t> resume_reports(const protocol::Incoming& incoming);
   /// Hands memory to a process of this host that asks for it.
+  /// The client, in a virtual machine, may use this part of the file.
+  void use_guest_memory(const Fd& file, std::uint64_t at);
   void serve_offer();
   /// Does what the starter has said in the meantime. Does not wait.
   void look_at_starter();
@@ -79,6 +81,7 @@ class Session {
   Backend& backend_;
   const std::chrono::milliseconds patience_;
   std::unique_ptr<protocol::SharedOffer> offer_;
+  std::shared_ptr<protocol::SharedMemory> guest_memory_;  // null: the client is no virtual machine's
   Admission admission_;
   Segments segments_;
   Files files_;

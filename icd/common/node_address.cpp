@@ -8,6 +8,7 @@
 #include "icd/common/host_list.hpp"
 #include "icd/common/setting_text.hpp"
 #include "icd/common/settings.hpp"
+#include "protocol/socket_address.hpp"
 
 namespace clique::icd {
 
@@ -25,7 +26,8 @@ std::uint16_t parse_port(std::string_view text, std::string_view node) {
 }  // namespace
 
 std::string NodeAddress::text() const {
-  const std::string shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  const bool bare = host.find(':') == std::string::npos || host.starts_with(protocol::kVsockPrefix);
+  const std::string shown = bare ? host : "[" + host + "]";
   return shown + ":" + std::to_string(port);
 }
 
@@ -36,7 +38,15 @@ NodeAddress parse_node(std::string_view text) {
   if (const auto scheme = node.find("://"); scheme != std::string_view::npos)
     throw SettingError("node " + in_quotes(node) + " is not a host; write it without " +
                        in_quotes(node.substr(0, scheme + 3)));
-  if (node.starts_with('[')) {
+  if (node.starts_with(protocol::kVsockPrefix)) {
+    const auto colon = std::min(node.find(':', protocol::kVsockPrefix.size()), node.size());
+    address.host = node.substr(0, colon);
+    rest = node.substr(colon);
+    if (!protocol::vsock_cid(address.host))
+      throw SettingError("node " + in_quotes(node) +
+                         ": after 'vsock:' comes the number of a machine (2 is the host of this virtual "
+                         "machine); write vsock:CID or vsock:CID:PORT");
+  } else if (node.starts_with('[')) {
     const auto close = node.find(']');
     if (close == std::string_view::npos)
       throw SettingError("node " + in_quotes(node) + ": the bracket is not closed; write [address]:port");

@@ -11,7 +11,7 @@ namespace clique::icd {
 
 /// The address of a daemon, as the user wrote it.
 struct NodeAddress {
-  std::string host;  ///< name or address; IPv6 addresses without brackets
+  std::string host;  ///< name or address; IPv6 addresses without brackets; or vsock:CID
   std::uint16_t port = protocol::kDefaultPort;
 
   /// As in CLIQUE_NODES.
@@ -19,8 +19,8 @@ struct NodeAddress {
   bool operator==(const NodeAddress&) const = default;
 };
 
-/// Reads one node: HOST, HOST:PORT or [IPv6 ADDRESS]:PORT. Throws SettingError, which does not say where the
-/// text comes from.
+/// Reads one node: HOST, HOST:PORT, [IPv6 ADDRESS]:PORT, vsock:CID or vsock:CID:PORT. Throws SettingError,
+/// which does not say where the text comes from.
 NodeAddress parse_node(std::string_view text);
 /// Reads the nodes that one entry stands for: a node, or a host list (expand_host_list). Throws SettingError,
 /// as parse_node().

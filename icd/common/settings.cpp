@@ -210,6 +210,7 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
   if (settings.remember_unreachable) settings.unreachable_file = unreachable_nodes_file(environment);
   settings.shared_memory = read_switch(environment, "CLIQUE_SHARED_MEMORY", settings.shared_memory,
                                        "0 to reach workers on this host through the network, or 1");
+  if (auto text = given(environment, "CLIQUE_GUEST_MEMORY")) settings.guest_memory = *std::move(text);
   if (auto text = given(environment, "CLIQUE_COMBINE")) settings.combine = *std::move(text);
   if (const auto text = given(environment, "CLIQUE_DEVICE_NAMES"))
     settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");

@@ -84,6 +84,8 @@ inline constexpr std::array kVariables{
                 "how private workers use NVIDIA GPUs; inherited by them, not read by the client"},
     SettingInfo{"CLIQUE_SHARED_MEMORY", "1",
                 "0: workers on this host are reached through the network, 1: through shared memory"},
+    SettingInfo{"CLIQUE_GUEST_MEMORY", "that of the virtual machine's device ivshmem, if it has one",
+                "the file with memory that this virtual machine shares with its host"},
     SettingInfo{"CLIQUE_TRANSPORT", "auto",
                 "how large transfers travel through the network: auto: through connections made for them; "
                 "zeromq: through ZeroMQ",
@@ -214,6 +216,8 @@ struct NodeSettings {
   bool exclusive = false;
   /// Whether to share memory with workers on this host.
   bool shared_memory = true;
+  /// The file with memory of this virtual machine and its host; empty: that of its device, if it has one.
+  std::string guest_memory;
   /// Whether traffic goes through streams. Otherwise it goes through ZeroMQ.
   bool streams = true;
   /// Whether to compress large transfers where that is faster.

@@ -1,6 +1,5 @@
 #include "icd/remote/daemon_connection.hpp"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -19,6 +18,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/messages.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/tcp.hpp"
 #include "protocol/version.hpp"
 
@@ -74,21 +74,14 @@ std::optional<Answer> read_answer(const std::shared_ptr<const std::string>& reco
 
 /// Begins to connect. Throws Unreachable.
 Fd connect_to(const std::string& address, std::uint16_t port) {
-  const bool v6 = address.starts_with('[');
-  const std::string host = v6 ? address.substr(1, address.size() - 2) : address;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-    throw Unreachable("its address " + address + " is not a valid IPv4 or IPv6 address");
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  Fd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto target = protocol::numeric_address(address, port);
+  if (!target) throw Unreachable("its address " + address + " is not a valid IPv4 or IPv6 address");
+  Fd socket(::socket(target->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) throw Unreachable(std::string("this process cannot create a socket: ") + std::strerror(errno));
   constexpr int kOn = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof kOn);
   // If it fails, using the connection reports the reason.
-  static_cast<void>(::connect(socket.get(), found->ai_addr, found->ai_addrlen));
+  static_cast<void>(::connect(socket.get(), target->get(), target->size()));
   return socket;
 }
 

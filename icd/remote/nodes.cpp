@@ -15,11 +15,13 @@
 #include "icd/remote/discovery.hpp"
 #include "icd/remote/embedded.hpp"
 #include "icd/remote/first_address.hpp"
+#include "icd/remote/guest_memory.hpp"
 #include "icd/remote/resolve.hpp"
 #include "icd/remote/threads.hpp"
 #include "icd/remote/trust.hpp"
 #include "icd/remote/unreachable_nodes.hpp"
 #include "protocol/properties.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/transport/endpoint.hpp"
 
@@ -31,15 +33,6 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a node's answer, that it is available, is taken to hold.
 constexpr std::chrono::seconds kAnswerIsTrue{1};
-
-/// A host as it is written in an endpoint: IPv6 addresses in brackets.
-std::string bracketed(const std::string& host) {
-  return host.find(':') == std::string::npos || host.starts_with('[') ? host : "[" + host + "]";
-}
-
-std::string tcp(const std::string& host, std::uint16_t port) {
-  return "tcp://" + bracketed(host) + ":" + std::to_string(port);
-}
 
 /// A session, and for each of its workers without a link the reason.
 struct Attempt {
@@ -90,19 +83,20 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
     throw Unreachable("its cliqued offers " + std::to_string(welcome.workers.size()) + " workers; at most " +
                       std::to_string(kMostWorkers) + " are possible");
   const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
-  if (!protocol::is_tcp_endpoint(tcp(peers_host, node.port)))
+  if (!protocol::is_tcp_endpoint(protocol::endpoint_of(peers_host, node.port)))
     throw Unreachable("its cliqued advertises '" + peers_host +
                       "', which is neither a host name nor an address. "
                       "Correct its setting 'advertise'");
   // Workers that listen at no port of their own have number 0.
   const auto own = [](const std::string& host, std::uint16_t port) {
-    return port == 0 ? std::string() : tcp(host, port);
+    return port == 0 ? std::string() : protocol::endpoint_of(host, port);
   };
   std::vector<WorkerEndpoint> workers;
   for (const auto& worker : welcome.workers)
     workers.push_back({welcome.node, own(address, worker.commands), own(address, worker.reports),
                        own(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
-                       worker.driver, worker.streams, tcp(address, node.port), tcp(peers_host, node.port)});
+                       worker.driver, worker.streams, protocol::endpoint_of(address, node.port),
+                       protocol::endpoint_of(peers_host, node.port), "", worker.memory_at});
   return workers;
 }
 
@@ -123,6 +117,15 @@ void check_encryption(const protocol::Welcome& welcome, const SecuritySettings& 
           "Set encryption = \"all\" in the configuration of cliqued there");
 }
 
+/// The choice, with the name of the memory that the session can use.
+std::optional<protocol::Choice> with_memory(std::optional<protocol::Choice> choice,
+                                            const std::optional<GuestMemory>& memory) {
+  if (!memory) return choice;
+  if (!choice) choice.emplace();
+  choice->memory.assign(memory->id.begin(), memory->id.end());
+  return choice;
+}
+
 /// How often a daemon is asked for something. What makes an attempt fail (a worker that dies at that moment,
 /// a connection that is cut) seldom affects the next one.
 constexpr int kAttempts = 3;
@@ -140,11 +143,16 @@ Attempt open_session(zmq::context_t& zmq, const NodeAddress& node, const std::st
       // Workers that the daemon gave to an earlier connection, and to which this client is not attached, end
       // with that.
       daemon.emplace(node, address, configuration.trust);
-      protocol::Welcome welcome = daemon->ask_for_session(patience, choice);
+      const auto memory = settings.shared_memory && settings.streams
+                              ? find_guest_memory(settings.guest_memory)
+                              : std::nullopt;
+      protocol::Welcome welcome = daemon->ask_for_session(patience, with_memory(choice, memory));
       check_encryption(welcome, settings.security);
       if (attempt == 1) until = Clock::now() + settings.connect_timeout;
-      Attempt made = open_links(zmq, endpoints(welcome, node, address), settings,
-                                Clock::now() + settings.connect_timeout);
+      std::vector<WorkerEndpoint> workers = endpoints(welcome, node, address);
+      for (WorkerEndpoint& worker : workers)
+        if (memory) worker.memory = memory->file;
+      Attempt made = open_links(zmq, std::move(workers), settings, Clock::now() + settings.connect_timeout);
       made.opened.withheld = std::move(welcome.withheld);
       if (made.failures.empty() || over()) return made;
     } catch (const Cut&) {

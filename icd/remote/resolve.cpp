@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "icd/remote/threads.hpp"
+#include "protocol/socket_address.hpp"
 
 namespace clique::icd {
 
@@ -48,6 +49,7 @@ Lookup look_up(const std::string& host, int flags) {
 }  // namespace
 
 std::vector<std::string> resolve(const std::string& host, std::chrono::steady_clock::time_point deadline) {
+  if (protocol::vsock_cid(host)) return {host};
   if (auto numeric = look_up(host, AI_NUMERICHOST); numeric.error == 0) return numeric.addresses;
   // getaddrinfo cannot be cancelled while a name server does not answer; it can only be left to a thread of
   // its own.
@@ -68,18 +70,11 @@ std::vector<std::string> resolve(const std::string& host, std::chrono::steady_cl
 
 std::string diagnose(const std::string& address, std::uint16_t port,
                      std::chrono::steady_clock::time_point deadline) {
-  std::string bare = address;
-  if (bare.starts_with('[')) bare = bare.substr(1, bare.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(bare.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-    return "no such address";
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
-  const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const auto target = protocol::numeric_address(address, port);
+  if (!target) return "no such address";
+  const int fd = ::socket(target->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return std::strerror(errno);
-  int error = ::connect(fd, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+  int error = ::connect(fd, target->get(), target->size()) == 0 ? 0 : errno;
   if (error == EINPROGRESS) {
     pollfd ready{fd, POLLOUT, 0};
     const auto left =
@@ -91,7 +86,7 @@ std::string diagnose(const std::string& address, std::uint16_t port,
       ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
   }
   ::close(fd);
-  if (error == ECONNREFUSED) return "connection refused";
+  if (target->refused(error)) return "connection refused";
   std::string text = error == 0 ? "connection closed" : std::strerror(error);
   text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
   return text;

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "icd/common/error.hpp"
+#include "icd/remote/guest_memory.hpp"
 #include "icd/remote/reports.hpp"
 #include "icd/remote/worker_endpoint.hpp"
 #include "protocol/batch.hpp"
@@ -36,9 +37,11 @@ constexpr std::size_t kLargestWindow = 64U << 20U;
 
 std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
                                                    std::chrono::milliseconds timeout) {
+  const auto patience = std::min(timeout, kOfferTimeout);
+  if (!worker.memory.empty() && worker.memory_at != 0 && worker.has_streams())
+    if (auto region = take_guest_region(worker.memory, worker.memory_at, patience)) return region;
   if (worker.shared.empty()) return nullptr;
-  return protocol::take_shared_offer(worker.shared, worker.client.secret, protocol::Guest::Client,
-                                     std::min(timeout, kOfferTimeout));
+  return protocol::take_shared_offer(worker.shared, worker.client.secret, protocol::Guest::Client, patience);
 }
 
 /// The line that carries both commands and reports; null if they have lines of their own, over ZeroMQ.

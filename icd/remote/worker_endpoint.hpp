@@ -22,9 +22,12 @@ struct WorkerEndpoint {
   std::shared_ptr<const void> lifeline;  ///< keeps the worker running while the link exists. May be empty.
   std::uint32_t driver = 0;              ///< protocol::Driver::id
   protocol::Bytes streams = {};          ///< protocol::WorkerAddress::streams; empty: do not use streams
-  std::string daemon = {};               ///< where streams connect to: tcp://HOST:PORT
+  std::string daemon = {};               ///< where streams connect to: see protocol::endpoint_of()
   std::string peers_daemon = {};         ///< the same for the workers of other nodes
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what the client sends
+
+  std::string memory = {};      ///< file of the memory that this virtual machine shares; empty: none
+  std::uint64_t memory_at = 0;  ///< protocol::WorkerAddress::memory_at
 
   /// Whether commands, reports and large transfers can go through streams.
   bool has_streams() const {

@@ -49,7 +49,9 @@ struct Choice {
   bool exclusive = false;             ///< no other session may use the drivers of these devices meanwhile
   /// Chosen by the client at random, to find its reservations again; 0: it has none.
   std::uint64_t reservation = 0;
-  CLIQUE_MESSAGE(Choice, devices, exclusive, reservation)
+  /// The GuestMemoryId of memory that the client shares with the node's host; empty: there is none.
+  Bytes memory = {};
+  CLIQUE_MESSAGE(Choice, devices, exclusive, reservation, memory)
 };
 
 /// How long devices stay reserved for a session.
@@ -85,7 +87,10 @@ struct WorkerAddress {
   std::uint32_t driver = 0;    ///< Driver::id
   /// By which the daemon's port finds the worker for a stream (StreamAddress); empty: it has no streams.
   Bytes streams = {};
-  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams)
+  /// Where the session's region (SharedMemory::kBytes) begins in the memory that Choice names; 0: it has
+  /// none.
+  std::uint64_t memory_at = 0;
+  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams, memory_at)
 };
 
 /// A worker is ready for a session: its driver is loaded, and its sockets are bound. Between processes of one

@@ -12,6 +12,7 @@
 #include <limits>
 #include <sstream>
 
+#include "protocol/socket_address.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::protocol {
@@ -134,7 +135,7 @@ std::uint32_t parse_share(std::string_view text) {
 std::string known_node_name(std::string_view host, std::uint16_t port) {
   std::string name = lower(host);
   if (port == kDefaultPort) return name;
-  const bool v6 = name.find(':') != std::string::npos;
+  const bool v6 = name.find(':') != std::string::npos && !name.starts_with(kVsockPrefix);
   return (v6 ? "[" + name + "]" : name) + ":" + std::to_string(port);
 }
 

@@ -19,6 +19,13 @@ constexpr long kLongestCertificate = 2048;
 /// The first byte of a TLS record that begins a handshake.
 constexpr unsigned char kHandshakeRecord = 22;
 
+/// Whether connecting, which the socket began without waiting, has failed.
+bool failed_to_connect(int socket) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0;
+}
+
 }  // namespace
 
 TlsContext::TlsContext(Role role, const Identity& identity)
@@ -86,6 +93,11 @@ bool TlsChannel::wants_to_send() const {
 bool TlsChannel::receive_bytes() {
   std::array<char, kBytesPerTurn> bytes;
   const ssize_t size = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  // Sockets of vsock say that they are not connected before they are, and also if they never will be.
+  if (size < 0 && errno == ENOTCONN && failed_to_connect(socket_.get())) {
+    ended_ = true;
+    return false;
+  }
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOTCONN))
     return false;
   if (size <= 0) {

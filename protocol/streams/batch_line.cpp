@@ -115,8 +115,8 @@ void BatchLine::look_for_end() {
 
 bool BatchLine::has_unread() {
   const std::lock_guard lock(sending_);
-  int unread = 0;
-  return sender_ && ::ioctl(sender_->fd(), FIONREAD, &unread) == 0 && unread > 0;
+  char first = 0;
+  return sender_ && ::recv(sender_->fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 bool BatchLine::hung_up() {

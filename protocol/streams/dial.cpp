@@ -1,7 +1,5 @@
 #include "protocol/streams/dial.hpp"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -31,40 +29,29 @@ void send_first(int socket, std::span<const std::uint8_t> message) {
 
 }  // namespace
 
-Dial::Dial(const StreamTarget& target, const StreamRequest& request)
-    : target_(target), request_(request), addresses_(nullptr, ::freeaddrinfo) {
+Dial::Dial(const StreamTarget& target, const StreamRequest& request) : target_(target), request_(request) {
   request_.worker = target.worker;
   request_.role = target.role;
   request_.cipher = target.encrypt ? preferred_cipher() : StreamCipher::None;
   fill_random(request_.nonce);
-  const auto begin = target.endpoint.find("://") + 3;
-  const auto colon = target.endpoint.rfind(':');
-  std::string host = target.endpoint.substr(begin, colon - begin);
-  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), target.endpoint.c_str() + colon + 1, &hints, &found);
-      error != 0)
-    throw StreamBroken("the name " + host + " cannot be resolved: " + ::gai_strerror(error));
-  addresses_.reset(found);
-  next_ = found;
+  constexpr bool kNumeric = true;
+  try {
+    addresses_ = addresses_of(target.endpoint, !kNumeric);
+  } catch (const std::runtime_error& error) {
+    throw StreamBroken(error.what());
+  }
   connect();
 }
 
-Dial::~Dial() = default;
-
 void Dial::connect() {
-  for (; next_ != nullptr; next_ = next_->ai_next) {
-    socket_ = Fd(::socket(next_->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  while (next_ < addresses_.size()) {
+    const SocketAddress& address = addresses_[next_++];
+    socket_ = Fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_) throw StreamBroken("no socket can be made: " + error_text(errno));
     const int error =
-        ::connect(socket_.get(), next_->ai_addr, next_->ai_addrlen) == 0 || errno == EINPROGRESS ? 0 : errno;
-    if (error == 0) {
-      next_ = next_->ai_next;
-      return;
-    }
-    failure_ = error == ECONNREFUSED ? Failure::Refused : Failure::Other;
+        ::connect(socket_.get(), address.get(), address.size()) == 0 || errno == EINPROGRESS ? 0 : errno;
+    if (error == 0) return;
+    failure_ = address.refused(error) ? Failure::Refused : Failure::Other;
     reason_ = error_text(error);
   }
   throw StreamBroken(target_.endpoint + " cannot be reached: " + reason_);
@@ -82,7 +69,7 @@ bool Dial::step() {
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) {
-      failure_ = error == ECONNREFUSED ? Failure::Refused : Failure::Other;
+      failure_ = addresses_[next_ - 1].refused(error) ? Failure::Refused : Failure::Other;
       reason_ = error_text(error);
       connect();
       return false;

@@ -5,19 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "protocol/fd.hpp"
 #include "protocol/payload.hpp"
+#include "protocol/socket_address.hpp"
 #include "protocol/streams/handshake.hpp"
 #include "protocol/streams/keys.hpp"
 #include "protocol/streams/packing.hpp"
-
-// The result of getaddrinfo().
-struct addrinfo;
 
 namespace clique::protocol {
 
@@ -35,7 +33,7 @@ class StreamClosed : public StreamBroken {
 
 /// How to reach a worker's streams, and what admits to them.
 struct StreamTarget {
-  std::string endpoint;  ///< of its daemon: tcp://HOST:PORT
+  std::string endpoint;  ///< of its daemon: see endpoint_of()
   StreamAddress worker{};
   StreamRequest::Role role = StreamRequest::Role::Client;
   Bytes secret;  ///< Pass::stream_key
@@ -67,7 +65,6 @@ class Dial {
   /// StreamBroken and SecurityError.
   /// @param request its line, attempt, content and number of received records are sent; the rest is set here
   Dial(const StreamTarget& target, const StreamRequest& request);
-  ~Dial();
   Dial(const Dial&) = delete;
   Dial& operator=(const Dial&) = delete;
 
@@ -88,8 +85,8 @@ class Dial {
 
   const StreamTarget target_;
   StreamRequest request_;
-  std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses_;
-  const addrinfo* next_ = nullptr;
+  std::vector<SocketAddress> addresses_;
+  std::size_t next_ = 0;  // which of them to try after the current one
   Fd socket_;
   bool connected_ = false;
   std::size_t arrived_ = 0;  // bytes of answer_

@@ -1,6 +1,5 @@
 #include "protocol/transport/repair.hpp"
 
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -23,21 +22,16 @@ constexpr auto kRefusals = 1s;
 }  // namespace
 
 void PortProbe::start(const std::string& endpoint) {
-  const auto begin = endpoint.find("://") + 3;
-  const auto colon = endpoint.rfind(':');
-  if (colon <= begin) return;
-  std::string host = endpoint.substr(begin, colon - begin);
-  if (host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), endpoint.c_str() + colon + 1, &hints, &found) != 0) return;
-  socket_ = Fd(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  constexpr bool kNumeric = true;
+  try {
+    address_ = addresses_of(endpoint, kNumeric).front();
+  } catch (const std::runtime_error&) {
+    return;
+  }
+  socket_ = Fd(::socket(address_->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   error_ = 0;
-  if (started() && ::connect(socket_.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
+  if (started() && ::connect(socket_.get(), address_->get(), address_->size()) != 0 && errno != EINPROGRESS)
     error_ = errno;
-  ::freeaddrinfo(found);
 }
 
 PortProbe::Answer PortProbe::answer() {
@@ -49,7 +43,7 @@ PortProbe::Answer PortProbe::answer() {
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error_, &size);
   }
   socket_ = Fd();
-  return error_ == ECONNREFUSED ? Answer::Refused : Answer::Other;
+  return address_->refused(error_) ? Answer::Refused : Answer::Other;
 }
 
 Repair::Advice Repair::look(Line& line, Clock::time_point now, Clock::duration patience) {

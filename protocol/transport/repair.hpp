@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "protocol/fd.hpp"
+#include "protocol/socket_address.hpp"
 
 namespace clique::protocol {
 
@@ -14,7 +16,7 @@ class Line;
 /// the host refused the connection or cannot be reached. Used by one thread.
 class PortProbe {
  public:
-  /// @param endpoint "tcp://ADDRESS:PORT" with a numeric address; any other never counts as refusing
+  /// @param endpoint see endpoint_of(), with a numeric address; any other never counts as refusing
   void start(const std::string& endpoint);
   bool started() const { return socket_.get() >= 0; }
   /// The outcome, once; without waiting.
@@ -23,6 +25,7 @@ class PortProbe {
 
  private:
   Fd socket_;
+  std::optional<SocketAddress> address_;
   int error_ = 0;
 };
 

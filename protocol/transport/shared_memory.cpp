@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,7 +42,8 @@ Fd without_waiting(Fd doorbell) {
 // The padding is intended: a write of one member must not slow down reads of another.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct SharedMemory::Lane {
-  std::uint64_t magic;
+  std::atomic<std::uint64_t> magic;
+  std::atomic<std::uint32_t> possessed;             ///< in memory of virtual machines: the guest uses it
   alignas(64) std::atomic<std::uint64_t> written;   ///< bytes that have ever entered the ring
   alignas(64) std::atomic<std::uint64_t> read;      ///< bytes that have ever left it
   alignas(64) std::atomic<std::uint32_t> sleeping;  ///< the receiver sleeps: ring its doorbell
@@ -73,7 +75,20 @@ constexpr std::size_t kLane = 16U << 10U;
 constexpr std::size_t kRings = 2 * kLane;
 constexpr std::size_t kArenas = kRings + 2 * SharedMemory::kRing;
 constexpr std::size_t kTotal = kArenas + 2 * SharedMemory::kArena;
+/// Regions begin at multiples of this: huge pages of hosts.
+constexpr std::size_t kRegionAlignment = 2U << 20U;
+/// A side sleeps for this part of the time for which nothing has happened.
+constexpr int kNapPart = 16;
+
+std::array<Fd, 2> timer_for(std::size_t side) {
+  std::array<Fd, 2> doorbells;
+  doorbells[side] = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!doorbells[side]) throw_errno("timerfd_create");
+  return doorbells;
+}
 }  // namespace
+
+const std::size_t SharedMemory::kBytes = rounded(kTotal, kRegionAlignment);
 
 std::shared_ptr<SharedMemory> SharedMemory::create() {
   auto memory = SharedSegment::create(kTotal);
@@ -90,6 +105,41 @@ std::shared_ptr<SharedMemory> SharedMemory::open(Fd memory, Fd guest_doorbell, F
       {without_waiting(std::move(guest_doorbell)), without_waiting(std::move(worker_doorbell))}, false));
 }
 
+std::shared_ptr<SharedMemory> SharedMemory::create_in(std::shared_ptr<SharedSegment> region) {
+  if (region->bytes().size() != kBytes) throw DecodeError("a region for a session has another size");
+  return std::shared_ptr<SharedMemory>(new SharedMemory(
+      Side::Worker, std::move(region), timer_for(static_cast<std::size_t>(Side::Worker)), true));
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::open_in(std::shared_ptr<SharedSegment> region) {
+  if (region->bytes().size() != kBytes) throw DecodeError("a region for a session has another size");
+  return std::shared_ptr<SharedMemory>(new SharedMemory(
+      Side::Guest, std::move(region), timer_for(static_cast<std::size_t>(Side::Guest)), false));
+}
+
+void SharedMemory::take_possession() {
+  lane(other_).possessed.store(1, std::memory_order_seq_cst);
+}
+
+bool SharedMemory::possessed() const {
+  return lane(side_).possessed.load(std::memory_order_seq_cst) != 0;
+}
+
+void SharedMemory::note_life() {
+  if (!doorbells_[other_])
+    lively_.store(std::chrono::steady_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void SharedMemory::set_timer() const {
+  if (doorbells_[other_]) return;
+  const auto quiet = std::chrono::steady_clock::now().time_since_epoch() -
+                     std::chrono::steady_clock::duration(lively_.load(std::memory_order_relaxed));
+  const auto nap = std::clamp<std::chrono::nanoseconds>(quiet / kNapPart, kShortestNap, kLongestNap);
+  itimerspec time{};
+  time.it_value.tv_nsec = nap.count();
+  if (::timerfd_settime(doorbells_[side_].get(), 0, &time, nullptr) != 0) throw_errno("timerfd_settime");
+}
+
 SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std::array<Fd, 2> doorbells,
                            bool fresh)
     : side_(static_cast<std::size_t>(side)),
@@ -99,8 +149,8 @@ SharedMemory::SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std
       base_(memory_->bytes().data()) {
   static_assert(sizeof(Lane) <= kLane);
   for (const std::size_t to : {side_, other_}) {
-    if (fresh) (new (base_ + to * kLane) Lane{})->magic = kMagic;
-    if (lane(to).magic != kMagic)
+    if (fresh) (new (base_ + to * kLane) Lane{})->magic.store(kMagic, std::memory_order_release);
+    if (lane(to).magic.load(std::memory_order_acquire) != kMagic)
       throw DecodeError("the shared memory has the layout of another release of Clique");
   }
   free_loans_.reserve(kLoans);
@@ -163,6 +213,7 @@ bool SharedMemory::arm_for_returns() {
   Lane& to = lane(other_);
   armed_.store(true, std::memory_order_relaxed);
   to.sender_sleeping.store(1, std::memory_order_seq_cst);
+  set_timer();
   const std::lock_guard lock(mutex_);
   return std::all_of(loans_.begin(), loans_.end(), [&](const Loan& loan) {
     return to.lent[loan.number].load(std::memory_order_seq_cst) != 0;
@@ -207,6 +258,7 @@ void SharedMemory::put(std::uint64_t at, std::span<const std::byte> bytes) const
 void SharedMemory::publish(std::size_t size) {
   Lane& to = lane(other_);
   written_ += size;
+  note_life();
   // Sequentially consistent with the receiver's arm(): either arm() sees this batch, or this thread sees that
   // the receiver sleeps.
   to.written.store(written_, std::memory_order_seq_cst);
@@ -214,7 +266,8 @@ void SharedMemory::publish(std::size_t size) {
 }
 
 void SharedMemory::ring(std::atomic<std::uint32_t>& sleeping) const {
-  if (sleeping.load(std::memory_order_seq_cst) == 0 || sleeping.exchange(0) == 0) return;
+  if (!doorbells_[other_] || sleeping.load(std::memory_order_seq_cst) == 0 || sleeping.exchange(0) == 0)
+    return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto rung = ::write(doorbells_[other_].get(), &one, sizeof one);
 }
@@ -307,6 +360,7 @@ SharedMemory::Received SharedMemory::receive(Incoming& incoming) {
     }
   }
   read_ += size;
+  note_life();
   own.read.store(read_, std::memory_order_release);
   return elsewhere ? Received::Elsewhere : Received::Batch;
 }
@@ -321,6 +375,7 @@ bool SharedMemory::arm() {
   Lane& own = lane(side_);
   armed_.store(true, std::memory_order_relaxed);
   own.sleeping.store(1, std::memory_order_seq_cst);
+  set_timer();
   return own.written.load(std::memory_order_seq_cst) == own.read.load(std::memory_order_relaxed);
 }
 

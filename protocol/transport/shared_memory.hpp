@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -59,6 +60,24 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   /// The guest's side of memory that a worker created. Throws std::system_error, and DecodeError if it is not
   /// such memory.
   static std::shared_ptr<SharedMemory> open(Fd memory, Fd guest_doorbell, Fd worker_doorbell);
+  /// The same in memory that a virtual machine and its host share. Neither side can wake the other there, so
+  /// the doorbells are timers: a side that sleeps looks again after a sixteenth of the time for which nothing
+  /// has happened, kShortestNap at least and kLongestNap at most. Other processes can write there without
+  /// rules. create_in() overwrites what was there before.
+  /// @param region kBytes
+  static std::shared_ptr<SharedMemory> create_in(std::shared_ptr<SharedSegment> region);
+  /// Throws std::system_error, and DecodeError if the worker has not called create_in() yet.
+  static std::shared_ptr<SharedMemory> open_in(std::shared_ptr<SharedSegment> region);
+  /// Of the memory with everything in it: a multiple of the sizes of pages.
+  static const std::size_t kBytes;
+  static constexpr std::chrono::microseconds kShortestNap{50};
+  static constexpr std::chrono::microseconds kLongestNap{5000};
+
+  /// The guest uses the memory: to be called before it attaches.
+  void take_possession();
+  /// Whether the guest has said so. The worker's side.
+  bool possessed() const;
+
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
@@ -105,6 +124,10 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   };
 
   SharedMemory(Side side, std::shared_ptr<SharedSegment> memory, std::array<Fd, 2> doorbells, bool fresh);
+  /// Without a doorbell of the other side's: has the own one ring some time later.
+  void set_timer() const;
+  /// Something has happened: naps are short again.
+  void note_life();
   Lane& lane(std::size_t to) const;
   std::byte* ring(std::size_t from) const;
   std::span<std::byte> arena(std::size_t from) const;
@@ -122,12 +145,14 @@ class SharedMemory : public std::enable_shared_from_this<SharedMemory> {
   const std::size_t side_;
   const std::size_t other_;
   const std::shared_ptr<SharedSegment> memory_;
-  const std::array<Fd, 2> doorbells_;  // by the side that they wake
+  const std::array<Fd, 2>
+      doorbells_;  // by the side that they wake; this one's is a timer if the other is empty
   std::byte* const base_;
 
   std::uint64_t written_ = 0;  // the sender's position
   std::uint64_t read_ = 0;     // the receiver's position
   std::atomic<bool> armed_ = false;
+  std::atomic<std::chrono::steady_clock::rep> lively_ = 0;  // when something last happened
 
   std::mutex mutex_;         // guards the members below
   FreeRanges free_{kArena};  // of the outgoing arena

@@ -32,6 +32,18 @@ std::shared_ptr<SharedSegment> SharedSegment::open(Fd memory, std::size_t size) 
   return std::shared_ptr<SharedSegment>(new SharedSegment(std::move(memory), size));
 }
 
+std::shared_ptr<SharedSegment> SharedSegment::part_of(const Fd& file, std::uint64_t at, std::size_t size) {
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) throw_errno("fstat");
+  const auto whole = static_cast<std::uint64_t>(status.st_size);
+  if (size == 0 || !S_ISREG(status.st_mode) || size > whole || at > whole - size)
+    throw DecodeError("a part of a shared file lies outside of it");
+  void* mapped =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), static_cast<off_t>(at));
+  if (mapped == MAP_FAILED) throw_errno("mmap");
+  return std::shared_ptr<SharedSegment>(new SharedSegment(static_cast<std::byte*>(mapped), size));
+}
+
 SharedSegment::SharedSegment(Fd memory, std::size_t size) : memory_(std::move(memory)), size_(size) {
   void* mapped = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) throw_errno("mmap");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -17,16 +18,22 @@ class SharedSegment {
   /// Memory that another process created. Throws std::system_error, and DecodeError if it is not such memory
   /// or has another size.
   static std::shared_ptr<SharedSegment> open(Fd memory, std::size_t size);
+  /// A part of a file that others map as well, such as a virtual machine. Does not keep the descriptor: this
+  /// process reaches no other part afterwards. Throws std::system_error, and DecodeError if the file has no
+  /// such part.
+  /// @param at a multiple of the page size
+  static std::shared_ptr<SharedSegment> part_of(const Fd& file, std::uint64_t at, std::size_t size);
   ~SharedSegment();
   SharedSegment(const SharedSegment&) = delete;
   SharedSegment& operator=(const SharedSegment&) = delete;
 
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// The file descriptor that open() takes.
+  /// The file descriptor that open() takes; -1 of a part of a file.
   int descriptor() const { return memory_.get(); }
 
  private:
   SharedSegment(Fd memory, std::size_t size);
+  SharedSegment(std::byte* data, std::size_t size) : size_(size), data_(data) {}
 
   const Fd memory_;
   const std::size_t size_;

@@ -38,6 +38,18 @@ TEST(NodeList, TakesNamesPortsAndBracketedAddresses) {
   EXPECT_EQ(nodes[0].text(), "a:7890");
 }
 
+TEST(NodeList, TakesAddressesOfVsock) {
+  const auto nodes = parse_node_list("vsock:2,vsock:1:7891, vsock:4294967294:1");
+  const std::vector<NodeAddress> expected{{"vsock:2", 7890}, {"vsock:1", 7891}, {"vsock:4294967294", 1}};
+  EXPECT_EQ(nodes, expected);
+  EXPECT_EQ(nodes[0].text(), "vsock:2:7890");
+  EXPECT_EQ(nodes[1].text(), "vsock:1:7891");
+  for (const char* const node : {"vsock:", "vsock:host", "vsock:-1", "vsock:4294967295", "vsock::7890"})
+    EXPECT_NE(list_failure(node).find("write vsock:CID or vsock:CID:PORT"), std::string::npos) << node;
+  EXPECT_NE(list_failure("vsock:2:0").find("'0' is not a port"), std::string::npos);
+  EXPECT_NE(list_failure("vsock:2:1:3").find("is not a port"), std::string::npos);
+}
+
 TEST(NodeList, TakesHostLists) {
   const auto nodes = parse_node_list("node[01-02,7], gpu[9-10]:1,r[1-2]n[08,3]x,[::1]");
   const std::vector<NodeAddress> expected{

@@ -138,7 +138,7 @@ TEST(Codec, GivenWhatANodeIsToDoThenItIsTheseBytes) {
 TEST(Codec, GivenAChoiceOfDevicesThenItIsTheseBytes) {
   EXPECT_EQ(encoded(Hello{17, Wish::Reserve, "c", ""}, Choice{{{1, 2, 3}}, true, 4}),
             "95011104a163a0"
-            "940e9193010203c304");
+            "950e9193010203c304c400");
   EXPECT_EQ(encoded(Loads{17, {{1, 2, 3, 4, false, true}}}),
             "930f119196010203"
             "04c2c3");

@@ -69,6 +69,8 @@ TEST(KnownNodes, NamesAreWhatFindLooksFor) {
   EXPECT_EQ(known_node_name("alpha", 7000), "alpha:7000");
   EXPECT_EQ(known_node_name("fd00::1", kDefaultPort), "fd00::1");
   EXPECT_EQ(known_node_name("fd00::1", 7000), "[fd00::1]:7000");
+  EXPECT_EQ(known_node_name("vsock:2", kDefaultPort), "vsock:2");
+  EXPECT_EQ(known_node_name("vsock:2", 7000), "vsock:2:7000");
 }
 
 TEST(KnownNodes, WrongLinesHaveNumbersAndHoldNoKey) {

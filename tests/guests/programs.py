@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Programs in a virtual machine without a GPU, on this host's devices.
+
+One guest is booted for all tests. Where the processor does not virtualise, QEMU emulates it, and the tests take some
+minutes.
+"""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import sys
+import unittest
+
+import guests
+
+SKIPPED = 77
+BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
+PORT = 7890
+DEVICE = r'clinfo | grep -c "^  Device Name"'
+
+
+class Guests(unittest.TestCase):
+    image = None
+    guest = None
+
+    @classmethod
+    def setUpClass(cls):
+        memory = cls.enterClassContext(guests.memory_file())
+        cls.node = cls.enterClassContext(guests.Node(BUILD, '--guest-memory', memory))
+        cls.guest = cls.enterClassContext(guests.Guest(cls.image, guest_memory=memory))
+        cls.guest.install(BUILD / 'icd/libclique.so')
+        cls.node.admit(cls.guest, guests.HOST)
+
+    def run_in_guest(self, script, seconds=300):
+        """Runs a script that must succeed. Returns what it prints."""
+        status, said, errors = self.guest.run(script, seconds)
+        self.assertEqual(status, 0, said + errors + self.node.said()[-2000:])
+        return said
+
+    def check_programs(self, environment, way):
+        self.assertEqual(self.run_in_guest(environment + DEVICE), '1\n')
+        # With its key, and not as the user who runs QEMU.
+        self.assertRegex(self.node.said(), f'began: client="guest" .*program="clinfo')
+        password = '3141'
+        digest = hashlib.md5(password.encode()).hexdigest()
+        cracked = self.run_in_guest(f'{environment}hashcat --quiet --force --potfile-disable -m 0 -a 3 {digest} ?d?d?d?d')
+        self.assertIn(f'{digest}:{password}', cracked)
+        self.assertRegex(self.node.said(), f'session of hashcat.* open{way}\n')
+
+    def test_tcp(self):
+        self.check_programs(self.node.environment(guests.HOST), '')
+
+    def test_memory(self):
+        self.check_programs(self.node.environment(guests.HOST, memory=True), ', through memory of its virtual machine')
+
+    def test_a_node_with_another_key_is_not_used(self):
+        known = self.guest.shared / 'other-nodes'
+        known.write_text(f'{self.node.name_of(guests.HOST)} {self.node.guest_key}\n', encoding='utf-8')
+        status, said, errors = self.guest.run(self.node.environment(guests.HOST) +
+                                              f'export CLIQUE_KNOWN_NODES={guests.SHARED}/other-nodes\nclinfo')
+        self.assertIn('another host is impersonating it', said + errors, status)
+
+    def test_vsock_of_the_guest_itself(self):
+        """A node and a client in the guest, which has the module for that."""
+        clique = BUILD / 'cli/clique'
+        for source in BUILD / 'daemon/cliqued', clique:
+            shutil.copy(source, self.guest.shared)
+        shutil.copy(self.node.folder / 'node.key', self.guest.shared / 'node.key')
+        shutil.copy(self.node.authorized, self.guest.shared / 'authorized-clients')
+        (self.guest.shared / 'vsock-nodes').write_text(f'vsock:1 {self.node.key}\n', encoding='utf-8')
+        with self.subTest('a node starts'):
+            self.run_in_guest(f'''
+                export POCL_CACHE_DIR=/tmp/pocl
+                cp /etc/OpenCL/other-vendors/* /etc/OpenCL/vendors/
+                setsid {guests.SHARED}/cliqued --name inside --config /dev/null --listen 127.0.0.1:{PORT} --vsock \\
+                  --identity {guests.SHARED}/node.key --authorized-clients {guests.SHARED}/authorized-clients \\
+                  --confinement off --log-level debug >{guests.SHARED}/cliqued.log 2>&1 &
+                until grep "listens on" {guests.SHARED}/cliqued.log; do sleep 0.2; done''', 120)
+        log = self.guest.shared / 'cliqued.log'
+        vendors = self.guest.shared / 'clique-only'
+        vendors.mkdir()
+        (vendors / 'clique.icd').write_text('/usr/lib/libclique.so\n', encoding='utf-8')
+        environment = (f'export OCL_ICD_VENDORS={guests.SHARED}/clique-only CLIQUE_NODES=vsock:1:{PORT} CLIQUE_KNOWN_NODES={guests.SHARED}/vsock-nodes '
+                       f'CLIQUE_REMEMBER_UNREACHABLE=0 CLIQUE_CONNECT_TIMEOUT_MS=60000\n')
+        key = f'export CLIQUE_IDENTITY={guests.SHARED}/client.key\n'
+        with self.subTest('a client with a key'):
+            self.assertEqual(self.run_in_guest(environment + key + DEVICE), '1\n')
+            self.assertRegex(log.read_text(encoding='utf-8'), 'began: client="guest" .*address=vsock:1:')
+        with self.subTest('data'):
+            tests = self.guest.shared / 'api_tests'
+            shutil.copy(BUILD / 'tests/api/api_tests', tests)
+            said = self.run_in_guest(f'{environment}{key}{guests.SHARED}/api_tests '
+                                     '--gtest_filter="clEnqueueReadBuffer.*:clEnqueueNDRangeKernel.*"')
+            self.assertIn('[  PASSED  ]', said)
+        with self.subTest('a client without one, who is the same user'):
+            _, said, errors = self.guest.run(environment + 'clinfo')
+            self.assertIn('is not authorized on node inside', said + errors)
+        with self.subTest('nobody listens'):
+            status, said, errors = self.guest.run(environment.replace(f':{PORT}', ':7999') + 'clinfo')
+            self.assertIn("node 'vsock:1:7999' cannot be reached: connection refused. Is cliqued running there?",
+                          said + errors, status)
+
+
+def main():
+    Guests.image = guests.Image(BUILD / 'icd/libclique.so', BUILD / 'daemon/cliqued')
+    try:
+        guests.check_tools(Guests.image.disk)
+    except guests.Unavailable as reason:
+        print(f'skipped: {reason}')
+        return SKIPPED
+    Guests.image.make()
+    return 0 if unittest.main(exit=False).result.wasSuccessful() else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
