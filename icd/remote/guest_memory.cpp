@@ -23,7 +23,7 @@ constexpr std::string_view kIvshmemVendor = "0x1af4";
 constexpr std::string_view kIvshmemDevice = "0x1110";
 constexpr const char* kIvshmemMemory = "resource2";
 /// The pause before looking again whether the worker has prepared a region.
-constexpr std::chrono::microseconds kPause{200};
+constexpr std::chrono::microseconds kLookAgain{200};
 
 std::string first_word(const fs::path& file) {
   std::ifstream stream(file);
@@ -72,7 +72,7 @@ std::shared_ptr<protocol::SharedMemory> take_guest_region(const std::string& fil
       } catch (const protocol::DecodeError&) {
         if (Clock::now() > deadline) return nullptr;
       }
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kLookAgain);
     }
   } catch (const std::exception&) {
     return nullptr;

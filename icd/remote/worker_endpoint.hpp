@@ -24,10 +24,9 @@ struct WorkerEndpoint {
   protocol::Bytes streams = {};          ///< protocol::WorkerAddress::streams; empty: do not use streams
   std::string daemon = {};               ///< where streams connect to: see protocol::endpoint_of()
   std::string peers_daemon = {};         ///< the same for the workers of other nodes
+  std::string memory = {};               ///< file of the memory that this virtual machine shares; empty: none
+  std::uint64_t memory_at = 0;           ///< protocol::WorkerAddress::memory_at
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what the client sends
-
-  std::string memory = {};      ///< file of the memory that this virtual machine shares; empty: none
-  std::uint64_t memory_at = 0;  ///< protocol::WorkerAddress::memory_at
 
   /// Whether commands, reports and large transfers can go through streams.
   bool has_streams() const {
