@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "daemon/common/measurements.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/status.hpp"
 #include "protocol/transport/shared_segment.hpp"
@@ -22,8 +23,10 @@ class UsagePage {
   /// To be handed over with Notice::Kind::Usage.
   int descriptor() const { return memory_->descriptor(); }
   void write(const protocol::Usage& usage) const;
+  void write(const Measured& measured) const;
   /// The numbers may be those of different moments.
   protocol::Usage read() const;
+  Measured measured() const;
 
  private:
   std::shared_ptr<protocol::SharedSegment> memory_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/common/measurements.hpp"
 #include "protocol/messages/session.hpp"
 #include "protocol/messages/status.hpp"
 
@@ -33,6 +34,7 @@ struct ServerCounts {
   std::array<std::uint64_t, kRefusals> refusals{};  ///< by Refusal
   std::uint64_t sessions = 0;                       ///< that were opened
   protocol::Usage usage;                            ///< of all sessions; without its memory
+  Measured measured;                                ///< of all sessions
 };
 
 /// The sessions of one client that run.

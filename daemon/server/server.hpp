@@ -110,6 +110,7 @@ class Server {
     std::vector<std::uint32_t> chosen = {};
     bool exclusive = false;
     protocol::Usage counted = {};     ///< what ServerCounts::usage contains of the worker
+    Measured measured = {};           ///< what ServerCounts::measured contains of it
     Sharing::Part part = {};          ///< in the sharing of its devices
     FileRoots files = {};             ///< folders whose files the session may use
     GuestMemory::Region memory = {};  ///< of a virtual machine's session

@@ -35,6 +35,7 @@ void Server::count_usage(Taken& taken) {
         &protocol::Usage::kernels})
     note(number);
   add(counts_.usage, more);
+  add_new(counts_.measured, taken.measured, taken.usage.measured());
 }
 
 std::vector<GpuState> Server::gpu_states() const {

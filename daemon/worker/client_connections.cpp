@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "daemon/common/log.hpp"
+#include "daemon/common/measurements.hpp"
 
 namespace clique::daemon {
 
@@ -122,6 +123,9 @@ void ClientConnections::wait(Loss loss) {
 void ClientConnections::resumed() {
   if (!up()) return;
   if (away_until_) spdlog::info("{} is back", client_);
+  // The client may be back before its loss was noticed.
+  if (begun_) Measurements::of_process().note_resume();
+  begun_ = true;
   away_until_.reset();
   if (line_) {
     line_was_up_ = true;

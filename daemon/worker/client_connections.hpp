@@ -83,6 +83,7 @@ class ClientConnections {
   const std::chrono::milliseconds patience_;
   std::shared_ptr<protocol::BatchLine> line_;
   bool line_was_up_ = false;
+  bool begun_ = false;  // all connections have been there
   bool resumable_ = false;
   std::string client_;  // for logs
   std::optional<ConnectionWatch> watch_;

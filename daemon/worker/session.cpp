@@ -7,9 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/common/measurements.hpp"
 #include "daemon/common/process.hpp"
 #include "protocol/security/public_key.hpp"
 #include "protocol/spin.hpp"
+#include "protocol/tcp.hpp"
 
 namespace clique::daemon {
 
@@ -25,6 +27,8 @@ constexpr std::chrono::seconds kLookInterval{1};
 constexpr std::chrono::milliseconds kLastWords{500};
 /// How often the daemon gets new numbers of what the session has used, while there is something to do.
 constexpr std::chrono::milliseconds kUsageInterval{100};
+/// How often the round trip to the client is measured, while there is something to do.
+constexpr std::chrono::seconds kRoundTripInterval{1};
 /// Sleeping ends now and then, for what has no file descriptor.
 constexpr std::chrono::milliseconds kLongSleep{1000};
 /// While the client has not read what was reported.
@@ -143,7 +147,21 @@ protocol::Usage Session::usage() {
 void Session::send_record(const std::string& end) {
   // More would not fit into a packet.
   constexpr std::size_t kLongest = 1024;
+  // The daemon reads the page again when it has the record.
+  write_usage(Clock::now());
   control_.send(SessionRecord{end.substr(0, kLongest), usage()});
+}
+
+void Session::write_usage(Clock::time_point now) {
+  if (!usage_page_) return;
+  if (now >= next_round_trip_ && !client_lines_.shares()) {
+    next_round_trip_ = now + kRoundTripInterval;
+    const int socket = streams_.client_line()->socket();
+    const auto time = socket >= 0 ? protocol::round_trip(socket) : std::chrono::microseconds(0);
+    if (time.count() > 0) Measurements::of_process().note_round_trip(time);
+  }
+  usage_page_->write(usage());
+  usage_page_->write(Measurements::of_process().read());
 }
 
 void Session::loop() {
@@ -186,7 +204,7 @@ void Session::loop() {
       next_of_sockets = now;
     }
     if (now >= next_of_usage) {
-      if (usage_page_) usage_page_->write(usage());
+      write_usage(now);
       next_of_usage = now + kUsageInterval;
     }
     const bool look = now - last_look > kLookInterval;

@@ -53,6 +53,8 @@ class Session {
   protocol::Usage usage();
   /// Sends SessionRecord. @param end why the session has ended
   void send_record(const std::string& end);
+  /// Brings the UsagePage up to date.
+  void write_usage(Clock::time_point now);
   /// Before the session is open: the client attaches its reports connection. @returns whether anything came.
   bool receive_reports();
   /// The client has made, or made again, the connection that carries its line.
@@ -90,6 +92,7 @@ class Session {
   ClientLines client_lines_;
   PeerInbox peer_inbox_;
   WorkerStreams streams_;
+  Clock::time_point next_round_trip_;
   std::optional<UsagePage> usage_page_;  // none: private workers have none
   std::string reports_id_;               // routing id of the first reports connection; empty before
   Attempts report_attempts_;

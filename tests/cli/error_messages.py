@@ -132,8 +132,8 @@ class Reaching(Case):
         self.addCleanup(tunnel.close)
         status, said = self.compute(tunnel.address, **settings)
         self.assertEqual(status, 1, said)
-        self.assert_message(said, f"node '{tunnel.address}'", "the worker's port refused the connection to tcp://127.0.0.2",
-                            'firewalls', 'worker-ports')
+        self.assert_message(said, f"node '{tunnel.address}'", "the worker's port refused the connection",
+                            'tcp://127.0.0.2:', 'firewalls', 'worker-ports')
         status, said = self.compute(self.node(name='beta'), **settings)
         self.assertEqual(status, 1, said)
         self.assert_message(said, 'node beta', 'the transport is "zeromq" here', "Set 'worker-ports' there")
@@ -228,8 +228,8 @@ class Host(Case):
         """A command's prefix: the folder is full for that command."""
         if nodes.run(['unshare', '--mount', 'true'])[0] != 0:
             self.skipTest('mount namespaces are not permitted here')
-        script = ('mount -t tmpfs -o size=1m full "$0"; dd if=/dev/zero of="$0/filled" status=none 2>/dev/null || true; '
-                  'exec "$@"')
+        script = ('mount -t tmpfs -o size=1m full "$0"; '
+                  'dd if=/dev/zero of="$0/filled" status=none 2>/dev/null || true; exec "$@"')
         return 'unshare', '--mount', 'sh', '-ec', script, str(folder)
 
     def test_full_disk(self):

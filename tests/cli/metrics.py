@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """What cliqued tells Prometheus: a real scrape of a real node, checked by promtool."""
 
+import contextlib
 import json
 import pathlib
 import re
 import shutil
+import socket
+import struct
 import subprocess
+import threading
 import urllib.error
 import urllib.request
 
@@ -13,6 +17,47 @@ import nodes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = re.compile(r'^([A-Za-z_]+)(?:\{(.*)\})? (\S+)$')
+
+
+class Cut:
+    """An address that leads to a node, until its connections are cut; new ones lead there again."""
+
+    def __init__(self, node):
+        self.port = node.port
+        self.sockets = []
+        self.server = socket.create_server(('127.0.0.1', 0))
+        self.address = f'127.0.0.1:{self.server.getsockname()[1]}'
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client = self.server.accept()[0]
+                there = socket.create_connection(('127.0.0.1', self.port))
+                self.sockets += client, there
+                for source, target in ((client, there), (there, client)):
+                    threading.Thread(target=self.forward, args=(source, target), daemon=True).start()
+
+    @staticmethod
+    def forward(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+
+    def now(self):
+        cut, self.sockets = self.sockets, []
+        for each in cut:
+            # The other end sees a reset, not the end of the program.
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RD)
+            each.close()
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.server.shutdown(socket.SHUT_RDWR)
+        self.server.close()
+        self.now()
 
 
 class Metrics(nodes.TestCase):
@@ -51,14 +96,14 @@ class Metrics(nodes.TestCase):
         node, url = self.start()
         self.session(node)
         self.reaches(url, 'clique_sessions', 1)
-        offered = {re.match('[A-Za-z_]+', name)[0] for name in self.samples(url)}
+        offered = {re.match('[A-Za-z_]+?(?=(_bucket|_sum|_count)?($|{))', name)[0] for name in self.samples(url)}
         page = (ROOT / 'docs/configuration.md').read_text()
         documented = set(re.findall('`((?:clique|DCGM)_[A-Za-z_]+)`', page))
         of_gpus = {name for name in documented if name.startswith('DCGM')}
         self.assertEqual(documented - of_gpus, {name for name in offered if name.startswith('clique')})
         dashboard = json.loads((ROOT / 'contrib/prometheus/clique.json').read_text())
         drawn = {name for panel in dashboard['panels'] for target in panel['targets']
-                 for name in re.findall('(?:clique|DCGM)_[A-Za-z_]+', target['expr'])}
+                 for name in re.findall('(?:clique|DCGM)_[A-Za-z_]+?(?=(?:_bucket|_sum|_count)?\\W)', target['expr'])}
         self.assertEqual(drawn, documented)
 
     def test_sessions_and_what_they_use(self):
@@ -80,6 +125,23 @@ class Metrics(nodes.TestCase):
         after = self.samples(url)
         self.assertGreaterEqual(after['clique_kernels_total'], found['clique_kernels_total'])
         self.assertFalse([name for name in after if name.startswith('clique_client_')])
+
+    def test_builds_round_trips_and_resumes(self):
+        node, url = self.start()
+        cut = Cut(node)
+        self.addCleanup(cut.close)
+        self.session(cut.address, arguments=('--busy',), CLIQUE_SHARED_MEMORY='0')
+        self.reaches(url, 'clique_build_seconds_count', 2)
+        self.reaches(url, 'clique_round_trip_seconds_count', 1)
+        self.assertEqual(self.samples(url)['clique_resumes_total'], 0)
+        cut.now()
+        self.reaches(url, 'clique_resumes_total', 1)
+        found = self.samples(url)
+        for name in ('clique_build_seconds', 'clique_round_trip_seconds'):
+            buckets = [value for sample, value in found.items() if sample.startswith(name + '_bucket')]
+            self.assertEqual(buckets, sorted(buckets))
+            self.assertGreaterEqual(found[f'{name}_bucket{{le="+Inf"}}'], buckets[-2])
+            self.assertGreater(found[name + '_sum'], 0)
 
     def test_memory_by_client(self):
         key, public, _ = self.made_key('alice.key')

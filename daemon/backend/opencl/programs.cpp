@@ -1,10 +1,12 @@
 // Programs and kernels. Builds run on the build thread.
 #include <algorithm>
+#include <optional>
 
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/backend/opencl/opencl_backend.hpp"
 #include "daemon/backend/opencl/part_source.hpp"
 #include "daemon/backend/opencl/pinned_source.hpp"
+#include "daemon/common/measurements.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 
 namespace clique::daemon::opencl {
@@ -179,10 +181,12 @@ void OpenClBackend::run_build(Program& program, const BuildJob& job) {
   const auto count = static_cast<cl_uint>(devices.size());
   const cl_device_id* const list = devices.empty() ? nullptr : devices.data();
   cl_program native = program.native.get();
+  std::optional<MeasuredBuild> measured(std::in_place);
   const cl_int status =
       job.kind == compiler::Request::Kind::Build
           ? clBuildProgram(native, count, list, options.c_str(), nullptr, nullptr)
           : clCompileProgram(native, count, list, options.c_str(), 0, nullptr, nullptr, nullptr, nullptr);
+  measured.reset();
   report_program(job.request, program, status, job.devices, {},
                  [&pinned](const std::string& log) { return pinned.with_client_names(log); });
 }

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "daemon/common/environment.hpp"
+#include "daemon/common/measurements.hpp"
 #include "daemon/common/spawn.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 #include "daemon/compiler/contract/libdevice.hpp"
@@ -194,11 +195,15 @@ Result CompilerProcess::run(const Request& request, std::chrono::seconds limit) 
   if (const auto kept = cache_.get(key)) {
     try {
       auto entry = decode<Entry>(*kept);
-      if (entry.file_hashes == hashes_of(entry.result.files)) return std::move(entry.result);
+      if (entry.file_hashes == hashes_of(entry.result.files)) {
+        Measurements::of_process().note_cache(true);
+        return std::move(entry.result);
+      }
     } catch (const protocol::DecodeError&) {
       // Written by another version of Clique; replaced below.
     }
   }
+  Measurements::of_process().note_cache(false);
   Result result = compile(request, limit);
   if (result.status == CL_SUCCESS) {
     const auto record = encode(Entry{result, hashes_of(result.files)});

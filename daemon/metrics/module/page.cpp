@@ -4,6 +4,7 @@
 #include <prometheus/metric_family.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -47,6 +48,24 @@ class Families {
     metric.label = std::move(labels);
     (family.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = number;
     return *this;
+  }
+  /// @param bounds of the buckets, in microseconds
+  template <std::size_t N>
+  void histogram(std::string name, std::string help, const std::array<std::uint64_t, N>& bounds,
+                 const DurationCounts<N>& durations) {
+    constexpr double kSecond = 1e6;
+    family(std::move(name), std::move(help), MetricType::Histogram);
+    ClientMetric::Histogram& histogram = families_.back().metric.emplace_back().histogram;
+    // Hostile workers choose the numbers: those of a histogram have to grow all the same.
+    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t& count = histogram.sample_count;
+    for (std::size_t i = 0; i <= N; ++i) {
+      count += std::min(durations.counts[i], kMost - count);
+      const double bound =
+          i < N ? static_cast<double>(bounds[i]) / kSecond : std::numeric_limits<double>::infinity();
+      histogram.bucket.push_back({count, bound});
+    }
+    histogram.sample_sum = static_cast<double>(durations.sum_us) / kSecond;
   }
   std::vector<MetricFamily> take() {
     // Prometheus wants no family without values.
@@ -98,6 +117,26 @@ void add_traffic(const protocol::Usage& usage, Families& families) {
       .value(usage.peers_out, {{"way", "peers"}, {"direction", "out"}});
 }
 
+void add_measured(const Measured& measured, Families& families) {
+  families
+      .counter("clique_resumes_total",
+               "Connections between nodes and clients that broke and came back, so that the session went on.")
+      .value(measured.resumes);
+  families
+      .counter(
+          "clique_compiler_cache_requests_total",
+          "Programs for CUDA devices that the cache of compiled programs had (hit), or that were compiled "
+          "(miss).")
+      .value(measured.cache_hits, {{"result", "hit"}})
+      .value(measured.cache_misses, {{"result", "miss"}});
+  families.histogram("clique_build_seconds", "How long builds of programs took, also from a cache.",
+                     kBuildBounds, measured.builds);
+  families.histogram("clique_round_trip_seconds",
+                     "Round trips of connections to clients as TCP estimates them, once a second for each "
+                     "session that is busy and does not share memory with its client.",
+                     kRoundTripBounds, measured.round_trips);
+}
+
 /// Figures that dcgm-exporter has as well get its names, units and labels, so that its dashboards work.
 void add_gpus(const MetricsSnapshot& state, Families& families) {
   constexpr double kMebibyte = 1024.0 * 1024.0;
@@ -137,6 +176,7 @@ class Page final : public prometheus::Collectable {
     const std::lock_guard lock(mutex_);
     add_sessions(snapshot_, families);
     add_traffic(snapshot_.counts.usage, families);
+    add_measured(snapshot_.counts.measured, families);
     add_gpus(snapshot_, families);
     return families.take();
   }

@@ -25,6 +25,52 @@ TEST(UsagePage, GivenNumbersOfTheWorkerThenTheDaemonReadsThem) {
   EXPECT_EQ(ours.read().fields(), usage.fields());
 }
 
+TEST(UsagePage, GivenMeasurementsOfTheWorkerThenTheDaemonReadsThemBesideTheNumbers) {
+  const UsagePage page;
+  const protocol::Usage usage{1, 2, 3, 4, 5, 6, 7, 8, kMost};
+  Measured measured;
+  measured.resumes = 3;
+  measured.builds.counts.back() = kMost;
+  page.write(usage);
+  page.write(measured);
+  EXPECT_EQ(page.read().fields(), usage.fields());
+  EXPECT_EQ(page.measured().resumes, 3U);
+  EXPECT_EQ(page.measured().builds.counts.back(), kMost);
+}
+
+TEST(Measurements, GivenDurationsThenEachIsInItsBucket) {
+  Measurements measurements;
+  for (const int us : {0, 50, 51, 500'000, 500'001})
+    measurements.note_round_trip(std::chrono::microseconds(us));
+  measurements.note_build(std::chrono::hours(1));
+  measurements.note_cache(true);
+  const Measured measured = measurements.read();
+  EXPECT_EQ(measured.round_trips.counts[0], 2U);
+  EXPECT_EQ(measured.round_trips.counts[1], 1U);
+  EXPECT_EQ(measured.round_trips.counts[kRoundTripBounds.size() - 1], 1U);
+  EXPECT_EQ(measured.round_trips.counts[kRoundTripBounds.size()], 1U);
+  EXPECT_EQ(measured.round_trips.sum_us, 1'000'102U);
+  EXPECT_EQ(measured.builds.counts.back(), 1U);
+  EXPECT_EQ(measured.cache_hits, 1U);
+  EXPECT_EQ(measured.cache_misses, 0U);
+}
+
+TEST(Measurements, GivenNumbersOfAHostileWorkerThenSumsOnlyGrow) {
+  Measured sum;
+  Measured counted;
+  Measured now;
+  now.resumes = 5;
+  add_new(sum, counted, now);
+  now.resumes = 2;
+  add_new(sum, counted, now);
+  EXPECT_EQ(sum.resumes, 5U);
+  now.resumes = kMost;
+  add_new(sum, counted, now);
+  Measured other;
+  add_new(sum, other, now);
+  EXPECT_EQ(sum.resumes, kMost);
+}
+
 TEST(UsagePage, GivenTheWorkerThenItCannotTakeTheMemoryAway) {
   const UsagePage ours;
   EXPECT_NE(::ftruncate(ours.descriptor(), 0), 0);

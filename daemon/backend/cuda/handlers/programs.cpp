@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/backend/cuda/handlers/kernel_queries.hpp"
+#include "daemon/common/measurements.hpp"
 #include "daemon/compiler/contract/build_options.hpp"
 #include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
@@ -127,6 +128,7 @@ void Programs::load(Program& program) {
 }
 
 cl_int Programs::compile(Program& program, const compiler::Request& request, cl_int failure) {
+  const MeasuredBuild measured;
   return take_result(program, compiler_.run(request, kBuildLimit), failure);
 }
 
