@@ -80,12 +80,12 @@ struct Notice {
     Usage = 4,  ///< the worker has to keep the memory of a UsagePage, which comes with the notice, up to date
     Pace = 5,   ///< the worker has to obey a PacePage, whose memory comes with the notice
     Bell = 6,   ///< the eventfd that it rings comes with the notice
-    GuestMemory = 8,  ///< a file comes with the notice; the session's region begins at `memory` in it
-    File = 7          ///< the file of a FileRequest comes with the notice; or `status` and `text` say why not
+    File = 7,   ///< the file of a FileRequest comes with the notice; or `status` and `text` say why not
+    GuestMemory = 8  ///< a file comes with the notice; the session's region begins at `memory` in it
   };
   Kind kind = Kind::Taken;
   std::string text;
-  /// Taken: the client's own limit on the session's memory, in bytes; 0: none
+  /// Taken: the client's own limit on the session's memory, in bytes; 0: none. GuestMemory: a position.
   std::uint64_t memory = 0;
   /// Taken: the worker's devices that the client may use, by their places; empty: all
   std::vector<std::uint32_t> devices = {};

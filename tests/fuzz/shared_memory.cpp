@@ -98,7 +98,13 @@ Fd duplicate(int fd) {
 /// One session: this side is what Clique runs, the other side is the input's.
 class Session {
  public:
-  explicit Session(Input& input) : input_(input), guest_((input.number<std::uint8_t>() & 1U) != 0) {
+  explicit Session(Input& input) : input_(input) {
+    const auto kind = input.number<std::uint8_t>();
+    guest_ = (kind & 1U) != 0;
+    if ((kind & 2U) != 0) {
+      begin_in_region();
+      return;
+    }
     const auto worker = SharedMemory::create();
     const auto fds = worker->descriptors();
     void* const all = ::mmap(nullptr, kTotal, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
@@ -123,6 +129,19 @@ class Session {
   }
 
  private:
+  /// In memory of a virtual machine.
+  void begin_in_region() {
+    const Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
+    require(file && ::ftruncate(file.get(), static_cast<off_t>(SharedMemory::kBytes)) == 0,
+            "there is memory");
+    const auto region = [&file] { return SharedSegment::part_of(file, 0, SharedMemory::kBytes); };
+    const auto worker = SharedMemory::create_in(region());
+    void* const all = ::mmap(nullptr, kTotal, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    require(all != MAP_FAILED, "the system has memory");
+    raw_ = {static_cast<std::byte*>(all), kTotal};
+    own_ = guest_ ? SharedMemory::open_in(region()) : worker;
+  }
+
   /// The lane in which this side receives, and the one in which it sends; likewise for rings and arenas.
   std::byte* lane(bool inward) const { return raw_.data() + (inward == guest_ ? 0 : kLane); }
   std::byte* ring() const { return raw_.data() + kRings + (guest_ ? SharedMemory::kRing : 0); }
@@ -273,7 +292,7 @@ class Session {
   }
 
   Input& input_;
-  const bool guest_;
+  bool guest_ = false;
   std::span<std::byte> raw_;
   std::shared_ptr<SharedMemory> own_;
   BatchReader reader_;
@@ -300,7 +319,8 @@ std::vector<std::string> clique::fuzz::seeds() {
   small.add(PeerData{1, 2, 0, {}});
   const std::string receive = "\x02";
   std::vector<std::string> all;
-  for (const std::string& side : {std::string(1, '\0'), std::string(1, '\1')}) {
+  for (const char kind : {'\0', '\1', '\2', '\3'}) {
+    const std::string side(1, kind);
     all.push_back(side + entry(small, 0, 0) + receive + entry(data, 1, 2000) + receive + "\x0c");
     // Elsewhere, and an entry that grows while it is received.
     all.push_back(side + entry(Batch(), 3, 0) + receive + entry(data, 1, 2000) +
