@@ -55,6 +55,22 @@ class Guests(unittest.TestCase):
     def test_memory(self):
         self.check_programs(self.node.environment(guests.HOST, memory=True), ', through memory of its virtual machine')
 
+    def test_memory_belongs_to_those_who_may_map_it(self):
+        environment = self.node.environment(guests.HOST, memory=True)
+        # As the rule in docs/virtual-machines.md does.
+        self.run_in_guest('''
+            for device in /sys/bus/pci/devices/*; do
+              if grep -q 0x1110 $device/device; then chgrp 2000 $device/resource2; chmod 0660 $device/resource2; fi
+            done
+            mkdir /tmp/user; cp /mnt/client.key /mnt/known-nodes /tmp/user; chown -R 1000:1000 /tmp/user''')
+        environment += 'export CLIQUE_IDENTITY=/tmp/user/client.key CLIQUE_KNOWN_NODES=/tmp/user/known-nodes\n'
+        for groups, way in ('2000', ', through memory of its virtual machine'), ('3000', ''):
+            with self.subTest(group=groups):
+                before = len(self.node.said())
+                user = f'setpriv --reuid 1000 --regid 1000 --groups {groups} '
+                self.assertEqual(self.run_in_guest(environment + user + DEVICE), '1\n')
+                self.assertRegex(self.node.said()[before:], f'session of clinfo.* open{way}\n')
+
     def test_a_node_with_another_key_is_not_used(self):
         known = self.guest.shared / 'other-nodes'
         known.write_text(f'{self.node.name_of(guests.HOST)} {self.node.guest_key}\n', encoding='utf-8')
