@@ -165,11 +165,12 @@ TEST(Processes, GivenEmbeddedWorkersWhenTheChannelClosesThenTheyEnd) {
   const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
   using Secret = std::tuple<std::string, std::string>;
   using Address = std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, Secret, Secret, std::string>;
-  const auto workers = list.get().as<std::vector<std::tuple<std::string, Address>>>();
+  const auto workers = list.get().as<std::vector<std::tuple<std::string, std::string, Address>>>();
   ASSERT_FALSE(workers.empty());
-  const auto& [platform, address] = workers[0];
+  const auto& [platform, vendor, address] = workers[0];
   const auto& [commands, reports, peers, client_pass, peer_pass, shared] = address;
   EXPECT_FALSE(platform.empty());
+  EXPECT_FALSE(vendor.empty());
   const Pass pass{std::get<0>(client_pass), std::get<1>(client_pass)};
   Client client(WorkerAddress{commands, reports, peers, pass, {}, shared});
   client.set_up();

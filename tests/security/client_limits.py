@@ -79,7 +79,7 @@ class Limits(nodes.TestCase):
 
 class Devices(nodes.TestCase):
     # Two devices of one driver, and two GPUs, which are drivers of their own. The latter come first.
-    NODE = {'devices': '', 'POCL_DEVICES': 'pthread basic', 'FAKE_CUDA_GPUS': '2', 'CLIQUE_CACHE': '0',
+    NODE = {'devices': 'all', 'POCL_DEVICES': 'pthread basic', 'FAKE_CUDA_GPUS': '2', 'CLIQUE_CACHE': '0',
             'LD_LIBRARY_PATH': os.environ['CLIQUE_TEST_CUDA_DRIVER']}
 
     def setUp(self):
@@ -88,9 +88,9 @@ class Devices(nodes.TestCase):
         self.key, self.public_key, _ = self.made_key('alice.key')
         self.give_to_nobody(self.key)
 
-    def served(self, options, *more):
+    def served(self, options, **more):
         self.list.write_text(f'{self.public_key} alice {options}\n')
-        return self.node('--authorized-clients', self.list, *more, **self.NODE)
+        return self.node('--authorized-clients', self.list, **dict(self.NODE, **more))
 
     def devices(self, node):
         said = self.clinfo(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.key))
@@ -124,13 +124,13 @@ class Devices(nodes.TestCase):
                 self.assertRegex(line, r'devices="basic[^,"]*"')
 
     def test_none_that_is_served(self):
-        node = self.served('devices=basic', '--devices', 'pthread')
+        node = self.served('devices=basic', devices='pthread')
         self.assertIn('node alpha serves none of the devices that alice may use',
                       self.clinfo(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.key)))
 
     def test_unknown_device(self):
         node = self.served('devices=basic,toaster')
-        self.assertRegex(node.log(), f"{self.list}, line 1: devices: 'toaster' is neither an index")
+        self.assertRegex(node.log(), f"{self.list}, line 1: devices: 'toaster' is neither 'all' nor an index")
         self.assertEqual(self.devices(node), [])
 
 
