@@ -15,7 +15,8 @@ namespace clique::protocol {
 /// Whether this process compresses what it sends. It expands what it receives in any case.
 enum class Compression : std::uint8_t {
   None,
-  Auto,  ///< where that is faster
+  Auto,    ///< where that is faster
+  Always,  ///< whatever shrinks, also where that is slower; for tests
 };
 
 /// Decides for each part that a connection sends whether to compress it, and how. It knows what a byte costs

@@ -226,7 +226,11 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
   }
   const RecordHeader header = RecordHeader::of(*part);
   Packer::Packed packed;
-  if (compression_ == Compression::Auto) packed = line.packer.pack(part->data.bytes, stream->rate());
+  if (compression_ != Compression::None) {
+    constexpr double kSlowest = 1;
+    const bool always = compression_ == Compression::Always;
+    packed = line.packer.pack(part->data.bytes, always ? kSlowest : stream->rate());
+  }
   if (packed.bytes.empty())
     stream->send(header, part->data.bytes);
   else
