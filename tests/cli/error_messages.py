@@ -10,49 +10,11 @@ import socket
 import threading
 
 import nodes
+from tunnel import Tunnel
 
 MIB = 1 << 20
 RIGHT = (0, 'right\n')
 PORTS = 40
-
-
-class Tunnel:
-    """An address through which only a node's port can be reached, as with 'ssh -L'. While cut is true, it is silent."""
-
-    def __init__(self, node, host):
-        self.port = node.port
-        self.cut = False
-        self.sockets = []
-        self.server = socket.create_server((host, 0))
-        self.address = f'{host}:{self.server.getsockname()[1]}'
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client = self.server.accept()[0]
-                node = socket.create_connection(('127.0.0.1', self.port))
-                self.sockets += client, node
-                for source, target in ((client, node), (node, client)):
-                    threading.Thread(target=self.forward, args=(source, target), daemon=True).start()
-
-    def forward(self, source, target):
-        lossy = False
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                # What TCP would send again is gone here, so nothing that follows may arrive either.
-                lossy = lossy or self.cut
-                if not lossy:
-                    target.sendall(data)
-        with contextlib.suppress(OSError):
-            target.shutdown(socket.SHUT_RDWR)
-
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-        for each in self.sockets:
-            each.close()
 
 
 def free_ports(count, host):
@@ -299,7 +261,7 @@ class Losing(Case):
 
     def test_pulled_cable(self):
         _, _, tunnel, program = self.using_node('--resume-timeout', '6')
-        tunnel.cut = True
+        tunnel.silent = True
         silent, lost = program.stderr.read().splitlines()[:2]
         self.assert_message(silent, 'node alpha: no answer for 5 s', 'wait up to 6 s more', 'Check that the host is up',
                             f'tcp://{tunnel.address}')
@@ -307,9 +269,9 @@ class Losing(Case):
 
     def test_cable_that_is_plugged_in_again(self):
         _, _, tunnel, program = self.using_node()
-        tunnel.cut = True
+        tunnel.silent = True
         self.assert_message(program.stderr.readline(), 'node alpha: no answer for 5 s')
-        tunnel.cut = False
+        tunnel.silent = False
         self.assert_message(program.stderr.readline(), 'node alpha answers again, after ')
         self.assertEqual(program.communicate()[0], 'right\n')
 

@@ -1,63 +1,19 @@
 #!/usr/bin/env python3
 """What cliqued tells Prometheus: a real scrape of a real node, checked by promtool."""
 
-import contextlib
 import json
 import pathlib
 import re
 import shutil
-import socket
-import struct
 import subprocess
-import threading
 import urllib.error
 import urllib.request
 
 import nodes
+from tunnel import Tunnel
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = re.compile(r'^([A-Za-z_]+)(?:\{(.*)\})? (\S+)$')
-
-
-class Cut:
-    """An address that leads to a node, until its connections are cut; new ones lead there again."""
-
-    def __init__(self, node):
-        self.port = node.port
-        self.sockets = []
-        self.server = socket.create_server(('127.0.0.1', 0))
-        self.address = f'127.0.0.1:{self.server.getsockname()[1]}'
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client = self.server.accept()[0]
-                there = socket.create_connection(('127.0.0.1', self.port))
-                self.sockets += client, there
-                for source, target in ((client, there), (there, client)):
-                    threading.Thread(target=self.forward, args=(source, target), daemon=True).start()
-
-    @staticmethod
-    def forward(source, target):
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                target.sendall(data)
-
-    def now(self):
-        cut, self.sockets = self.sockets, []
-        for each in cut:
-            # The other end sees a reset, not the end of the program.
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RD)
-            each.close()
-
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-        self.now()
 
 
 class Metrics(nodes.TestCase):
@@ -128,13 +84,13 @@ class Metrics(nodes.TestCase):
 
     def test_builds_round_trips_and_resumes(self):
         node, url = self.start()
-        cut = Cut(node)
-        self.addCleanup(cut.close)
-        self.session(cut.address, arguments=('--busy',), CLIQUE_SHARED_MEMORY='0')
+        tunnel = Tunnel(node)
+        self.addCleanup(tunnel.close)
+        self.session(tunnel.address, arguments=('--busy',), CLIQUE_SHARED_MEMORY='0')
         self.reaches(url, 'clique_build_seconds_count', 2)
         self.reaches(url, 'clique_round_trip_seconds_count', 1)
         self.assertEqual(self.samples(url)['clique_resumes_total'], 0)
-        cut.now()
+        tunnel.cut()
         self.reaches(url, 'clique_resumes_total', 1)
         found = self.samples(url)
         for name in ('clique_build_seconds', 'clique_round_trip_seconds'):
