@@ -1,5 +1,4 @@
 #include "daemon/server/settings.hpp"
-#include "daemon/server/guest_memory.hpp"
 
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "daemon/server/guest_memory.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/security/key_files.hpp"
 #include "protocol/security/places.hpp"

@@ -64,9 +64,9 @@ class Session {
   /// Afterwards: what comes through the reports connection, or tries to replace it.
   void look_at_reports();
   std::optional<std::uint64_t> resume_reports(const protocol::Incoming& incoming);
-  /// Hands memory to a process of this host that asks for it.
-  /// The client, in a virtual machine, may use this part of the file.
+  /// The client, in a virtual machine, may use the region that begins here in the file.
   void use_guest_memory(const Fd& file, std::uint64_t at);
+  /// Hands memory to a process of this host that asks for it.
   void serve_offer();
   /// Does what the starter has said in the meantime. Does not wait.
   void look_at_starter();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "protocol/decode_error.hpp"
 #include "protocol/fd.hpp"
@@ -44,18 +45,32 @@ std::optional<GuestMemory> marked(const std::string& file) {
   return std::nullopt;
 }
 
+/// The memories of such devices.
+std::vector<std::string> memories_of(const std::string& devices) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator each(devices, error), end; !error && each != end; each.increment(error)) {
+    const fs::path& device = each->path();
+    if (first_word(device / "vendor") == kIvshmemVendor && first_word(device / "device") == kIvshmemDevice)
+      found.push_back(device / kIvshmemMemory);
+  }
+  return found;
+}
+
+std::optional<GuestMemory> first_marked(const std::vector<std::string>& files) {
+  for (const std::string& file : files)
+    if (auto found = marked(file)) return found;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<GuestMemory> find_guest_memory(const std::string& file, const std::string& devices) {
   if (!file.empty()) return marked(file);
-  std::error_code error;
-  for (fs::directory_iterator each(devices, error), end; !error && each != end; each.increment(error)) {
-    const fs::path& device = each->path();
-    if (first_word(device / "vendor") != kIvshmemVendor || first_word(device / "device") != kIvshmemDevice)
-      continue;
-    if (auto found = marked(device / kIvshmemMemory)) return found;
-  }
-  return std::nullopt;
+  if (devices != kPciDevices) return first_marked(memories_of(devices));
+  // Every session asks, and most hosts have many devices and none of these.
+  static const std::vector<std::string> here = memories_of(devices);
+  return first_marked(here);
 }
 
 std::shared_ptr<protocol::SharedMemory> take_guest_region(const std::string& file, std::uint64_t at,

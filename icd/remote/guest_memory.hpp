@@ -21,12 +21,14 @@ struct GuestMemory {
   protocol::GuestMemoryId id{};
 };
 
+inline constexpr const char* kPciDevices = "/sys/bus/pci/devices";
+
 /// Looks for a device that QEMU calls ivshmem, whose memory this user may map.
 /// @param file used instead, if it is not empty: CLIQUE_GUEST_MEMORY
-/// @param devices a folder as /sys/bus/pci/devices
+/// @param devices a folder as kPciDevices, which a process lists only once
 /// @returns nothing if there is no such memory, or no daemon has marked it
 std::optional<GuestMemory> find_guest_memory(const std::string& file,
-                                             const std::string& devices = "/sys/bus/pci/devices");
+                                             const std::string& devices = kPciDevices);
 
 /// Takes a session's region, as soon as the worker has prepared it.
 /// @param at WorkerAddress::memory_at, which may be anything
