@@ -106,8 +106,7 @@ void md5_search(const Bench& bench) {
   bench.set(kernel, bits, first, per_item, wanted, found);
   bench.run(kernel, {items}, {256});
   if (bench.download<cl_uint>(found, 1)[0] != word) throw Wrong("the message \"abc\" is not found");
-  bench.time("MD5 search", kernel, {items}, {256}, 2.0 * static_cast<double>(items) * per_item,
-             "G blocks/s");
+  bench.time("MD5 search", kernel, {items}, {256}, 2.0 * static_cast<double>(items) * per_item, "G blocks/s");
 }
 
 namespace {
