@@ -51,6 +51,11 @@ inline constexpr std::size_t kMaxKeptFileBytes = 64 * kMiB;
 /// Bytes of a file's path, which is what Linux allows.
 inline constexpr std::size_t kMaxPath = 4096;
 
+/// Sessions in a Status: the oldest ones.
+inline constexpr std::size_t kMostListedSessions = 4096;
+/// Bytes of Steer::reason. It fits into a Hello's batch.
+inline constexpr std::size_t kLongestReason = 500;
+
 /// What a received batch may hold. Decoding throws DecodeError beyond these.
 struct Limits {
   static constexpr std::size_t kFrames = 1U << 16U;            ///< payloads in frames of their own

@@ -77,11 +77,6 @@ struct Status {
                  encrypted, administrator, devices, listed)
 };
 
-/// The most sessions in a Status; the oldest ones.
-inline constexpr std::size_t kMostListedSessions = 4096;
-/// The longest Steer::reason, in bytes. It fits into a Hello's batch.
-inline constexpr std::size_t kLongestReason = 500;
-
 /// Client to daemon, behind a Hello with Wish::Steer in the same batch. Answered by Steered or Refused.
 struct Steer {
   enum class Act : std::uint8_t {
