@@ -69,7 +69,36 @@ Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, std::span
   return copy_on_host(queue, to, from, size, waits);
 }
 
+/// Throws Error(CL_MEM_COPY_OVERLAP).
+void require_apart(const void* dst_ptr, const void* src_ptr, size_t size) {
+  const auto from = reinterpret_cast<std::uintptr_t>(src_ptr);
+  const auto to = reinterpret_cast<std::uintptr_t>(dst_ptr);
+  require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
+          "source and destination overlap: size is ", size, ", and they are ",
+          from < to ? to - from : from - to, " bytes apart");
+}
+
 }  // namespace
+
+Work<protocol::CopyBuffer> svm_copy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size) {
+  require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
+  require_apart(dst_ptr, src_ptr, size);
+  const SvmPointer destination = svm_part(queue, dst_ptr, size);
+  const SvmPointer source = svm_part(queue, src_ptr, size);
+  if (size == 0) return {.type = CL_COMMAND_SVM_MEMCPY, .empty = true};
+  return icd::copy(source.allocation, destination.allocation, source.offset, destination.offset, size,
+                   CL_COMMAND_SVM_MEMCPY);
+}
+
+Work<protocol::FillBuffer> svm_fill(const Queue& queue, void* svm_ptr, const void* pattern,
+                                    size_t pattern_size, size_t size) {
+  const SvmPointer svm = svm_part(queue, svm_ptr, size);
+  const auto bytes = pattern_bytes(pattern, pattern_size);
+  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
+          svm.offset, " bytes into its allocation and size is ", size,
+          "; both must be multiples of pattern_size, ", pattern_size);
+  return fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL);
+}
 
 Ref<Queue> svm_queue(cl_command_queue handle) {
   Ref<Queue> queue = get<Queue>(handle);
@@ -129,11 +158,7 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
   const Ref<Queue> queue = svm_queue(command_queue);
   require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  const auto from = reinterpret_cast<std::uintptr_t>(src_ptr);
-  const auto to = reinterpret_cast<std::uintptr_t>(dst_ptr);
-  require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
-          "source and destination overlap: size is ", size, ", and they are ",
-          from < to ? to - from : from - to, " bytes apart");
+  require_apart(dst_ptr, src_ptr, size);
   touch_source(src_ptr, size);
   touch_destination(dst_ptr, size);
   const bool blocking = blocking_copy != CL_FALSE;
@@ -147,15 +172,9 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
                                        size_t pattern_size, size_t size, cl_uint num_events_in_wait_list,
                                        const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  const SvmPointer svm = svm_part(*queue, svm_ptr, size);
-  const auto bytes = pattern_bytes(pattern, pattern_size);
-  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
-          svm.offset, " bytes into its allocation and size is ", size,
-          "; both must be multiples of pattern_size, ", pattern_size);
+  auto filled = svm_fill(*queue, svm_ptr, pattern, pattern_size, size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL), waits,
-                            report_if(event != nullptr)),
-             event);
+  give_event(queue->enqueue(std::move(filled), waits, report_if(event != nullptr)), event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
