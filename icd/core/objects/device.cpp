@@ -87,6 +87,7 @@ Device::Device(std::vector<Ref<Device>> members)
   set(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, cl_uint{0});
   set_list(CL_DEVICE_PARTITION_PROPERTIES, std::vector<cl_device_partition_property>{0});
   set(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain{0});
+  set<cl_device_id>(kSyncDevices, this);
   set_combined_names();
 }
 

@@ -58,6 +58,8 @@ bool WorkGraph::replace(const std::vector<std::uint64_t>& numbers, RecordedWork&
     Work& step = work.steps[i].work;
     if (node == nullptr || !step.launch || !set_node(native_.instance, node, *step.launch)) return false;
     keep[numbers[i]] = std::move(step.keep);
+    // The name belongs to what has just been replaced.
+    if (numbers[i] == 0) kernel_ = step.kernel;
   }
   keep_ = std::make_shared<const Keep>(std::move(keep));
   return true;

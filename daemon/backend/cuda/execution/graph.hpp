@@ -31,7 +31,7 @@ class WorkGraph {
   };
 
   /// Takes the graph over.
-  /// @param kernel name of the first command's kernel; lives as long as `keep`
+  /// @param kernel name of the first command's kernel; lives as long as what that command keeps
   WorkGraph(Native native, Keep keep, std::string_view kernel)
       : native_(std::move(native)), keep_(std::make_shared<const Keep>(std::move(keep))), kernel_(kernel) {}
   ~WorkGraph() {
@@ -54,7 +54,7 @@ class WorkGraph {
  private:
   const Native native_;
   std::shared_ptr<const Keep> keep_;
-  const std::string_view kernel_;
+  std::string_view kernel_;
 };
 
 /// Captures commands into graphs, on a stream of its own. Main thread.
