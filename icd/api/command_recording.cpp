@@ -23,7 +23,7 @@ constexpr Word kMostCounted = protocol::DefineRecording::kMaxCommands;
 template <typename T>
 T from_word(Word word) {
   if constexpr (std::is_pointer_v<T>)
-    return reinterpret_cast<T>(word);
+    return reinterpret_cast<T>(word);  // NOLINT(performance-no-int-to-ptr): it came as a pointer
   else
     return static_cast<T>(word);
 }

@@ -131,10 +131,12 @@ cl_int CL_API_CALL clUpdateMutableCommandsKHR(cl_command_buffer_khr command_buff
           "the command buffer is not finalised");
   require(object->is_mutable(), CL_INVALID_OPERATION,
           "the command buffer was created without CL_COMMAND_BUFFER_MUTABLE_KHR");
+  // NOLINTBEGIN(performance-no-int-to-ptr): the words came as pointers
   const std::vector<const DispatchConfig*> configs =
       w0 > kMostConfigs ? configs_of(*reinterpret_cast<const OlderBaseConfig*>(w0))
                         : configs_of(static_cast<cl_uint>(w0), reinterpret_cast<const UpdateType*>(w1),
                                      reinterpret_cast<const void* const*>(w2));
+  // NOLINTEND(performance-no-int-to-ptr)
   std::vector<CommandBuffer::Update> updates;
   for (const DispatchConfig* config : configs) {
     const Ref<MutableCommand> command = get<MutableCommand>(config->command);
