@@ -51,16 +51,15 @@ void measure_queues(const cl::Context& context, const cl::Device& device, cl_ker
   report("empty kernels in " + std::to_string(count) + " queues", kernels / time, "/s");
 }
 
-/// Whether the device has cl_khr_command_buffer in a version whose functions have the parameters that the
-/// headers declare. Later provisional versions changed them.
+/// Whether the device has cl_khr_command_buffer. The functions that are used here have the same parameters in
+/// all versions.
 bool records_commands(const cl::Device& device) {
   size_t size = 0;
   clGetDeviceInfo(device(), CL_DEVICE_EXTENSIONS_WITH_VERSION_KHR, 0, nullptr, &size);
   std::vector<cl_name_version_khr> list(size / sizeof(cl_name_version_khr));
   clGetDeviceInfo(device(), CL_DEVICE_EXTENSIONS_WITH_VERSION_KHR, size, list.data(), nullptr);
   return std::any_of(list.begin(), list.end(), [](const cl_name_version_khr& entry) {
-    return std::string_view(entry.name) == "cl_khr_command_buffer" &&
-           entry.version < CL_MAKE_VERSION_KHR(0, 9, 5);
+    return std::string_view(entry.name) == "cl_khr_command_buffer";
   });
 }
 

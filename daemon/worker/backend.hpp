@@ -135,6 +135,20 @@ class Backend : public HandlesAll<DeviceMessages> {
   }
   /// Ends begin_graph(). @returns null when a command cannot be part of a graph, or fails.
   virtual std::shared_ptr<Graph> end_graph() { return nullptr; }
+  /// From now on launches are not executed, but take the place of launches in a graph that end_graph() made.
+  /// @returns false when the graph cannot be changed
+  virtual bool begin_update(Graph& graph) {
+    static_cast<void>(graph);
+    return false;
+  }
+  /// Ends begin_update(). Runs that were enqueued before stay as they are.
+  /// @param numbers of the commands that the launches replace, in their order
+  /// @returns false when the graph has to be made anew: a launch failed, or cannot replace another
+  virtual bool end_update(Graph& graph, const std::vector<protocol::CommandId>& numbers) {
+    static_cast<void>(graph);
+    static_cast<void>(numbers);
+    return false;
+  }
 
   /// Prepares to receive a transfer. @returns null when the command has failed already, so that the data is
   /// dropped.

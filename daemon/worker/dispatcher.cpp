@@ -157,6 +157,9 @@ struct Dispatcher::Handler {
   // Recordings, whose ids are objects' ids.
 
   void operator()(protocol::DefineRecording&& message) const { self.recordings_.define(message); }
+  void operator()(protocol::UpdateRecording&& message) const {
+    self.recordings_.update(message, self.backend_);
+  }
   void operator()(protocol::RunRecording&& message) const {
     self.counts_.kernels.add(self.recordings_.run(message, self.backend_));
   }

@@ -42,13 +42,53 @@ std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& comma
   return backend.end_graph();
 }
 
+Recordings::Recording& Recordings::find(protocol::ObjectId id) {
+  const auto found = recordings_.find(id);
+  if (found == recordings_.end()) throw RuleBroken("recording " + std::to_string(id) + " does not exist");
+  return found->second;
+}
+
+void Recordings::update(const protocol::UpdateRecording& message, Backend& backend) {
+  Recording& recording = find(message.id);
+  const std::string name = "an update of recording " + std::to_string(message.id);
+  std::vector<protocol::RunKernel> launches;
+  const auto take = [&](protocol::RunKernel&& launch) {
+    const Command& header = launch.command;
+    if (header.id != 0 || header.queue != 0 || header.flags != 0 || !header.waits.empty())
+      throw RuleBroken(name + " has a command with a header of its own");
+    if (launches.size() == message.numbers.size())
+      throw RuleBroken(name + " has more than its " + std::to_string(message.numbers.size()) + " commands");
+    launches.push_back(std::move(launch));
+  };
+  reader_.read(protocol::MessageList<protocol::RunKernel>{}, std::as_bytes(std::span(message.commands)), {},
+               nullptr, take);
+  if (launches.size() != message.numbers.size())
+    throw RuleBroken(name + " has " + std::to_string(launches.size()) + " commands and " +
+                     std::to_string(message.numbers.size()) + " numbers");
+  for (const protocol::CommandId number : message.numbers)
+    if (number >= recording.commands.size() ||
+        !std::holds_alternative<protocol::RunKernel>(recording.commands[number]))
+      throw RuleBroken(name + " changes command " + std::to_string(number) + ", which is not a launch");
+  // The launches of a graph that is changed in place are made as those of a new one are.
+  if (recording.graph && backend.begin_update(*recording.graph)) {
+    for (const protocol::RunKernel& launch : launches) backend.handle(protocol::RunKernel(launch));
+    if (!backend.end_update(*recording.graph, message.numbers)) recording.graph = nullptr;
+  } else {
+    recording.graph = nullptr;
+  }
+  // Without a graph, the next run makes one.
+  if (!recording.graph) recording.has_run = false;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    auto& known = std::get<protocol::RunKernel>(recording.commands[message.numbers[i]]);
+    launches[i].command.waits = std::move(known.command.waits);
+    known = std::move(launches[i]);
+  }
+}
+
 std::size_t Recordings::run(const protocol::RunRecording& message, Backend& backend) {
-  const auto found = recordings_.find(message.recording);
-  if (found == recordings_.end())
-    throw RuleBroken("recording " + std::to_string(message.recording) + " does not exist");
+  Recording& recording = find(message.recording);
   if ((message.command.flags & Command::kMore) != 0)
     throw RuleBroken("a run of recording " + std::to_string(message.recording) + " is a part of a command");
-  Recording& recording = found->second;
   if (!std::exchange(recording.has_run, true))
     recording.graph = make_graph(recording.commands, message.command.queue, backend);
   if (recording.graph) {

@@ -19,6 +19,9 @@ class Recordings {
  public:
   /// Throws protocol::DecodeError and RuleBroken, also for commands that a recording cannot contain.
   void define(const protocol::DefineRecording& message);
+  /// Changes launches of a recording. Throws protocol::DecodeError and RuleBroken, also for an unknown
+  /// recording and for a number that is not a launch's.
+  void update(const protocol::UpdateRecording& message, Backend& backend);
   /// Has the backend enqueue all of a recording's commands. Throws RuleBroken, also for an unknown recording.
   /// @returns how many of them run kernels
   std::size_t run(const protocol::RunRecording& message, Backend& backend);
@@ -36,10 +39,11 @@ class Recordings {
 
   struct Recording {
     std::vector<Recorded> commands;
-    std::size_t kernels = 0;  ///< commands that run kernels
-    bool has_run = false;
+    std::size_t kernels = 0;            ///< commands that run kernels
+    bool has_run = false;               ///< since it was defined, or since the graph was given up
     std::shared_ptr<Graph> graph = {};  ///< null before the first run, and if the backend cannot make one
   };
+  Recording& find(protocol::ObjectId id);
   static std::shared_ptr<Graph> make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
                                            Backend& backend);
 

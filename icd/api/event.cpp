@@ -47,7 +47,7 @@ cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size
   const InfoWriter write(param_value_size, param_value, param_value_size_ret);
   switch (param_name) {
     case CL_EVENT_COMMAND_QUEUE:
-      write(static_cast<cl_command_queue>(object->queue().get()));
+      write(static_cast<cl_command_queue>(object->only_queue()));
       break;
     case CL_EVENT_CONTEXT:
       write(static_cast<cl_context>(object->context().get()));
@@ -99,8 +99,8 @@ cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info par
                                            size_t* param_value_size_ret) try {
   const Ref<Event> object = get<Event>(event);
   require(!object->is_user(), CL_PROFILING_INFO_NOT_AVAILABLE, "user events have no profiling information");
-  require(object->queue() && object->queue()->profiling(), CL_PROFILING_INFO_NOT_AVAILABLE,
-          "the queue was created without CL_QUEUE_PROFILING_ENABLE");
+  require(object->profiled(), CL_PROFILING_INFO_NOT_AVAILABLE,
+          "a queue of the command was created without CL_QUEUE_PROFILING_ENABLE");
   require(object->status() == CL_COMPLETE, CL_PROFILING_INFO_NOT_AVAILABLE, "the command's status is ",
           object->status(), ", not CL_COMPLETE");
   const InfoWriter write(param_value_size, param_value, param_value_size_ret);

@@ -5,6 +5,7 @@
 
 #include "icd/api/boundary.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/api/works.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/programs/program.hpp"
@@ -89,29 +90,23 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t ar
 }
 CLIQUE_CATCH_STATUS
 
-cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void* arg_value) try {
-  const Ref<Kernel> object = get<Kernel>(kernel);
-  require_svm(*object);
-  object->set_arg_svm(arg_index, arg_value);
-  return CL_SUCCESS;
+void set_svm_arg(Kernel& kernel, cl_uint index, const void* pointer) {
+  require_svm(kernel);
+  kernel.set_arg_svm(index, pointer);
 }
-CLIQUE_CATCH_STATUS
 
-cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,
-                                       size_t param_value_size, const void* param_value) try {
-  const Ref<Kernel> object = get<Kernel>(kernel);
-  require_svm(*object);
+void set_exec_info(Kernel& kernel, cl_kernel_exec_info param_name, size_t param_value_size,
+                   const void* param_value) {
+  require_svm(kernel);
   switch (param_name) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS:
-      object->set_reached(Kernel::ReachedBy::SvmPointers,
-                          allocations(*object, param_value_size, param_value));
+      kernel.set_reached(Kernel::ReachedBy::SvmPointers, allocations(kernel, param_value_size, param_value));
       break;
     case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
-      object->set_reached(Kernel::ReachedBy::UsmPointers,
-                          allocations(*object, param_value_size, param_value));
+      kernel.set_reached(Kernel::ReachedBy::UsmPointers, allocations(kernel, param_value_size, param_value));
       break;
     case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
-      object->set_indirect_access(boolean(param_value_size, param_value));
+      kernel.set_indirect_access(boolean(param_value_size, param_value));
       break;
     case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
@@ -123,6 +118,17 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info par
     default:
       throw unknown_param(param_name);
   }
+}
+
+cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void* arg_value) try {
+  set_svm_arg(*get<Kernel>(kernel), arg_index, arg_value);
+  return CL_SUCCESS;
+}
+CLIQUE_CATCH_STATUS
+
+cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,
+                                       size_t param_value_size, const void* param_value) try {
+  set_exec_info(*get<Kernel>(kernel), param_name, param_value_size, param_value);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

@@ -70,6 +70,9 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info p
     case CL_PLATFORM_HOST_TIMER_RESOLUTION:
       write(host_timer_resolution());
       break;
+    case kPlatformCapabilities:
+      write(kPlatformUniversalSync | kPlatformRemapQueues | kPlatformAutomaticRemap);
+      break;
     case CL_PLATFORM_ICD_SUFFIX_KHR:
       write("CLIQUE");
       break;

@@ -66,7 +66,36 @@ Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, const Com
   return copy_on_host(queue, to, from, size, command);
 }
 
+/// Throws Error(CL_MEM_COPY_OVERLAP).
+void require_apart(const void* dst_ptr, const void* src_ptr, size_t size) {
+  const auto from = reinterpret_cast<std::uintptr_t>(src_ptr);
+  const auto to = reinterpret_cast<std::uintptr_t>(dst_ptr);
+  require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
+          "source and destination overlap: size is ", size, ", and they are ",
+          from < to ? to - from : from - to, " bytes apart");
+}
+
 }  // namespace
+
+Work<protocol::CopyBuffer> svm_copy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size) {
+  require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
+  require_apart(dst_ptr, src_ptr, size);
+  const SvmPointer destination = svm_part(queue, dst_ptr, size);
+  const SvmPointer source = svm_part(queue, src_ptr, size);
+  if (size == 0) return {.type = CL_COMMAND_SVM_MEMCPY, .empty = true};
+  return icd::copy(source.allocation, destination.allocation, source.offset, destination.offset, size,
+                   CL_COMMAND_SVM_MEMCPY);
+}
+
+Work<protocol::FillBuffer> svm_fill(const Queue& queue, void* svm_ptr, const void* pattern,
+                                    size_t pattern_size, size_t size) {
+  const SvmPointer svm = svm_part(queue, svm_ptr, size);
+  const auto bytes = pattern_bytes(pattern, pattern_size);
+  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
+          svm.offset, " bytes into its allocation and size is ", size,
+          "; both must be multiples of pattern_size, ", pattern_size);
+  return fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL);
+}
 
 Ref<Queue> svm_queue(cl_command_queue handle) {
   Ref<Queue> queue = get<Queue>(handle);
@@ -84,11 +113,7 @@ SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
 void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,
                  const CommandInfo& command, cl_event* event) {
   require(to != nullptr && from != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
-  const auto source = reinterpret_cast<std::uintptr_t>(from);
-  const auto destination = reinterpret_cast<std::uintptr_t>(to);
-  const auto apart = source < destination ? destination - source : source - destination;
-  require(size == 0 || apart >= size, CL_MEM_COPY_OVERLAP, "source and destination overlap: size is ", size,
-          ", and they are ", apart, " bytes apart");
+  require_apart(to, from, size);
   touch_source(from, size);
   touch_destination(to, size);
   conclude(copy(queue, to, from, size, command, report_if(blocking || event != nullptr)), blocking,
@@ -97,12 +122,9 @@ void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t
 
 Ref<Event> fill_memory(Queue& queue, void* to, const void* pattern, size_t pattern_size, size_t size,
                        const CommandInfo& command, EventUse event) {
-  const SvmPointer svm = svm_part(queue, to, size);
-  const auto bytes = pattern_bytes(pattern, pattern_size);
-  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
-          svm.offset, " bytes into its allocation and size is ", size,
-          "; both must be multiples of pattern_size, ", pattern_size);
-  return queue.enqueue(fill(svm.allocation, bytes, svm.offset, size, command.type), command.waits, event);
+  auto filled = svm_fill(queue, to, pattern, pattern_size, size);
+  filled.type = command.type;
+  return queue.enqueue(std::move(filled), command.waits, event);
 }
 
 void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) try {

@@ -34,6 +34,17 @@ Work<protocol::CopyBufferToImage> copy_buffer_to_image(const Queue& queue, cl_me
 Work<protocol::FillImage> fill_image(const Queue& queue, cl_mem image, const void* fill_color,
                                      const size_t* origin, const size_t* region);
 
+/// Commands on shared virtual memory, without the ones that copy from or to other memory of the host.
+Work<protocol::CopyBuffer> svm_copy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size);
+Work<protocol::FillBuffer> svm_fill(const Queue& queue, void* svm_ptr, const void* pattern,
+                                    size_t pattern_size, size_t size);
+
+/// clSetKernelArgSVMPointer. Throws Error(CL_INVALID_OPERATION) and what Kernel::set_arg_svm throws.
+void set_svm_arg(Kernel& kernel, cl_uint index, const void* pointer);
+/// clSetKernelExecInfo. Throws Error(CL_INVALID_OPERATION), Error(CL_INVALID_VALUE).
+void set_exec_info(Kernel& kernel, cl_kernel_exec_info param_name, size_t param_value_size,
+                   const void* param_value);
+
 /// The kernel of a launch on `queue`. Throws Error(CL_INVALID_KERNEL), Error(CL_INVALID_CONTEXT).
 Ref<Kernel> kernel_for(const Queue& queue, cl_kernel kernel);
 /// The range of a launch, checked as for clEnqueueNDRangeKernel against the limits of the kernel on the

@@ -40,6 +40,7 @@ struct _cl_kernel : clique::icd::HandleHeader {};
 struct _cl_event : clique::icd::HandleHeader {};
 struct _cl_sampler : clique::icd::HandleHeader {};
 struct _cl_command_buffer_khr : clique::icd::HandleHeader {};
+struct _cl_mutable_command_khr : clique::icd::HandleHeader {};
 struct _cl_file_clique : clique::icd::HandleHeader {};
 
 namespace clique::icd {
@@ -84,6 +85,7 @@ enum class Kind : std::uint8_t {
   Event,
   Sampler,
   CommandBuffer,
+  MutableCommand,
   File,
   kCount
 };

@@ -22,6 +22,7 @@ CLIQUE_MESSAGE_CODEC(Data);
 CLIQUE_MESSAGE_CODEC(Marker);
 CLIQUE_MESSAGE_CODEC(Barrier);
 CLIQUE_MESSAGE_CODEC(DefineRecording);
+CLIQUE_MESSAGE_CODEC(UpdateRecording);
 CLIQUE_MESSAGE_CODEC(RunRecording);
 
 }  // namespace clique::protocol

@@ -250,8 +250,17 @@ struct DefineRecording {
   CLIQUE_MESSAGE(DefineRecording, id, commands)
 };
 
-/// Runs a recording's commands in `command.queue` as the parts of one command. The queues that a recording
-/// runs in are either all in-order or all out-of-order.
+/// Changes launches of a recording, for the runs that are requested later. `commands` is a batch of RunKernel
+/// with empty headers, one for each of `numbers`. It takes the place of the RunKernel with that number,
+/// except that the earlier commands that it comes after stay the same.
+struct UpdateRecording {
+  ObjectId id = 0;
+  std::vector<CommandId> numbers;
+  Bytes commands;
+  CLIQUE_MESSAGE(UpdateRecording, id, numbers, commands)
+};
+
+/// Runs a recording's commands in `command.queue` as the parts of one command.
 struct RunRecording {
   Command command;
   ObjectId recording = 0;

@@ -62,6 +62,7 @@ enum class Op : std::uint16_t {
   AnalyseProgram = 36,
   CreateFile = 37,
   QueryFile = 38,
+  UpdateRecording = 39,
 
   RunKernel = 60,
   ReadBuffer = 61,

@@ -1,4 +1,4 @@
-// clCommandCopyBufferRectKHR: cl_khr_command_buffer 0.9.1.
+// clCommandCopyBufferRectKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
 namespace clique::test {
@@ -17,34 +17,50 @@ class clCommandCopyBufferRectKHR : public CommandBufferTest {
 };
 
 TEST_F(clCommandCopyBufferRectKHR, GivenRectThenItIsCopied) {
-  const Mem source = buffer<unsigned char>(200, content.data());
-  const Bytes before(200, 0xA5);
-  const Mem destination = buffer<unsigned char>(200, before.data());
-  const CommandBuffer made = record_on(queue);
-  ASSERT_CL(copy(made, source, destination, region.data()));
-  run(made);
-  Bytes expected = before;
-  copy_rect(content, from, expected, to, region);
-  EXPECT_EQ(expected, read<unsigned char>(destination, 200));
+  in_both_forms([&] {
+    const Mem source = buffer<unsigned char>(200, content.data());
+    const Bytes before(200, 0xA5);
+    const Mem destination = buffer<unsigned char>(200, before.data());
+    const CommandBuffer made = record_on(queue);
+    ASSERT_CL(copy(made, source, destination, region.data()));
+    run(made);
+    Bytes expected = before;
+    copy_rect(content, from, expected, to, region);
+    EXPECT_EQ(expected, read<unsigned char>(destination, 200));
+  });
 }
 
 TEST_F(clCommandCopyBufferRectKHR, GivenWrongArgumentsThenErrorsOfTheEnqueue) {
-  const Mem mem = buffer<unsigned char>(200);
-  const Mem other = buffer<unsigned char>(200);
-  const CommandBuffer made = record_on(queue);
-  const Size3 empty = {5, 0, 2};
-  EXPECT_EQ(CL_INVALID_VALUE, copy(made, mem, other, nullptr));
-  EXPECT_EQ(CL_INVALID_VALUE, copy(made, mem, other, empty.data()));
-  EXPECT_EQ(CL_INVALID_MEM_OBJECT, copy(made, mem, nullptr, region.data()));
+  in_both_forms([&] {
+    const Mem mem = buffer<unsigned char>(200);
+    const Mem other = buffer<unsigned char>(200);
+    const CommandBuffer made = record_on(queue);
+    const Size3 empty = {5, 0, 2};
+    EXPECT_EQ(CL_INVALID_VALUE, copy(made, mem, other, nullptr));
+    EXPECT_EQ(CL_INVALID_VALUE, copy(made, mem, other, empty.data()));
+    EXPECT_EQ(CL_INVALID_MEM_OBJECT, copy(made, mem, nullptr, region.data()));
+  });
 }
 
 TEST_F(clCommandCopyBufferRectKHR, GivenCallThenRulesOfEveryRecordingHold) {
+  in_both_forms([&] {
+    const Mem source = buffer<unsigned char>(200);
+    const Mem destination = buffer<unsigned char>(200);
+    expect_recording_rules([&](auto recording, auto on, auto... rest) {
+      return call.copy_buffer_rect(recording, on, source, destination, from.origin.data(), to.origin.data(),
+                                   region.data(), from.row_pitch, from.slice_pitch, to.row_pitch,
+                                   to.slice_pitch, rest...);
+    });
+  });
+}
+
+TEST_F(clCommandCopyBufferRectKHR, GivenPropertiesOrHandleThenInvalidValue) {
   const Mem source = buffer<unsigned char>(200);
   const Mem destination = buffer<unsigned char>(200);
-  expect_recording_rules([&](auto recording, auto on, auto... rest) {
-    return call.copy_buffer_rect(recording, on, source, destination, from.origin.data(), to.origin.data(),
-                                 region.data(), from.row_pitch, from.slice_pitch, to.row_pitch,
-                                 to.slice_pitch, rest...);
+  expect_no_properties([&](auto recording, auto on, auto properties, auto... rest) {
+    return call.copy_buffer_rect.newer(recording, on, properties, source, destination, from.origin.data(),
+                                       to.origin.data(), region.data(), from.row_pitch, from.slice_pitch,
+                                       to.row_pitch, to.slice_pitch, rest...);
   });
 }
 

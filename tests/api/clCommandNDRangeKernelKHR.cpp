@@ -1,4 +1,4 @@
-// clCommandNDRangeKernelKHR: cl_khr_command_buffer 0.9.1.
+// clCommandNDRangeKernelKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 #include "svm.hpp"
 
@@ -135,12 +135,49 @@ TEST_F(clCommandNDRangeKernelKHR, GivenWrongArgumentsThenErrorsOfTheEnqueue) {
   };
   EXPECT_EQ(CL_INVALID_WORK_DIMENSION, with_dimensions(0));
   EXPECT_EQ(CL_INVALID_WORK_DIMENSION, with_dimensions(4));
-  const icd::api::NdRangeCommandProperties unknown[] = {0x7FFF, 1, 0};
-  EXPECT_EQ(CL_INVALID_VALUE, call.nd_range(made, nullptr, unknown, store, 1, nullptr, &global, nullptr, 0,
-                                            nullptr, nullptr, nullptr));
+  const std::vector<std::vector<icd::CommandProperties>> wrong = {
+      {0x7FFF, 1, 0},
+      {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, 1U << 20U, 0},
+      {icd::kCommandAsserts, 2, 0},
+      {icd::kCommandAsserts, icd::kAssertNoAdditionalWorkGroups, 0},
+      {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, 1, CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, 1, 0}};
+  for (const auto& properties : wrong)
+    EXPECT_EQ(CL_INVALID_VALUE, call.nd_range(made, nullptr, properties.data(), store, 1, nullptr, &global,
+                                              nullptr, 0, nullptr, nullptr, nullptr));
   const OtherContext other;
   const CommandBuffer elsewhere = record_on(other.queue);
   EXPECT_EQ(CL_INVALID_CONTEXT, record_launch(elsewhere, store, 8));
+}
+
+TEST_F(clCommandNDRangeKernelKHR, GivenAssertionOfTheCommandBufferThenLocalSizesAreGiven) {
+  const Mem target = buffer<cl_uint>(8);
+  set_args(store, target, cl_uint{1});
+  const cl_command_buffer_properties_khr asserts[] = {icd::kDispatchAsserts,
+                                                      icd::kAssertNoAdditionalWorkGroups, 0};
+  const CommandBuffer made(call.create(1, queue.ptr(), asserts, nullptr));
+  const size_t global = 8;
+  const size_t local = 4;
+  for (const size_t* size : {static_cast<const size_t*>(nullptr), &local})
+    EXPECT_EQ(size == nullptr ? CL_INVALID_VALUE : CL_SUCCESS,
+              call.nd_range(made, nullptr, nullptr, store, 1, nullptr, &global, size, 0, nullptr, nullptr,
+                            nullptr));
+}
+
+TEST_F(clCommandNDRangeKernelKHR, GivenArgumentsToComeThenTheCommandBufferIsNotExecutableBefore) {
+  const icd::CommandProperties later[] = {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
+                                          CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, 0};
+  const size_t global = 8;
+  const CommandBuffer fixed = record_on(queue);
+  EXPECT_EQ(CL_INVALID_KERNEL_ARGS, call.nd_range(fixed, nullptr, later, store, 1, nullptr, &global, nullptr,
+                                                  0, nullptr, nullptr, nullptr));
+  const CommandBuffer made = record_on(queue, CL_COMMAND_BUFFER_MUTABLE_KHR);
+  EXPECT_EQ(CL_INVALID_KERNEL_ARGS, record_launch(made, store, 8));
+  cl_mutable_command_khr command = nullptr;
+  ASSERT_CL(call.nd_range(made, nullptr, later, store, 1, nullptr, &global, nullptr, 0, nullptr, nullptr,
+                          &command));
+  ASSERT_CL(call.finalize(made));
+  EXPECT_EQ(icd::kStateFinalized, state_of(made));
+  EXPECT_EQ(CL_INVALID_OPERATION, call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
 }
 
 TEST_F(clCommandNDRangeKernelKHR, GivenCallThenRulesOfEveryRecordingHold) {

@@ -1,4 +1,4 @@
-// clEnqueueCommandBufferKHR: cl_khr_command_buffer 0.9.1.
+// clEnqueueCommandBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "capture.hpp"
 #include "command_buffers.hpp"
 
@@ -146,7 +146,7 @@ TEST_F(clEnqueueCommandBufferKHR, GivenOutOfOrderQueueThenSyncPointsAndEventsGiv
     ASSERT_CL(call.enqueue(0, nullptr, made, 1, event.ptr(), next.out()));
     event = std::move(next);
   }
-  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_PENDING_KHR}, state_of(made));
+  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR}, state_of(made));
   gate.open();
   ASSERT_CL(clWaitForEvents(1, event.ptr()));
 
@@ -191,17 +191,44 @@ TEST_F(clEnqueueCommandBufferKHR, GivenCompatibleQueueThenItRunsThere) {
   EXPECT_EQ(std::vector<cl_uint>(kCount, 1), read<cl_uint>(target, kCount));
 }
 
-TEST_F(clEnqueueCommandBufferKHR, GivenIncompatibleQueueThenIncompatibleCommandQueue) {
+// Every command takes a while, and any other order gives a different result.
+TEST_F(clEnqueueCommandBufferKHR, GivenQueueWithOtherPropertiesThenTheOrderIsThatOfTheRecording) {
+  if (!keeps_no_order(device)) GTEST_SKIP() << "the device has no such queues";
+  program = build(kSlowSource);
+  const Kernel slow = kernel(program, "slow");
+  const Queue ordered = make_queue(0);
+  Queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
+  const std::vector<cl_uint> zeros(kCount, 0);
+  const Mem data = buffer<cl_uint>(kCount, zeros.data());
+  const CommandBuffer made = record_on(ordered);
+  cl_uint expected = 0;
+  for (const cl_uint amount : {1U, 2U, 3U}) {
+    set_args(slow, data, amount);
+    ASSERT_CL(record_launch(made, slow, kCount));
+  }
+  ASSERT_CL(call.finalize(made));
+  for (int run = 0; run < 3; ++run) {
+    cl_command_queue on = run == 1 ? ordered.get() : unordered.get();
+    Event event;
+    ASSERT_CL(call.enqueue(1, &on, made, 0, nullptr, event.out()));
+    ASSERT_CL(clWaitForEvents(1, event.ptr()));
+    for (const cl_uint amount : {1U, 2U, 3U}) expected = slow_result(expected, amount);
+  }
+  EXPECT_EQ(std::vector<cl_uint>(kCount, expected), read<cl_uint>(data, kCount));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenQueueOfAnotherDeviceOrContextThenItsError) {
   const Mem target = buffer<cl_uint>(kCount);
   const CommandBuffer made = adding(target);
-  std::vector<Queue> others;
-  others.push_back(make_queue(0));
-  for (cl_device_id other : devices())
-    if (other != device) others.push_back(make_queue(CL_QUEUE_PROFILING_ENABLE, other));
-  for (const Queue& other : others) {
-    cl_command_queue handle = other;
-    EXPECT_EQ(CL_INCOMPATIBLE_COMMAND_QUEUE_KHR, call.enqueue(1, &handle, made, 0, nullptr, nullptr));
+  for (cl_device_id other : devices()) {
+    if (other == device) continue;
+    const Queue there = make_queue(CL_QUEUE_PROFILING_ENABLE, other);
+    cl_command_queue handle = there;
+    EXPECT_EQ(CL_INVALID_DEVICE, call.enqueue(1, &handle, made, 0, nullptr, nullptr));
   }
+  const OtherContext other;
+  cl_command_queue handle = other.queue;
+  EXPECT_EQ(CL_INVALID_CONTEXT, call.enqueue(1, &handle, made, 0, nullptr, nullptr));
 }
 
 TEST_F(clEnqueueCommandBufferKHR, GivenQueuesThatAreNotOneThenInvalidValue) {
@@ -218,16 +245,92 @@ TEST_F(clEnqueueCommandBufferKHR, GivenStateThatIsNotExecutableThenInvalidOperat
   const CommandBuffer recording = record_on(queue);
   EXPECT_EQ(CL_INVALID_OPERATION, call.enqueue(0, nullptr, recording, 0, nullptr, nullptr));
   EXPECT_EQ(CL_INVALID_COMMAND_BUFFER_KHR, call.enqueue(0, nullptr, nullptr, 0, nullptr, nullptr));
+}
 
+// Runs in an in-order queue follow each other, so they need no simultaneous use.
+TEST_F(clEnqueueCommandBufferKHR, GivenRunThatIsPendingThenTheNextOneFollows) {
+  const std::vector<cl_uint> zeros(kCount, 0);
+  const Mem target = buffer<cl_uint>(kCount, zeros.data());
   const CommandBuffer made = adding(target);
   Gate gate(context);
   ASSERT_CL(call.enqueue(0, nullptr, made, 1, gate.ptr(), nullptr));
-  EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_PENDING_KHR}, state_of(made));
-  EXPECT_EQ(CL_INVALID_OPERATION, call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
-  gate.open();
-  ASSERT_CL(clFinish(queue));
   EXPECT_EQ(cl_command_buffer_state_khr{CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR}, state_of(made));
   EXPECT_CL(call.enqueue(0, nullptr, made, 0, nullptr, nullptr));
+  gate.open();
+  EXPECT_EQ(std::vector<cl_uint>(kCount, 2), read<cl_uint>(target, kCount));
+}
+
+// A chain of commands in turn on two devices. Every run reads what another device has written before.
+TEST_F(clEnqueueCommandBufferKHR, GivenSeveralQueuesThenSyncPointsOrderAcrossDevices) {
+  program = build(kSlowSource);
+  const Kernel slow = kernel(program, "slow");
+  const cl_device_id there = devices().back();
+  for (const cl_command_queue_properties properties :
+       {cl_command_queue_properties{0},
+        cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}}) {
+    if (properties != 0 && !(keeps_no_order(device) && keeps_no_order(there))) continue;
+    const Queue left = make_queue(properties | CL_QUEUE_PROFILING_ENABLE);
+    const Queue right = make_queue(properties | CL_QUEUE_PROFILING_ENABLE, there);
+    const std::vector<cl_uint> zeros(kCount, 0);
+    const Mem data = buffer<cl_uint>(kCount, zeros.data());
+    const CommandBuffer made = record_on_all({left.get(), right.get()});
+    std::vector<cl_sync_point_khr> last;
+    const size_t global = kCount;
+    for (cl_uint step = 1; step <= 6; ++step) {
+      set_args(slow, data, step);
+      cl_sync_point_khr point = 0;
+      ASSERT_CL(call.nd_range(made, step % 3 == 0 ? right.get() : left.get(), nullptr, slow, 1, nullptr,
+                              &global, nullptr, static_cast<cl_uint>(last.size()),
+                              last.empty() ? nullptr : last.data(), &point, nullptr));
+      last = {point};
+    }
+    ASSERT_CL(call.finalize(made));
+    cl_uint expected = 0;
+    Gate gate(context);
+    Event event;
+    ASSERT_CL(call.enqueue(0, nullptr, made, 1, gate.ptr(), event.out()));
+    for (int run = 1; run < 3; ++run) {
+      Event next;
+      ASSERT_CL(call.enqueue(0, nullptr, made, 1, event.ptr(), next.out()));
+      event = std::move(next);
+    }
+    gate.open();
+    EXPECT_EQ(nullptr, info<cl_command_queue>(clGetEventInfo, event.get(), CL_EVENT_COMMAND_QUEUE));
+    ASSERT_CL(clWaitForEvents(1, event.ptr()));
+    EXPECT_LE(info<cl_ulong>(clGetEventProfilingInfo, event.get(), CL_PROFILING_COMMAND_START),
+              info<cl_ulong>(clGetEventProfilingInfo, event.get(), CL_PROFILING_COMMAND_END));
+    for (int run = 0; run < 3; ++run)
+      for (cl_uint step = 1; step <= 6; ++step) expected = slow_result(expected, step);
+    EXPECT_EQ(std::vector<cl_uint>(kCount, expected), read<cl_uint>(data, kCount));
+  }
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenSeveralQueuesAndAFailedEventThenTheRunFails) {
+  const Queue right = make_queue(0, devices().back());
+  const Mem first = buffer<cl_uint>(kCount);
+  const Mem second = buffer<cl_uint>(kCount);
+  const CommandBuffer made = record_on_all({queue.get(), right.get()});
+  const cl_uint pattern = 1;
+  cl_sync_point_khr point = 0;
+  ASSERT_CL(
+      call.fill_buffer(made, queue.get(), first, &pattern, 4, 0, 4 * kCount, 0, nullptr, &point, nullptr));
+  ASSERT_CL(
+      call.copy_buffer(made, right.get(), first, second, 0, 0, 4 * kCount, 1, &point, nullptr, nullptr));
+  ASSERT_CL(call.finalize(made));
+  cl_int err = CL_SUCCESS;
+  const Event failed(clCreateUserEvent(context, &err));
+  Event event;
+  ASSERT_CL(call.enqueue(0, nullptr, made, 1, failed.ptr(), event.out()));
+  ASSERT_CL(clSetUserEventStatus(failed, -7));
+  EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, event.ptr()));
+  EXPECT_EQ(CL_PROFILING_INFO_NOT_AVAILABLE,
+            clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 0, nullptr, nullptr));
+}
+
+TEST_F(clEnqueueCommandBufferKHR, GivenSeveralQueuesAndNoCommandsThenThereIsItsEnd) {
+  const Queue right = make_queue(0, devices().back());
+  const CommandBuffer made = record_on_all({queue.get(), right.get()});
+  run(made);
 }
 
 TEST_F(clEnqueueCommandBufferKHR, GivenSimultaneousUseThenAllRunsHappen) {

@@ -1,4 +1,4 @@
-// clReleaseCommandBufferKHR: cl_khr_command_buffer 0.9.1.
+// clReleaseCommandBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
 namespace clique::test {

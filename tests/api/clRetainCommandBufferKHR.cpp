@@ -1,4 +1,4 @@
-// clRetainCommandBufferKHR: cl_khr_command_buffer 0.9.1.
+// clRetainCommandBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
 namespace clique::test {

@@ -8,12 +8,41 @@
 
 namespace clique::test {
 
+/// The forms that calls of the functions that record have, depending on the headers of the program: newer
+/// ones have a list of properties.
+enum class Form { Newer, Older };
+
+/// The form of the calls of Recorder.
+inline Form& form() {
+  static Form now = Form::Newer;
+  return now;
+}
+
+/// Calls one of the functions that record, without properties, in the form that form() says.
+template <typename Forms>
+class Recorder {
+ public:
+  typename Forms::Newer* newer = nullptr;
+  typename Forms::Older* older = nullptr;
+
+  template <typename... Arguments>
+  cl_int operator()(cl_command_buffer_khr buffer, cl_command_queue queue, Arguments&&... arguments) const {
+    if (form() == Form::Newer) return newer(buffer, queue, nullptr, arguments...);
+    return older(buffer, queue, arguments...);
+  }
+};
+
 /// The extension's functions, which loaders do not export.
 struct CommandBufferFunctions {
   template <typename Function>
   static void load(Function& function, const char* name) {
     function = reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform(), name));
     EXPECT_NE(nullptr, function) << name;
+  }
+  template <typename Forms>
+  static void load(Recorder<Forms>& recorder, const char* name) {
+    load(recorder.newer, name);
+    load(recorder.older, name);
   }
   CommandBufferFunctions() {
     load(create, "clCreateCommandBufferKHR");
@@ -29,24 +58,36 @@ struct CommandBufferFunctions {
     load(copy_image_to_buffer, "clCommandCopyImageToBufferKHR");
     load(fill_buffer, "clCommandFillBufferKHR");
     load(fill_image, "clCommandFillImageKHR");
+    load(svm_memcpy, "clCommandSVMMemcpyKHR");
+    load(svm_mem_fill, "clCommandSVMMemFillKHR");
     load(nd_range, "clCommandNDRangeKernelKHR");
     load(get_info, "clGetCommandBufferInfoKHR");
+    load(remap, "clRemapCommandBufferKHR");
+    load(update, "clUpdateMutableCommandsKHR");
+    load(update_in_older_form, "clUpdateMutableCommandsKHR");
+    load(get_command_info, "clGetMutableCommandInfoKHR");
   }
   decltype(&icd::api::clCreateCommandBufferKHR) create;
   decltype(&icd::api::clFinalizeCommandBufferKHR) finalize;
   decltype(&icd::api::clRetainCommandBufferKHR) retain;
   decltype(&icd::api::clReleaseCommandBufferKHR) release;
   decltype(&icd::api::clEnqueueCommandBufferKHR) enqueue;
-  decltype(&icd::api::clCommandBarrierWithWaitListKHR) barrier;
-  decltype(&icd::api::clCommandCopyBufferKHR) copy_buffer;
-  decltype(&icd::api::clCommandCopyBufferRectKHR) copy_buffer_rect;
-  decltype(&icd::api::clCommandCopyBufferToImageKHR) copy_buffer_to_image;
-  decltype(&icd::api::clCommandCopyImageKHR) copy_image;
-  decltype(&icd::api::clCommandCopyImageToBufferKHR) copy_image_to_buffer;
-  decltype(&icd::api::clCommandFillBufferKHR) fill_buffer;
-  decltype(&icd::api::clCommandFillImageKHR) fill_image;
+  Recorder<icd::api::BarrierForms> barrier;
+  Recorder<icd::api::CopyBufferForms> copy_buffer;
+  Recorder<icd::api::CopyBufferRectForms> copy_buffer_rect;
+  Recorder<icd::api::CopyBufferToImageForms> copy_buffer_to_image;
+  Recorder<icd::api::CopyImageForms> copy_image;
+  Recorder<icd::api::CopyImageToBufferForms> copy_image_to_buffer;
+  Recorder<icd::api::FillBufferForms> fill_buffer;
+  Recorder<icd::api::FillImageForms> fill_image;
+  Recorder<icd::api::SvmMemcpyForms> svm_memcpy;
+  Recorder<icd::api::SvmMemFillForms> svm_mem_fill;
   decltype(&icd::api::clCommandNDRangeKernelKHR) nd_range;
   decltype(&icd::api::clGetCommandBufferInfoKHR) get_info;
+  decltype(&icd::api::clRemapCommandBufferKHR) remap;
+  icd::api::UpdateFunction* update;
+  icd::api::OlderUpdateFunction* update_in_older_form;
+  decltype(&icd::api::clGetMutableCommandInfoKHR) get_command_info;
 };
 
 inline const CommandBufferFunctions& command_buffers() {
@@ -71,6 +112,7 @@ class CommandBufferTestOf : public Base {
  protected:
   void SetUp() override {
     Base::SetUp();
+    form() = Form::Newer;
     if (Base::HasFatalFailure() || Base::IsSkipped()) return;
     const auto extensions = info<std::string>(clGetPlatformInfo, platform(), CL_PLATFORM_EXTENSIONS);
     if (extensions.find("cl_khr_command_buffer") == std::string::npos)
@@ -82,6 +124,15 @@ class CommandBufferTestOf : public Base {
     const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};
     cl_int err = CL_SUCCESS;
     CommandBuffer made(call.create(1, &on, properties, &err));
+    EXPECT_EQ(CL_SUCCESS, err);
+    return made;
+  }
+  /// A command buffer of several queues.
+  CommandBuffer record_on_all(const std::vector<cl_command_queue>& queues,
+                              cl_command_buffer_flags_khr flags = 0) {
+    const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};
+    cl_int err = CL_SUCCESS;
+    CommandBuffer made(call.create(static_cast<cl_uint>(queues.size()), queues.data(), properties, &err));
     EXPECT_EQ(CL_SUCCESS, err);
     return made;
   }
@@ -104,6 +155,18 @@ class CommandBufferTestOf : public Base {
                          sync_point, nullptr);
   }
 
+  /// Checks something with calls of both forms.
+  template <typename Check>
+  static void in_both_forms(Check&& check) {
+    for (const Form each : {Form::Newer, Form::Older}) {
+      SCOPED_TRACE(each == Form::Newer ? "newer form" : "older form");
+      form() = each;
+      check();
+      if (Base::HasFatalFailure()) break;
+    }
+    form() = Form::Newer;
+  }
+
   /// The clauses of all functions that record a command. Calls record(buffer, queue, count, sync_points,
   /// sync_point, mutable_handle), which adds other, valid arguments.
   template <typename Record>
@@ -113,7 +176,7 @@ class CommandBufferTestOf : public Base {
     cl_sync_point_khr first = 0;
     cl_sync_point_khr second = 0;
     EXPECT_CL(record(buffer, nullptr, 0, nullptr, &first, nullptr));
-    EXPECT_CL(record(buffer, nullptr, 1, &first, &second, nullptr));
+    EXPECT_CL(record(buffer, this->queue.get(), 1, &first, &second, nullptr));
     EXPECT_NE(first, second);
     EXPECT_CL(record(buffer, nullptr, 0, nullptr, nullptr, nullptr));
 
@@ -121,13 +184,32 @@ class CommandBufferTestOf : public Base {
     EXPECT_EQ(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, record(buffer, nullptr, 1, &unknown, nullptr, nullptr));
     EXPECT_EQ(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, record(buffer, nullptr, 1, nullptr, nullptr, nullptr));
     EXPECT_EQ(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, record(buffer, nullptr, 0, &first, nullptr, nullptr));
-    EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, record(buffer, this->queue.get(), 0, nullptr, nullptr, nullptr));
-    cl_mutable_command_khr handle = nullptr;
-    EXPECT_EQ(CL_INVALID_VALUE, record(buffer, nullptr, 0, nullptr, nullptr, &handle));
+    const Queue stranger = this->make_queue(0);
+    EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, record(buffer, stranger.get(), 0, nullptr, nullptr, nullptr));
+    const OtherContext other;
+    EXPECT_EQ(CL_INVALID_CONTEXT, record(buffer, other.queue.get(), 0, nullptr, nullptr, nullptr));
     EXPECT_EQ(CL_INVALID_COMMAND_BUFFER_KHR, record(nullptr, nullptr, 0, nullptr, nullptr, nullptr));
+    const CommandBuffer several = record_on_all({this->queue.get(), stranger.get()});
+    EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, record(several.get(), nullptr, 0, nullptr, nullptr, nullptr));
+    EXPECT_CL(record(several.get(), stranger.get(), 0, nullptr, nullptr, nullptr));
 
     EXPECT_CL(call.finalize(buffer));
     EXPECT_EQ(CL_INVALID_OPERATION, record(buffer, nullptr, 0, nullptr, nullptr, nullptr));
+  }
+  /// The clauses of those that record anything but launches. `record` calls the newer form, with properties
+  /// before the arguments of expect_recording_rules()'s.
+  template <typename Record>
+  void expect_no_properties(Record&& record) {
+    const CommandBuffer owner = record_on(this->queue);
+    const cl_command_buffer_khr buffer = owner;
+    const icd::CommandProperties none[] = {0};
+    const icd::CommandProperties fields[] = {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR,
+                                             CL_MUTABLE_DISPATCH_ARGUMENTS_KHR, 0};
+    EXPECT_CL(record(buffer, nullptr, none, 0, nullptr, nullptr, nullptr));
+    EXPECT_EQ(CL_INVALID_VALUE, record(buffer, nullptr, fields, 0, nullptr, nullptr, nullptr));
+    cl_mutable_command_khr handle = nullptr;
+    EXPECT_EQ(CL_INVALID_VALUE, record(buffer, nullptr, nullptr, 0, nullptr, nullptr, &handle));
+    EXPECT_EQ(nullptr, handle);
   }
 };
 

@@ -215,6 +215,60 @@ TEST_F(CudaCommands, GivenRecordingForQueueWithoutOrderThenCommandsComeAfterThos
   EXPECT_EQ(client_.first(kThird), 3);
 }
 
+namespace {
+UpdateRecording replacing(std::vector<CommandId> numbers, const std::vector<RunKernel>& launches) {
+  Batch batch;
+  for (const RunKernel& launch : launches) batch.add(launch);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  return {20, std::move(numbers), {bytes, bytes + batch.size()}};
+}
+}  // namespace
+
+TEST_F(CudaCommands, GivenLaunchOfARecordingThatIsReplacedThenOnlyLaterRunsHaveIt) {
+  for (const ObjectId buffer : {kBuffer, kOther, kThird}) client_.make_zeros(buffer);
+  for (const ObjectId queue : {kInOrder, kOutOfOrder}) {
+    Batch batch;
+    RunKernel second = increment({}, kBuffer);
+    second.command.waits = {0};
+    batch.add(increment({}, kBuffer));
+    batch.add(second);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+    client_.send(DefineRecording{20, {bytes, bytes + batch.size()}},
+                 RunRecording{command(100, Command::kReport, {}, queue), 20});
+    EXPECT_EQ(client_.ended(100).status, 0);
+    // In place, and then while a run waits, which keeps what it had.
+    client_.send(replacing({1}, {increment({}, kOther)}), AwaitRemote{50, kContext},
+                 RunRecording{command(101, Command::kReport, {50}, queue), 20},
+                 replacing({0, 1}, {increment({}, kThird), increment({}, kThird)}),
+                 RunRecording{command(102, Command::kReport, {101}, queue), 20},
+                 replacing({0}, {increment({}, kOther)}),
+                 RunRecording{command(103, Command::kReport, {102}, queue), 20});
+    client_.send(SetRemote{50, CL_COMPLETE});
+    for (const CommandId run : {101, 102, 103}) EXPECT_EQ(client_.ended(run).status, 0);
+    client_.send(Release{{20}, {50, 100, 101, 102, 103}});
+  }
+  EXPECT_EQ(client_.first(kBuffer), 6);
+  EXPECT_EQ(client_.first(kOther), 4);
+  EXPECT_EQ(client_.first(kThird), 6);
+}
+
+TEST_F(CudaCommands, GivenReplacementThatFailsThenRunsFailUntilTheNextOne) {
+  client_.make_zeros(kBuffer);
+  Batch batch;
+  for (int i = 0; i < 3; ++i) batch.add(increment({}, kBuffer));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  const RunKernel impossible{{}, kIncrement, {object_arg(0, kBuffer)}, {}, {2048}, {2048}};
+  client_.send(DefineRecording{20, {bytes, bytes + batch.size()}},
+               RunRecording{command(100, Command::kReport), 20}, replacing({1}, {impossible}),
+               RunRecording{command(101, Command::kReport), 20}, replacing({1}, {increment({}, kBuffer)}),
+               RunRecording{command(102, Command::kReport), 20});
+  EXPECT_EQ(client_.ended(100).status, 0);
+  EXPECT_LT(client_.ended(101).status, 0);
+  EXPECT_EQ(client_.ended(102).status, 0);
+  // The launches before the one that failed have run.
+  EXPECT_EQ(client_.first(kBuffer), 7);
+}
+
 TEST_F(CudaCommands, GivenRecordingWithACommandThatFailsThenItsRunsFail) {
   client_.make_zeros(kBuffer);
   Batch batch;

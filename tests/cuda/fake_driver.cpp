@@ -226,6 +226,7 @@ class Capture {
   std::vector<std::function<void()>> in_order() {
     std::vector<std::function<void()>> result;
     std::vector<bool> done(works_.size());
+    std::vector<std::size_t> places(works_.size());
     while (result.size() < works_.size()) {
       for (std::size_t i = works_.size(); i-- > 0;) {
         const auto& after = works_[i].after;
@@ -233,12 +234,16 @@ class Capture {
             !std::all_of(after.begin(), after.end(), [&](auto* node) { return done[node->index]; }))
           continue;
         done[i] = true;
+        places[i] = result.size();
         result.push_back(std::move(works_[i].work));
         break;
       }
     }
+    for (std::size_t i = 0; i < places.size(); ++i) nodes_[i]->index = places[i];
     return result;
   }
+  /// The nodes, which belong to the graph once in_order() has been called.
+  std::vector<std::unique_ptr<CUgraphNode_st>> take_nodes() { return std::move(nodes_); }
 
  private:
   struct Work {
@@ -710,6 +715,7 @@ std::function<void()> work_of(const CUDA_KERNEL_NODE_PARAMS& all) {
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
   std::deque<CUgraphNode_st> nodes;  // which an application has
+  std::vector<std::unique_ptr<CUgraphNode_st>> captured;
 };
 struct CUgraphExec_st {
   std::vector<std::function<void()>> work;
@@ -721,7 +727,9 @@ EXPORT cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode /*mode*/) {
 }
 EXPORT cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   if (!stream->captured) return CUDA_ERROR_ILLEGAL_STATE;
-  *graph = new CUgraph_st{std::exchange(stream->captured, std::nullopt)->in_order(), {}};
+  Capture captured = std::move(*std::exchange(stream->captured, std::nullopt));
+  auto work = captured.in_order();
+  *graph = new CUgraph_st{std::move(work), {}, captured.take_nodes()};
   return CUDA_SUCCESS;
 }
 EXPORT cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* /*id*/,

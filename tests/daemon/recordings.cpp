@@ -62,6 +62,18 @@ TEST_F(Recordings, GivenRunsThenEachIsOneCommand) {
   EXPECT_EQ(client.finish().status, 0);
 }
 
+TEST_F(Recordings, GivenUpdateThenLaterRunsHaveTheNewLaunch) {
+  Client client(node_);
+  prepare(client);
+  client.send(DefineRecording{kRecording, recorded(adding(1), adding(10))},
+              RunRecording{command(200), kRecording}, UpdateRecording{kRecording, {1}, recorded(adding(100))},
+              RunRecording{command(201), kRecording},
+              UpdateRecording{kRecording, {0, 1}, recorded(adding(1000), adding(10000))},
+              RunRecording{command(202), kRecording}, ReadBuffer{command(203), 0, kBuffer, 0, kSize});
+  for (const CommandId run : {200, 201, 202, 203}) EXPECT_EQ(client.ended(run).status, 0);
+  EXPECT_TRUE(all_are(client.data(203), 11 + 101 + 11000));
+}
+
 // Each command but the first has to wait, or else the result is another one.
 TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitFor) {
   Client client(node_);
@@ -131,6 +143,12 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
   const auto run = [](Client& client, std::uint8_t flags, ObjectId recording) {
     client.send(RunRecording{command(200, flags), recording});
   };
+  const auto updating = [](std::vector<CommandId> numbers, Bytes commands) {
+    return [update = UpdateRecording{kRecording, std::move(numbers), std::move(commands)}](Client& client) {
+      const FillBuffer fill{{}, kBuffer, Bytes(4), 0, kSize};
+      client.send(DefineRecording{kRecording, recorded(adding(1), fill)}, update);
+    };
+  };
   Bytes cut = recorded(adding(1), adding(2));
   cut.pop_back();
   RunKernel with_id = adding(1);
@@ -192,6 +210,17 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
          run(client, Command::kReport, kRecording);
        },
        "beyond"},
+      {"an update of nothing", [](Client& client) { client.send(UpdateRecording{99, {}, {}}); },
+       "does not exist"},
+      {"an update with too few commands", updating({0, 1}, recorded(adding(2))), "1 commands and 2 numbers"},
+      {"an update with too many commands", updating({0}, recorded(adding(2), adding(3))), "more than its 1"},
+      {"an update that is no msgpack", updating({0}, {0xc1}), "msgpack"},
+      {"an update of a command that is not there", updating({2}, recorded(adding(2))), "command 2"},
+      {"an update of a fill", updating({1}, recorded(adding(2))), "command 1, which is not a launch"},
+      {"an update with a fill", updating({0}, recorded(FillBuffer{{}, kBuffer, Bytes(4), 0, 4})),
+       "67 is unknown"},
+      {"an update with waits", updating({0}, recorded(waiting)), "header of its own"},
+      {"an update with a queue", updating({0}, recorded(with_queue)), "header of its own"},
       {"an unknown buffer",
        [&](Client& client) {
          client.send(DefineRecording{kRecording, recorded(unknown)});

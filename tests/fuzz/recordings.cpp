@@ -32,7 +32,10 @@ std::string seed(protocol::MessageList<M...> /*list*/) {
 std::vector<std::string> clique::fuzz::seeds() {
   protocol::Batch one;
   add<protocol::FillBuffer>(one, {});
-  return {seed(protocol::RecordedMessages{}), std::string(text_of(one.records()))};
+  protocol::Batch launches;
+  for (int i = 0; i < 2; ++i) add<protocol::RunKernel>(launches, {});
+  return {seed(protocol::RecordedMessages{}), std::string(text_of(one.records())),
+          std::string(text_of(launches.records()))};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -42,6 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     recordings.define({1, {data, data + size}});
     recordings.run({{5, 2, 0, {4}}, 1}, backend);
     recordings.run({{6, 2, protocol::Command::kReport, {}}, 1}, backend);
+    try {
+      recordings.update({1, {0, 1}, {data, data + size}}, backend);
+    } catch (const protocol::DecodeError&) {
+      // Not all that a recording may contain is a launch.
+    } catch (const RuleBroken&) {
+    }
+    recordings.run({{7, 2, protocol::Command::kReport, {}}, 1}, backend);
     require(recordings.release(1), "a recording can be released");
   } catch (const protocol::DecodeError&) {
     return 0;

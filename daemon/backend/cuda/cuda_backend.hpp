@@ -98,6 +98,10 @@ class CudaBackend : public Backend {
 
   bool begin_graph(protocol::ObjectId queue) override { return graphs_.begin(queue); }
   std::shared_ptr<Graph> end_graph() override { return graphs_.end(); }
+  bool begin_update(Graph& graph) override { return graphs_.begin_update(graph); }
+  bool end_update(Graph& graph, const std::vector<protocol::CommandId>& numbers) override {
+    return graphs_.end_update(graph, numbers);
+  }
 
  private:
   /// Does ahead what takes the driver long the first time, so that no client waits for it.

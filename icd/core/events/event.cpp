@@ -58,6 +58,10 @@ std::shared_ptr<const protocol::CommandId> Event::hold_id() {
   return held_id_;
 }
 
+bool Event::profiled() const {
+  return several_queues_ ? profiled_ : queue_ && queue_->profiling();
+}
+
 void Event::advance(cl_int status, const Times& times) {
   // A callback may release the last other reference.
   const Ref<Event> self(this);

@@ -71,6 +71,18 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Sends what is in the outboxes of all workers of the context.
   void flush() const;
 
+  /// The command runs in several queues of the application, the event's own being one of them. To be called
+  /// before the application has the event.
+  /// @param profiling whether all of them measure times
+  void set_several_queues(bool profiling) {
+    several_queues_ = true;
+    profiled_ = profiling;
+  }
+  /// CL_EVENT_COMMAND_QUEUE: null for a command of several queues.
+  Queue* only_queue() const { return several_queues_ ? nullptr : queue_.get(); }
+  /// Whether times() are for the application.
+  bool profiled() const;
+
   // What ends it.
 
   /// Sets a new status, and calls the callbacks and actions that wait for it. Ignored unless the status is
@@ -109,6 +121,8 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   cl_command_type type_ = CL_COMMAND_USER;
   EventOrder order_;
   EventProgress progress_;
+  bool several_queues_ = false;
+  bool profiled_ = false;       ///< of a command of several queues
   std::uint64_t enqueued_ = 0;  ///< ns on this host's clock; 0 in queues without profiling
   std::atomic<cl_uint> held_by_callbacks_{0};
   std::shared_ptr<const protocol::CommandId> held_id_;

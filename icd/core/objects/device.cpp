@@ -8,6 +8,7 @@
 
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/objects/platform.hpp"
+#include "icd/core/recordings/names.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/nodes.hpp"
@@ -86,6 +87,7 @@ Device::Device(std::vector<Ref<Device>> members)
   set(CL_DEVICE_PARTITION_MAX_SUB_DEVICES, cl_uint{0});
   set_list(CL_DEVICE_PARTITION_PROPERTIES, std::vector<cl_device_partition_property>{0});
   set(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain{0});
+  set<cl_device_id>(kSyncDevices, this);
   set_combined_names();
 }
 
@@ -258,8 +260,8 @@ void Device::correct_extensions() {
   set_list(CL_DEVICE_EXTENSIONS_WITH_VERSION, offered);
   std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
   // Whatever the driver supports: commands are recorded by the client and its workers.
-  set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
-      command_buffer_capabilities(value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)));
+  const auto queues = value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
+  set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, command_buffer_capabilities(queues));
   set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
   constexpr cl_bitfield kUsm =
       CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
@@ -268,6 +270,18 @@ void Device::correct_extensions() {
        {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
         CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL})
     set(kind, cl_bitfield{0});
+  set(kSupportedQueueProperties, queues | CL_QUEUE_PROFILING_ENABLE);
+  set(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR,
+      cl_mutable_dispatch_fields_khr{CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR |
+                                     CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
+                                     CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR | CL_MUTABLE_DISPATCH_ARGUMENTS_KHR |
+                                     CL_MUTABLE_DISPATCH_EXEC_INFO_KHR});
+  // Commands of one device wait for each other on the device, those of several with the help of their
+  // workers.
+  Device* root = this;
+  while (root->parent_) root = root->parent_.get();
+  set(kNumSyncDevices, cl_uint{1});
+  set<cl_device_id>(kSyncDevices, root);
 }
 
 void Device::add_versions() {

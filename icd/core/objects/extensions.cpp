@@ -4,13 +4,17 @@
 #include <cstring>
 #include <iterator>
 
+#include "icd/core/recordings/names.hpp"
+
 namespace clique::icd {
 
 namespace {
 
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
-/// Provisional: the entry points and errors are those of this version.
-constexpr cl_version kCommandBufferVersion = CL_MAKE_VERSION(0, 9, 1);
+// Experimental: the entry points and errors are those of these versions.
+constexpr cl_version kCommandBufferVersion = CL_MAKE_VERSION(0, 9, 8);
+constexpr cl_version kMultiDeviceVersion = CL_MAKE_VERSION(0, 9, 2);
+constexpr cl_version kMutableDispatchVersion = CL_MAKE_VERSION(0, 9, 5);
 
 // Sorted by name.
 constexpr std::string_view kCarried[] = {
@@ -56,6 +60,8 @@ constexpr std::string_view kCarried[] = {
     "cl_khr_async_work_group_copy_fence",
     "cl_khr_byte_addressable_store",
     "cl_khr_command_buffer",
+    "cl_khr_command_buffer_multi_device",
+    "cl_khr_command_buffer_mutable_dispatch",
     "cl_khr_create_command_queue",
     "cl_khr_depth_images",
     "cl_khr_device_uuid",
@@ -110,7 +116,6 @@ struct Range {
 };
 
 constexpr Range kAbsentProperties[] = {
-    {CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR, CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR},
     {CL_DEVICE_TERMINATE_CAPABILITY_KHR, CL_DEVICE_TERMINATE_CAPABILITY_KHR},
     {CL_DEVICE_SEMAPHORE_TYPES_KHR, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR},
     {CL_DEVICE_PARENT_DEVICE_EXT, CL_DEVICE_PARTITION_STYLE_EXT},
@@ -133,6 +138,8 @@ std::vector<cl_name_version> own_extensions() {
   return {name_version("cl_amd_liquid_flash", kFirstVersion),
           name_version("cl_clique_file", kFirstVersion),
           name_version("cl_khr_command_buffer", kCommandBufferVersion),
+          name_version("cl_khr_command_buffer_multi_device", kMultiDeviceVersion),
+          name_version("cl_khr_command_buffer_mutable_dispatch", kMutableDispatchVersion),
           name_version("cl_khr_create_command_queue", kFirstVersion),
           name_version("cl_khr_device_uuid", kFirstVersion),
           name_version("cl_khr_extended_versioning", kFirstVersion),
@@ -150,10 +157,11 @@ bool is_absent_feature(std::string_view name) {
 }
 
 cl_device_command_buffer_capabilities_khr command_buffer_capabilities(cl_command_queue_properties queues) {
-  cl_device_command_buffer_capabilities_khr all =
-      CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR | CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR;
-  if ((queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
-    all |= CL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER_KHR;
+  cl_device_command_buffer_capabilities_khr all = CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR |
+                                                  CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR |
+                                                  kCapabilityMultipleQueues;
+  // Programs of versions before 0.9.6 look for this one; the others for kSupportedQueueProperties.
+  if ((queues & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) all |= kCapabilityOutOfOrder;
   return all;
 }
 

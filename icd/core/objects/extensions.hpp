@@ -22,7 +22,8 @@ bool belongs_to_absent_extension(cl_device_info name);
 bool is_absent_feature(std::string_view name);
 
 /// CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR of a device whose queues support these properties: kernels may
-/// print, a command buffer may be enqueued while it runs, and its queue may be out of order.
+/// print, a command buffer may be enqueued while it runs, it may have several queues of the device, and these
+/// may be out of order.
 cl_device_command_buffer_capabilities_khr command_buffer_capabilities(cl_command_queue_properties queues);
 
 cl_name_version name_version(std::string_view name, cl_version version);

@@ -241,6 +241,11 @@ void Kernel::require_args() const {
   require_all_set();
 }
 
+bool Kernel::all_set() const {
+  const std::lock_guard lock(mutex_);
+  return unset_ == 0;
+}
+
 cl_ulong Kernel::local_args_size() const {
   const std::lock_guard lock(mutex_);
   cl_ulong size = 0;

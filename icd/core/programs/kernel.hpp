@@ -89,6 +89,8 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   void set_indirect_access(bool any);
   /// Throws Error(CL_INVALID_KERNEL_ARGS) unless all arguments are set.
   void require_args() const;
+  /// Whether all arguments are set.
+  bool all_set() const;
   /// Bytes of local memory that the arguments ask for.
   cl_ulong local_args_size() const;
 
@@ -229,5 +231,11 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   std::vector<std::unique_ptr<CombinedLaunches>> combined_;
   protocol::RunKernel message_;  ///< reused, for its memory
 };
+
+/// Checks that a device can use these ranges of memory objects: images of their formats and sizes, and
+/// sub-buffers where they begin. Throws Error(CL_MISALIGNED_SUB_BUFFER_OFFSET), Error(CL_INVALID_IMAGE_SIZE),
+/// Error(CL_IMAGE_FORMAT_NOT_SUPPORTED).
+/// @param alignment bytes: LaunchLimits::alignment
+void require_memory_fits(const Device& device, std::size_t alignment, std::span<const Access> accesses);
 
 }  // namespace clique::icd

@@ -165,16 +165,20 @@ void Kernel::require_args_fit(const KernelFunction::OnDevice& on, std::span<cons
   if (uses_svm() && !on.device->has_svm())
     throw Error(CL_INVALID_OPERATION, "the kernel uses shared virtual memory, which device ",
                 on.device->text(CL_DEVICE_NAME), " does not support");
+  require_memory_fits(*on.device, on.limits.alignment, accesses);
+}
+
+void require_memory_fits(const Device& device, std::size_t alignment, std::span<const Access> accesses) {
   for (const Access& access : accesses) {
     const Memory& memory = *access.memory;
     if (!memory.is_image()) {
-      require(memory.origin() % on.limits.alignment == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+      require(memory.origin() % alignment == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET,
               "a sub-buffer begins at byte ", memory.origin(), "; the device requires a multiple of ",
-              on.limits.alignment);
-    } else if (context()->devices().size() > 1) {
+              alignment);
+    } else if (memory.context()->devices().size() > 1) {
       const auto& image = static_cast<const Image&>(memory);
-      require_size_fits(image, *on.device);
-      require_format_fits(image, *on.device);
+      require_size_fits(image, device);
+      require_format_fits(image, device);
     }
   }
 }
@@ -247,7 +251,8 @@ Kernel::Captured Kernel::capture(const Device& device, const NdRange& range) {
   list_uses(uses, arguments, message.reached);
   require_args_fit(on_device, uses);
   assign(message.offset, range.offset, range.dimensions);
-  assign(message.global, range.global, range.dimensions);
+  // An empty range stays one: without a size, it would be a task.
+  message.global.assign(range.global.begin(), range.global.begin() + range.dimensions);
   assign(message.local, range.local, range.dimensions);
   for (const Arg& arg : args_) {
     message.args.push_back(arg.wire);

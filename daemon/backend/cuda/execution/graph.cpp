@@ -1,8 +1,9 @@
 #include "daemon/backend/cuda/execution/graph.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
+
+#include "daemon/backend/cuda/execution/launches.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -10,7 +11,7 @@ namespace {
 
 /// Makes a graph of what `run` puts into the stream. Throws ClError.
 template <typename Run>
-CUgraphExec instantiate(CUstream stream, Run&& run) {
+WorkGraph::Native instantiate(CUstream stream, Run&& run) {
   // In relaxed mode, the build thread and the captured commands may go on calling the driver meanwhile.
   CLIQUE_CUDA(StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
   CUgraph graph = nullptr;
@@ -22,9 +23,9 @@ CUgraphExec instantiate(CUstream stream, Run&& run) {
     throw;
   }
   CLIQUE_CUDA(StreamEndCapture(stream, &graph));
-  CUgraphExec native = nullptr;
-  const CUresult result = driver().GraphInstantiateWithFlags(&native, graph, 0);
-  static_cast<void>(driver().GraphDestroy(graph));
+  WorkGraph::Native native{graph};
+  const CUresult result = driver().GraphInstantiateWithFlags(&native.instance, graph, 0);
+  if (result != CUDA_SUCCESS) static_cast<void>(driver().GraphDestroy(graph));
   check(result, "cuGraphInstantiateWithFlags");
   return native;
 }
@@ -49,9 +50,25 @@ std::vector<CUgraphNode> last_nodes(CUstream stream) {
 
 }  // namespace
 
+bool WorkGraph::replace(const std::vector<std::uint64_t>& numbers, RecordedWork& work) {
+  if (work.steps.size() != numbers.size()) return false;
+  Keep keep = *keep_;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    CUgraphNode const node = native_.nodes.at(numbers[i]);
+    Work& step = work.steps[i].work;
+    if (node == nullptr || !step.launch || !set_node(native_.instance, node, *step.launch)) return false;
+    keep[numbers[i]] = std::move(step.keep);
+    // The name belongs to what has just been replaced.
+    if (numbers[i] == 0) kernel_ = step.kernel;
+  }
+  keep_ = std::make_shared<const Keep>(std::move(keep));
+  return true;
+}
+
 std::unique_ptr<WorkGraph> Capture::capture(RecordedWork recorded) {
   if (stream_ == nullptr) CLIQUE_CUDA(StreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
-  CUgraphExec const native = instantiate(stream_, [&] {
+  std::vector<CUgraphNode> nodes;
+  WorkGraph::Native native = instantiate(stream_, [&] {
     std::vector<std::vector<CUgraphNode>> ends;  // of each step
     for (const RecordedWork::Step& step : recorded.steps) {
       if (!recorded.in_order) {
@@ -61,13 +78,16 @@ std::unique_ptr<WorkGraph> Capture::capture(RecordedWork recorded) {
         come_after(stream_, std::move(before));
       }
       if (step.work.run) step.work.run(stream_);
-      if (!recorded.in_order) ends.push_back(last_nodes(stream_));
+      std::vector<CUgraphNode> last;
+      if (!recorded.in_order || step.work.launch) last = last_nodes(stream_);
+      nodes.push_back(step.work.launch && last.size() == 1 ? last.front() : nullptr);
+      if (!recorded.in_order) ends.push_back(std::move(last));
     }
   });
-  std::vector<std::shared_ptr<const void>> keep;
-  for (RecordedWork::Step& step : recorded.steps)
-    std::move(step.work.keep.begin(), step.work.keep.end(), std::back_inserter(keep));
-  return std::make_unique<WorkGraph>(native, std::move(keep), recorded.steps.front().work.kernel);
+  native.nodes = std::move(nodes);
+  WorkGraph::Keep keep;
+  for (RecordedWork::Step& step : recorded.steps) keep.push_back(std::move(step.work.keep));
+  return std::make_unique<WorkGraph>(std::move(native), std::move(keep), recorded.steps.front().work.kernel);
 }
 
 }  // namespace clique::daemon::cuda

@@ -19,26 +19,42 @@ struct RecordedWork {
   std::vector<Step> steps;
 };
 
-/// A CUDA graph of several commands, which the GPU runs at one launch.
+/// A CUDA graph of several commands, which the GPU runs at one launch. Main thread.
 class WorkGraph {
  public:
+  /// What each command needs while it runs.
+  using Keep = std::vector<std::vector<std::shared_ptr<const void>>>;
+  struct Native {
+    CUgraph graph = nullptr;
+    CUgraphExec instance = nullptr;
+    std::vector<CUgraphNode> nodes = {};  ///< of each command that is one launch; null for all others
+  };
+
   /// Takes the graph over.
-  /// @param keep what must live as long as the graph
-  /// @param kernel name of the first command's kernel; lives as long as `keep`
-  WorkGraph(CUgraphExec native, std::vector<std::shared_ptr<const void>> keep, std::string_view kernel)
-      : native_(native), keep_(std::move(keep)), kernel_(kernel) {}
-  ~WorkGraph() { static_cast<void>(driver().GraphExecDestroy(native_)); }
+  /// @param kernel name of the first command's kernel; lives as long as what that command keeps
+  WorkGraph(Native native, Keep keep, std::string_view kernel)
+      : native_(std::move(native)), keep_(std::make_shared<const Keep>(std::move(keep))), kernel_(kernel) {}
+  ~WorkGraph() {
+    static_cast<void>(driver().GraphExecDestroy(native_.instance));
+    static_cast<void>(driver().GraphDestroy(native_.graph));
+  }
   WorkGraph(const WorkGraph&) = delete;
   WorkGraph& operator=(const WorkGraph&) = delete;
 
   std::string_view kernel() const { return kernel_; }
-  /// Puts the commands into the stream. Main thread. Throws ClError.
-  void launch(CUstream stream) const { CLIQUE_CUDA(GraphLaunch(native_, stream)); }
+  /// What a launch that is put into a stream now needs until it has ended.
+  const std::shared_ptr<const Keep>& keep() const { return keep_; }
+  /// Puts the commands into the stream. Throws ClError.
+  void launch(CUstream stream) const { CLIQUE_CUDA(GraphLaunch(native_.instance, stream)); }
+  /// Replaces launches, from the next launch of the graph on.
+  /// @param numbers of the commands that the steps replace
+  /// @returns false if that is impossible. The graph is not to be launched then: a part may be replaced.
+  bool replace(const std::vector<std::uint64_t>& numbers, RecordedWork& work);
 
  private:
-  CUgraphExec const native_;
-  const std::vector<std::shared_ptr<const void>> keep_;
-  const std::string_view kernel_;
+  const Native native_;
+  std::shared_ptr<const Keep> keep_;
+  std::string_view kernel_;
 };
 
 /// Captures commands into graphs, on a stream of its own. Main thread.

@@ -42,6 +42,12 @@ struct NodeParameters {
 
 }  // namespace
 
+bool set_node(CUgraphExec graph, CUgraphNode node, const OwnLaunch& launch) {
+  std::vector<std::uint8_t> block = launch.block;
+  const NodeParameters parameters({launch.function, launch.grid, launch.local_memory, block});
+  return driver().GraphExecKernelNodeSetParams(graph, node, &parameters.native) == CUDA_SUCCESS;
+}
+
 void launch_once(const Launch& launch, CUstream stream) {
   const NodeParameters parameters(launch);
   const CUDA_KERNEL_NODE_PARAMS& all = parameters.native;

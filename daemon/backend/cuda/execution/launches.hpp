@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "daemon/backend/cuda/execution/nd_range.hpp"
 #include "daemon/backend/cuda/gpu/driver.hpp"
@@ -18,6 +19,18 @@ struct Launch {
   std::uint32_t local_memory = 0;  ///< bytes that the launch adds to the kernel's own
   std::span<std::uint8_t> block;   ///< the parameters, laid out as the machine code expects them
 };
+
+/// A Launch that owns what it refers to.
+struct OwnLaunch {
+  CUfunction function = nullptr;
+  Grid grid;
+  std::uint32_t local_memory = 0;
+  std::vector<std::uint8_t> block;
+};
+
+/// Makes a node of a graph do this launch, from the graph's next launch on. The node was captured of a
+/// launch. Main thread. @returns false if the driver refuses
+bool set_node(CUgraphExec graph, CUgraphNode node, const OwnLaunch& launch);
 
 /// Puts the launch into the stream. Main thread. Throws ClError.
 void launch_once(const Launch& launch, CUstream stream);

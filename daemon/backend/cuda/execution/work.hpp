@@ -17,6 +17,8 @@ struct Ordering {
   bool everything_after = false;   ///< all later commands follow it
 };
 
+struct OwnLaunch;
+
 /// What a command has the GPU do. Commands makes a Task of it.
 struct Work {
   std::function<void(CUstream)> run;                                       ///< as Task::run
@@ -27,7 +29,9 @@ struct Work {
   /// sent if the block is null when the command completes.
   std::shared_ptr<std::shared_ptr<std::byte>> data;
   std::size_t size = 0;
-  std::uint32_t part = 0;               ///< of Data
+  std::uint32_t part = 0;  ///< of Data
+  /// Of a recorded command that is nothing but one launch: that launch.
+  std::shared_ptr<const OwnLaunch> launch;
   std::function<void()> before_report;  ///< called when the command has completed
   Ordering ordering;
 };

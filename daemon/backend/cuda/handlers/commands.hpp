@@ -62,6 +62,7 @@ class Commands {
 
   /// From now on, submit() records commands instead of enqueueing them.
   void begin_recording(bool in_order) { recording_ = Recording{{in_order, {}}, false}; }
+  bool records() const { return recording_.has_value(); }
   /// @returns nothing if one of the commands failed or cannot be in a graph.
   std::optional<RecordedWork> end_recording();
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "daemon/backend/cuda/handlers/commands.hpp"
 #include "daemon/worker/backend.hpp"
@@ -21,6 +22,10 @@ class Graphs {
   bool begin(protocol::ObjectId queue);
   /// As Backend::end_graph().
   std::shared_ptr<Graph> end();
+  /// As Backend::begin_update(). A run that has not begun would see the change, so there must be none.
+  bool begin_update(Graph& graph);
+  /// As Backend::end_update().
+  bool end_update(Graph& graph, const std::vector<protocol::CommandId>& numbers);
 
  private:
   class Recorded;

@@ -157,6 +157,9 @@ Work Kernels::launch(const Kernel& kernel, NdRange range, bool choose_local) {
   auto grids = grids_of(description, range);
   if (grids.size() == 1 && !has_hidden(description, Hidden::PrintfBuffer)) {
     put_hidden(parameters.block, description, range, grids[0], 0);
+    if (uses_.commands.records())
+      work.launch = std::make_shared<const OwnLaunch>(
+          OwnLaunch{function.native, grids[0], parameters.local_memory, parameters.block});
     work.run = [this, &function, grid = grids[0], parameters = std::move(parameters)](
                    CUstream stream) mutable { launch_grid(function, grid, parameters, stream); };
     return work;

@@ -183,6 +183,7 @@ TEST(Codec, GivenRecordingAndItsRunThenTheyAreTheseBytes) {
             "00"
             "10");
   EXPECT_EQ(encoded(DefineRecording{7, {1, 2}}), "932307c4020102");
+  EXPECT_EQ(encoded(UpdateRecording{7, {3, 5}, {1, 2}}), "942707920305c4020102");
   EXPECT_EQ(encoded(RunRecording{{101, 3, Command::kReport, {9}}, 7}),
             "934e946503029109"
             "07");
