@@ -28,7 +28,8 @@ struct StreamRequest {
   /// What the records carry.
   enum class Content : std::uint8_t {
     Parts = 0,   ///< of large transfers, both ways
-    Batches = 1  ///< of messages: the client's commands one way and reports the other; or a peer's messages
+    Batches = 1,  ///< of messages: the client's commands one way and reports the other; or a peer's messages
+    UcxParts = 2  ///< as Parts, but through UCX; the connection itself carries their addresses there only
   };
 
   StreamAddress worker{};

@@ -11,6 +11,7 @@
 #include "protocol/no_signals.hpp"
 #include "protocol/security/public_key.hpp"
 #include "protocol/streams/stream.hpp"
+#include "protocol/streams/ucx_stream.hpp"
 
 namespace clique::protocol {
 
@@ -30,6 +31,12 @@ constexpr std::size_t kMaxLines = 256;
 /// Lines that all sets of a process open, beside the first one of each set.
 constexpr unsigned kLinesPerProcessor = 4;
 std::atomic<unsigned> opened_lines{0};
+
+std::shared_ptr<Stream> make_stream(Dialled connection, StreamRequest::Content content, StreamEnd end) {
+  if (content == StreamRequest::Content::UcxParts)
+    return std::make_shared<UcxStream>(std::move(connection), end);
+  return std::make_shared<Stream>(std::move(connection), end);
+}
 
 }  // namespace
 
@@ -133,8 +140,8 @@ bool StreamSet::accept(Fd socket, const StreamRequest& request, std::span<const 
     received = line->received;
   }
   try {
-    auto stream = std::make_shared<Stream>(answer_dial(std::move(socket), request, secret, received),
-                                           StreamEnd::Accepting);
+    auto stream = make_stream(answer_dial(std::move(socket), request, secret, received), request.content,
+                              StreamEnd::Accepting);
     std::vector<PeerData> done;
     const std::lock_guard lock(mutex_);
     if (!ended()) done = install(*line, std::move(stream), request.received);
@@ -167,6 +174,8 @@ void StreamSet::end_threads() {
   for (auto& [id, line] : lines_) {
     if (line->writer.joinable()) line->writer.join();
     if (line->reader.joinable()) line->reader.join();
+    // The last one of the process ends UCX's thread.
+    line->stream.reset();
   }
 }
 
@@ -273,6 +282,7 @@ std::string StreamSet::dial(Line& line, Lock& lock) {
   request.line = line.id;
   request.attempt = ++line.attempt;
   request.received = line.received;
+  if (target_->ucx) request.content = StreamRequest::Content::UcxParts;
   const auto stop = [this] {
     const std::lock_guard look(mutex_);
     return ended();
@@ -283,7 +293,7 @@ std::string StreamSet::dial(Line& line, Lock& lock) {
   try {
     Dialled dialled = protocol::dial(*target_, request, stop);
     const std::uint64_t received = dialled.received;
-    auto stream = std::make_shared<Stream>(std::move(dialled), StreamEnd::Connecting);
+    auto stream = make_stream(std::move(dialled), request.content, StreamEnd::Connecting);
     lock.lock();
     if (!ended()) done = install(line, std::move(stream), received);
     lock.unlock();
