@@ -179,7 +179,8 @@ Paths compiler_tools() {
   return programs;
 }
 
-void add_devices(Collector& rules) {
+void add_devices(Collector& rules, bool rdma) {
+  if (rdma) rules.add("/dev/infiniband", FileAccess::Device);
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator("/dev", unreadable)) {
     // NVIDIA GPUs (and /dev/nvidia-caps), and GPUs of AMD, Intel and others.
@@ -257,7 +258,7 @@ FileRules file_rules(const FileNeeds& needs) {
   }
   if (needs.role == Role::Compiler) return rules.take();
   add_drivers(rules);
-  add_devices(rules);
+  add_devices(rules, needs.rdma);
   // CUDA's driver writes the names of its threads there, and does not start otherwise.
   rules.add("/proc/self/task", FileAccess::Write);
   if (needs.role == Role::CudaWorker) {
