@@ -36,6 +36,8 @@ namespace {
 using UcxClock = std::chrono::steady_clock;
 using UcxLock = std::unique_lock<std::mutex>;
 
+/// How long exit() may wait until UCX has given all memory back.
+constexpr std::chrono::seconds kLongestExit{2};
 /// The number of Clique's active messages.
 constexpr unsigned kUcxMessage = 1;
 /// The epoll event of UCX itself. Channels have other numbers.
@@ -119,7 +121,8 @@ struct UcxOperation {
 class Channel;
 
 /// UCX in this process: its context, one worker, and the thread that drives it while there are channels. Never
-/// destroyed, since UCX's own threads use it until the process ends.
+/// destroyed, since UCX's own threads use it until the process ends. While the process exits, UCX's libraries
+/// clean up; nothing may call UCX from then on.
 class Engine {
  public:
   /// That of a network interface. Throws UcxError.
@@ -128,8 +131,10 @@ class Engine {
 
   std::mutex mutex;  // guards UCX's worker, and the channels
   ucp_worker_h worker = nullptr;
+  bool exits = false;  // the process exits; under `mutex`
 
-  /// Adds a channel under a random number that strangers cannot guess. @returns the number
+  /// Adds a channel under a random number that strangers cannot guess. Throws StreamBroken. @returns the
+  /// number
   std::uint64_t add(Channel& channel);
   void remove(std::uint64_t number);
 
@@ -152,10 +157,16 @@ class Engine {
 
  private:
   explicit Engine(const std::string& interface);
+  /// Called before UCX's libraries clean up.
+  static void stop_all();
+  void stop();
   static ucs_status_t take(void* engine, const void* header, std::size_t header_size, void* data,
                            std::size_t size, const ucp_am_recv_param_t* how);
   void run();
   void sleep(UcxLock& lock);
+
+  static std::mutex engines_lock;
+  static std::map<std::string, Engine*>& engines();  // under engines_lock
 
   const pid_t process_ = ::getpid();
   Fd events_;
@@ -190,10 +201,14 @@ class Channel final : public UcxChannel {
   void end(const std::string& why, bool by_ucx = false);
   /// After end(): gives UCX everything back.
   void close();
+  bool closed() const { return closed_; }
 
  private:
-  /// Throws what end() was told.
-  void check() const;
+  /// Throws what end() was told. While the process exits, waits for shut() before: nobody is to take that for
+  /// a loss.
+  void check(UcxLock& lock);
+  /// The same before there is anybody who could call shut().
+  void check_early() const;
   /// Waits until UCX has done it. Throws as check().
   void await(UcxLock& lock, UcxOperation& operation, ucs_status_ptr_t begun, const char* what);
   UcxHeader::Message header_of(const RecordHeader::Message& record, const RecordTag& tag);
@@ -207,6 +222,7 @@ class Channel final : public UcxChannel {
   std::uint64_t other_ = 0;  // number of the channel at the other end
   std::uint64_t sent_ = 0;   // records
   UcxArrivals arrivals_;
+  bool shut_ = false;
   bool proven_ = false;  // something has come through
   bool ended_ = false;
   bool closed_ = false;  // UCX knows nothing of the channel any more
@@ -216,11 +232,18 @@ class Channel final : public UcxChannel {
 
 // ---------------------------------------------------------------------------------------------- Engine
 
+std::mutex Engine::engines_lock;
+
+std::map<std::string, Engine*>& Engine::engines() {
+  static auto& all = *new std::map<std::string, Engine*>();
+  return all;
+}
+
 Engine& Engine::at(const std::string& interface) {
-  static std::mutex lock;
-  static auto& engines = *new std::map<std::string, Engine*>();
-  const std::lock_guard guard(lock);
-  auto& engine = engines[interface];
+  const std::lock_guard guard(engines_lock);
+  // Functions that are registered later are called earlier: before the libraries' own, which come last.
+  if (engines().empty()) std::atexit(&Engine::stop_all);
+  auto& engine = engines()[interface];
   if (engine == nullptr) engine = new Engine(interface);
   if (engine->process_ != ::getpid())
     throw UcxError("UCX cannot be used in a process that was forked from one that uses it");
@@ -284,11 +307,39 @@ void Engine::watch(int socket, std::uint64_t number) const {
     throw UcxError("epoll_ctl: " + error_text(errno));
 }
 
+void Engine::stop_all() {
+  const std::lock_guard guard(engines_lock);
+  for (const auto& [interface, engine] : engines())
+    if (engine != nullptr && engine->process_ == ::getpid()) engine->stop();
+}
+
+void Engine::stop() {
+  const std::lock_guard life(life_);
+  {
+    UcxLock lock(mutex);
+    exits = true;
+    for (const auto& [number, channel] : channels_) channel->end("the process exits");
+    const auto all_closed = [this] {
+      return std::ranges::all_of(channels_, [](const auto& entry) { return entry.second->closed(); });
+    };
+    const auto until = UcxClock::now() + kLongestExit;
+    while (thread_.joinable() && !all_closed() && UcxClock::now() < until) {
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      lock.lock();
+    }
+    stops_ = true;
+    wake();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
 std::uint64_t Engine::add(Channel& channel) {
   const std::lock_guard life(life_);
   std::uint64_t number = kUcxEvents;
   {
     const UcxLock lock(mutex);
+    if (exits) throw StreamBroken("the process exits");
     while (number == kUcxEvents || channels_.contains(number))
       fill_random({reinterpret_cast<std::uint8_t*>(&number), sizeof number});
     channels_.emplace(number, &channel);
@@ -306,7 +357,7 @@ void Engine::remove(std::uint64_t number) {
   {
     const UcxLock lock(mutex);
     channels_.erase(number);
-    if (!channels_.empty()) return;
+    if (!channels_.empty() || exits) return;
     stops_ = true;
     wake();
   }
@@ -375,6 +426,7 @@ Channel::~Channel() {
 
 std::vector<std::byte> Channel::address() const {
   const UcxLock lock(engine_.mutex);
+  check_early();
   ucp_address_t* address = nullptr;
   std::size_t size = 0;
   if (const auto status = ucx().worker_get_address(engine_.worker, &address, &size); status != UCS_OK)
@@ -393,7 +445,7 @@ std::vector<std::byte> Channel::address() const {
 void Channel::connect(std::span<const std::byte> address) {
   if (address.size() <= sizeof other_) throw DecodeError("an address for UCX of " + std::to_string(address.size()) + " bytes");
   const UcxLock lock(engine_.mutex);
-  check();
+  check_early();
   std::memcpy(&other_, address.data(), sizeof other_);
   address = address.subspan(sizeof other_);
   ucp_ep_params_t params{};
@@ -421,7 +473,7 @@ UcxHeader::Message Channel::header_of(const RecordHeader::Message& record, const
 void Channel::send(const RecordHeader::Message& header, const RecordTag& tag,
                    std::span<const std::byte> data) {
   UcxLock lock(engine_.mutex);
-  check();
+  check(lock);
   const UcxHeader::Message message = header_of(header, tag);
   UcxOperation operation{.changed = &changed_};
   ucp_request_param_t how{};
@@ -439,8 +491,8 @@ void Channel::send(const RecordHeader::Message& header, const RecordTag& tag,
 }
 
 void Channel::post(const RecordHeader::Message& header, const RecordTag& tag) {
-  const UcxLock lock(engine_.mutex);
-  check();
+  UcxLock lock(engine_.mutex);
+  check(lock);
   // UCX reads it when it can send it.
   auto message = std::make_unique<UcxHeader::Message>(header_of(header, tag));
   ucp_request_param_t how{};
@@ -455,7 +507,7 @@ void Channel::post(const RecordHeader::Message& header, const RecordTag& tag) {
   if (UCS_PTR_IS_ERR(begun)) end(ucx().status_string(UCS_PTR_STATUS(begun)), true);
   if (UCS_PTR_IS_PTR(begun)) static_cast<void>(message.release());
   engine_.wake();
-  check();
+  check(lock);
 }
 
 void Channel::await(UcxLock& lock, UcxOperation& operation, ucs_status_ptr_t begun, const char* what) {
@@ -473,22 +525,22 @@ void Channel::await(UcxLock& lock, UcxOperation& operation, ucs_status_ptr_t beg
     ucx().request_free(begun);
     if (operation.status != UCS_OK) end(ucx().status_string(operation.status), true);
   }
-  check();
+  check(lock);
   proven_ = true;
 }
 
 UcxRecord Channel::next() {
   UcxLock lock(engine_.mutex);
   changed_.wait(lock, [this] { return arrivals_.ready() || ended_; });
-  if (!arrivals_.ready()) check();
+  if (!arrivals_.ready()) check(lock);
   return arrivals_.take();
 }
 
 void Channel::receive(const UcxRecord& record, std::span<std::byte> to) {
   if (record.data == nullptr) return;
   UcxLock lock(engine_.mutex);
-  if (ended_) ucx().am_data_release(engine_.worker, record.data);
-  check();
+  if (ended_ && !engine_.exits) ucx().am_data_release(engine_.worker, record.data);
+  check(lock);
   UcxOperation operation{.changed = &changed_};
   ucp_request_param_t how{};
   how.op_attr_mask =
@@ -509,6 +561,8 @@ bool Channel::more() {
 
 void Channel::shut() {
   const UcxLock lock(engine_.mutex);
+  shut_ = true;
+  changed_.notify_all();
   end("closed");
 }
 
@@ -553,7 +607,12 @@ void Channel::close() {
   if (!UCS_PTR_IS_PTR(ucx().ep_close_nbx(std::exchange(endpoint_, nullptr), &how))) closed();
 }
 
-void Channel::check() const {
+void Channel::check_early() const {
+  if (ended_) throw StreamBroken(why_);
+}
+
+void Channel::check(UcxLock& lock) {
+  if (engine_.exits) changed_.wait(lock, [this] { return shut_; });
   if (!ended_) return;
   if (by_ucx_ && !proven_)
     throw UcxError("UCX does not get through to the other end: " + why_ +

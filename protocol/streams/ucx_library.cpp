@@ -3,9 +3,16 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
+
+#include "protocol/printable.hpp"
 
 namespace clique::protocol {
 
@@ -32,6 +39,42 @@ class KeepSignalHandlers {
   std::array<struct sigaction, kSignals> was_{};
   std::array<bool, kSignals> known_{};
 };
+
+/// Whether another line may be said. Strangers at a port of UCX's could cause any number of them.
+bool may_say() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kPerSecond = 10;
+  static std::mutex mutex;
+  static Clock::time_point begin;
+  static int said = 0;
+  const std::lock_guard lock(mutex);
+  if (const auto now = Clock::now(); now - begin > std::chrono::seconds(1)) {
+    begin = now;
+    said = 0;
+  }
+  return said++ < kPerSecond;
+}
+
+/// A function of UCX's type ucs_log_func_t, whose header few systems have. Says a line on standard error: the
+/// standard output is the application's, and that of kernels. @returns UCX's word for "nobody else says it".
+int say_for_ucx(const char* /*file*/, unsigned /*line*/, const char* /*function*/, int /*level*/,
+                const void* /*component*/, const char* format, std::va_list arguments) {
+  constexpr int kStop = 0;
+  if (!may_say()) return kStop;
+  std::array<char, 512> text{};
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  std::fprintf(stderr, "clique: UCX: %s\n", printable(text.data()).c_str());
+  return kStop;
+}
+
+/// Has UCX say what it logs on standard error, unless the user has named another place. Otherwise it uses the
+/// standard output.
+void redirect_log(void* handle) {
+  const char* const chosen = std::getenv("UCX_LOG_FILE");
+  if (chosen != nullptr && *chosen != '\0') return;
+  const auto push = reinterpret_cast<void (*)(decltype(&say_for_ucx))>(::dlsym(handle, "ucs_log_push_handler"));
+  if (push != nullptr) push(&say_for_ucx);
+}
 
 }  // namespace
 
@@ -81,6 +124,7 @@ const UcxLibrary::Opened& UcxLibrary::opened() {
     }
     try {
       result->library.reset(new UcxLibrary(handle));
+      redirect_log(handle);
     } catch (const std::runtime_error& error) {
       result->missing = std::string(error.what()) + ". Install UCX 1.13 or later";
     }

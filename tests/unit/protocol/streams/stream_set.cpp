@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <numeric>
 #include <thread>
@@ -324,6 +325,18 @@ TEST_P(StreamSets, ReleasePayloadsThatTheOtherEndHas) {
   }
   EXPECT_TRUE(eventually([&] { return life.expired(); }));
   EXPECT_EQ(far.count(), 1U);
+}
+
+TEST_P(StreamSets, SleepWhileNothingHappens) {
+  connect();
+  here->send(part(1, 0, 2 * kPartSize));
+  there->send(part(2, 0, 2 * kPartSize));
+  ASSERT_TRUE(eventually([&] { return far.count() == 1 && near.count() == 1; }));
+  std::this_thread::sleep_for(50ms);
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(500ms);
+  const double used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  EXPECT_LT(used, 0.1) << "seconds of the processor's time";
 }
 
 TEST_P(StreamSets, ReleasePayloadsWhenClosed) {
