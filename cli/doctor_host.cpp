@@ -116,7 +116,8 @@ void check_ucx(icd::Transport transport, Findings& findings) {
   if (transport != icd::Transport::Ucx) return;
   const std::string& missing = protocol::ucx_missing();
   if (missing.empty())
-    findings.push_back({Verdict::Good, "UCX", "it can be opened; whether it reaches the nodes, programs find out"});
+    findings.push_back(
+        {Verdict::Good, "UCX", "it can be opened; whether it reaches the nodes, programs find out"});
   else
     findings.push_back({Verdict::Bad, "UCX", "the transport is ucx, but " + printable(missing),
                         "install it, or set the transport to auto"});

@@ -124,8 +124,9 @@ void check_transport(const protocol::Welcome& welcome, Transport transport) {
   if (transport != Transport::Ucx) return;
   for (const protocol::WorkerAddress& worker : welcome.workers)
     if (!worker.without_ucx.empty())
-      throw Unreachable("the transport is \"ucx\" here, but the node does not offer it: " + worker.without_ucx +
-                        ". Do that there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
+      throw Unreachable(
+          "the transport is \"ucx\" here, but the node does not offer it: " + worker.without_ucx +
+          ". Do that there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
 }
 
 /// The choice, with the name of the memory that the session can use.

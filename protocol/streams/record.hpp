@@ -32,7 +32,7 @@ struct RecordHeader {
 
   Kind kind = Kind::Part;
   Packing packing = Packing::None;
-  std::uint32_t size = 0;     ///< bytes of the payload; at most kMaxPayload, kMaxBatchRecord or kMaxUcxAddress
+  std::uint32_t size = 0;  ///< bytes of the payload; at most kMaxPayload, kMaxBatchRecord or kMaxUcxAddress
   std::uint32_t content = 0;  ///< bytes to which a compressed payload expands; at most kMaxPayload
   std::int32_t status = 0;
   CommandId transfer = 0;

@@ -36,6 +36,8 @@ namespace {
 using UcxClock = std::chrono::steady_clock;
 using UcxLock = std::unique_lock<std::mutex>;
 
+/// How long the first record may make no progress: firewalls that drop packets are noticed here.
+constexpr std::chrono::seconds kFirstPatience{10};
 /// How long exit() may wait until UCX has given all memory back.
 constexpr std::chrono::seconds kLongestExit{2};
 /// The number of Clique's active messages.
@@ -120,14 +122,16 @@ struct UcxOperation {
 
 class Channel;
 
-/// UCX in this process: its context, one worker, and the thread that drives it while there are channels. Never
-/// destroyed, since UCX's own threads use it until the process ends. While the process exits, UCX's libraries
-/// clean up; nothing may call UCX from then on.
+/// UCX in this process: its context, one worker, and the thread that drives it while there are channels.
+/// Never destroyed, since UCX's own threads use it until the process ends. While the process exits, UCX's
+/// libraries clean up; nothing may call UCX from then on.
 class Engine {
  public:
   /// That of a network interface. Throws UcxError.
   /// @param interface empty: UCX chooses
   static Engine& at(const std::string& interface);
+  /// To be called before UCX's libraries clean up.
+  static void stop_all();
 
   std::mutex mutex;  // guards UCX's worker, and the channels
   ucp_worker_h worker = nullptr;
@@ -157,8 +161,6 @@ class Engine {
 
  private:
   explicit Engine(const std::string& interface);
-  /// Called before UCX's libraries clean up.
-  static void stop_all();
   void stop();
   static ucs_status_t take(void* engine, const void* header, std::size_t header_size, void* data,
                            std::size_t size, const ucp_am_recv_param_t* how);
@@ -241,8 +243,6 @@ std::map<std::string, Engine*>& Engine::engines() {
 
 Engine& Engine::at(const std::string& interface) {
   const std::lock_guard guard(engines_lock);
-  // Functions that are registered later are called earlier: before the libraries' own, which come last.
-  if (engines().empty()) std::atexit(&Engine::stop_all);
   auto& engine = engines()[interface];
   if (engine == nullptr) engine = new Engine(interface);
   if (engine->process_ != ::getpid())
@@ -286,8 +286,8 @@ Engine::Engine(const std::string& interface) : events_(::epoll_create1(EPOLL_CLO
     throw_ucx("no usable network", status);
   }
   ucp_am_handler_param_t handler{};
-  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.field_mask =
+      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.id = kUcxMessage;
   handler.cb = &Engine::take;
   handler.arg = this;
@@ -305,6 +305,12 @@ void Engine::watch(int socket, std::uint64_t number) const {
   event.data.u64 = number;
   if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event) != 0)
     throw UcxError("epoll_ctl: " + error_text(errno));
+}
+
+/// Called while the process exits, or this library is unloaded: after functions of atexit() and destructors
+/// of static objects, which may still use OpenCL, and before UCX's libraries, which were loaded later.
+[[gnu::destructor]] void stop_ucx() {
+  Engine::stop_all();
 }
 
 void Engine::stop_all() {
@@ -443,7 +449,8 @@ std::vector<std::byte> Channel::address() const {
 }
 
 void Channel::connect(std::span<const std::byte> address) {
-  if (address.size() <= sizeof other_) throw DecodeError("an address for UCX of " + std::to_string(address.size()) + " bytes");
+  if (address.size() <= sizeof other_)
+    throw DecodeError("an address for UCX of " + std::to_string(address.size()) + " bytes");
   const UcxLock lock(engine_.mutex);
   check_early();
   std::memcpy(&other_, address.data(), sizeof other_);
@@ -486,7 +493,8 @@ void Channel::send(const RecordHeader::Message& header, const RecordTag& tag,
   how.flags = UCP_AM_SEND_FLAG_RNDV;
   how.memory_type = UCS_MEMORY_TYPE_HOST;
   await(lock, operation,
-        ucx().am_send_nbx(endpoint_, kUcxMessage, message.data(), message.size(), data.data(), data.size(), &how),
+        ucx().am_send_nbx(endpoint_, kUcxMessage, message.data(), message.size(), data.data(), data.size(),
+                          &how),
         "sending");
 }
 
@@ -514,10 +522,9 @@ void Channel::await(UcxLock& lock, UcxOperation& operation, ucs_status_ptr_t beg
   if (UCS_PTR_IS_ERR(begun)) end(ucx().status_string(UCS_PTR_STATUS(begun)), true);
   if (UCS_PTR_IS_PTR(begun)) {
     engine_.wake();
-    const auto until = UcxClock::now() + kStreamPatience;
-    if (!changed_.wait_until(lock, until, [&] { return operation.done; })) {
-      end(std::string(what) + " a record has made no progress for " + std::to_string(kStreamPatience.count()) +
-              " s",
+    const auto patience = proven_ ? kStreamPatience : kFirstPatience;
+    if (!changed_.wait_for(lock, patience, [&] { return operation.done; })) {
+      end(std::string(what) + " a record has made no progress for " + std::to_string(patience.count()) + " s",
           true);
       // Closing the endpoint ends everything that UCX does for it. Until then it may use the memory.
       changed_.wait(lock, [&] { return operation.done; });
@@ -543,15 +550,14 @@ void Channel::receive(const UcxRecord& record, std::span<std::byte> to) {
   check(lock);
   UcxOperation operation{.changed = &changed_};
   ucp_request_param_t how{};
-  how.op_attr_mask =
-      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   how.cb.recv_am = [](void* /*request*/, ucs_status_t status, std::size_t /*size*/, void* user) {
     static_cast<UcxOperation*>(user)->finish(status);
   };
   how.user_data = &operation;
   how.memory_type = UCS_MEMORY_TYPE_HOST;
-  await(lock, operation,
-        ucx().am_recv_data_nbx(engine_.worker, record.data, to.data(), to.size(), &how), "receiving");
+  await(lock, operation, ucx().am_recv_data_nbx(engine_.worker, record.data, to.data(), to.size(), &how),
+        "receiving");
 }
 
 bool Channel::more() {

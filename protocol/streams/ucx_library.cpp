@@ -25,7 +25,8 @@ constexpr const char* kLibrary = "libucp.so.0";
 class KeepSignalHandlers {
  public:
   KeepSignalHandlers() {
-    for (int signal = 1; signal < kSignals; ++signal) known_[signal] = ::sigaction(signal, nullptr, &was_[signal]) == 0;
+    for (int signal = 1; signal < kSignals; ++signal)
+      known_[signal] = ::sigaction(signal, nullptr, &was_[signal]) == 0;
   }
   ~KeepSignalHandlers() {
     for (int signal = 1; signal < kSignals; ++signal)
@@ -72,7 +73,8 @@ int say_for_ucx(const char* /*file*/, unsigned /*line*/, const char* /*function*
 void redirect_log(void* handle) {
   const char* const chosen = std::getenv("UCX_LOG_FILE");
   if (chosen != nullptr && *chosen != '\0') return;
-  const auto push = reinterpret_cast<void (*)(decltype(&say_for_ucx))>(::dlsym(handle, "ucs_log_push_handler"));
+  const auto push =
+      reinterpret_cast<void (*)(decltype(&say_for_ucx))>(::dlsym(handle, "ucs_log_push_handler"));
   if (push != nullptr) push(&say_for_ucx);
 }
 

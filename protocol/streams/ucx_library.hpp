@@ -9,7 +9,8 @@ namespace clique::protocol {
 
 /// The functions of libucp that Clique calls, by their names without ucp_. All have been there since 1.13.
 struct UcxLibrary {
-  /// Opens the library, which says on standard error from now on what it logs. Any thread. @returns null if it cannot be used
+  /// Opens the library, which says on standard error from now on what it logs. Any thread. @returns null if
+  /// it cannot be used
   static const UcxLibrary* get();
   /// Why get() returns null.
   static const std::string& missing();

@@ -9,8 +9,8 @@ namespace clique::protocol {
 
 namespace {
 
-/// What a part without payload carries: only a message with data waits until the other end wants it, and parts
-/// must not pile up there.
+/// What a part without payload carries: only a message with data waits until the other end wants it, and
+/// parts must not pile up there.
 constexpr std::array<std::byte, 1> kNothing{};
 
 /// Bytes that UCX carries for the payload of a record.

@@ -132,7 +132,8 @@ TEST(NodesToml, TakesTheTransport) {
   EXPECT_EQ(parse_nodes_file("nodes = [\"a\"]", "nodes.toml").transport, Transport::Auto);
   EXPECT_EQ(parse_nodes_file("transport = \"ucx\"", "nodes.toml").transport, Transport::Ucx);
   EXPECT_EQ(parse_nodes_file("transport = \"zeromq\"", "nodes.toml").transport, Transport::ZeroMq);
-  EXPECT_EQ(failure("transport = \"rdma\"").rfind("nodes.toml:1:13: transport is 'rdma'; write auto, ucx", 0), 0U);
+  EXPECT_EQ(failure("transport = \"rdma\"").rfind("nodes.toml:1:13: transport is 'rdma'; write auto, ucx", 0),
+            0U);
 }
 
 TEST(NodesToml, NamesThePlaceOfAnError) {
