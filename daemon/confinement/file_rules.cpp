@@ -179,8 +179,14 @@ Paths compiler_tools() {
   return programs;
 }
 
-void add_devices(Collector& rules, bool rdma) {
-  if (rdma) rules.add("/dev/infiniband", FileAccess::Device);
+/// What UCX and the drivers of RDMA networks use.
+void add_rdma(Collector& rules) {
+  rules.add("/dev/infiniband", FileAccess::Device);
+  for (const char* place : {"/etc/libibverbs.d", "/etc/rdma", "/etc/ucx", "/proc/sys/net/core"})
+    rules.add_resolved(place, FileAccess::Read);
+}
+
+void add_devices(Collector& rules) {
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator("/dev", unreadable)) {
     // NVIDIA GPUs (and /dev/nvidia-caps), and GPUs of AMD, Intel and others.
@@ -258,7 +264,8 @@ FileRules file_rules(const FileNeeds& needs) {
   }
   if (needs.role == Role::Compiler) return rules.take();
   add_drivers(rules);
-  add_devices(rules, needs.rdma);
+  add_devices(rules);
+  if (needs.rdma) add_rdma(rules);
   // CUDA's driver writes the names of its threads there, and does not start otherwise.
   rules.add("/proc/self/task", FileAccess::Write);
   if (needs.role == Role::CudaWorker) {
