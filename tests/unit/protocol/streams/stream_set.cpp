@@ -379,7 +379,9 @@ TEST_P(StreamSets, AdmitNobodyWhoDoesNotKnowTheSecret) {
 
 std::vector<Way> ways() {
   std::vector<Way> all{{false, false}, {true, false}};
+#ifndef __SANITIZE_THREAD__  // which does not see how UCX's own threads synchronise
   if (ucx_missing().empty()) all.insert(all.end(), {{false, true}, {true, true}});
+#endif
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Encrypted, StreamSets, testing::ValuesIn(ways()), testing::PrintToStringParamName());
