@@ -105,8 +105,9 @@ TEST_F(Exit, GivenRunningKernelThenExitsWithZero) {
 
 TEST_F(ExitChild, DISABLED_LargeTransfers) {
   constexpr size_t kBytes = 64 << 20;
-  static std::vector<char> in(kBytes, 1);
-  static std::vector<char> out(kBytes);
+  // Never freed: transfers may use them until the end.
+  auto& in = *new std::vector<char>(kBytes, 1);
+  auto& out = *new std::vector<char>(kBytes);
   cl_mem large = clCreateBuffer(context_handle, CL_MEM_READ_WRITE, kBytes, nullptr, nullptr);
   check(clEnqueueWriteBuffer(queue_handle, large, CL_TRUE, 0, kBytes, in.data(), 0, nullptr, nullptr));
   check(clEnqueueWriteBuffer(queue_handle, large, CL_FALSE, 0, kBytes, in.data(), 0, nullptr, nullptr));
