@@ -9,6 +9,7 @@
 #include "icd/remote/trust.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/security/identity.hpp"
+#include "protocol/streams/ucx_channel.hpp"
 
 namespace clique::cli::doctor {
 
@@ -110,6 +111,18 @@ void check_keys(const icd::SecuritySettings& security, bool has_nodes, Findings&
   }
 }
 
+/// Only where programs want it: the library is not loaded otherwise.
+void check_ucx(icd::Transport transport, Findings& findings) {
+  if (transport != icd::Transport::Ucx) return;
+  const std::string& missing = protocol::ucx_missing();
+  if (missing.empty())
+    findings.push_back(
+        {Verdict::Good, "UCX", "it can be opened; whether it reaches the nodes, programs find out"});
+  else
+    findings.push_back({Verdict::Bad, "UCX", "the transport is ucx, but " + printable(missing),
+                        "install it, or set the transport to auto"});
+}
+
 /// The first folder on the way to a path that exists.
 std::filesystem::path existing(std::filesystem::path path) {
   std::error_code error;
@@ -155,6 +168,7 @@ Findings check_host(const icd::SettingValues& settings) {
   check_vendors(!read.nodes.empty() || icd::is_off(), findings);
   check_settings(settings, findings);
   check_keys(read.security, !read.nodes.empty(), findings);
+  check_ucx(read.transport, findings);
   if (const std::string folder = folder_for_caches(); !folder.empty())
     check_space("compiled programs", folder, findings);
   check_space("shared memory", "/dev/shm", findings);

@@ -36,6 +36,9 @@ inline constexpr std::size_t kLargeBesideCommands = 256 * kKiB;
 /// batch long before.
 inline constexpr std::size_t kMaxBatchRecord = 512 * kMiB;
 
+/// Largest address by which UCX reaches a process: some hundred bytes for each of its networks.
+inline constexpr std::size_t kMaxUcxAddress = 64 * kKiB;
+
 /// A line's receiving end acknowledges after this number of batches, or this number of bytes in them. The
 /// sender keeps that much until then, and acknowledgements this rare cost nothing that matters.
 inline constexpr unsigned kBatchesToAcknowledge = 64;

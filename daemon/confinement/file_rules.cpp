@@ -179,6 +179,13 @@ Paths compiler_tools() {
   return programs;
 }
 
+/// What UCX and the drivers of RDMA networks use.
+void add_rdma(Collector& rules) {
+  rules.add("/dev/infiniband", FileAccess::Device);
+  for (const char* place : {"/etc/libibverbs.d", "/etc/rdma", "/etc/ucx", "/proc/sys/net/core"})
+    rules.add_resolved(place, FileAccess::Read);
+}
+
 void add_devices(Collector& rules) {
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator("/dev", unreadable)) {
@@ -258,6 +265,7 @@ FileRules file_rules(const FileNeeds& needs) {
   if (needs.role == Role::Compiler) return rules.take();
   add_drivers(rules);
   add_devices(rules);
+  if (needs.rdma) add_rdma(rules);
   // CUDA's driver writes the names of its threads there, and does not start otherwise.
   rules.add("/proc/self/task", FileAccess::Write);
   if (needs.role == Role::CudaWorker) {

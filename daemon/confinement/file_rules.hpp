@@ -33,6 +33,8 @@ struct FileNeeds {
   std::filesystem::path folder;
   /// Programs that it starts, in addition to those that its role implies.
   std::vector<std::filesystem::path> programs;
+  /// Whether it uses RDMA.
+  bool rdma = false;
 };
 
 /// The files that the process needs on this host: the system's libraries, drivers and devices, the files and

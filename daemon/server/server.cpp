@@ -427,6 +427,9 @@ bool Server::look_at(Worker& worker) {
     }
     worker.ready = std::get<WorkerReady>(std::move(said));
     worker.ready->address.driver = worker.driver;
+    const std::string& without_ucx = worker.ready->address.without_ucx;
+    if (settings_.session.ucx == UcxUse::Offered && !without_ucx.empty() && !std::exchange(told_ucx_, true))
+      spdlog::warn("clients whose transport is ucx are refused: {}", without_ucx);
     spdlog::debug("process {} is ready for a session with {}", worker.process.pid(), worker.platform);
     failure_.clear();
     return true;

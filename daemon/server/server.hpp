@@ -235,6 +235,7 @@ class Server {
   FileDesk file_desk_;
   std::uint64_t last_file_ = 0;            // numbers of requests at the file desk
   std::deque<Set> sets_;                   // starting or ready, without a session
+  bool told_ucx_ = false;                  // the log says that workers cannot use UCX
   std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer
   std::list<Taken> taken_;
   std::deque<Waiting> waiting_;

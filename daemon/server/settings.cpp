@@ -142,6 +142,12 @@ const std::array kSettings{
             "'auto' compresses large transfers where the network is so slow that this is faster, 'none' "
             "never does",
             [](const std::string& text, Settings& s) { s.session.compression = parse_compression(text); }},
+    Setting{"ucx", Type::Switch, "", "false",
+            "Let clients whose transport is ucx send large transfers through UCX, for RDMA; trusts them, and "
+            "everybody on that network, with the processes of sessions",
+            [](const std::string& text, Settings& s) {
+              s.session.ucx = text == "true" ? UcxUse::Offered : UcxUse::Refused;
+            }},
     Setting{"insecure", Type::Switch, "", "false", "Admit everybody who can reach the port",
             [](const std::string& text, Settings& s) { s.access.insecure = text == "true"; }},
     Setting{"devices", Type::List, "LIST", "",

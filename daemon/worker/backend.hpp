@@ -96,6 +96,8 @@ struct Surroundings {
   std::chrono::seconds kernel_limit{0};
   /// Of what the worker sends in large transfers.
   protocol::Compression compression = protocol::Compression::Auto;
+  /// Whether large transfers can go through UCX.
+  bool ucx = false;
 };
 
 /// Recorded commands that a device runs as one.

@@ -20,6 +20,7 @@ const std::array kArguments{
     argument<WorkerOptions>("--resume-timeout", [](auto& o) -> auto& { return o.session.resume_timeout; }),
     argument<WorkerOptions>("--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
     argument<WorkerOptions>("--compression", [](auto& o) -> auto& { return o.session.compression; }),
+    argument<WorkerOptions>("--ucx", [](auto& o) -> auto& { return o.session.ucx; }),
     argument<WorkerOptions>("--node", [](auto& o) -> auto& { return o.session.node; }),
     argument<WorkerOptions>("--folder", [](auto& o) -> auto& { return o.folder; }),
     argument<WorkerOptions>("--start", [](auto& o) -> auto& { return o.start; }),

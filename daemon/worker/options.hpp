@@ -17,6 +17,9 @@ namespace clique::daemon {
 /// Which connections with workers are encrypted. All of them are authenticated.
 enum class Encryption : std::uint8_t { None, All };
 
+/// Whether sessions may use UCX (docs/decisions/0037).
+enum class UcxUse : std::uint8_t { Refused, Offered };
+
 /// The settings of cliqued that hold for each of its sessions.
 struct SessionOptions {
   PortRange ports;                         ///< for the worker's three ZeroMQ sockets
@@ -24,6 +27,7 @@ struct SessionOptions {
   std::chrono::seconds resume_timeout{0};  ///< how long a client may be cut off; 0: not at all
   std::uint64_t memory = 0;  ///< bytes in buffers and images on each driver's devices; 0: no limit
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what workers send
+  UcxUse ucx = UcxUse::Refused;
   /// Names this node in the UUIDs of its devices. No other node has this name.
   std::string node;
   /// Where each session's processes get folders of their own; empty: their drivers use their user's caches.

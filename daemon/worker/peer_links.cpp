@@ -4,6 +4,7 @@
 #include <random>
 
 #include "daemon/worker/errors.hpp"
+#include "daemon/worker/worker_streams.hpp"
 #include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/endpoint.hpp"
 #include "protocol/transport/zmq_line.hpp"
@@ -39,7 +40,9 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
                                 .role = protocol::StreamRequest::Role::Peer,
                                 .secret = message.pass.stream_key,
                                 .encrypt = message.pass.encrypts(),
-                                .compression = compression_};
+                                .compression = compression_,
+                                .ucx = message.ucx};
+  if (message.ucx && !ucx_) throw RuleBroken(std::string(kNoUcx));
   if (!protocol::is_tcp_endpoint(target.endpoint) || message.streams.size() != target.worker.size())
     throw RuleBroken("daemon '" + message.daemon + "' of peer " + std::to_string(message.peer) +
                      " is not tcp://HOST:PORT, or its address for streams does not have " +

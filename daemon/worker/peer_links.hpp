@@ -45,12 +45,13 @@ class PeerLinks {
   };
 
   /// @param patience how long a link may be down; 0: it ends with its connection
+  /// @param ucx whether streams can go through UCX
   PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience,
-            protocol::Compression compression = protocol::Compression::Auto)
-      : context_(context), patience_(patience), compression_(compression) {}
+            protocol::Compression compression = protocol::Compression::Auto, bool ucx = false)
+      : context_(context), patience_(patience), compression_(compression), ucx_(ucx) {}
 
-  /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, and zmq::error_t if
-  /// it cannot be used.
+  /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, or if UCX is wanted
+  /// and cannot be used, and zmq::error_t if the endpoint cannot be used.
   void connect(const protocol::ConnectPeer& message);
   /// From now on messages to the peer go through this memory if there is room.
   void share(protocol::PeerId peer, std::shared_ptr<protocol::SharedMemory> memory);
@@ -193,6 +194,7 @@ class PeerLinks {
   zmq::context_t& context_;
   const std::chrono::milliseconds patience_;
   const protocol::Compression compression_;
+  const bool ucx_;
   bool down_ = false;
   ClientLink* client_ = nullptr;
   std::function<void(protocol::PeerData&&)> own_;

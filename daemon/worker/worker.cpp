@@ -14,6 +14,7 @@
 #include "daemon/worker/session.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/spin.hpp"
+#include "protocol/streams/ucx_channel.hpp"
 #include "protocol/transport/authentication.hpp"
 
 namespace clique::daemon {
@@ -36,7 +37,8 @@ void confine(const WorkerOptions& options) {
   const auto role =
       options.kind == PlatformKind::Cuda ? confinement::Role::CudaWorker : confinement::Role::OpenClWorker;
   const auto missing =
-      confinement::confine({role, options.folder, {}}, options.start, confinement::mode_of_environment());
+      confinement::confine({role, options.folder, {}, options.session.ucx == UcxUse::Offered}, options.start,
+                           confinement::mode_of_environment());
   // The daemon has said it for all of its workers.
   if (!missing.empty()) spdlog::debug("this worker goes without walls: {}", to_text(missing));
 }
@@ -49,6 +51,12 @@ void set_spin_time() {
   } catch (const std::runtime_error&) {
     protocol::set_spin_time(std::nullopt);
   }
+}
+
+/// WorkerAddress::without_ucx.
+std::string without_ucx(const WorkerOptions& options) {
+  return options.session.ucx == UcxUse::Offered ? protocol::ucx_missing()
+                                                : "set ucx = true in the configuration of cliqued";
 }
 
 /// Binds to a free port of the range. @returns the port; 0: there is to be none.
@@ -103,7 +111,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   WaitingData waiting(options.session.memory);
   Reporter reporter(std::move(reports), prints, tasks, waiting);
   ReportOrder order(reporter);
-  PeerLinks peer_links(context, options.session.resume_timeout, options.session.compression);
+  const std::string no_ucx = without_ucx(options);
+  PeerLinks peer_links(context, options.session.resume_timeout, options.session.compression, no_ucx.empty());
   MemoryBudget memory(options.session.memory);
   Pacer pacer(tasks);
   const Surroundings surroundings{reporter,
@@ -114,7 +123,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
                                   waiting,
                                   pacer,
                                   options.session.kernel_timeout,
-                                  options.session.compression};
+                                  options.session.compression,
+                                  no_ucx.empty()};
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -133,7 +143,9 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
                    authenticator.pass(Role::Peer),
                    offer->name(),
                    0,
-                   WorkerStreams::new_address()};
+                   WorkerStreams::new_address(),
+                   0,
+                   no_ucx};
   Session session(context, {std::move(commands), std::move(peers)}, control, authenticator, std::move(offer),
                   options.session.resume_timeout, surroundings, *backend);
   for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);

@@ -12,6 +12,7 @@ using protocol::StreamRequest;
 WorkerStreams::WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings,
                              Backend& backend, Dispatcher& dispatcher, PeerInbox& peers)
     : authenticator_(authenticator),
+      ucx_(surroundings.ucx),
       from_client_(surroundings, backend, dispatcher, Dispatcher::Sender::Client),
       from_peers_(surroundings, backend, dispatcher, Dispatcher::Sender::Peer),
       peer_inbox_(peers),
@@ -50,6 +51,10 @@ bool WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
     if (decoded->line != protocol::kCommandsLine)
       throw protocol::DecodeError(fmt::format("line {} for messages", decoded->line));
     return client_line_->accept(std::move(connection), *decoded, pass.stream_key);
+  }
+  if (decoded->content == StreamRequest::Content::UcxParts) {
+    if (!ucx_) throw protocol::DecodeError(std::string(kNoUcx));
+    if (!std::exchange(told_ucx_, true)) spdlog::info("the session's large transfers travel through UCX");
   }
   (client ? to_client_ : peers_).accept(std::move(connection), *decoded, pass.stream_key);
   if (client) client_connected_.store(true, std::memory_order_relaxed);

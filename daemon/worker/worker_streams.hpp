@@ -14,6 +14,9 @@
 
 namespace clique::daemon {
 
+/// Why a session ends whose client wants UCX although WorkerAddress::without_ucx says that there is none.
+inline constexpr std::string_view kNoUcx = "large transfers through UCX, which this node does not offer";
+
 /// The streams that others have to this worker: the client's, which carry messages and large transfers in
 /// both directions, and those of the session's other workers, which carry what they send. The daemon hands
 /// their connections over. Main thread, unless a function says otherwise.
@@ -62,6 +65,8 @@ class WorkerStreams {
   };
 
   const protocol::Authenticator& authenticator_;
+  const bool ucx_;
+  bool told_ucx_ = false;  // the log says that UCX is used
   LogLimit strangers_;
   std::atomic<bool> client_connected_{false};
   Inward from_client_;

@@ -82,8 +82,8 @@ class TomlReader {
       const std::string choice = text(value, name, R"("keys" or "munge")");
       at(value, [&] { settings.security.munge = parse_auth(choice, name); });
     } else if (name == "transport") {
-      const std::string choice = text(value, name, R"("auto" or "zeromq")");
-      at(value, [&] { settings.streams = parse_transport(choice, name); });
+      const std::string choice = text(value, name, R"("auto", "ucx" or "zeromq")");
+      at(value, [&] { settings.transport = parse_transport(choice, name); });
     } else if (name == "compression") {
       const std::string choice = text(value, name, R"("auto" or "none")");
       at(value, [&] { settings.compresses = parse_compression(choice, name); });

@@ -11,6 +11,8 @@
 
 namespace clique::icd {
 
+enum class Transport : std::uint8_t;
+
 /// Without blanks at both ends.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
@@ -35,8 +37,8 @@ bool parse_encryption(std::string_view text, std::string_view name);
 bool parse_order(std::string_view text, std::string_view name);
 /// Whether large transfers may be compressed. Throws SettingError unless the text is "auto" or "none".
 bool parse_compression(std::string_view text, std::string_view name);
-/// Whether the transport allows streams. Throws SettingError unless the text is "auto" or "zeromq".
-bool parse_transport(std::string_view text, std::string_view name);
+/// "auto", "ucx" or "zeromq". Throws SettingError.
+Transport parse_transport(std::string_view text, std::string_view name);
 
 /// "keys", "munge" or "munge:SOCKET". Throws SettingError.
 /// @returns the socket of munged (empty: its default); nothing for "keys"

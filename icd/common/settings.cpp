@@ -114,11 +114,13 @@ std::string unreachable_nodes_file(const Environment& environment) {
 
 }  // namespace
 
-bool parse_transport(std::string_view text, std::string_view name) {
-  if (text != "auto" && text != "zeromq")
-    throw SettingError(std::string(name) + " is " + in_quotes(text) +
-                       "; write auto, or zeromq to send everything through ZeroMQ");
-  return text == "auto";
+Transport parse_transport(std::string_view text, std::string_view name) {
+  if (text == "auto") return Transport::Auto;
+  if (text == "ucx") return Transport::Ucx;
+  if (text == "zeromq") return Transport::ZeroMq;
+  throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                     "; write auto, ucx to send large transfers through UCX (RDMA), or zeromq to send "
+                     "everything through ZeroMQ");
 }
 
 bool parse_compression(std::string_view text, std::string_view name) {
@@ -221,7 +223,7 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
   settings.exclusive = read_switch(environment, "CLIQUE_EXCLUSIVE", settings.exclusive,
                                    "1 to keep other sessions from this program's devices, or 0");
   if (const auto text = given(environment, "CLIQUE_TRANSPORT"))
-    settings.streams = parse_transport(*text, "CLIQUE_TRANSPORT");
+    settings.transport = parse_transport(*text, "CLIQUE_TRANSPORT");
   if (const auto text = given(environment, "CLIQUE_COMPRESSION"))
     settings.compresses = parse_compression(*text, "CLIQUE_COMPRESSION");
   try {

@@ -88,7 +88,7 @@ inline constexpr std::array kVariables{
                 "the file with memory that this virtual machine shares with its host"},
     SettingInfo{"CLIQUE_TRANSPORT", "auto",
                 "how large transfers travel through the network: auto: through connections made for them; "
-                "zeromq: through ZeroMQ",
+                "ucx: through UCX, for RDMA; zeromq: through ZeroMQ",
                 "transport"},
     SettingInfo{
         "CLIQUE_COMPRESSION", "auto",
@@ -140,6 +140,13 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"auth", "\"keys\"", "as CLIQUE_AUTH, which overrides it"},
     SettingInfo{"transport", "\"auto\"", "as CLIQUE_TRANSPORT, which overrides it"},
     SettingInfo{"compression", "\"auto\"", "as CLIQUE_COMPRESSION, which overrides it"},
+};
+
+/// How traffic goes through the network.
+enum class Transport : std::uint8_t {
+  Auto,    ///< through streams
+  Ucx,     ///< through streams whose large transfers go through UCX
+  ZeroMq,  ///< through ZeroMQ
 };
 
 /// A setting that cannot be used. what() says where it is, what is wrong and what is allowed.
@@ -218,8 +225,8 @@ struct NodeSettings {
   bool shared_memory = true;
   /// The file with memory of this virtual machine and its host; empty: that of its device, if it has one.
   std::string guest_memory;
-  /// Whether traffic goes through streams. Otherwise it goes through ZeroMQ.
-  bool streams = true;
+  /// How traffic goes through the network.
+  Transport transport = Transport::Auto;
   /// Whether to compress large transfers where that is faster.
   bool compresses = true;
   /// How long waiting threads poll; nothing: what suits this host.

@@ -23,6 +23,7 @@
 #include "protocol/properties.hpp"
 #include "protocol/socket_address.hpp"
 #include "protocol/spin.hpp"
+#include "protocol/streams/ucx_channel.hpp"
 #include "protocol/transport/endpoint.hpp"
 
 namespace clique::icd {
@@ -47,7 +48,8 @@ Attempt open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, con
   in_parallel(workers.size(), [&](std::size_t i) {
     try {
       if (!settings.shared_memory) workers[i].shared.clear();
-      if (!settings.streams) workers[i].streams.clear();
+      if (settings.transport == Transport::ZeroMq) workers[i].streams.clear();
+      workers[i].ucx = settings.transport == Transport::Ucx;
       if (!settings.compresses) workers[i].compression = protocol::Compression::None;
       links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));
     } catch (const std::exception& error) {
@@ -117,6 +119,16 @@ void check_encryption(const protocol::Welcome& welcome, const SecuritySettings& 
           "Set encryption = \"all\" in the configuration of cliqued there");
 }
 
+/// Throws Unreachable if the client's transport is UCX, and one of the node's workers cannot use it.
+void check_transport(const protocol::Welcome& welcome, Transport transport) {
+  if (transport != Transport::Ucx) return;
+  for (const protocol::WorkerAddress& worker : welcome.workers)
+    if (!worker.without_ucx.empty())
+      throw Unreachable(
+          "the transport is \"ucx\" here, but the node does not offer it: " + worker.without_ucx +
+          ". Do that there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
+}
+
 /// The choice, with the name of the memory that the session can use.
 std::optional<protocol::Choice> with_memory(std::optional<protocol::Choice> choice,
                                             const std::optional<GuestMemory>& memory) {
@@ -143,11 +155,12 @@ Attempt open_session(zmq::context_t& zmq, const NodeAddress& node, const std::st
       // Workers that the daemon gave to an earlier connection, and to which this client is not attached, end
       // with that.
       daemon.emplace(node, address, configuration.trust);
-      const auto memory = settings.shared_memory && settings.streams
+      const auto memory = settings.shared_memory && settings.transport != Transport::ZeroMq
                               ? find_guest_memory(settings.guest_memory)
                               : std::nullopt;
       protocol::Welcome welcome = daemon->ask_for_session(patience, with_memory(choice, memory));
       check_encryption(welcome, settings.security);
+      check_transport(welcome, settings.transport);
       if (attempt == 1) until = Clock::now() + settings.connect_timeout;
       std::vector<WorkerEndpoint> workers = endpoints(welcome, node, address);
       for (WorkerEndpoint& worker : workers)
@@ -272,6 +285,9 @@ Found find_node(zmq::context_t& zmq, const NodeAddress& node,
 
 /// Finds configured nodes, all at the same time. Null where one cannot be reached.
 std::vector<std::unique_ptr<Node>> find_configured(zmq::context_t& zmq, const NodeSettings& settings) {
+  if (settings.transport == Transport::Ucx && !protocol::ucx_missing().empty())
+    throw SettingError("the transport is \"ucx\" (CLIQUE_TRANSPORT, or transport in nodes.toml), but " +
+                       protocol::ucx_missing() + ", or set the transport to auto");
   const auto configuration = std::make_shared<const Configuration>(settings);
   UnreachableNodes memory(settings.unreachable_file);
   std::vector<Found> found(settings.nodes.size());

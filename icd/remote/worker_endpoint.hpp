@@ -27,6 +27,7 @@ struct WorkerEndpoint {
   std::string memory = {};               ///< file of the memory that this virtual machine shares; empty: none
   std::uint64_t memory_at = 0;           ///< protocol::WorkerAddress::memory_at
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what the client sends
+  bool ucx = false;  ///< large transfers, also those to other workers, go through UCX
 
   /// Whether commands, reports and large transfers can go through streams.
   bool has_streams() const {
@@ -38,7 +39,8 @@ struct WorkerEndpoint {
                                   .role = protocol::StreamRequest::Role::Client,
                                   .secret = client.stream_key,
                                   .encrypt = client.encrypts(),
-                                  .compression = compression};
+                                  .compression = compression,
+                                  .ucx = ucx};
     std::copy_n(streams.begin(), target.worker.size(), target.worker.begin());
     return target;
   }

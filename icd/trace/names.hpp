@@ -49,6 +49,8 @@ inline constexpr std::string_view kProgram = "program";    ///< the id of a prog
 inline constexpr std::string_view kSharedMemory = "shared memory";
 /// Streams (docs/decisions/0026).
 inline constexpr std::string_view kNetworkStream = "network stream";
+/// Streams that go through UCX (docs/decisions/0037).
+inline constexpr std::string_view kNetworkUcx = "network UCX";
 /// With the commands, or in additional connections of their kind.
 inline constexpr std::string_view kNetworkZeroMq = "network ZeroMQ";
 /// From worker to worker. Which way they take, only they know.

@@ -19,7 +19,8 @@ struct ConnectPeer {
   /// all messages go through `endpoint`.
   std::string daemon = {};
   Bytes streams = {};
-  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared, daemon, streams)
+  bool ucx = false;  ///< large transfers go through UCX. Both workers can use it
+  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared, daemon, streams, ucx)
 };
 
 /// Worker to client: the worker cannot reach another one any more, which may be waiting for its data.

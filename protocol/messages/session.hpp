@@ -90,7 +90,10 @@ struct WorkerAddress {
   /// Where the session's region (SharedMemory::kBytes) begins in the memory that Choice names; 0: it has
   /// none.
   std::uint64_t memory_at = 0;
-  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams, memory_at)
+  /// Why the worker cannot use UCX, and what to do; empty: it can.
+  std::string without_ucx = {};
+  CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams, memory_at,
+                without_ucx)
 };
 
 /// A worker is ready for a session: its driver is loaded, and its sockets are bound. Between processes of one

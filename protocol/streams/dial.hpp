@@ -39,6 +39,7 @@ struct StreamTarget {
   Bytes secret;  ///< Pass::stream_key
   bool encrypt = true;
   Compression compression = Compression::Auto;  ///< of what this end sends
+  bool ucx = false;                             ///< parts travel through UCX
 };
 
 /// A connection after its handshake.

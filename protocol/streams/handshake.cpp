@@ -75,7 +75,7 @@ std::optional<StreamRequest> StreamRequest::decode(const Message& message) {
   const auto worker = worker_of(message);
   if (!worker || message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
       message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305) ||
-      message[kContent] > static_cast<std::uint8_t>(Content::Batches) || message[kReserved] != 0)
+      message[kContent] > static_cast<std::uint8_t>(Content::UcxParts) || message[kReserved] != 0)
     return std::nullopt;
   StreamRequest request;
   request.worker = *worker;

@@ -27,8 +27,9 @@ struct StreamRequest {
   enum class Role : std::uint8_t { Client = 0, Peer = 1 };
   /// What the records carry.
   enum class Content : std::uint8_t {
-    Parts = 0,   ///< of large transfers, both ways
-    Batches = 1  ///< of messages: the client's commands one way and reports the other; or a peer's messages
+    Parts = 0,    ///< of large transfers, both ways
+    Batches = 1,  ///< of messages: the client's commands one way and reports the other; or a peer's messages
+    UcxParts = 2  ///< as Parts, but through UCX; the connection itself carries their addresses there only
   };
 
   StreamAddress worker{};

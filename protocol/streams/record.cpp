@@ -68,6 +68,13 @@ RecordHeader RecordHeader::pulse() {
   return header;
 }
 
+RecordHeader RecordHeader::address(std::uint32_t size) {
+  RecordHeader header;
+  header.kind = Kind::Address;
+  header.size = size;
+  return header;
+}
+
 RecordHeader::Message RecordHeader::encode() const {
   Message message{};
   message[kKind] = static_cast<std::byte>(kind);
@@ -95,6 +102,8 @@ RecordHeader RecordHeader::decode(const Message& message) {
         return kMaxPayload;
       case Kind::Batch:
         return kMaxBatchRecord;
+      case Kind::Address:
+        return kMaxUcxAddress;
       case Kind::Received:
       case Kind::Pulse:
         return 0;

@@ -22,6 +22,7 @@ struct RecordHeader {
     Received = 2,  ///< this many parts, or batches, have arrived since the line began (`transfer`)
     Batch = 3,     ///< a batch (batch_record.hpp)
     Pulse = 4,     ///< nothing: the other end is alive
+    Address = 5,   ///< where the sender is reached through UCX; the first record, and only there
   };
   static constexpr std::size_t kBytes = 32;
   using Message = std::array<std::byte, kBytes>;
@@ -31,7 +32,7 @@ struct RecordHeader {
 
   Kind kind = Kind::Part;
   Packing packing = Packing::None;
-  std::uint32_t size = 0;     ///< bytes of the payload; at most kMaxPayload, or kMaxBatchRecord
+  std::uint32_t size = 0;  ///< bytes of the payload; at most kMaxPayload, kMaxBatchRecord or kMaxUcxAddress
   std::uint32_t content = 0;  ///< bytes to which a compressed payload expands; at most kMaxPayload
   std::int32_t status = 0;
   CommandId transfer = 0;
@@ -45,6 +46,7 @@ struct RecordHeader {
   static RecordHeader received(std::uint64_t count);
   static RecordHeader batch(std::uint32_t size);
   static RecordHeader pulse();
+  static RecordHeader address(std::uint32_t size);
 
   Message encode() const;
   /// Throws DecodeError.

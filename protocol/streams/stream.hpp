@@ -26,41 +26,52 @@ inline constexpr std::chrono::seconds kStreamPatience{30};
 /// does not answer any more.
 void set_stream_options(int socket);
 
-/// Sends and receives records. One thread receives, and any number send. They wait for the system.
+/// Sends and receives records, through the connection itself, or as a derived class does it. One thread
+/// receives, and any number send. They wait for the system.
 class Stream {
  public:
   /// Throws StreamBroken and SecurityError.
   Stream(Dialled connection, StreamEnd end);
+  virtual ~Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
   bool sealed() const { return ciphers_.sealer.has_value(); }
 
   /// Sends a record. Waits until the system has taken it. Throws StreamBroken and SecurityError.
-  void send(const RecordHeader& header, std::span<const std::byte> payload);
+  virtual void send(const RecordHeader& header, std::span<const std::byte> payload);
   /// Sends a record without payload, without waiting for another thread that sends, nor for the system.
   /// @returns false if another thread sends: it, or its caller, has to call this again. What the system has
   /// not taken is sent before the next record, or by flush(). Throws as send().
-  bool try_send(const RecordHeader& header);
+  virtual bool try_send(const RecordHeader& header);
   /// Whether try_send() has left something for flush().
   bool has_rest() const { return has_rest_.load(std::memory_order_relaxed); }
   /// Sends the rest. Waits until the system has taken it. Throws StreamBroken.
-  void flush();
+  virtual void flush();
 
   /// Waits for the next record's header. Throws StreamBroken and DecodeError. If records are sealed, it is
   /// not authentic until receive_payload() has returned.
-  RecordHeader receive_header();
+  virtual RecordHeader receive_header();
   /// Receives the payload of that record, even if it is empty. Nothing in `to` may be used unless this
   /// returns. Throws StreamBroken, and SecurityError if the record is not authentic.
-  void receive_payload(const RecordHeader& header, std::byte* to);
+  virtual void receive_payload(const RecordHeader& header, std::byte* to);
 
   /// Whether another record has begun to arrive.
-  bool more() const;
+  virtual bool more() const;
 
   /// What the connection has carried lately when there was enough to send, in bytes per second, as the system
   /// measures it. Nothing if it does not know.
-  std::optional<double> rate() const;
+  virtual std::optional<double> rate() const;
 
   /// Ends the connection: all calls of other threads throw StreamBroken. Any thread.
-  void shut() const;
+  virtual void shut() const;
+
+ protected:
+  int socket() const { return socket_.get(); }
+  /// The sealer under sending().
+  ConnectionCiphers& ciphers() { return ciphers_; }
+  /// Held while a record is sent.
+  std::mutex& sending() { return sending_; }
 
  private:
   void write(std::span<const std::byte> first, std::span<const std::byte> second);

@@ -11,6 +11,7 @@
 #include "protocol/no_signals.hpp"
 #include "protocol/security/public_key.hpp"
 #include "protocol/streams/stream.hpp"
+#include "protocol/streams/ucx_stream.hpp"
 
 namespace clique::protocol {
 
@@ -30,6 +31,15 @@ constexpr std::size_t kMaxLines = 256;
 /// Lines that all sets of a process open, beside the first one of each set.
 constexpr unsigned kLinesPerProcessor = 4;
 std::atomic<unsigned> opened_lines{0};
+/// Connections of a line through UCX, one after the other, that carry nothing. Then something is wrong with
+/// UCX that others would not help against.
+constexpr unsigned kFruitlessConnections = 3;
+
+std::shared_ptr<Stream> make_stream(Dialled connection, StreamRequest::Content content, StreamEnd end) {
+  if (content == StreamRequest::Content::UcxParts)
+    return std::make_shared<UcxStream>(std::move(connection), end);
+  return std::make_shared<Stream>(std::move(connection), end);
+}
 
 }  // namespace
 
@@ -58,6 +68,7 @@ struct StreamSet::Line {
   std::uint64_t received = 0;      ///< parts that have arrived
   std::size_t unacknowledged = 0;  ///< bytes of those since the last acknowledgement
   bool owes = false;               ///< an acknowledgement is to be sent
+  unsigned fruitless = 0;          ///< the last connections, through which nothing has come
   std::uint64_t taken = 0;         ///< parts that were taken from the queue
   std::deque<PeerData> kept;       ///< the last of them
   std::size_t next = 0;            ///< the first of `kept` to be sent on this connection
@@ -133,8 +144,8 @@ bool StreamSet::accept(Fd socket, const StreamRequest& request, std::span<const 
     received = line->received;
   }
   try {
-    auto stream = std::make_shared<Stream>(answer_dial(std::move(socket), request, secret, received),
-                                           StreamEnd::Accepting);
+    auto stream = make_stream(answer_dial(std::move(socket), request, secret, received), request.content,
+                              StreamEnd::Accepting);
     std::vector<PeerData> done;
     const std::lock_guard lock(mutex_);
     if (!ended()) done = install(*line, std::move(stream), request.received);
@@ -167,6 +178,8 @@ void StreamSet::end_threads() {
   for (auto& [id, line] : lines_) {
     if (line->writer.joinable()) line->writer.join();
     if (line->reader.joinable()) line->reader.join();
+    // The last one of the process ends UCX's thread.
+    line->stream.reset();
   }
 }
 
@@ -185,6 +198,8 @@ void StreamSet::write(Line& line) {
       }
     } catch (const StreamBroken& error) {
       drop(line, stream, error.what());
+    } catch (const UcxError& error) {
+      drop_fruitless(line, stream, error.what());
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -273,6 +288,7 @@ std::string StreamSet::dial(Line& line, Lock& lock) {
   request.line = line.id;
   request.attempt = ++line.attempt;
   request.received = line.received;
+  if (target_->ucx) request.content = StreamRequest::Content::UcxParts;
   const auto stop = [this] {
     const std::lock_guard look(mutex_);
     return ended();
@@ -283,7 +299,7 @@ std::string StreamSet::dial(Line& line, Lock& lock) {
   try {
     Dialled dialled = protocol::dial(*target_, request, stop);
     const std::uint64_t received = dialled.received;
-    auto stream = std::make_shared<Stream>(std::move(dialled), StreamEnd::Connecting);
+    auto stream = make_stream(std::move(dialled), request.content, StreamEnd::Connecting);
     lock.lock();
     if (!ended()) done = install(line, std::move(stream), received);
     lock.unlock();
@@ -313,6 +329,8 @@ void StreamSet::read(Line& line) {
       for (;;) receive_one(line, *stream, scratch);
     } catch (const StreamBroken& error) {
       drop(line, stream, error.what());
+    } catch (const UcxError& error) {
+      drop_fruitless(line, stream, error.what());
     } catch (const std::exception& error) {
       fail(error.what());
     }
@@ -335,6 +353,7 @@ void StreamSet::receive_one(Line& line, Stream& stream, Scratch& scratch) {
   stream.receive_payload(header, nullptr);
   std::vector<PeerData> done;
   const std::lock_guard lock(mutex_);
+  line.fruitless = 0;
   done = received_there(line, header.transfer);
 }
 
@@ -359,6 +378,7 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
   {
     const std::lock_guard lock(mutex_);
     ++line.received;
+    line.fruitless = 0;
     traffic_.received += part.size;
     line.unacknowledged += RecordHeader::kBytes + part.size;
     due = line.unacknowledged >= kBytesToAcknowledge;
@@ -438,6 +458,18 @@ void StreamSet::drop(Line& line, const std::shared_ptr<Stream>& stream, const st
     changed_.notify_all();
   }
   if (patience_ == 0ms) fail("a connection for large transfers ended: " + why);
+}
+
+void StreamSet::drop_fruitless(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why) {
+  bool last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    last = line.stream == stream && ++line.fruitless == kFruitlessConnections;
+  }
+  if (last)
+    fail(why);
+  else
+    drop(line, stream, why);
 }
 
 void StreamSet::fail(const std::string& reason) {

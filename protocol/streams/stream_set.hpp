@@ -138,6 +138,8 @@ class StreamSet : private OpensslUser {
 
   /// The connection has ended.
   void drop(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why);
+  /// The same, and nothing has come through it, for a reason that has to do with UCX.
+  void drop_fruitless(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why);
   void fail(const std::string& reason);
 
   Owner& owner_;

@@ -103,6 +103,22 @@ TEST_F(Exit, GivenRunningKernelThenExitsWithZero) {
   EXPECT_EQ("exit 0", end_of_process("Running"));
 }
 
+TEST_F(ExitChild, DISABLED_LargeTransfers) {
+  constexpr size_t kBytes = 64 << 20;
+  // Never freed: transfers may use them until the end.
+  auto& in = *new std::vector<char>(kBytes, 1);
+  auto& out = *new std::vector<char>(kBytes);
+  cl_mem large = clCreateBuffer(context_handle, CL_MEM_READ_WRITE, kBytes, nullptr, nullptr);
+  check(clEnqueueWriteBuffer(queue_handle, large, CL_TRUE, 0, kBytes, in.data(), 0, nullptr, nullptr));
+  check(clEnqueueWriteBuffer(queue_handle, large, CL_FALSE, 0, kBytes, in.data(), 0, nullptr, nullptr));
+  check(clEnqueueReadBuffer(queue_handle, large, CL_FALSE, 0, kBytes, out.data(), 0, nullptr, nullptr));
+  check(clFlush(queue_handle));
+  leave();
+}
+TEST_F(Exit, GivenLargeTransfersUnderWayThenExitsWithZero) {
+  EXPECT_EQ("exit 0", end_of_process("LargeTransfers"));
+}
+
 TEST_F(ExitChild, DISABLED_Blocked) {
   cl_event user = clCreateUserEvent(context_handle, nullptr);
   check(launch(queue_handle, k_handle, 1, {user}));

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -14,6 +15,7 @@
 #include "protocol/streams/batch_connection.hpp"
 #include "protocol/streams/batch_record.hpp"
 #include "protocol/streams/packing.hpp"
+#include "protocol/streams/ucx_message.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {
@@ -95,6 +97,21 @@ void receive_batches(std::string_view input, StreamCipher cipher) {
   }
 }
 
+/// Receives the input as the headers of UCX's messages, in the order in which they come.
+void receive_through_ucx(std::string_view input) {
+  UcxArrivals arrivals;
+  std::uint64_t taken = 0;
+  for (; input.size() >= UcxHeader::kBytes; input.remove_prefix(UcxHeader::kBytes)) {
+    UcxHeader::Message message{};
+    std::memcpy(message.data(), input.data(), message.size());
+    const UcxHeader header = UcxHeader::decode(message);
+    require(header.encode() == message, "a header is the same after a round trip");
+    if (!arrivals.add(header.number, {header.record, header.tag, 0, nullptr})) return;
+    for (; arrivals.ready(); ++taken) arrivals.take();
+    require(taken <= header.number + UcxArrivals::kMost, "records are taken once");
+  }
+}
+
 }  // namespace
 
 namespace clique::fuzz {
@@ -121,6 +138,12 @@ std::vector<std::string> seeds() {
   require(!packed.bytes.empty(), "equal bytes are compressed");
   all.emplace_back(text_of(part.packed(packed.packing, packed.bytes.size()).encode()));
   all.back() += text_of(packed.bytes);
+  UcxHeader first;
+  first.record = RecordHeader::received(7).encode();
+  UcxHeader second = first;
+  second.number = 1;
+  all.emplace_back(text_of(second.encode()));
+  all.back() += text_of(first.encode());
   Batch batch;
   batch.add(PeerData{7, 0, 0, {std::as_bytes(std::span(data)), nullptr}});
   const OutgoingRecord record = OutgoingRecord::of(batch);
@@ -137,6 +160,7 @@ std::vector<std::string> seeds() {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   shake_hands(input);
+  receive_through_ucx(input);
   for (const StreamCipher cipher : {StreamCipher::None, StreamCipher::ChaCha20Poly1305}) {
     receive_parts(input, cipher);
     receive_batches(input, cipher);

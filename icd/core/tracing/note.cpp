@@ -134,7 +134,7 @@ std::string user_text(const Need& need) {
 }  // namespace
 
 std::string_view large_way(const Link& link) {
-  if (link.uses_streams()) return trace::kNetworkStream;
+  if (link.uses_streams()) return link.endpoint().ucx ? trace::kNetworkUcx : trace::kNetworkStream;
   return small_way(link);
 }
 

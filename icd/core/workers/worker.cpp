@@ -96,7 +96,8 @@ void Worker::connect_peer(const Worker& peer) {
   if (peers_[peer.index()]) return;
   peers_[peer.index()] = true;
   const WorkerEndpoint& to = peer.link().endpoint();
-  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared, to.peers_daemon, to.streams});
+  link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared, to.peers_daemon, to.streams,
+                                    to.ucx && link().endpoint().ucx});
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {

@@ -73,6 +73,13 @@ TEST(FileRules, GivenADaemonsWorkerThenItWritesInItsFolderAlone) {
   EXPECT_EQ(access_to(rules, "/home/somebody/.cache"), std::nullopt);
 }
 
+TEST(FileRules, GivenRdmaThenItsDevicesAreThereAndOtherwiseNot) {
+  EXPECT_EQ(access_to(file_rules({Role::OpenClWorker, "/folder", {}, true}), "/dev/infiniband"),
+            FileAccess::Device);
+  EXPECT_EQ(access_to(file_rules({Role::OpenClWorker, "/folder", {}, false}), "/dev/infiniband"),
+            std::nullopt);
+}
+
 TEST(FileRules, GivenAPrivateWorkerThenItUsesItsUsersCaches) {
   const Setting home("HOME", "/home/somebody");
   const Setting caches("XDG_CACHE_HOME", "");

@@ -26,6 +26,7 @@ TEST(WorkerOptions, AreReadAsTheyWereWritten) {
   written.session.kernel_timeout = std::chrono::seconds(5);
   written.session.resume_timeout = std::chrono::seconds(6);
   written.session.memory = 1ULL << 40U;
+  written.session.ucx = UcxUse::Offered;
   written.session.node = "ed25519:A= alpha";
   const WorkerOptions read = parse(worker_arguments(written));
   EXPECT_EQ(read.log.level, "debug");
@@ -38,6 +39,7 @@ TEST(WorkerOptions, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read.session.kernel_timeout, std::chrono::seconds(5));
   EXPECT_EQ(read.session.resume_timeout, std::chrono::seconds(6));
   EXPECT_EQ(read.session.memory, 1ULL << 40U);
+  EXPECT_EQ(read.session.ucx, UcxUse::Offered);
   EXPECT_EQ(read.session.node, "ed25519:A= alpha");
 }
 

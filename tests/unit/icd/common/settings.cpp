@@ -128,6 +128,14 @@ TEST(NodesToml, TakesHostLists) {
   EXPECT_EQ(settings.nodes, expected);
 }
 
+TEST(NodesToml, TakesTheTransport) {
+  EXPECT_EQ(parse_nodes_file("nodes = [\"a\"]", "nodes.toml").transport, Transport::Auto);
+  EXPECT_EQ(parse_nodes_file("transport = \"ucx\"", "nodes.toml").transport, Transport::Ucx);
+  EXPECT_EQ(parse_nodes_file("transport = \"zeromq\"", "nodes.toml").transport, Transport::ZeroMq);
+  EXPECT_EQ(failure("transport = \"rdma\"").rfind("nodes.toml:1:13: transport is 'rdma'; write auto, ucx", 0),
+            0U);
+}
+
 TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("nodes = [\"n[x]\"]").rfind("nodes.toml:1:10: node 'n[x]': 'x' at character 3", 0), 0U);
   EXPECT_EQ(failure("[[node]]\nhost = \"n[x]\"").rfind("nodes.toml:2:8: node 'n[x]': 'x'", 0), 0U);
