@@ -42,7 +42,7 @@ TEST(Footprints, GivenWhatDependsOnOrderThenItIsAnObstacle) {
   const std::pair<const char*, const char*> kernels[] = {
       {"atomic_add(a, 1);", "an atomic operation on global memory"},
       {"atom_inc(a);", "an atomic operation on global memory"},
-      {"*(volatile __global int*)a = 1;", "a volatile or atomic access to global memory"},
+      {"atomic_add(a + b[get_global_id(0)], 1);", "an atomic operation on global memory"},
       {"printf(\"%d\", n);", "printf"},
       {"write_imagei(image, (int2)(0, 0), (int4)(n));", "a write to an image"},
       {"__global int* p[2]; p[0] = a; p[1] = b; *p[n] = 1;", "a pointer that is loaded from memory"},
@@ -93,6 +93,17 @@ TEST(Footprints, GivenPointerThatChangesIrregularlyThenItIsAnywhereInItsBuffers)
   EXPECT_EQ(footprint.obstacle, "");
   ASSERT_EQ(footprint.accesses.size(), 2U);
   EXPECT_NE(footprint.accesses[0].argument, footprint.accesses[1].argument);
+}
+
+TEST(Footprints, GivenVolatileOrAtomicAccessToPlaceThatIdsDecideThenItIsLikeOthers) {
+  const auto footprint = footprint_of(
+      "int i = get_global_id(0); *(volatile __global int*)(a + i) = 1;\n"
+      "atomic_add(b + i, 1); atom_inc((volatile __global long*)a + i);\n"
+      "atomic_store((volatile __global atomic_int*)(b + i * 2), 1);");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::uint64_t> sizes;
+  for (const auto& access : footprint.accesses) sizes.push_back(access.size * (access.writes ? 1 : 100));
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{4, 400, 4, 800, 8, 400, 4}));
 }
 
 TEST(Footprints, GivenFunctionsWithTwoResultsThenTheSecondIsAWrite) {

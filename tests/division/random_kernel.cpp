@@ -103,6 +103,7 @@ struct Node {
   std::int64_t value = 0;  ///< a number, an index of a table, or a comparison's sense
   unsigned index = 0;      ///< of a variable or buffer
   unsigned second = 0;     ///< the other buffer of a pointer to one of two
+  enum Order : std::uint8_t { Plain, Volatile, Atomic } order = Plain;  ///< of a write
   std::vector<NodePtr> operands;
   std::vector<NodePtr> body;
   std::vector<NodePtr> other;
@@ -163,7 +164,9 @@ class Runner {
         const unsigned size = kElements[node.value].second;
         value(*node.operands[1]);
         const unsigned buffer = buffer_of(node);
-        store_.write(buffer, position(*node.operands[0], size), size);
+        const std::int64_t at = position(*node.operands[0], size);
+        if (node.order == Node::Atomic) store_.read(buffer, at, size);
+        store_.write(buffer, at, size);
         return Flow::Next;
       }
       case Op::LoadFrom: {
@@ -446,7 +449,8 @@ std::string statement(const Node& node, const std::string& indent) {
                                    ? one
                                    : '(' + text(*node.body[0]) + " ? (__global uchar*)" + one +
                                          " : (__global uchar*)b" + std::to_string(node.second) + ')';
-    return "((__global " + std::string(kElements[node.value].first) + "*)" + chosen + ')';
+    return std::string(node.order == Node::Plain ? "((__global " : "((volatile __global ") +
+           kElements[node.value].first + "*)" + chosen + ')';
   };
   const auto element = [&] { return pointer() + '[' + operand(0) + ']'; };
   switch (node.op) {
@@ -467,6 +471,8 @@ std::string statement(const Node& node, const std::string& indent) {
              variable + " = " + operand(2) + ";\n" + indent + "} while (" + operand(1) + ");\n" + indent +
              "}\n";
     case Op::StoreTo:
+      if (node.order == Node::Atomic)
+        return indent + "atomic_add(&" + element() + ", (int)" + operand(1) + ");\n";
       return indent + element() + " = " +
              (std::string(kElements[node.value].first) == "int4" ? "(int4)" : "") + "(acc + (int)" +
              operand(1) + ");\n";
@@ -737,6 +743,7 @@ class Generator {
     node->index =
         writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
     if (random_.percent(12)) choose(*node, writes);
+    if (writes && random_.percent(15)) node->order = element == 2 ? Node::Atomic : Node::Volatile;
     const Type type = this->type();
     NodePtr index = random_.percent(50) ? linear(type) : expression(type, 3);
     const auto most = static_cast<std::int64_t>(2048 / kElements[element].second);

@@ -224,11 +224,9 @@ class Finder {
 
   void visit(const llvm::Instruction& instruction) {
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-      access(load->getPointerOperand(), size_of(load->getType()), false,
-             load->isVolatile() || load->isAtomic(), instruction);
+      access(load->getPointerOperand(), size_of(load->getType()), false, instruction);
     } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-      access(store->getPointerOperand(), size_of(store->getValueOperand()->getType()), true,
-             store->isVolatile() || store->isAtomic(), instruction);
+      access(store->getPointerOperand(), size_of(store->getValueOperand()->getType()), true, instruction);
     } else if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
       require_own(update->getPointerOperand(), "an atomic operation on global memory", instruction);
     } else if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -248,12 +246,12 @@ class Finder {
       if (place.kind != Place::Own) throw Obstacle(why, &where);
   }
 
-  void access(const llvm::Value* pointer, std::uint64_t size, bool writes, bool ordered,
-              const llvm::Instruction& where) {
+  /// Volatile and atomic accesses are like others: if a launch is divided, no part can see what another one
+  /// writes, so only the order within a part matters, which is the driver's affair.
+  void access(const llvm::Value* pointer, std::uint64_t size, bool writes, const llvm::Instruction& where) {
     for (const Place& place : places_of(pointer, &where)) {
       if (place.kind == Place::Own || (place.kind == Place::Constant && !writes)) continue;
       if (place.kind == Place::Constant) throw Obstacle("a write to a constant", &where);
-      if (ordered) throw Obstacle("a volatile or atomic access to global memory", &where);
       add_access(place, size, writes, where);
     }
   }
@@ -299,9 +297,9 @@ class Finder {
         if (vector) {
           add_vector_access(call, *vector, place);
         } else if (const std::uint64_t size = second_result(call, builtin); size > 0) {
-          access(use, size, true, false, call);
+          access(use, size, true, call);
         } else if (builtin.name.starts_with("atom")) {
-          throw Obstacle("an atomic operation on global memory", &call);
+          add_atomic(call, builtin, place);
         } else {
           throw Obstacle("a call of " + builtin.name.str() + " with global memory", &call);
         }
@@ -324,6 +322,48 @@ class Finder {
     return std::uint64_t{4} * (lanes == 3 ? 4 : lanes);
   }
 
+  /// An atomic operation reads and writes. What several work-items of different parts may do to the same
+  /// place is an obstacle; here, to say so, what is the same place for all of them, or not known.
+  void add_atomic(const llvm::CallBase& call, const Builtin& builtin, const Place& place) {
+    const std::uint64_t size = size_of_atomic(call, builtin);
+    if (place.kind != Place::Buffer || size == 0 || !depends_on_ids(place.offset))
+      throw Obstacle("an atomic operation on global memory", &call);
+    add_access(place, size, false, call);
+    add_access(place, size, true, call);
+  }
+
+  /// Bytes of the number that a builtin function changes; 0: not known.
+  std::uint64_t size_of_atomic(const llvm::CallBase& call, const Builtin& builtin) const {
+    if (builtin.name.starts_with("atomic_flag")) return 4;
+    llvm::Type* type = call.getType();
+    // What has no result, or only whether it has succeeded, has an operand of that type.
+    if (type->isVoidTy() || type->isIntegerTy(1)) {
+      const auto* operand =
+          llvm::find_if(call.args(), [](const llvm::Use& use) { return !use->getType()->isPointerTy(); });
+      if (operand == call.arg_end()) return 0;
+      type = operand->get()->getType();
+    }
+    return type->isIntegerTy() || type->isFloatingPointTy() ? size_of(type) : 0;
+  }
+
+  /// Whether a number depends on global or group ids, and on nothing that is not known.
+  bool depends_on_ids(Index number) const {
+    bool ids = false;
+    // Operands precede what is computed from them.
+    std::vector<bool> wanted(number + std::size_t{1});
+    wanted[number] = true;
+    for (std::size_t i = wanted.size(); i-- > 0;) {
+      if (!wanted[i]) continue;
+      const FootprintNumber& each = result_.numbers[i];
+      if (each.op == Op::Unknown) return false;
+      ids |= each.op == Op::GlobalId || each.op == Op::GroupId;
+      if (each.op < Op::Add) continue;
+      // Operations with one operand have 0 as the other one, which at worst is looked at in vain.
+      wanted[each.a] = wanted[each.b] = true;
+    }
+    return ids;
+  }
+
   void add_vector_access(const llvm::CallBase& call, const VectorAccess& vector, Place place) {
     const llvm::Value* offset = call.getArgOperand(vector.offset_argument);
     const Index bytes = binary(Op::Multiply, kPointerBits, resized(offset, kPointerBits, false),
@@ -338,7 +378,7 @@ class Finder {
       const std::uint64_t size = length != nullptr ? length->getZExtValue() : 0;
       const auto part = [&](const llvm::Value* pointer, bool writes) {
         if (length == nullptr) require_own(pointer, "a copy whose size is not constant", call);
-        if (size > 0) access(pointer, size, writes, memory->isVolatile(), call);
+        if (size > 0) access(pointer, size, writes, call);
       };
       part(memory->getRawDest(), true);
       if (const auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(memory))
