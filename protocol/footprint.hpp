@@ -17,40 +17,48 @@ inline constexpr std::size_t kMostFootprintAccesses = 1'000;
 /// Of one access; further ones are left out, as if nothing was known of them.
 inline constexpr std::size_t kMostFootprintConditions = 64;
 
+/// `a` of an Unknown number that depends on what the kernel reads of buffers or images.
+inline constexpr std::uint32_t kFromData = 1;
+
 /// How a number is computed from others. Numbers are integers of `bits` bits, as in the kernel's code.
 enum class FootprintOp : std::uint8_t {
-  Unknown = 0,             ///< any number
-  Constant = 1,            ///< `value`
-  Argument = 2,            ///< the bytes at offset `value` of the kernel's argument `a`, a scalar or vector
-  GlobalId = 3,            ///< get_global_id(`a`)
-  LocalId = 4,             ///< get_local_id(`a`)
-  GroupId = 5,             ///< get_group_id(`a`)
-  GlobalSize = 6,          ///< get_global_size(`a`)
-  LocalSize = 7,           ///< get_local_size(`a`): of the work-group, which may be a smaller one
-  EnqueuedLocalSize = 8,   ///< get_enqueued_local_size(`a`)
-  GroupCount = 9,          ///< get_num_groups(`a`)
-  GlobalOffset = 10,       ///< get_global_offset(`a`)
-  Dimensions = 11,         ///< get_work_dim()
-  Counter = 12,            ///< how often loop `a` has gone back to its beginning
-  Add = 13,                ///< `a` + `b`, modulo 2^bits as in the kernel
-  Subtract = 14,           ///< `a` - `b`, likewise
-  Multiply = 15,           ///< `a` * `b`, likewise
-  DivideUnsigned = 16,     ///< `a` / `b`
-  DivideSigned = 17,       ///< `a` / `b`, rounded towards 0
-  DivideDown = 18,         ///< `a` / `value`, signed and rounded down
-  RemainderUnsigned = 19,  ///< `a` % `b`
-  RemainderSigned = 20,    ///< `a` % `b`, with the sign of `a`
-  And = 21,                ///< `a` & `b`
-  SignExtend = 22,         ///< `a` with more bits
-  ZeroExtend = 23,         ///< `a` with more bits
-  Truncate = 24,           ///< the lowest bits of `a`
-  LeastSigned = 25,        ///< of `a` and `b`
-  LeastUnsigned = 26,      ///< of `a` and `b`
-  GreatestSigned = 27,     ///< of `a` and `b`
-  GreatestUnsigned = 28,   ///< of `a` and `b`
-  Either = 29,             ///< `a` or `b`
-  Within24Signed = 30,     ///< `a`, if it has 24 bits; otherwise any number
-  Within24Unsigned = 31,   ///< the same for unsigned numbers
+  Unknown = 0,              ///< any number; `a`: kFromData if it is computed from data, for people
+  Constant = 1,             ///< `value`
+  Argument = 2,             ///< the bytes at offset `value` of the kernel's argument `a`, a scalar or vector
+  GlobalId = 3,             ///< get_global_id(`a`)
+  LocalId = 4,              ///< get_local_id(`a`)
+  GroupId = 5,              ///< get_group_id(`a`)
+  GlobalSize = 6,           ///< get_global_size(`a`)
+  LocalSize = 7,            ///< get_local_size(`a`): of the work-group, which may be a smaller one
+  EnqueuedLocalSize = 8,    ///< get_enqueued_local_size(`a`)
+  GroupCount = 9,           ///< get_num_groups(`a`)
+  GlobalOffset = 10,        ///< get_global_offset(`a`)
+  Dimensions = 11,          ///< get_work_dim()
+  Counter = 12,             ///< how often loop `a` has gone back to its beginning
+  Add = 13,                 ///< `a` + `b`, modulo 2^bits as in the kernel
+  Subtract = 14,            ///< `a` - `b`, likewise
+  Multiply = 15,            ///< `a` * `b`, likewise
+  DivideUnsigned = 16,      ///< `a` / `b`
+  DivideSigned = 17,        ///< `a` / `b`, rounded towards 0
+  DivideDown = 18,          ///< `a` / `value`, signed and rounded down
+  RemainderUnsigned = 19,   ///< `a` % `b`
+  RemainderSigned = 20,     ///< `a` % `b`, with the sign of `a`
+  And = 21,                 ///< `a` & `b`
+  SignExtend = 22,          ///< `a` with more bits
+  ZeroExtend = 23,          ///< `a` with more bits
+  Truncate = 24,            ///< the lowest bits of `a`
+  LeastSigned = 25,         ///< of `a` and `b`
+  LeastUnsigned = 26,       ///< of `a` and `b`
+  GreatestSigned = 27,      ///< of `a` and `b`
+  GreatestUnsigned = 28,    ///< of `a` and `b`
+  Either = 29,              ///< `a` or `b`
+  Within24Signed = 30,      ///< `a`, if it has 24 bits; otherwise any number
+  Within24Unsigned = 31,    ///< the same for unsigned numbers
+  Or = 32,                  ///< `a` | `b`
+  ExclusiveOr = 33,         ///< `a` ^ `b`
+  ShiftLeft = 34,           ///< `a` << `b`, modulo 2^bits; any number if `b` is `bits` or more
+  ShiftRightUnsigned = 35,  ///< `a` >> `b`, likewise
+  ShiftRightSigned = 36,    ///< `a` >> `b`, rounded down, likewise
 };
 
 /// Operands are indices of earlier numbers.

@@ -42,10 +42,9 @@ TEST(Footprints, GivenWhatDependsOnOrderThenItIsAnObstacle) {
   const std::pair<const char*, const char*> kernels[] = {
       {"atomic_add(a, 1);", "an atomic operation on global memory"},
       {"atom_inc(a);", "an atomic operation on global memory"},
-      {"*(volatile __global int*)a = 1;", "a volatile or atomic access to global memory"},
+      {"atomic_add(a + b[get_global_id(0)], 1);", "an atomic operation on global memory"},
       {"printf(\"%d\", n);", "printf"},
       {"write_imagei(image, (int2)(0, 0), (int4)(n));", "a write to an image"},
-      {"__global int* p = n > 0 ? a : b; *p = 1;", "a pointer to one of several buffers"},
       {"__global int* p[2]; p[0] = a; p[1] = b; *p[n] = 1;", "a pointer that is loaded from memory"},
       {"*(__global int*)(ulong)n = 1;", "a pointer whose origin is not analysed"},
       {"event_t e = async_work_group_copy(l, a, 4, 0); wait_group_events(1, &e);",
@@ -76,6 +75,60 @@ TEST(Footprints, GivenVectorFunctionsThenTheirElementsCount) {
   std::vector<std::uint64_t> sizes;
   for (const auto& access : footprint.accesses) sizes.push_back(access.size);
   EXPECT_EQ(sizes, (std::vector<std::uint64_t>{16, 12, 2, 6}));
+}
+
+TEST(Footprints, GivenPointerToOneOfSeveralBuffersThenItAccessesAll) {
+  const auto footprint = footprint_of("__global int* p = n > 0 ? a : b + 1; p[get_global_id(0)] = 1;");
+  EXPECT_EQ(footprint.obstacle, "");
+  ASSERT_EQ(footprint.accesses.size(), 2U);
+  EXPECT_TRUE(footprint.accesses[0].writes);
+  EXPECT_TRUE(footprint.accesses[1].writes);
+  EXPECT_NE(footprint.accesses[0].argument, footprint.accesses[1].argument);
+}
+
+TEST(Footprints, GivenPointerThatChangesIrregularlyThenItIsAnywhereInItsBuffers) {
+  const auto footprint = footprint_of(
+      "__global int* p = n > 0 ? a : b;\n"
+      "for (int i = 0; i < n; ++i) { for (int j = 0; j < n; ++j) { p[2] = 1; p += n; } p += i; }");
+  EXPECT_EQ(footprint.obstacle, "");
+  ASSERT_EQ(footprint.accesses.size(), 2U);
+  EXPECT_NE(footprint.accesses[0].argument, footprint.accesses[1].argument);
+}
+
+TEST(Footprints, GivenVolatileOrAtomicAccessToPlaceThatIdsDecideThenItIsLikeOthers) {
+  const auto footprint = footprint_of(
+      "int i = get_global_id(0); *(volatile __global int*)(a + i) = 1;\n"
+      "atomic_add(b + i, 1); atom_inc((volatile __global long*)a + i);\n"
+      "atomic_store((volatile __global atomic_int*)(b + i * 2), 1);");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::uint64_t> sizes;
+  for (const auto& access : footprint.accesses) sizes.push_back(access.size * (access.writes ? 1 : 100));
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{4, 400, 4, 800, 8, 400, 4}));
+}
+
+TEST(Footprints, GivenFunctionsWithTwoResultsThenTheSecondIsAWrite) {
+  const auto footprint = footprint_of(
+      "float x = n; __global float* f = (__global float*)b;\n"
+      "x += fract(x, f) + frexp(x, a); x += modf((float3)(x), (__global float3*)f).x; a[9] = (int)x;");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::uint64_t> sizes;
+  for (const auto& access : footprint.accesses) {
+    EXPECT_TRUE(access.writes);
+    sizes.push_back(access.size);
+  }
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{4, 4, 16, 4}));
+}
+
+TEST(Footprints, GivenWhatIsReadThenNumbersThatItDecidesAreFromData) {
+  const auto from_data = [](const std::string& body) {
+    const auto footprint = footprint_of(body);
+    return std::any_of(footprint.numbers.begin(), footprint.numbers.end(), [](const auto& number) {
+      return number.op == protocol::FootprintOp::Unknown && number.a == protocol::kFromData;
+    });
+  };
+  EXPECT_TRUE(from_data("a[b[get_global_id(0)]] = 1;"));
+  EXPECT_TRUE(from_data("a[(int)sqrt((float)b[0])] = 1;"));
+  EXPECT_FALSE(from_data("a[(int)sqrt((float)n)] = b[n];"));
 }
 
 TEST(Footprints, GivenQueriesThenDimensionsStayWhole) {

@@ -73,6 +73,21 @@ MUTATIONS = [
     ('either-is-the-first', 'evaluate.cpp',
      'return any({std::min(a.least, b.least), std::max(a.most, b.most)});', 'return any(a);'),
     ('size-is-ignored', 'evaluate.cpp', 'Wide covered = length;', 'Wide covered = 1;'),
+    ('or-is-a-sum', 'evaluate.cpp', '''    if (have_no_common_bit(a, b)) return plus(a, b);
+    const Interval one''', '''    return plus(a, b);
+    const Interval one'''),
+    ('exclusive-or-is-a-sum', 'evaluate.cpp', '''    if (have_no_common_bit(a, b)) return plus(a, b);
+    // ~a''', '''    return plus(a, b);
+    // ~a'''),
+    ('touching-bits-are-apart', 'evaluate.cpp', 'interval(low).most < (all & -all)',
+     'interval(low).most <= (all & -all)'),
+    ('constants-have-no-bits', 'evaluate.cpp', 'Wide all = high.constant;', 'Wide all = 0;'),
+    ('no-bits-are-filled', 'evaluate.cpp', 'while (all < number) all = 2 * all + 1;', 'all = number;'),
+    ('shifts-by-any-number', 'evaluate.cpp', 'if (!by.is_constant() || by.constant >= number.bits)',
+     'if (by.constant >= number.bits)'),
+    ('right-shifts-are-unsigned', 'evaluate.cpp',
+     'return divided(signed_number(number.a), power(*by)).quotient;',
+     'return divided(unsigned_number(number.a), power(*by)).quotient;'),
     ('least-is-the-first', 'evaluate.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
 ]
 

@@ -22,6 +22,8 @@ enum class Op : std::uint8_t {
   ShiftLeft,
   ShiftRight,
   And,
+  Or,
+  ExclusiveOr,
   Least,
   Greatest,
   Clamp,
@@ -43,6 +45,7 @@ enum class Op : std::uint8_t {
   DoWhile,
   StoreTo,
   LoadFrom,
+  Walk,
   Return,
   Break,
   Continue,
@@ -68,6 +71,7 @@ unsigned bits_of(Type type) {
 }
 
 __extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 /// The number of this type that is equal modulo 2^bits.
 Wide wrapped(Wide value, Type type) {
@@ -98,6 +102,8 @@ struct Node {
   Type type = Type::Int;
   std::int64_t value = 0;  ///< a number, an index of a table, or a comparison's sense
   unsigned index = 0;      ///< of a variable or buffer
+  unsigned second = 0;     ///< the other buffer of a pointer to one of two
+  enum Order : std::uint8_t { Plain, Volatile, Atomic } order = Plain;  ///< of a write
   std::vector<NodePtr> operands;
   std::vector<NodePtr> body;
   std::vector<NodePtr> other;
@@ -157,14 +163,21 @@ class Runner {
       case Op::StoreTo: {
         const unsigned size = kElements[node.value].second;
         value(*node.operands[1]);
-        store_.write(node.index, position(*node.operands[0], size), size);
+        const unsigned buffer = buffer_of(node);
+        const std::int64_t at = position(*node.operands[0], size);
+        if (node.order == Node::Atomic) store_.read(buffer, at, size);
+        store_.write(buffer, at, size);
         return Flow::Next;
       }
       case Op::LoadFrom: {
         const unsigned size = kElements[node.value].second;
-        store_.read(node.index, position(*node.operands[0], size), size);
+        const unsigned buffer = buffer_of(node);
+        store_.read(buffer, position(*node.operands[0], size), size);
         return Flow::Next;
       }
+      case Op::Walk:
+        walk(node);
+        return Flow::Next;
       case Op::Return:
         return Flow::Return;
       case Op::Break:
@@ -173,6 +186,34 @@ class Runner {
         return Flow::Continue;
       default:
         return Flow::Next;
+    }
+  }
+
+  unsigned buffer_of(const Node& node) {
+    return node.body.empty() || truth(*node.body[0]) ? node.index : node.second;
+  }
+
+  void walk(const Node& node) {
+    const unsigned size = kElements[node.value].second;
+    const unsigned buffer = buffer_of(node);
+    Wide at = value(*node.operands[0]);
+    const auto number = [&](unsigned i) { return value(*node.operands[i]); };
+    const Wide outer = number(1);
+    for (Wide i = 0; i < outer; ++i) {
+      const Wide inner = node.operands.size() > 4 ? number(4) : 1;
+      for (Wide j = 0; j < inner; ++j) {
+        step();
+        if (at < 0 || at > Wide{1} << 30U) throw Undefined();
+        const auto offset = static_cast<std::int64_t>(at * static_cast<int>(size));
+        if (node.type == Type::UInt) {
+          store_.write(buffer, offset, size);
+        } else {
+          store_.read(buffer, offset, size);
+        }
+        at += number(2);
+      }
+      at += number(3);
+      step();
     }
   }
 
@@ -221,6 +262,12 @@ class Runner {
     }
   }
 
+  /// OpenCL C shifts by the lowest bits of a number.
+  unsigned shift(const Node& node) {
+    if (node.operands.size() < 2) return static_cast<unsigned>(node.value);
+    return static_cast<unsigned>(value(*node.operands[1]) & (bits_of(node.type) - 1));
+  }
+
   Wide value(const Node& node) {
     const auto operand = [&](unsigned i) { return value(*node.operands[i]); };
     switch (node.op) {
@@ -264,11 +311,15 @@ class Runner {
         return result(node.op == Op::Divide ? a / b : a % b, node.type);
       }
       case Op::ShiftLeft:
-        return wrapped(operand(0) * (Wide{1} << node.value), node.type);
+        return wrapped(static_cast<Wide>(static_cast<UnsignedWide>(operand(0)) << shift(node)), node.type);
       case Op::ShiftRight:
-        return operand(0) >> node.value;
+        return operand(0) >> shift(node);
       case Op::And:
         return wrapped(operand(0) & operand(1), node.type);
+      case Op::Or:
+        return wrapped(operand(0) | operand(1), node.type);
+      case Op::ExclusiveOr:
+        return wrapped(operand(0) ^ operand(1), node.type);
       case Op::Least:
         return std::min(operand(0), operand(1));
       case Op::Greatest:
@@ -347,11 +398,17 @@ std::string text(const Node& node) {
     case Op::Remainder:
       return sign("%");
     case Op::ShiftLeft:
-      return '(' + operand(0) + " << " + std::to_string(node.value) + ')';
+      return node.operands.size() > 1 ? sign("<<")
+                                      : '(' + operand(0) + " << " + std::to_string(node.value) + ')';
     case Op::ShiftRight:
-      return '(' + operand(0) + " >> " + std::to_string(node.value) + ')';
+      return node.operands.size() > 1 ? sign(">>")
+                                      : '(' + operand(0) + " >> " + std::to_string(node.value) + ')';
     case Op::And:
       return sign("&");
+    case Op::Or:
+      return sign("|");
+    case Op::ExclusiveOr:
+      return sign("^");
     case Op::Least:
       return call("min");
     case Op::Greatest:
@@ -386,10 +443,16 @@ std::string block(const std::vector<NodePtr>& statements, const std::string& ind
 std::string statement(const Node& node, const std::string& indent) {
   const auto variable = "v" + std::to_string(node.index);
   const auto operand = [&](unsigned i) { return text(*node.operands[i]); };
-  const auto element = [&] {
-    return "((__global " + std::string(kElements[node.value].first) + "*)b" + std::to_string(node.index) +
-           ")[" + operand(0) + "]";
+  const auto pointer = [&] {
+    const std::string one = "b" + std::to_string(node.index);
+    const std::string chosen = node.body.empty()
+                                   ? one
+                                   : '(' + text(*node.body[0]) + " ? (__global uchar*)" + one +
+                                         " : (__global uchar*)b" + std::to_string(node.second) + ')';
+    return std::string(node.order == Node::Plain ? "((__global " : "((volatile __global ") +
+           kElements[node.value].first + "*)" + chosen + ')';
   };
+  const auto element = [&] { return pointer() + '[' + operand(0) + ']'; };
   switch (node.op) {
     case Op::Declare:
       return indent + kTypes[static_cast<unsigned>(node.type)] + ' ' + variable + " = " + operand(0) + ";\n";
@@ -408,12 +471,24 @@ std::string statement(const Node& node, const std::string& indent) {
              variable + " = " + operand(2) + ";\n" + indent + "} while (" + operand(1) + ");\n" + indent +
              "}\n";
     case Op::StoreTo:
+      if (node.order == Node::Atomic)
+        return indent + "atomic_add(&" + element() + ", (int)" + operand(1) + ");\n";
       return indent + element() + " = " +
              (std::string(kElements[node.value].first) == "int4" ? "(int4)" : "") + "(acc + (int)" +
              operand(1) + ");\n";
     case Op::LoadFrom:
       return indent + "acc += (uint)" + element() +
              (std::string(kElements[node.value].first) == "int4" ? ".y" : "") + ";\n";
+    case Op::Walk: {
+      const std::string type = kElements[node.value].first;
+      const bool vector = type == "int4";
+      std::string used = node.type == Type::UInt ? std::string("*p = ") + (vector ? "(int4)" : "") + "(acc);"
+                                                 : std::string("acc += (uint)(*p)") + (vector ? ".y;" : ";");
+      used += " p += " + operand(2) + ';';
+      if (node.operands.size() > 4) used = "for (int j = 0; j < " + operand(4) + "; ++j) { " + used + " }";
+      return indent + "{ __global " + type + "* p = " + pointer() + " + " + operand(0) + ";\n" + indent +
+             "  for (int i = 0; i < " + operand(1) + "; ++i) { " + used + " p += " + operand(3) + "; } }\n";
+    }
     case Op::Return:
       return indent + "return;\n";
     case Op::Break:
@@ -550,9 +625,11 @@ class Generator {
         NodePtr node = make(random_.percent(50) ? Op::ShiftLeft : Op::ShiftRight, type);
         node->value = random_.between(0, 5);
         node->operands.push_back(next());
+        if (random_.percent(40)) node->operands.push_back(random_.percent(60) ? small() : leaf(type));
         return node;
       }
       case 13:
+        if (random_.percent(50)) return bits(type, depth);
         return binary(Op::And, next(),
                       number(random_.of(std::array<std::int64_t, 6>{1, 3, 7, 15, 63, 6}) *
                                  (is_signed(type) && random_.percent(20) ? -4 : 1),
@@ -594,6 +671,20 @@ class Generator {
     }
   }
 
+  /// (a << n) | b, where b has mostly less than n bits; a ^ b; ~a.
+  NodePtr bits(Type type, unsigned depth) {
+    const Op op = random_.percent(70) ? Op::Or : Op::ExclusiveOr;
+    const std::int64_t low = random_.of(std::array<std::int64_t, 4>{1, 3, 7, 31});
+    if (op == Op::ExclusiveOr && random_.percent(30))
+      return binary(op, expression(type, depth - 1), cast(number(-1, Type::Int), type));
+    NodePtr high = binary(Op::Multiply, expression(type, depth - 1),
+                          number(random_.percent(80) ? low + 1 : random_.between(1, 9), type));
+    NodePtr rest = binary(Op::And, expression(type, depth - 1), number(low, type));
+    if (random_.percent(20)) rest = leaf(type);
+    if (random_.percent(30)) std::swap(high, rest);
+    return binary(op, std::move(high), std::move(rest));
+  }
+
   NodePtr condition(unsigned depth = 1) {
     if (depth > 0 && random_.percent(15)) {
       NodePtr node = make(random_.percent(70) ? Op::Both : Op::Any);
@@ -618,6 +709,32 @@ class Generator {
     return node;
   }
 
+  /// Makes the pointer of an access one to one of two buffers.
+  void choose(Node& node, bool writes) {
+    node.second =
+        writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    node.body.push_back(condition());
+  }
+
+  /// { T* p = buffer + start; for (i < n) { for (j < m) { *p; p += step; } p += skip; } }
+  NodePtr walk() {
+    // What tells a write from a read.
+    const bool writes = random_.percent(60);
+    NodePtr node = make(Op::Walk, writes ? Type::UInt : Type::Int);
+    node->value = static_cast<std::int64_t>(random_.below(std::size(kElements)));
+    node->index =
+        writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    if (random_.percent(30)) choose(*node, writes);
+    node->operands.push_back(linear(Type::Int));
+    node->operands.push_back(random_.percent(70) ? number(random_.between(0, 5), Type::Int)
+                                                 : leaf(Type::Int));
+    node->operands.push_back(random_.percent(80) ? number(random_.between(-2, 9), Type::Int)
+                                                 : leaf(Type::Int));
+    node->operands.push_back(number(random_.percent(50) ? 0 : random_.between(-3, 12), Type::Int));
+    if (random_.percent(40)) node->operands.push_back(number(random_.between(0, 4), Type::Int));
+    return node;
+  }
+
   /// An access to an element that lies in the buffer, mostly.
   NodePtr access(bool writes) {
     const auto element = static_cast<std::int64_t>(random_.below(std::size(kElements)));
@@ -625,6 +742,8 @@ class Generator {
     node->value = element;
     node->index =
         writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    if (random_.percent(12)) choose(*node, writes);
+    if (writes && random_.percent(15)) node->order = element == 2 ? Node::Atomic : Node::Volatile;
     const Type type = this->type();
     NodePtr index = random_.percent(50) ? linear(type) : expression(type, 3);
     const auto most = static_cast<std::int64_t>(2048 / kElements[element].second);
@@ -804,7 +923,7 @@ class Generator {
           to.push_back(access(false));
           break;
         case 3:
-          to.push_back(access(true));
+          to.push_back(random_.percent(25) ? walk() : access(true));
           break;
         case 4:
           if (depth == 0 && !returns_ && random_.percent(40)) {

@@ -68,6 +68,15 @@ const char* sign_of(Op op) {
       return " % ";
     case Op::And:
       return " & ";
+    case Op::Or:
+      return " | ";
+    case Op::ExclusiveOr:
+      return " ^ ";
+    case Op::ShiftLeft:
+      return " << ";
+    case Op::ShiftRightUnsigned:
+    case Op::ShiftRightSigned:
+      return " >> ";
     default:
       return nullptr;
   }

@@ -91,11 +91,22 @@ class Divider {
         // What may be written is also read, so this is about what both write, too.
         if (!written.intersects(shifted(other.reads[j], launch_.buffers[j].begin))) continue;
         const bool both = written.intersects(shifted(other.writes[j], launch_.buffers[j].begin));
+        if (const FootprintAccess* access = write_by_data(launch_.buffers[i].argument))
+          return "the place of a write to argument " + std::to_string(access->argument) + " depends on data" +
+                 at_line(access->line);
         return (both ? "several parts may write the same bytes of" : "parts may read what others write of") +
                where;
       }
     }
     return {};
+  }
+
+  /// A write whose place depends on data; null if there is none.
+  const FootprintAccess* write_by_data(std::size_t argument) const {
+    for (const FootprintAccess& access : launch_.footprint.accesses)
+      if (access.argument == argument && access.writes && depends_on_data(launch_.footprint, access.offset))
+        return &access;
+    return nullptr;
   }
 
   static RangeSet shifted(const RangeSet& ranges, std::uint64_t by) {

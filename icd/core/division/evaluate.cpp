@@ -1,6 +1,7 @@
 #include "icd/core/division/evaluate.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -339,6 +340,19 @@ class Evaluation {
         return checked(signed_number(number.a), {-power(23), power(23) - 1}, number.bits);
       case Op::Within24Unsigned:
         return checked(unsigned_number(number.a), {0, power(24) - 1}, number.bits);
+      case Op::Or:
+        return all_bits(unsigned_number(number.a), unsigned_number(number.b));
+      case Op::ExclusiveOr:
+        return different_bits(unsigned_number(number.a), unsigned_number(number.b), number.bits);
+      case Op::ShiftLeft:
+        if (const auto by = shift_of(number)) return scaled(this->number(number.a), power(*by));
+        break;
+      case Op::ShiftRightUnsigned:
+        if (const auto by = shift_of(number)) return divided(unsigned_number(number.a), power(*by)).quotient;
+        break;
+      case Op::ShiftRightSigned:
+        if (const auto by = shift_of(number)) return divided(signed_number(number.a), power(*by)).quotient;
+        break;
     }
     return any(number.bits);
   }
@@ -394,6 +408,48 @@ class Evaluation {
       if ((high & (high - 1)) == 0) return scaled(divided(a, high).quotient, high);
     }
     return any({0, std::min(interval(a).most, interval(b).most)});
+  }
+
+  /// By how many bits a number is shifted, if that is the same for all work-items, and defined.
+  std::optional<unsigned> shift_of(const FootprintNumber& number) {
+    const Sum by = unsigned_number(number.b);
+    if (!by.is_constant() || by.constant >= number.bits) return std::nullopt;
+    return static_cast<unsigned>(by.constant);
+  }
+
+  /// Whether no bit can be set in both: all values of one are multiples of a power of 2 that the other one
+  /// does not reach. Both are not negative.
+  bool have_no_common_bit(const Sum& a, const Sum& b) const {
+    const auto below = [this](const Sum& low, const Sum& high) {
+      Wide all = high.constant;
+      for (const auto& [variable, factor] : high.terms) all |= factor;
+      // The lowest bit that is set in the constant or a factor divides all values; 0 has none.
+      return all == 0 || interval(low).most < (all & -all);
+    };
+    return below(a, b) || below(b, a);
+  }
+
+  /// The largest number that has no more bits than this one, which is not negative.
+  static Wide filled(Wide number) {
+    Wide all = 0;
+    while (all < number) all = 2 * all + 1;
+    return all;
+  }
+
+  /// a | b, both not negative
+  Sum all_bits(const Sum& a, const Sum& b) {
+    if (have_no_common_bit(a, b)) return plus(a, b);
+    const Interval one = interval(a);
+    const Interval other = interval(b);
+    return any({std::max(one.least, other.least), filled(std::max(one.most, other.most))});
+  }
+
+  /// a ^ b, both not negative
+  Sum different_bits(const Sum& a, const Sum& b, unsigned bits) {
+    if (have_no_common_bit(a, b)) return plus(a, b);
+    // ~a
+    if (b.is_constant() && b.constant == power(bits) - 1) return plus(b, a, -1);
+    return any({0, filled(std::max(interval(a).most, interval(b).most))});
   }
 
   Sum least(const Sum& a, const Sum& b) {
@@ -647,7 +703,7 @@ unsigned operands_of(Op op) {
 
 bool well_formed(const Footprint& footprint, std::size_t index, std::size_t argument_count) {
   const FootprintNumber& number = footprint.numbers[index];
-  if (number.op > Op::Within24Unsigned || number.bits < 1 || number.bits > 64) return false;
+  if (number.op > Op::ShiftRightSigned || number.bits < 1 || number.bits > 64) return false;
   const unsigned operands = operands_of(number.op);
   if ((operands > 0 && number.a >= index) || (operands > 1 && number.b >= index)) return false;
   const auto width = [&](std::uint32_t operand) { return footprint.numbers[operand].bits; };
@@ -709,6 +765,24 @@ std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
       if (condition >= footprint.conditions.size()) return "an access has a condition that does not exist";
   }
   return {};
+}
+
+bool depends_on_data(const Footprint& footprint, std::uint32_t number) {
+  // Operands precede what is computed from them.
+  std::vector<bool> wanted(number + std::size_t{1});
+  wanted[number] = true;
+  for (std::size_t i = wanted.size(); i-- > 0;) {
+    if (!wanted[i]) continue;
+    const FootprintNumber& each = footprint.numbers[i];
+    if (each.op == Op::Unknown && each.a == protocol::kFromData) return true;
+    const unsigned operands = operands_of(each.op);
+    if (operands > 0) wanted[each.a] = true;
+    if (operands > 1) wanted[each.b] = true;
+    if (each.op != Op::Counter || !footprint.loops[each.a].bounded) continue;
+    const FootprintLoop& loop = footprint.loops[each.a];
+    for (const std::uint32_t part : {loop.start, loop.step, loop.bound}) wanted[part] = true;
+  }
+  return false;
 }
 
 RangeSet bytes_of(const Footprint& footprint, const FootprintAccess& access, ScalarArguments arguments,

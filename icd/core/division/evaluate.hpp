@@ -37,6 +37,9 @@ using ScalarArguments = std::span<const std::span<const std::byte>>;
 /// Why a footprint of a node must not be used; empty: it is well-formed. The functions below need that.
 std::string flaw_of(const protocol::Footprint& footprint, std::size_t argument_count);
 
+/// Whether a number is computed from data, for people: see protocol::kFromData.
+bool depends_on_data(const protocol::Footprint& footprint, std::uint32_t number);
+
 /// The bytes that an access uses, or more, relative to the begin of a buffer of `size` bytes. What lies
 /// outside of the buffer is left out, since programs must not access that.
 RangeSet bytes_of(const protocol::Footprint& footprint, const protocol::FootprintAccess& access,

@@ -29,6 +29,8 @@ using Op = protocol::FootprintOp;
 using Index = std::uint32_t;
 
 constexpr unsigned kPointerBits = 64;
+/// Of a kernel; further ones are not analysed.
+constexpr unsigned kMostBitwise = 256;
 
 /// A reason why launches of the kernel must not be divided.
 class Obstacle : public std::runtime_error {
@@ -216,16 +218,15 @@ class Finder {
     Index argument = 0;
     Index offset = 0;  ///< a number of kPointerBits
   };
+  using Places = std::vector<Place>;
 
   // Instructions.
 
   void visit(const llvm::Instruction& instruction) {
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
-      access(load->getPointerOperand(), size_of(load->getType()), false,
-             load->isVolatile() || load->isAtomic(), instruction);
+      access(load->getPointerOperand(), size_of(load->getType()), false, instruction);
     } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
-      access(store->getPointerOperand(), size_of(store->getValueOperand()->getType()), true,
-             store->isVolatile() || store->isAtomic(), instruction);
+      access(store->getPointerOperand(), size_of(store->getValueOperand()->getType()), true, instruction);
     } else if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
       require_own(update->getPointerOperand(), "an atomic operation on global memory", instruction);
     } else if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
@@ -241,16 +242,18 @@ class Finder {
   std::uint64_t size_of(llvm::Type* type) const { return layout_.getTypeStoreSize(type).getFixedValue(); }
 
   void require_own(const llvm::Value* pointer, const std::string& why, const llvm::Instruction& where) {
-    if (place_of(pointer, &where).kind != Place::Own) throw Obstacle(why, &where);
+    for (const Place& place : places_of(pointer, &where))
+      if (place.kind != Place::Own) throw Obstacle(why, &where);
   }
 
-  void access(const llvm::Value* pointer, std::uint64_t size, bool writes, bool ordered,
-              const llvm::Instruction& where) {
-    const Place place = place_of(pointer, &where);
-    if (place.kind == Place::Own || (place.kind == Place::Constant && !writes)) return;
-    if (place.kind == Place::Constant) throw Obstacle("a write to a constant", &where);
-    if (ordered) throw Obstacle("a volatile or atomic access to global memory", &where);
-    add_access(place, size, writes, where);
+  /// Volatile and atomic accesses are like others: if a launch is divided, no part can see what another one
+  /// writes, so only the order within a part matters, which is the driver's affair.
+  void access(const llvm::Value* pointer, std::uint64_t size, bool writes, const llvm::Instruction& where) {
+    for (const Place& place : places_of(pointer, &where)) {
+      if (place.kind == Place::Own || (place.kind == Place::Constant && !writes)) continue;
+      if (place.kind == Place::Constant) throw Obstacle("a write to a constant", &where);
+      add_access(place, size, writes, where);
+    }
   }
 
   void add_access(const Place& place, std::uint64_t size, bool writes, const llvm::Instruction& where) {
@@ -289,17 +292,76 @@ class Finder {
           throw Obstacle("a call of " + builtin.name.str(), &call);
         continue;
       }
-      const Place place = place_of(use, &call);
-      if (place.kind == Place::Own) continue;
-      if (vector) {
-        if (place.kind == Place::Buffer) add_vector_access(call, *vector, place);
-        continue;
+      for (const Place& place : places_of(use, &call)) {
+        if (place.kind == Place::Own || (place.kind == Place::Constant && vector)) continue;
+        if (vector) {
+          add_vector_access(call, *vector, place);
+        } else if (const std::uint64_t size = second_result(call, builtin); size > 0) {
+          access(use, size, true, call);
+        } else if (builtin.name.starts_with("atom")) {
+          add_atomic(call, builtin, place);
+        } else {
+          throw Obstacle("a call of " + builtin.name.str() + " with global memory", &call);
+        }
       }
-      if (builtin.name.starts_with("atom")) throw Obstacle("an atomic operation on global memory", &call);
-      throw Obstacle("a call of " + builtin.name.str() + " with global memory", &call);
     }
     if (!function->isDeclaration())
       throw Obstacle("a call of " + function->getName().str() + ", which is not inlined", &call);
+  }
+
+  /// How many bytes, at most, a mathematical function writes through its only pointer; 0: it is none of those
+  /// that only do that.
+  std::uint64_t second_result(const llvm::CallBase& call, const Builtin& builtin) const {
+    const bool same = builtin.name == "fract" || builtin.name == "modf" || builtin.name == "sincos";
+    const bool integer = builtin.name == "frexp" || builtin.name == "remquo" || builtin.name == "lgamma_r";
+    llvm::Type* const type = call.getType();
+    if ((!same && !integer) || !type->isFPOrFPVectorTy()) return 0;
+    if (same) return layout_.getTypeAllocSize(type).getFixedValue();
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
+    return std::uint64_t{4} * (lanes == 3 ? 4 : lanes);
+  }
+
+  /// An atomic operation reads and writes. What several work-items of different parts may do to the same
+  /// place is an obstacle; here, to say so, what is the same place for all of them, or not known.
+  void add_atomic(const llvm::CallBase& call, const Builtin& builtin, const Place& place) {
+    const std::uint64_t size = size_of_atomic(call, builtin);
+    if (place.kind != Place::Buffer || size == 0 || !depends_on_ids(place.offset))
+      throw Obstacle("an atomic operation on global memory", &call);
+    add_access(place, size, false, call);
+    add_access(place, size, true, call);
+  }
+
+  /// Bytes of the number that a builtin function changes; 0: not known.
+  std::uint64_t size_of_atomic(const llvm::CallBase& call, const Builtin& builtin) const {
+    if (builtin.name.starts_with("atomic_flag")) return 4;
+    llvm::Type* type = call.getType();
+    // What has no result, or only whether it has succeeded, has an operand of that type.
+    if (type->isVoidTy() || type->isIntegerTy(1)) {
+      const auto* operand =
+          llvm::find_if(call.args(), [](const llvm::Use& use) { return !use->getType()->isPointerTy(); });
+      if (operand == call.arg_end()) return 0;
+      type = operand->get()->getType();
+    }
+    return type->isIntegerTy() || type->isFloatingPointTy() ? size_of(type) : 0;
+  }
+
+  /// Whether a number depends on global or group ids, and on nothing that is not known.
+  bool depends_on_ids(Index number) const {
+    bool ids = false;
+    // Operands precede what is computed from them.
+    std::vector<bool> wanted(number + std::size_t{1});
+    wanted[number] = true;
+    for (std::size_t i = wanted.size(); i-- > 0;) {
+      if (!wanted[i]) continue;
+      const FootprintNumber& each = result_.numbers[i];
+      if (each.op == Op::Unknown) return false;
+      ids |= each.op == Op::GlobalId || each.op == Op::GroupId;
+      if (each.op < Op::Add) continue;
+      // Operations with one operand have 0 as the other one, which at worst is looked at in vain.
+      wanted[each.a] = wanted[each.b] = true;
+    }
+    return ids;
   }
 
   void add_vector_access(const llvm::CallBase& call, const VectorAccess& vector, Place place) {
@@ -316,7 +378,7 @@ class Finder {
       const std::uint64_t size = length != nullptr ? length->getZExtValue() : 0;
       const auto part = [&](const llvm::Value* pointer, bool writes) {
         if (length == nullptr) require_own(pointer, "a copy whose size is not constant", call);
-        if (size > 0) access(pointer, size, writes, memory->isVolatile(), call);
+        if (size > 0) access(pointer, size, writes, call);
       };
       part(memory->getRawDest(), true);
       if (const auto* transfer = llvm::dyn_cast<llvm::MemTransferInst>(memory))
@@ -352,48 +414,63 @@ class Finder {
 
   // Pointers.
 
+  /// All places that the pointer may point to. More than one only if it is one of several pointers.
   /// @param user for the message
-  Place place_of(const llvm::Value* pointer, const llvm::Instruction* user) {
+  const Places& places_of(const llvm::Value* pointer, const llvm::Instruction* user) {
     if (const auto found = places_.find(pointer); found != places_.end()) {
       if (!found->second) throw Obstacle("a pointer that changes in a way that is not analysed", user);
       return *found->second;
     }
     places_[pointer] = std::nullopt;  // until it is known: a pointer that depends on itself
-    const Place place = find_place(pointer, user);
-    places_[pointer] = place;
-    return place;
+    Places places = find_places(pointer, user);
+    return places_[pointer].emplace(std::move(places));
   }
 
-  Place find_place(const llvm::Value* pointer, const llvm::Instruction* user) {
+  Places find_places(const llvm::Value* pointer, const llvm::Instruction* user) {
     const unsigned space = pointer->getType()->getPointerAddressSpace();
-    if (space == kSharedSpace) return local();
-    if (llvm::isa<llvm::AllocaInst>(pointer)) return {};
+    if (space == kSharedSpace) return {local()};
+    if (llvm::isa<llvm::AllocaInst>(pointer)) return {Place{}};
     if (const auto* argument = llvm::dyn_cast<llvm::Argument>(pointer)) {
-      if (argument->hasByValAttr()) return {};
+      if (argument->hasByValAttr()) return {Place{}};
       if (space != kGlobalSpace) throw Obstacle("an argument that is not analysed", user);
-      return {Place::Buffer, argument->getArgNo(), constant(0, kPointerBits)};
+      return {{Place::Buffer, argument->getArgNo(), constant(0, kPointerBits)}};
     }
     if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(pointer)) {
-      if (variable->isConstant()) return {Place::Constant, 0, constant(0, kPointerBits)};
+      if (variable->isConstant()) return {{Place::Constant, 0, constant(0, kPointerBits)}};
       throw Obstacle("the program-scope variable " + variable->getName().str(), user);
     }
     if (const auto* element = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-      Place place = place_of(element->getPointerOperand(), user);
-      if (place.kind == Place::Buffer)
-        place.offset = binary(Op::Add, kPointerBits, place.offset, offset_in(*element));
-      return place;
+      Places places = places_of(element->getPointerOperand(), user);
+      for (Place& place : places)
+        if (place.kind == Place::Buffer)
+          place.offset = binary(Op::Add, kPointerBits, place.offset, offset_in(*element));
+      return places;
     }
-    if (const auto* cast = llvm::dyn_cast<llvm::Operator>(pointer);
-        cast != nullptr && (cast->getOpcode() == llvm::Instruction::BitCast ||
-                            cast->getOpcode() == llvm::Instruction::AddrSpaceCast))
-      return place_of(cast->getOperand(0), user);
-    if (const auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(pointer))
-      return place_of(freeze->getOperand(0), user);
-    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(pointer))
-      return either(place_of(choice->getTrueValue(), user), place_of(choice->getFalseValue(), user), user);
-    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(pointer)) return place_of_phi(*phi, user);
+    if (const llvm::Value* same = unchanged(pointer)) return places_of(same, user);
+    // What a program must not use is nowhere.
+    if (llvm::isa<llvm::UndefValue>(pointer) || llvm::isa<llvm::ConstantPointerNull>(pointer)) return {};
+    Places places;
+    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(pointer)) {
+      add(places, places_of(choice->getTrueValue(), user));
+      add(places, places_of(choice->getFalseValue(), user));
+      return places;
+    }
+    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(pointer)) {
+      if (loops_.isLoopHeader(phi->getParent())) return places_in_loop(*phi, user);
+      for (const llvm::Value* value : phi->incoming_values()) add(places, places_of(value, user));
+      return places;
+    }
     if (llvm::isa<llvm::LoadInst>(pointer)) throw Obstacle("a pointer that is loaded from memory", user);
     throw Obstacle("a pointer whose origin is not analysed", user);
+  }
+
+  /// The pointer that this one is only another form of; null if there is none.
+  static const llvm::Value* unchanged(const llvm::Value* pointer) {
+    if (const auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(pointer)) return freeze->getOperand(0);
+    const auto* cast = llvm::dyn_cast<llvm::Operator>(pointer);
+    const bool same = cast != nullptr && (cast->getOpcode() == llvm::Instruction::BitCast ||
+                                          cast->getOpcode() == llvm::Instruction::AddrSpaceCast);
+    return same ? cast->getOperand(0) : nullptr;
   }
 
   Place local() {
@@ -401,35 +478,77 @@ class Finder {
     return {};
   }
 
-  Place either(const Place& one, const Place& other, const llvm::Instruction* user) {
-    if (one.kind != other.kind || one.argument != other.argument)
-      throw Obstacle("a pointer to one of several buffers", user);
-    Place place = one;
-    if (one.kind == Place::Buffer && one.offset != other.offset)
-      place.offset = number({Op::Either, kPointerBits, one.offset, other.offset, 0});
-    return place;
+  /// Adds places to others. There are few: further ones in the same buffer become one, in any of its bytes
+  /// between theirs.
+  void add(Places& places, const Places& others) {
+    constexpr std::size_t kMostPlaces = 8;
+    for (const Place& other : others) {
+      const auto in_same = [&](const Place& place) {
+        return place.kind == other.kind && place.argument == other.argument;
+      };
+      const auto is_same = [&](const Place& place) { return in_same(place) && place.offset == other.offset; };
+      if (llvm::any_of(places, is_same)) continue;
+      const auto same = llvm::find_if(places, in_same);
+      if (same == places.end() || (same->kind == Place::Buffer && places.size() < kMostPlaces)) {
+        places.push_back(other);
+      } else if (same->kind == Place::Buffer) {
+        same->offset = binary(Op::Either, kPointerBits, same->offset, other.offset);
+      }
+    }
   }
 
-  Place place_of_phi(const llvm::PHINode& phi, const llvm::Instruction* user) {
-    if (loops_.isLoopHeader(phi.getParent())) {
-      const llvm::Loop& loop = *loops_.getLoopFor(phi.getParent());
-      if (loop.getLoopLatch() == nullptr || phi.getNumIncomingValues() != 2)
-        throw Obstacle("a pointer that changes in a loop", user);
-      const llvm::Value* const next = phi.getIncomingValueForBlock(loop.getLoopLatch());
-      const unsigned first = phi.getIncomingBlock(0) == loop.getLoopLatch() ? 1 : 0;
-      Place place = place_of(phi.getIncomingValue(first), user);
-      if (next == &phi) return place;
-      const auto* step = llvm::dyn_cast<llvm::GEPOperator>(next);
-      if (step == nullptr || step->getPointerOperand() != &phi || !invariant(*step, loop))
-        throw Obstacle("a pointer that changes in a loop", user);
-      if (place.kind != Place::Buffer) return place;
-      place.offset = induction(loop, place.offset, offset_in(*step), kPointerBits);
-      return place;
+  Places places_in_loop(const llvm::PHINode& phi, const llvm::Instruction* user) {
+    const llvm::Loop& loop = *loops_.getLoopFor(phi.getParent());
+    if (loop.getLoopLatch() == nullptr || phi.getNumIncomingValues() != 2) return anywhere(phi, user);
+    const unsigned first = phi.getIncomingBlock(0) == loop.getLoopLatch() ? 1 : 0;
+    // The steps that lead from one iteration to the next.
+    std::vector<const llvm::GEPOperator*> steps;
+    const llvm::Value* at = phi.getIncomingValueForBlock(loop.getLoopLatch());
+    while (at != &phi) {
+      const auto* step = llvm::dyn_cast<llvm::GEPOperator>(at);
+      if (step == nullptr || !invariant(*step, loop)) return anywhere(phi, user);
+      steps.push_back(step);
+      at = step->getPointerOperand();
     }
-    Place place = place_of(phi.getIncomingValue(0), user);
-    for (unsigned i = 1; i < phi.getNumIncomingValues(); ++i)
-      place = either(place, place_of(phi.getIncomingValue(i), user), user);
-    return place;
+    Places places = places_of(phi.getIncomingValue(first), user);
+    if (steps.empty() ||
+        llvm::none_of(places, [](const Place& place) { return place.kind == Place::Buffer; }))
+      return places;
+    Index sum = offset_in(*steps.front());
+    for (std::size_t i = 1; i < steps.size(); ++i)
+      sum = binary(Op::Add, kPointerBits, sum, offset_in(*steps[i]));
+    for (Place& place : places)
+      if (place.kind == Place::Buffer) place.offset = induction(loop, place.offset, sum, kPointerBits);
+    return places;
+  }
+
+  /// Any bytes of the buffers that the pointer may point into: those of the pointers that it is computed
+  /// from, because programs must not leave a buffer by computing with pointers.
+  Places anywhere(const llvm::PHINode& phi, const llvm::Instruction* user) {
+    Places places;
+    std::set<const llvm::Value*> seen;
+    std::vector<const llvm::Value*> open{&phi};
+    while (!open.empty()) {
+      const llvm::Value* const pointer = open.back();
+      open.pop_back();
+      if (!seen.insert(pointer).second) continue;
+      if (const auto* element = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
+        open.push_back(element->getPointerOperand());
+      } else if (const llvm::Value* same = unchanged(pointer)) {
+        open.push_back(same);
+      } else if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(pointer)) {
+        open.push_back(choice->getTrueValue());
+        open.push_back(choice->getFalseValue());
+      } else if (const auto* from = llvm::dyn_cast<llvm::PHINode>(pointer)) {
+        open.insert(open.end(), from->op_begin(), from->op_end());
+      } else {
+        Places origins = places_of(pointer, user);
+        for (Place& origin : origins) origin.offset = 0;
+        add(places, origins);
+      }
+    }
+    for (Place& place : places) place.offset = unknown(kPointerBits);
+    return places;
   }
 
   static bool invariant(const llvm::GEPOperator& element, const llvm::Loop& loop) {
@@ -480,6 +599,38 @@ class Finder {
     return number({Op::Constant, static_cast<std::uint8_t>(bits), 0, 0, value});
   }
   Index unknown(unsigned bits) { return number({Op::Unknown, static_cast<std::uint8_t>(bits), 0, 0, 0}); }
+
+  /// Whether the value is computed from what the kernel reads of buffers or images. For people: nothing is
+  /// decided by it. Large computations are not followed to their ends.
+  static bool depends_on_data(const llvm::Value* value) {
+    constexpr std::size_t kMostTraced = 2'000;
+    std::set<const llvm::Value*> seen;
+    std::vector<const llvm::Value*> open{value};
+    while (!open.empty() && seen.size() < kMostTraced) {
+      const auto* instruction = llvm::dyn_cast<llvm::Instruction>(open.back());
+      open.pop_back();
+      if (instruction == nullptr || !seen.insert(instruction).second) continue;
+      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction))
+        if (is_shared_data(load->getPointerOperand())) return true;
+      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(instruction)) {
+        const llvm::Function* function = call->getCalledFunction();
+        if (function != nullptr && builtin_of(function->getName()).name.starts_with("read_image"))
+          return true;
+        for (const llvm::Use& use : call->args())
+          if (use->getType()->isPointerTy() && is_shared_data(use.get())) return true;
+      }
+      for (const llvm::Use& operand : instruction->operands()) open.push_back(operand.get());
+    }
+    return false;
+  }
+
+  /// Whether a pointer is one to a buffer.
+  static bool is_shared_data(const llvm::Value* pointer) {
+    const unsigned space = pointer->getType()->getPointerAddressSpace();
+    return (space == kGlobalSpace || space == kConstantSpace) &&
+           !llvm::isa<llvm::GlobalVariable>(pointer->stripPointerCasts());
+  }
+
   Index binary(Op op, unsigned bits, Index a, Index b) {
     return number({op, static_cast<std::uint8_t>(bits), a, b, 0});
   }
@@ -506,6 +657,8 @@ class Finder {
     numbers_of_[value] = std::nullopt;
     const Index index = find_number(value);
     numbers_of_[value] = index;
+    if (FootprintNumber& found = result_.numbers[index]; found.op == Op::Unknown && depends_on_data(value))
+      found.a = protocol::kFromData;
     return index;
   }
 
@@ -553,6 +706,8 @@ class Finder {
     const auto both = [&](Op op) {
       return binary(op, bits, number_of(operation.getOperand(0)), number_of(right));
     };
+    // Addresses need few of them; hashes and random numbers have thousands.
+    const auto bitwise = [&](Op op) { return bitwise_++ < kMostBitwise ? both(op) : unknown(bits); };
     const auto* fixed = llvm::dyn_cast<llvm::ConstantInt>(right);
     const std::uint64_t shift = fixed != nullptr ? fixed->getLimitedValue() : 64;
     switch (operation.getOpcode()) {
@@ -574,16 +729,22 @@ class Finder {
         return both(Op::And);
       case llvm::Instruction::Or:
         // What sets bits that are 0 otherwise is an addition.
-        return llvm::cast<llvm::PossiblyDisjointInst>(operation).isDisjoint() ? both(Op::Add) : unknown(bits);
+        if (llvm::cast<llvm::PossiblyDisjointInst>(operation).isDisjoint()) return both(Op::Add);
+        return bitwise(Op::Or);
+      case llvm::Instruction::Xor:
+        return bitwise(Op::ExclusiveOr);
       case llvm::Instruction::Shl:
+        if (fixed == nullptr) return bitwise(Op::ShiftLeft);
         if (shift >= bits || shift > 62) return unknown(bits);
         return binary(Op::Multiply, bits, number_of(operation.getOperand(0)),
                       constant(std::int64_t{1} << shift, bits));
       case llvm::Instruction::LShr:
+        if (fixed == nullptr) return bitwise(Op::ShiftRightUnsigned);
         if (shift >= bits || shift > 62) return unknown(bits);
         return binary(Op::DivideUnsigned, bits, number_of(operation.getOperand(0)),
                       constant(std::int64_t{1} << shift, bits));
       case llvm::Instruction::AShr:
+        if (fixed == nullptr) return bitwise(Op::ShiftRightSigned);
         if (shift >= bits || shift > 62) return unknown(bits);
         return unary(Op::DivideDown, bits, number_of(operation.getOperand(0)), std::int64_t{1} << shift);
       default:
@@ -823,7 +984,8 @@ class Finder {
   const llvm::DominatorTree& dominators_;
   const llvm::LoopInfo& loops_;
   Footprint result_;
-  std::map<const llvm::Value*, std::optional<Place>> places_;
+  unsigned bitwise_ = 0;  ///< how many operations on single bits have been analysed
+  std::map<const llvm::Value*, std::optional<Places>> places_;
   std::map<const llvm::Value*, std::optional<Index>> numbers_of_;
   std::map<std::tuple<Op, std::uint8_t, Index, Index, std::int64_t>, Index> known_numbers_;
   std::map<const llvm::Loop*, Index> known_loops_;
@@ -844,6 +1006,8 @@ void inline_all(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   functions.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   functions.addPass(llvm::LoopSimplifyPass());
   llvm::ModulePassManager passes;
+  // Before functions are inlined, too: in a large kernel with the variables of all functions it takes minutes.
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
   passes.run(module, analyses);

@@ -110,6 +110,45 @@ TEST(Divide, GivenWriteToUnknownPlaceThenItIsWhole) {
             "along dimension 0, several parts may write the same bytes of argument 1 (line 8)");
 }
 
+TEST(Divide, GivenWriteToPlaceFromDataThenItSaysSo) {
+  DescribedKernel kernel;
+  const auto data = kernel.number(Op::Unknown, protocol::kFromData);
+  kernel.writes(1, kernel.number(Op::Add, kernel.number(Op::GlobalId), kernel.times(data, 4)));
+  const Division division = kernel.divide();
+  EXPECT_TRUE(division.parts.empty());
+  EXPECT_EQ(division.reason,
+            "along dimension 0, the place of a write to argument 1 depends on data (line 8)");
+}
+
+TEST(Divide, GivenBitwiseOperationsThenTheyAreSumsOrHaveLimits) {
+  // What the first of two parts reads, whose ids are 0 to 49.
+  const auto reads = [](auto&& offset) {
+    DescribedKernel kernel;
+    kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+    kernel.reads(0, offset(kernel));
+    const Division division = kernel.divide();
+    return division.parts.empty() ? DivisionRanges{} : division_ranges(division.parts[0].reads[0]);
+  };
+  using K = DescribedKernel&;
+  const auto id = [](K k) { return k.number(Op::GlobalId); };
+  const auto twice = [&](K k) { return k.number(Op::ShiftLeft, id(k), k.constant(1)); };
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::Or, twice(k), k.constant(1)); }),
+            (DivisionRanges{{1, 103}}));
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::ExclusiveOr, k.constant(1), twice(k)); }),
+            (DivisionRanges{{1, 103}}));
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::Or, id(k), k.constant(1)); }), (DivisionRanges{{1, 67}}));
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::ExclusiveOr, id(k), k.constant(1)); }),
+            (DivisionRanges{{0, 67}}));
+  EXPECT_EQ(reads([&](K k) { return k.plus(k.number(Op::ExclusiveOr, id(k), k.constant(-1)), 100); }),
+            (DivisionRanges{{50, 103}}));
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::ShiftRightSigned, id(k), k.constant(1)); }),
+            (DivisionRanges{{0, 28}}));
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::ShiftRightUnsigned, id(k), k.constant(64)); }),
+            (DivisionRanges{{0, 400}}));
+  EXPECT_EQ(reads([&](K k) { return k.number(Op::ShiftLeft, k.constant(1), id(k)); }),
+            (DivisionRanges{{0, 400}}));
+}
+
 TEST(Divide, GivenReadFromUnknownPlaceThenAllIsRead) {
   DescribedKernel kernel;
   kernel.reads(0, kernel.number(Op::Unknown));
