@@ -93,6 +93,22 @@ void sha256(const Bench& bench) {
   bench.time("SHA-256", kernel, {count}, {256}, static_cast<double>(count), "G blocks/s");
 }
 
+void md5_search(const Bench& bench) {
+  const cl_uint per_item = 256;
+  const auto items = bench.scale.pick<std::size_t>(1U << 22U, 1U << 10U);
+  // "abc", padded: its first word is among those that are tried.
+  const cl_uint word = 0x80636261, bits = 24;
+  const cl_uint first = bench.scale.pick<cl_uint>(0x60000000, 0x80600000);
+  // The digest of its digest, which is in RFC 1321, appendix A.5.
+  const cl_uint4 wanted = {{0xf4a95daf, 0x00a3f75a, 0x97edade3, 0x87f68f2f}};
+  const cl::Buffer found = bench.upload(std::vector<cl_uint>(1));
+  cl::Kernel kernel = bench.build("search_short", "md5", "MD5 search");
+  bench.set(kernel, bits, first, per_item, wanted, found);
+  bench.run(kernel, {items}, {256});
+  if (bench.download<cl_uint>(found, 1)[0] != word) throw Wrong("the message \"abc\" is not found");
+  bench.time("MD5 search", kernel, {items}, {256}, 2.0 * static_cast<double>(items) * per_item, "G blocks/s");
+}
+
 namespace {
 
 template <typename Real>

@@ -179,6 +179,7 @@ void sgemm(const Bench& bench);
 void nbody(const Bench& bench);
 void fft(const Bench& bench);
 void sha256(const Bench& bench);
+void md5_search(const Bench& bench);
 void short_pairs(const Bench& bench);
 void half_pairs(const Bench& bench);
 void options_float(const Bench& bench);

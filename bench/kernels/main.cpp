@@ -23,6 +23,7 @@ constexpr Named all[] = {
     {"nbody", kernels::nbody},
     {"fft", kernels::fft},
     {"sha256", kernels::sha256},
+    {"md5_search", kernels::md5_search},
     {"short_pairs", kernels::short_pairs},
     {"half_pairs", kernels::half_pairs},
     {"options_float", kernels::options_float},

@@ -50,6 +50,13 @@ Ref<Image> image_for(const Queue& queue, cl_mem handle);
 Ref<Queue> svm_queue(cl_command_queue handle);
 /// The allocation that contains [pointer, pointer + size). Throws Error(CL_INVALID_VALUE) if none does.
 SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size);
+/// Enqueues a copy between shared virtual memory and host memory, in any combination. Throws
+/// Error(CL_INVALID_VALUE), Error(CL_MEM_COPY_OVERLAP), and if it blocks, what conclude() throws.
+void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,
+                 const CommandInfo& command, cl_event* event);
+/// Enqueues a fill of shared virtual memory. Throws Error(CL_INVALID_VALUE).
+Ref<Event> fill_memory(Queue& queue, void* to, const void* pattern, size_t pattern_size, size_t size,
+                       const CommandInfo& command, EventUse event);
 
 /// Checks that [offset, offset + size) lies within the buffer. Throws Error(CL_INVALID_VALUE).
 void require_range(std::uint64_t offset, std::uint64_t size, const Memory& memory);

@@ -38,6 +38,12 @@ std::vector<Ref<Memory>> allocations(const Kernel& kernel, size_t size, const vo
   return result;
 }
 
+bool boolean(size_t size, const void* value) {
+  require(value != nullptr && size == sizeof(cl_bool), CL_INVALID_VALUE, "param_value_size is ", size,
+          "; a cl_bool is required");
+  return *static_cast<const cl_bool*>(value) != CL_FALSE;
+}
+
 }  // namespace
 
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* kernel_name, cl_int* errcode_ret) try {
@@ -94,12 +100,19 @@ void set_exec_info(Kernel& kernel, cl_kernel_exec_info param_name, size_t param_
   require_svm(kernel);
   switch (param_name) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS:
-      kernel.set_reached(allocations(kernel, param_value_size, param_value));
+      kernel.set_reached(Kernel::ReachedBy::SvmPointers, allocations(kernel, param_value_size, param_value));
       break;
+    case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
+      kernel.set_reached(Kernel::ReachedBy::UsmPointers, allocations(kernel, param_value_size, param_value));
+      break;
+    case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
+      kernel.set_indirect_access(boolean(param_value_size, param_value));
+      break;
+    case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
+      throw Error(CL_INVALID_OPERATION, "no device supports host or shared allocations");
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
-      require(param_value != nullptr && param_value_size == sizeof(cl_bool), CL_INVALID_VALUE,
-              "param_value_size is ", param_value_size, "; a cl_bool is required");
-      require(*static_cast<const cl_bool*>(param_value) == CL_FALSE, CL_INVALID_OPERATION,
+      require(!boolean(param_value_size, param_value), CL_INVALID_OPERATION,
               "no device supports fine-grained system sharing");
       break;
     default:

@@ -41,32 +41,29 @@ void check_allocation(const Context& context, cl_svm_mem_flags flags, size_t siz
 }
 
 /// Copies from host memory to host memory in the command's place in the queue: through a buffer on the node.
-Ref<Event> copy_on_host(Queue& queue, void* to, const void* from, size_t size,
-                        std::span<const Ref<Event>> waits) {
+Ref<Event> copy_on_host(Queue& queue, void* to, const void* from, size_t size, const CommandInfo& command) {
   const Ref<Buffer> between(new Buffer(queue.context(), CL_MEM_READ_WRITE, size, nullptr, {}));
   const Ref<Event> written = write_buffer(queue, *between, 0, size, {static_cast<const std::byte*>(from)},
-                                          {CL_COMMAND_WRITE_BUFFER, waits}, EventUse::Report);
-  return read_buffer(queue, *between, 0, {static_cast<std::byte*>(to), size},
-                     {CL_COMMAND_SVM_MEMCPY, {&written, 1}});
+                                          {CL_COMMAND_WRITE_BUFFER, command.waits}, EventUse::Report);
+  return read_buffer(queue, *between, 0, {static_cast<std::byte*>(to), size}, {command.type, {&written, 1}});
 }
 
-Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, std::span<const Ref<Event>> waits,
+Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, const CommandInfo& command,
                 EventUse event) {
-  const CommandInfo command{CL_COMMAND_SVM_MEMCPY, waits};
   const SvmPointer destination = part(queue, to, size);
   const SvmPointer source = part(queue, from, size);
   if (size == 0) return queue.nothing(command, event);
   if (source && destination)
     return queue.enqueue(icd::copy(source.allocation, destination.allocation, source.offset,
                                    destination.offset, size, command.type),
-                         waits, event);
+                         command.waits, event);
   if (source)
     return read_buffer(queue, *source.allocation, source.offset, {static_cast<std::byte*>(to), size},
                        command);
   if (destination)
     return write_buffer(queue, *destination.allocation, destination.offset, size,
                         {static_cast<const std::byte*>(from)}, command, event);
-  return copy_on_host(queue, to, from, size, waits);
+  return copy_on_host(queue, to, from, size, command);
 }
 
 /// Throws Error(CL_MEM_COPY_OVERLAP).
@@ -76,6 +73,16 @@ void require_apart(const void* dst_ptr, const void* src_ptr, size_t size) {
   require(size == 0 || (from < to ? to - from : from - to) >= size, CL_MEM_COPY_OVERLAP,
           "source and destination overlap: size is ", size, ", and they are ",
           from < to ? to - from : from - to, " bytes apart");
+}
+
+Work<protocol::FillBuffer> fill_work(const Queue& queue, void* to, const void* pattern, size_t pattern_size,
+                                     size_t size, cl_command_type type) {
+  const SvmPointer svm = svm_part(queue, to, size);
+  const auto bytes = pattern_bytes(pattern, pattern_size);
+  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
+          svm.offset, " bytes into its allocation and size is ", size,
+          "; both must be multiples of pattern_size, ", pattern_size);
+  return fill(svm.allocation, bytes, svm.offset, size, type);
 }
 
 }  // namespace
@@ -92,12 +99,7 @@ Work<protocol::CopyBuffer> svm_copy(const Queue& queue, void* dst_ptr, const voi
 
 Work<protocol::FillBuffer> svm_fill(const Queue& queue, void* svm_ptr, const void* pattern,
                                     size_t pattern_size, size_t size) {
-  const SvmPointer svm = svm_part(queue, svm_ptr, size);
-  const auto bytes = pattern_bytes(pattern, pattern_size);
-  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
-          svm.offset, " bytes into its allocation and size is ", size,
-          "; both must be multiples of pattern_size, ", pattern_size);
-  return fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL);
+  return fill_work(queue, svm_ptr, pattern, pattern_size, size, CL_COMMAND_SVM_MEMFILL);
 }
 
 Ref<Queue> svm_queue(cl_command_queue handle) {
@@ -111,6 +113,21 @@ SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
   SvmPointer svm = part(queue, pointer, size);
   require(static_cast<bool>(svm), CL_INVALID_VALUE, "the pointer does not point into shared virtual memory");
   return svm;
+}
+
+void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,
+                 const CommandInfo& command, cl_event* event) {
+  require(to != nullptr && from != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
+  require_apart(to, from, size);
+  touch_source(from, size);
+  touch_destination(to, size);
+  conclude(copy(queue, to, from, size, command, report_if(blocking || event != nullptr)), blocking,
+           command.waits, event);
+}
+
+Ref<Event> fill_memory(Queue& queue, void* to, const void* pattern, size_t pattern_size, size_t size,
+                       const CommandInfo& command, EventUse event) {
+  return queue.enqueue(fill_work(queue, to, pattern, pattern_size, size, command.type), command.waits, event);
 }
 
 void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) try {
@@ -156,14 +173,9 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
                                       const void* src_ptr, size_t size, cl_uint num_events_in_wait_list,
                                       const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  require(dst_ptr != nullptr && src_ptr != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  require_apart(dst_ptr, src_ptr, size);
-  touch_source(src_ptr, size);
-  touch_destination(dst_ptr, size);
-  const bool blocking = blocking_copy != CL_FALSE;
-  conclude(copy(*queue, dst_ptr, src_ptr, size, waits, report_if(blocking || event != nullptr)), blocking,
-           waits, event);
+  copy_memory(*queue, blocking_copy != CL_FALSE, dst_ptr, src_ptr, size, {CL_COMMAND_SVM_MEMCPY, waits},
+              event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS
@@ -172,9 +184,10 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
                                        size_t pattern_size, size_t size, cl_uint num_events_in_wait_list,
                                        const cl_event* event_wait_list, cl_event* event) try {
   const Ref<Queue> queue = svm_queue(command_queue);
-  auto filled = svm_fill(*queue, svm_ptr, pattern, pattern_size, size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
-  give_event(queue->enqueue(std::move(filled), waits, report_if(event != nullptr)), event);
+  give_event(fill_memory(*queue, svm_ptr, pattern, pattern_size, size, {CL_COMMAND_SVM_MEMFILL, waits},
+                         report_if(event != nullptr)),
+             event);
   return CL_SUCCESS;
 }
 CLIQUE_CATCH_STATUS

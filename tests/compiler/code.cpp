@@ -52,6 +52,58 @@ TEST(Code, GivenVectorsOfHalfThenTwoAreComputedAtOnce) {
     EXPECT_FALSE(contains(ptx, instruction)) << ptx;
 }
 
+// Two rounds of MD5, in a function that kernels give a private array.
+std::string search_by(const std::string& attribute) {
+  return R"(
+    #define STEP(f, a, b, c, d, x, t, s) a = rotate(a + f(b, c, d) + (x) + (t), s) + b
+    #define F(x, y, z) (z ^ (x & (y ^ z)))
+    #define FOUR(f, i, t) \
+      STEP(f, a, b, c, d, w[i % 16], t, 7u); STEP(f, d, a, b, c, w[(i + 1) % 16], t + 1, 12u); \
+      STEP(f, c, d, a, b, w[(i + 2) % 16], t + 2, 17u); STEP(f, b, c, d, a, w[(i + 3) % 16], t + 3, 22u)
+    #define SIXTEEN(f, t) FOUR(f, 0, t); FOUR(f, 4, t * 3u); FOUR(f, 8, t * 5u); FOUR(f, 12, t * 7u)
+    void )" +
+         attribute + R"( search(uint* w, global uint* found, uint end) {
+      for (uint i = 0; i < end; ++i) {
+        uint a = 1, b = 2, c = 3, d = 4;
+        w[0] = i;
+        SIXTEEN(F, 0x5a827999u); SIXTEEN(F, 0x6ed9eba1u); SIXTEEN(F, 0x8f1bbcdcu); SIXTEEN(F, 0xca62c1d6u);
+        SIXTEEN(F, 0x428a2f98u); SIXTEEN(F, 0x71374491u); SIXTEEN(F, 0xb5c0fbcfu); SIXTEEN(F, 0xe9b5dba5u);
+        if (a == found[0] && d == found[1]) found[2] = i;
+      }
+    }
+    kernel void few(global uint* found, uint end) {
+      uint w[16] = {0, 1, 2, 3};
+      search(w, found, end);
+    }
+    kernel void many(global uint* found, global const uint* words, uint end) {
+      uint w[16];
+      for (int i = 0; i < 16; ++i) w[i] = words[i];
+      search(w, found, end);
+    })";
+}
+
+TEST(Code, GivenLargeFunctionOfTwoKernelsThenItsArraysAreInRegisters) {
+  const std::string ptx = ptx_of(built(search_by("")));
+  EXPECT_FALSE(contains(ptx, "call")) << ptx;
+  EXPECT_FALSE(contains(ptx, ".local")) << ptx;
+}
+
+TEST(Code, GivenNoinlineThenTheFunctionIsCalled) {
+  EXPECT_TRUE(contains(ptx_of(built(search_by("__attribute__((noinline))"))), "call"));
+}
+
+// Each function calls the one before ten times, so that the kernel would have 10^8 instructions.
+TEST(Code, GivenCallsThatMultiplyThenTheBuildTakesNoLongerForIt) {
+  std::string source = "float f0(float x) { return sin(x) * x; }\n";
+  for (int i = 1; i <= 8; ++i) {
+    const std::string before = "f" + std::to_string(i - 1) + "(x + ";
+    source += "float f" + std::to_string(i) + "(float x) { return 0";
+    for (int call = 0; call < 10; ++call) source += " + " + before + std::to_string(call) + ")";
+    source += "; }\n";
+  }
+  EXPECT_TRUE(contains(ptx_of(built(source + "kernel void k(global float* x) { *x = f8(*x); }")), "call"));
+}
+
 TEST(Code, GivenDenormalsAreZeroThenThoseOfHalfAreKept) {
   const char* const source = R"(
     #pragma OPENCL EXTENSION cl_khr_fp16 : enable

@@ -8,14 +8,15 @@
 namespace clique::test {
 namespace {
 
+RunKernel increment(Command header, ObjectId buffer, std::uint64_t count = 1) {
+  return {std::move(header), kIncrement, {object_arg(0, buffer)}, {}, {count}, {}};
+}
+RunKernel wait(Command header, int milliseconds) {
+  return {std::move(header), kWait, {value_arg(0, milliseconds)}, {}, {1}, {}};
+}
+
 class CudaCommands : public testing::Test {
  protected:
-  RunKernel increment(Command header, ObjectId buffer, std::uint64_t count = 1) {
-    return {std::move(header), kIncrement, {object_arg(0, buffer)}, {}, {count}, {}};
-  }
-  RunKernel wait(Command header, int milliseconds) {
-    return {std::move(header), kWait, {value_arg(0, milliseconds)}, {}, {1}, {}};
-  }
   FakeNode node_;
   FakeGpuClient client_{node_};
 };
@@ -167,6 +168,27 @@ TEST_F(CudaCommands, GivenRecordingThenEachRunIsOneCommand) {
   EXPECT_EQ(second.status, 0);
   EXPECT_LE(first.times[3], second.times[2]);
   EXPECT_EQ(client_.first(kOther), 4);
+}
+
+// A busy machine notices late that the GPU has reached the event that relates the two clocks.
+TEST(CudaTimes, GivenClocksThatAreHardToCompareThenTimesAreInOrder) {
+  ::setenv("FAKE_CUDA_LATE", "8", 1);
+  const FakeNode node;
+  ::unsetenv("FAKE_CUDA_LATE");
+  FakeGpuClient client(node);
+  client.make_zeros(kBuffer);
+  std::uint64_t end_before = 0;
+  for (CommandId id = 100; id < 110; ++id) {
+    client.send(id % 2 == 0 ? wait(command(id, Command::kReport), 2)
+                            : increment(command(id, Command::kReport), kBuffer));
+    const auto report = client.ended(id);
+    EXPECT_EQ(report.status, 0);
+    EXPECT_LE(report.times[0], report.times[1]);
+    EXPECT_LE(report.times[1], report.times[2]);
+    EXPECT_LE(report.times[2], report.times[3]);
+    EXPECT_LE(end_before, report.times[2]) << "of command " << id;
+    end_before = report.times[3];
+  }
 }
 
 // If a graph leaves a choice, the fake driver runs its commands in reverse order.

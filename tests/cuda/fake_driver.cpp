@@ -802,7 +802,11 @@ EXPORT cuEventRecord(CUevent event, CUstream stream) {
 }
 EXPORT cuEventQuery(CUevent event) {
   if (broken != CUDA_SUCCESS) return broken;
-  return reinterpret_cast<Event*>(event)->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  // FAKE_CUDA_LATE: how long after an event has happened one learns of it, in ms.
+  static const char* const late = std::getenv("FAKE_CUDA_LATE");
+  static const std::chrono::milliseconds delay(late == nullptr ? 0 : std::atoi(late));
+  const auto* known = reinterpret_cast<Event*>(event);
+  return known->done && Clock::now() - known->time >= delay ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 EXPORT cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
   const auto* first = reinterpret_cast<Event*>(begin);

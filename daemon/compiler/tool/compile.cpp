@@ -26,6 +26,7 @@
 #include "daemon/compiler/tool/passes/check_program.hpp"
 #include "daemon/compiler/tool/passes/codegen.hpp"
 #include "daemon/compiler/tool/passes/footprint.hpp"
+#include "daemon/compiler/tool/passes/inlining.hpp"
 #include "daemon/compiler/tool/passes/kernel_calls.hpp"
 #include "daemon/compiler/tool/passes/optimise.hpp"
 #include "daemon/compiler/tool/passes/printf_lowering.hpp"
@@ -148,12 +149,12 @@ class Compilation {
     fail_if(find_recursion(*module_));
     binary_.kernels = describe_kernels(*module_);
     for (Kernel& kernel : binary_.kernels) kernel.in_parts = request_.in_parts;
+    if (!options_.opt_disable) mark_inlined(*module_);
     lower_printf(*module_, binary_);
     rename_spirv_builtins(*module_);
     if (options_.fast_relaxed_math) use_native_functions(*module_);
     library_.link_into(*module_);
-    const auto deadline = std::chrono::steady_clock::now() + settings_.optimisation_time;
-    if (!optimise(*module_, *machine, options_, binary_.kernels, deadline))
+    if (!optimise(*module_, *machine, options_, binary_.kernels, settings_.optimisation_time))
       result_.log += "warning: optimising took more than " +
                      std::to_string(settings_.optimisation_time.count() / 1000) +
                      " seconds and was cut short; the code may be slow\n";

@@ -11,8 +11,8 @@
 namespace clique::daemon::compiler {
 
 struct Settings {
-  /// When this time is over, the optional passes that have not run yet are left out. Optimising takes a
-  /// little longer at most.
+  /// When optimising has taken this much processor time, the optional passes that have not run yet are left
+  /// out.
   std::chrono::milliseconds optimisation_time{20'000};
   /// Receives LLVM's representation of the program as it is just before code generation; may be null.
   std::string* optimised = nullptr;

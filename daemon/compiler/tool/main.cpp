@@ -172,7 +172,7 @@ int main(int count, char** words) {
       ->check(CLI::IsMember({"ptx", "llvm", "binary", "metadata", "footprints"}))
       ->capture_default_str();
   app.add_option("--optimisation-time", arguments.optimisation_time,
-                 "time after which optional optimisations are left out, in ms")
+                 "processor time after which optional optimisations are left out, in ms")
       ->capture_default_str();
   app.add_flag("-c,--compile", arguments.object, "compile only, as clCompileProgram does");
   app.add_flag("--link", arguments.link,

@@ -72,9 +72,11 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   link().post(protocol::CreateQueue{id_, context_->id(), device_->id(), properties_ | measured});
   if (const auto ahead = context_->early_writes().add_queue(worker()))
     link().post(protocol::Barrier{{next_id(), id_, 0, {*ahead}}});
+  context_->add_queue(this);
 }
 
 Queue::~Queue() {
+  context_->remove_queue(this);
   context_->early_writes().remove_queue(worker());
   worker().release_object(id_);
 }
@@ -239,7 +241,7 @@ void Queue::flush() {
   context_->flush();
 }
 
-void Queue::finish() {
+void Queue::wait_for_commands() {
   const trace::Wait waiting(
       [this] { return "queue " + std::to_string(id_) + " on " + worker().label() + " to finish"; });
   context_->flush();
@@ -248,8 +250,12 @@ void Queue::finish() {
   const auto mine = [this](const Event& event) { return event.queue().get() == this; };
   for (const Ref<Event>& event : worker().pending().events(mine)) event->wait();
   for (const Ref<Event>& event : order_.take_followed()) event->wait();
-  const cl_int silent = silent_failure_.exchange(CL_SUCCESS);
-  const cl_int failure = finished.status < 0 ? finished.status : silent;
+  if (finished.status < 0) failed_silently(finished.status);
+}
+
+void Queue::finish() {
+  wait_for_commands();
+  const cl_int failure = silent_failure_.exchange(CL_SUCCESS);
   if (failure < 0) throw Error(failure, "a command that has no event failed");
 }
 

@@ -62,6 +62,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// Waits until all enqueued commands have ended. Throws Error with the status of a command that failed and
   /// had no event.
   void finish();
+  /// Waits until all enqueued commands have ended. The next finish() still throws for those that failed.
+  void wait_for_commands();
 
   /// A prepared command. If one of the events that it waits for has failed, the command is doomed: its event
   /// has failed as well, and nothing may be posted.
@@ -87,7 +89,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// submit() for commands of several messages: post(header) posts them one by one.
   Ref<Event> submit_parts(Submission submission, FunctionRef<void(const protocol::Command&)> post);
 
-  /// A command failed whose event only the trace has asked for (Prepared::silent).
+  /// A command failed that has no event, or whose event only the trace has asked for (Prepared::silent).
   void failed_silently(cl_int status);
   /// The track of the trace with this queue's commands; null if this process does not record.
   const std::shared_ptr<trace::Track>& track() const { return track_; }

@@ -98,6 +98,21 @@ void Context::flush() const {
   for (Worker* worker : workers_) worker->link().flush();
 }
 
+std::vector<cl_command_queue> Context::queues() {
+  const std::lock_guard lock(mutex_);
+  return queues_;
+}
+
+void Context::add_queue(cl_command_queue queue) {
+  const std::lock_guard lock(mutex_);
+  queues_.push_back(queue);
+}
+
+void Context::remove_queue(cl_command_queue queue) {
+  const std::lock_guard lock(mutex_);
+  std::erase(queues_, queue);
+}
+
 void Context::notify(const std::string& what) const {
   if (on_error_ != nullptr) on_error_(what.c_str(), nullptr, 0, on_error_data_);
 }

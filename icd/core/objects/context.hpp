@@ -66,6 +66,10 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
 
   /// Sends what is in the outboxes of all workers of the context.
   void flush() const;
+  /// The handles of the context's queues. A queue adds itself, and removes itself when it is destroyed.
+  std::vector<cl_command_queue> queues();
+  void add_queue(cl_command_queue queue);
+  void remove_queue(cl_command_queue queue);
 
   /// Calls the application's error callback, if it gave one.
   void notify(const std::string& what) const;
@@ -88,6 +92,7 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   std::mutex mutex_;
   std::vector<std::pair<Worker*, protocol::ObjectId>> transfer_queues_;
   std::vector<std::pair<DestructorCallback, void*>> destructors_;
+  std::vector<cl_command_queue> queues_;
 };
 
 }  // namespace clique::icd

@@ -248,6 +248,7 @@ void Device::correct_extensions() {
   // For the extensions that Clique implements itself, its own version counts.
   const std::vector<cl_name_version> own = own_extensions();
   std::vector<cl_name_version> offered = own;
+  if (has_svm()) offered.push_back(name_version("cl_intel_unified_shared_memory", CL_MAKE_VERSION(1, 0, 0)));
   for (const cl_name_version& extension : native) {
     const bool known = std::any_of(own.begin(), own.end(), [&](const cl_name_version& entry) {
       return name_of(entry) == name_of(extension);
@@ -274,6 +275,13 @@ void Device::correct_extensions() {
   while (root->parent_) root = root->parent_.get();
   set(kNumSyncDevices, cl_uint{1});
   set<cl_device_id>(kSyncDevices, root);
+  constexpr cl_bitfield kUsm =
+      CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
+  set(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, has_svm() ? kUsm : 0);
+  for (const cl_device_info kind :
+       {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
+        CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL})
+    set(kind, cl_bitfield{0});
 }
 
 void Device::add_versions() {

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "icd/core/objects/context.hpp"
+#include "icd/core/objects/device.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "protocol/batch.hpp"
@@ -82,6 +83,12 @@ SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size
     : Memory(std::move(context), CL_MEM_OBJECT_BUFFER, flags | CL_MEM_USE_HOST_PTR, size,
              memory->bytes().data(), nullptr, 0, {}),
       memory_(std::move(memory)) {}
+
+DeviceAllocation::DeviceAllocation(Ref<Context> context, Ref<Device> device, cl_bitfield flags,
+                                   std::size_t size, std::size_t alignment)
+    : SvmAllocation(std::move(context), CL_MEM_READ_WRITE, size, alignment),
+      device_(std::move(device)),
+      allocation_flags_(flags) {}
 
 void SvmAllocation::post_create(Worker& worker) const {
   const auto& devices = context()->devices();

@@ -1,6 +1,6 @@
 #include "icd/core/objects/svm_table.hpp"
 
-#include "icd/core/objects/memory.hpp"
+#include "icd/core/objects/svm_allocation.hpp"
 
 namespace clique::icd {
 
@@ -11,6 +11,7 @@ std::size_t SvmPointer::room() const {
 void* SvmTable::add(Memory& allocation) {
   const std::lock_guard lock(mutex_);
   allocations_.emplace(static_cast<const std::byte*>(allocation.host_ptr()), allocation.give_out());
+  ++version_;
   return allocation.host_ptr();
 }
 
@@ -38,9 +39,20 @@ bool SvmTable::release(const void* pointer) {
     if (found == allocations_.end()) return false;
     allocation = icd::find<Memory>(found->second);
     allocations_.erase(found);
+    ++version_;
   }
   allocation->release();
   return true;
+}
+
+std::vector<Ref<Memory>> SvmTable::device_allocations() const {
+  std::vector<Ref<Memory>> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [begin, handle] : allocations_)
+    if (auto memory = icd::find<Memory>(handle);
+        dynamic_cast<const DeviceAllocation*>(memory.get()) != nullptr)
+      all.push_back(std::move(memory));
+  return all;
 }
 
 }  // namespace clique::icd

@@ -2,9 +2,12 @@
 
 #include <CL/cl.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "icd/common/object.hpp"
 
@@ -32,10 +35,15 @@ class SvmTable {
   /// Releases the application's reference to the allocation that begins at `pointer`. @returns false if none
   /// does.
   bool release(const void* pointer);
+  /// All device allocations.
+  std::vector<Ref<Memory>> device_allocations() const;
+  /// Changes whenever an allocation is added or released.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
   mutable std::mutex mutex_;
   std::map<const std::byte*, cl_mem> allocations_;
+  std::atomic<std::uint64_t> version_ = 1;
 };
 
 }  // namespace clique::icd

@@ -63,6 +63,8 @@ Ref<Kernel> Kernel::clone() const {
   copy->not_kept_ = not_kept_;
   copy->version_ = version_;
   copy->reached_ = reached_;
+  copy->any_indirect_ = any_indirect_;
+  copy->indirect_version_ = indirect_version_;
   return copy;
 }
 
@@ -188,11 +190,23 @@ void Kernel::set_arg_svm(cl_uint index, const void* pointer) {
               .memory = svm.allocation});
 }
 
-void Kernel::set_reached(std::span<const Ref<Memory>> allocations) {
+void Kernel::set_reached(ReachedBy by, std::span<const Ref<Memory>> allocations) {
   const std::lock_guard lock(mutex_);
-  reached_.clear();
-  for (const Ref<Memory>& allocation : allocations) reached_.push_back({allocation.get(), allocation->id()});
+  replace_reached(by, allocations);
+}
+
+void Kernel::replace_reached(ReachedBy by, std::span<const Ref<Memory>> allocations) {
+  std::vector<Reached>& list = reached_[static_cast<std::size_t>(by)];
+  list.clear();
+  for (const Ref<Memory>& allocation : allocations) list.push_back({allocation.get(), allocation->id()});
   ++version_;
+}
+
+void Kernel::set_indirect_access(bool any) {
+  const std::lock_guard lock(mutex_);
+  any_indirect_ = any;
+  indirect_version_ = 0;
+  if (!any) replace_reached(ReachedBy::IndirectAccess, {});
 }
 
 void Kernel::set(cl_uint index, Value next) {

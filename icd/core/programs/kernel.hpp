@@ -76,9 +76,17 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   void set_arg(cl_uint index, std::size_t size, const void* value);
   /// clSetKernelArgSVMPointer. Throws as set_arg() does.
   void set_arg_svm(cl_uint index, const void* pointer);
-  /// CL_KERNEL_EXEC_INFO_SVM_PTRS: the allocations that the kernel reaches other than through its arguments.
-  /// They replace those of the previous call.
-  void set_reached(std::span<const Ref<Memory>> allocations);
+  /// How an application says which allocations a kernel reaches other than through its arguments.
+  enum class ReachedBy : std::uint8_t {
+    SvmPointers,     ///< CL_KERNEL_EXEC_INFO_SVM_PTRS
+    UsmPointers,     ///< CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+    IndirectAccess,  ///< CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL: all device allocations
+  };
+  /// Sets the allocations that the kernel reaches. They replace those of the previous call for `by`, which is
+  /// a list of pointers.
+  void set_reached(ReachedBy by, std::span<const Ref<Memory>> allocations);
+  /// Sets whether each launch reaches all device allocations that exist then.
+  void set_indirect_access(bool any);
   /// Throws Error(CL_INVALID_KERNEL_ARGS) unless all arguments are set.
   void require_args() const;
   /// Whether all arguments are set.
@@ -162,6 +170,9 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   static std::uint64_t number_of(const Value& value);
   OnWorker& on(Worker& worker);
   void require_all_set() const;
+  void replace_reached(ReachedBy by, std::span<const Ref<Memory>> allocations);
+  /// Brings the allocations that the kernel reaches by indirect access up to date.
+  void find_indirect();
   /// Adds references to the memory objects that the kernel does not keep, for one launch. Throws
   /// Error(CL_INVALID_KERNEL_ARGS) if an argument's object no longer exists. Drops allocations of
   /// set_reached() that no longer exist.
@@ -207,9 +218,11 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   mutable std::mutex mutex_;
   std::vector<Arg> args_;
   std::size_t unset_;
-  std::size_t not_kept_ = 0;   ///< memory objects among the arguments
-  std::uint64_t version_ = 0;  ///< of the latest change of an argument, or of reached_
-  std::vector<Reached> reached_;
+  std::size_t not_kept_ = 0;                     ///< memory objects among the arguments
+  std::uint64_t version_ = 0;                    ///< of the latest change of an argument, or of reached_
+  std::array<std::vector<Reached>, 3> reached_;  ///< by ReachedBy
+  bool any_indirect_ = false;
+  std::uint64_t indirect_version_ = 0;  ///< SvmTable::version() of the allocations reached by indirect access
   std::vector<OnWorker> workers_;
   std::vector<Access> accesses_;
   std::vector<cl_uint> accesses_arguments_;

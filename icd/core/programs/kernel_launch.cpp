@@ -90,14 +90,24 @@ class Kernel::Borrowed {
   std::vector<KernelArg>& message_;
 };
 
+void Kernel::find_indirect() {
+  const std::uint64_t now = context()->svm().version();
+  if (!any_indirect_ || indirect_version_ == now) return;
+  replace_reached(ReachedBy::IndirectAccess, context()->svm().device_allocations());
+  indirect_version_ = now;
+}
+
 void Kernel::hold_memory(std::vector<Ref<Memory>>& held) {
-  const auto gone = std::erase_if(reached_, [&](const Reached& named) {
-    Ref<Memory> memory = find<Memory>(named.memory);
-    const bool there = memory && memory->id() == named.id;
-    if (there) held.push_back(std::move(memory));
-    return !there;
-  });
-  if (gone != 0) ++version_;
+  find_indirect();
+  for (std::vector<Reached>& list : reached_) {
+    const auto gone = std::erase_if(list, [&](const Reached& named) {
+      Ref<Memory> memory = find<Memory>(named.memory);
+      const bool there = memory && memory->id() == named.id;
+      if (there) held.push_back(std::move(memory));
+      return !there;
+    });
+    if (gone != 0) ++version_;
+  }
   if (not_kept_ == 0) return;
   for (const Arg& arg : args_) {
     if (arg.memory == nullptr || arg.kept_memory) continue;
@@ -132,19 +142,23 @@ void Kernel::list_uses(std::vector<Access>& accesses, std::vector<cl_uint>& argu
     arguments.push_back(static_cast<cl_uint>(i));
   }
   reached.clear();
-  for (const Reached& named : reached_) {
-    auto& memory = *static_cast<Memory*>(named.memory);
-    const bool read_only = (memory.flags() & CL_MEM_READ_ONLY) != 0;
-    accesses.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
-    arguments.push_back(KernelUse::kNoArgument);
-    reached.push_back(named.id);
+  for (const std::vector<Reached>& list : reached_) {
+    for (const Reached& named : list) {
+      if (std::find(reached.begin(), reached.end(), named.id) != reached.end()) continue;
+      auto& memory = *static_cast<Memory*>(named.memory);
+      const bool read_only = (memory.flags() & CL_MEM_READ_ONLY) != 0;
+      accesses.push_back(Access::all(memory, read_only ? Access::Read : Access::ReadWrite));
+      arguments.push_back(KernelUse::kNoArgument);
+      reached.push_back(named.id);
+    }
   }
 }
 
 bool Kernel::uses_svm() const {
-  return !reached_.empty() || std::any_of(args_.begin(), args_.end(), [](const Arg& arg) {
-    return arg.version != 0 && arg.wire.kind == KernelArg::Pointer;
-  });
+  const auto reaches = [](const std::vector<Reached>& list) { return !list.empty(); };
+  return std::any_of(reached_.begin(), reached_.end(), reaches) ||
+         std::any_of(args_.begin(), args_.end(),
+                     [](const Arg& arg) { return arg.version != 0 && arg.wire.kind == KernelArg::Pointer; });
 }
 
 void Kernel::require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const {

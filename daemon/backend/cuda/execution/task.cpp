@@ -31,7 +31,7 @@ void Task::tell(cl_int state) {
 }
 
 void Task::conclude(cl_int status) {
-  if (timed && status == CL_COMPLETE) times_ = stopwatch_.times();
+  if (timed && status == CL_COMPLETE) times_ = stopwatch_.times(submitted_);
   // A client that learns of the end may release objects and reuse their memory, so nothing is kept any
   // longer.
   run = nullptr;

@@ -1,6 +1,7 @@
 // Times of the GPU, on the host's clock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -31,7 +32,8 @@ class Stopwatch {
   void stop(CUstream stream);
   /// Beginning and end in host_clock() time; 0 for what could not be measured. Only when the stream has
   /// reached the end. Any thread.
-  std::pair<std::int64_t, std::int64_t> times() const;
+  /// @param submitted when the measured work was submitted, in host_clock() time: it has begun later
+  std::pair<std::int64_t, std::int64_t> times(std::int64_t submitted) const;
 
  private:
   friend class GpuClock;
@@ -42,19 +44,22 @@ class Stopwatch {
     base_.swap(other.base_);
   }
 
-  /// A moment whose time is known on both clocks.
+  /// A moment on both clocks.
   struct Base {
     CUevent event = nullptr;
-    std::int64_t time = 0;
+    /// The event's time in host_clock() time, or somewhat earlier. It only grows, so a time that is taken
+    /// later is never before one that was taken earlier.
+    std::atomic<std::int64_t> time = 0;
   };
   GpuClock* clock_ = nullptr;
   CUevent begin_ = nullptr;
   CUevent end_ = nullptr;
-  std::shared_ptr<const Base> base_;
+  std::shared_ptr<Base> base_;
 };
 
 /// Relates the GPU's times to the host's clock. CUDA events give only differences of times, which are the
-/// less precise the longer they are, so a new base is made every second.
+/// less precise the longer they are, so a new base is made every second. Times agree with the host's within
+/// microseconds; those of commands that follow each other are in their order.
 class GpuClock {
  public:
   GpuClock() = default;
@@ -67,14 +72,14 @@ class GpuClock {
  private:
   friend class Stopwatch;
   using Base = Stopwatch::Base;
-  std::shared_ptr<const Base> make_base();
+  std::shared_ptr<Base> make_base();
   CUevent take();
   void give_back(CUevent event);
 
   std::mutex mutex_;
   std::vector<CUevent> free_;
   CUstream stream_ = nullptr;  // for bases
-  std::shared_ptr<const Base> base_;
+  std::shared_ptr<Base> base_;
 };
 
 }  // namespace clique::daemon::cuda

@@ -15,8 +15,8 @@ constexpr std::size_t kManyPending = 64;
 /// The times of an EventState.
 CommandReports::Times times_of(std::int64_t queued, std::int64_t submitted,
                                std::pair<std::int64_t, std::int64_t> on_gpu) {
-  // The GPU's clock and the host's agree within microseconds only, but a completed command has not ended in
-  // the future. Differences of the GPU's times are exact, so both are shifted.
+  // The two clocks drift, so the GPU's may be ahead by less than a microsecond, but a completed command has
+  // not ended in the future. Differences of the GPU's times are exact, so both are shifted.
   const std::int64_t ahead = std::max<std::int64_t>(0, on_gpu.second - host_clock());
   const auto [start, end] = std::pair(on_gpu.first - ahead, on_gpu.second - ahead);
   submitted = std::min(submitted, start);

@@ -11,6 +11,8 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include <ctime>
+
 #include "daemon/compiler/tool/common/is_kernel.hpp"
 #include "daemon/compiler/tool/passes/byte_pairs.hpp"
 #include "daemon/compiler/tool/passes/byte_vectors.hpp"
@@ -19,6 +21,7 @@
 #include "daemon/compiler/tool/passes/group_limits.hpp"
 #include "daemon/compiler/tool/passes/hidden_values.hpp"
 #include "daemon/compiler/tool/passes/index_offsets.hpp"
+#include "daemon/compiler/tool/passes/inlining.hpp"
 #include "daemon/compiler/tool/passes/local_memory.hpp"
 #include "daemon/compiler/tool/passes/multiply_add.hpp"
 #include "daemon/compiler/tool/passes/parameters.hpp"
@@ -56,6 +59,14 @@ class PassRunner {
   llvm::ModuleAnalysisManager modules_;
   llvm::PassBuilder builder_;
 };
+
+/// The processor time that this thread has used. How busy the machine is makes no difference to it, and so
+/// not to the code.
+std::chrono::nanoseconds processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 /// Gives all functions the same floating-point attributes. If they differed, inlining one function into
 /// another would leave the stricter setting of the two.
@@ -111,7 +122,8 @@ void keep_what_kernels_need(llvm::Module& module) {
 }
 
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options,
-              std::vector<Kernel>& kernels, std::chrono::steady_clock::time_point deadline) {
+              std::vector<Kernel>& kernels, std::chrono::nanoseconds limit) {
+  const auto deadline = processor_time() + limit;
   // Steps that the kernels' interface depends on.
   define_launches(module, kernels);
   keep_what_kernels_need(module);
@@ -125,6 +137,8 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     passes.addPass(llvm::GlobalDCEPass());
     PassRunner(nullptr, nullptr).run(std::move(passes), module);
   }
+  // Not before, or it would be done before they are simplified.
+  inline_marked(module);
   rewrite_parameters(module, kernels, options.max_registers);
   bound_group_registers(module, kernels);
 
@@ -132,7 +146,7 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   bool in_time = true;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef /*pass*/, const llvm::Any& /*unit*/) {
-    in_time = in_time && std::chrono::steady_clock::now() < deadline;
+    in_time = in_time && processor_time() < deadline;
     return in_time;
   });
   PassRunner runner(&machine, &callbacks);

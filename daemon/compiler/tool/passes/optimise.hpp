@@ -20,10 +20,10 @@ namespace clique::daemon::compiler {
 void keep_what_kernels_need(llvm::Module& module);
 
 /// Turns a complete program into one that is ready for code generation. Fills in the parameter block and the
-/// local memory of `kernels` (contract/program_binary.hpp). Optional passes that have not started at
-/// `deadline` are left out.
+/// local memory of `kernels` (contract/program_binary.hpp).
+/// @param limit processor time after which no further optional pass is started
 /// @returns false if passes were left out
 bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options& options,
-              std::vector<Kernel>& kernels, std::chrono::steady_clock::time_point deadline);
+              std::vector<Kernel>& kernels, std::chrono::nanoseconds limit);
 
 }  // namespace clique::daemon::compiler

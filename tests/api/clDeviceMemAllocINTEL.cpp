@@ -1,0 +1,65 @@
+// clDeviceMemAllocINTEL: cl_intel_unified_shared_memory.
+#include "usm.hpp"
+
+namespace clique::test {
+
+class clDeviceMemAllocINTEL : public UsmTest {};
+
+TEST_F(clDeviceMemAllocINTEL, GivenDeviceThenItsCapabilitiesAllowIt) {
+  EXPECT_NE(cl_bitfield{0},
+            info<cl_bitfield>(clGetDeviceInfo, device, CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL) &
+                CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL);
+  for (const cl_device_info name :
+       {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
+        CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL})
+    EXPECT_NO_FATAL_FAILURE(info<cl_bitfield>(clGetDeviceInfo, device, name));
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenAllocationsThenContentsAreTheirOwn) {
+  const auto a = on_device<cl_int>(1000);
+  const auto b = on_device<cl_int>(1000);
+  write_usm(a.get(), numbers(1000));
+  write_usm(b.get(), numbers(1000, 5000));
+  EXPECT_EQ(numbers(1000), read_usm(a.get(), 1000));
+  EXPECT_EQ(numbers(1000, 5000), read_usm(b.get(), 1000));
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenAlignmentThenAddressIsAligned) {
+  for (const cl_uint alignment : {0U, 1U, 2U, 64U, 128U}) {
+    cl_int err = -1;
+    void* memory = device_alloc(context, device, nullptr, 10, alignment, &err);
+    ASSERT_EQ(CL_SUCCESS, err) << alignment;
+    EXPECT_EQ(0U, reinterpret_cast<uintptr_t>(memory) % (alignment == 0 ? 128 : alignment));
+    EXPECT_CL(free(context, memory));
+  }
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenFlagsThenTheyAreReported) {
+  const cl_properties properties[] = {CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_WRITE_COMBINED_INTEL, 0};
+  void* memory = device_alloc(context, device, properties, 10, 0, nullptr);
+  ASSERT_NE(nullptr, memory);
+  EXPECT_EQ(cl_bitfield{CL_MEM_ALLOC_WRITE_COMBINED_INTEL},
+            alloc_value<cl_bitfield>(memory, CL_MEM_ALLOC_FLAGS_INTEL));
+  EXPECT_CL(free(context, memory));
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenWrongArgumentsThenErrors) {
+  const auto largest = info<cl_ulong>(clGetDeviceInfo, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  expect_refused(CL_INVALID_CONTEXT, nullptr, device, nullptr, 64, 0);
+  expect_refused(CL_INVALID_DEVICE, context, nullptr, nullptr, 64, 0);
+  expect_refused(CL_INVALID_DEVICE, context, reinterpret_cast<cl_device_id>(context.get()), nullptr, 64, 0);
+  expect_refused(CL_INVALID_BUFFER_SIZE, context, device, nullptr, 0, 0);
+  expect_refused(CL_INVALID_BUFFER_SIZE, context, device, nullptr, largest + 1, 0);
+  expect_refused(CL_INVALID_VALUE, context, device, nullptr, 64, 3);
+  expect_refused(CL_INVALID_VALUE, context, device, nullptr, 64, 256);
+  const cl_properties unknown[] = {0x1234, 1, 0};
+  expect_refused(CL_INVALID_PROPERTY, context, device, unknown, 64, 0);
+  const cl_properties placed[] = {CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL, 0};
+  expect_refused(CL_INVALID_PROPERTY, context, device, placed, 64, 0);
+  const cl_properties undefined[] = {CL_MEM_ALLOC_FLAGS_INTEL, 1U << 20U, 0};
+  expect_refused(CL_INVALID_PROPERTY, context, device, undefined, 64, 0);
+  const cl_properties twice[] = {CL_MEM_ALLOC_FLAGS_INTEL, 0, CL_MEM_ALLOC_FLAGS_INTEL, 0, 0};
+  expect_refused(CL_INVALID_PROPERTY, context, device, twice, 64, 0);
+}
+
+}  // namespace clique::test

@@ -1,0 +1,59 @@
+// clEnqueueMemcpyINTEL: cl_intel_unified_shared_memory.
+#include "usm.hpp"
+
+namespace clique::test {
+
+class clEnqueueMemcpyINTEL : public UsmTest {};
+
+TEST_F(clEnqueueMemcpyINTEL, GivenAnyMemoryThenCopied) {
+  const auto a = on_device<cl_int>(100);
+  const auto b = on_device<cl_int>(100);
+  std::vector<cl_int> host = numbers(100);
+  std::vector<cl_int> back(100);
+  for (const cl_bool blocking : {CL_TRUE, CL_FALSE}) {
+    std::fill(back.begin(), back.end(), 0);
+    EXPECT_CL(copy(queue, blocking, a.get(), host.data(), 400, 0, nullptr, nullptr));
+    EXPECT_CL(copy(queue, blocking, b.get() + 1, a.get(), 396, 0, nullptr, nullptr));
+    EXPECT_CL(copy(queue, blocking, back.data(), b.get() + 1, 396, 0, nullptr, nullptr));
+    EXPECT_CL(copy(queue, blocking, back.data() + 99, host.data() + 99, 4, 0, nullptr, nullptr));
+    EXPECT_CL(::clFinish(queue));
+    EXPECT_EQ(host, back);
+  }
+}
+
+TEST_F(clEnqueueMemcpyINTEL, GivenSeveralDevicesThenTheContentFollows) {
+  const auto data = on_device<cl_int>(1000);
+  write_usm(data.get(), numbers(1000));
+  for (cl_device_id each : devices()) {
+    const Queue on = make_queue(0, each);
+    std::vector<cl_int> back(1000);
+    EXPECT_CL(copy(on, CL_TRUE, back.data(), data.get(), 4000, 0, nullptr, nullptr));
+    EXPECT_EQ(numbers(1000), back);
+  }
+}
+
+TEST_F(clEnqueueMemcpyINTEL, GivenWrongArgumentsThenErrors) {
+  const auto data = on_device<char>(64);
+  char host[64] = {};
+  const auto copied = [&](void* to, const void* from, size_t size) {
+    return copy(queue, CL_TRUE, to, from, size, 0, nullptr, nullptr);
+  };
+  EXPECT_EQ(CL_INVALID_VALUE, copied(nullptr, host, 64));
+  EXPECT_EQ(CL_INVALID_VALUE, copied(data.get(), nullptr, 64));
+  EXPECT_EQ(CL_INVALID_VALUE, copied(data.get() + 1, host, 64)) << "leaves the allocation";
+  EXPECT_EQ(CL_MEM_COPY_OVERLAP, copied(data.get() + 1, data.get(), 32));
+  EXPECT_CL(copied(data.get(), host, 0));
+}
+
+TEST_F(clEnqueueMemcpyINTEL, GivenAnyEnqueueThenCommonRulesHold) {
+  const auto data = on_device<char>(64);
+  const std::vector<char> host(64);
+  const auto enqueue = [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
+    return copy(on, CL_FALSE, data.get(), host.data(), 64, count, list, event);
+  };
+  // To another context, the pointer is one to host memory.
+  expect_enqueue_rules(context, device, CL_COMMAND_MEMCPY_INTEL, enqueue, CL_SUCCESS);
+  expect_failed_event_ends_command(context, device, enqueue);
+}
+
+}  // namespace clique::test
