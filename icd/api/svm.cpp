@@ -75,6 +75,16 @@ void require_apart(const void* dst_ptr, const void* src_ptr, size_t size) {
           from < to ? to - from : from - to, " bytes apart");
 }
 
+Work<protocol::FillBuffer> fill_work(const Queue& queue, void* to, const void* pattern, size_t pattern_size,
+                                     size_t size, cl_command_type type) {
+  const SvmPointer svm = svm_part(queue, to, size);
+  const auto bytes = pattern_bytes(pattern, pattern_size);
+  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
+          svm.offset, " bytes into its allocation and size is ", size,
+          "; both must be multiples of pattern_size, ", pattern_size);
+  return fill(svm.allocation, bytes, svm.offset, size, type);
+}
+
 }  // namespace
 
 Work<protocol::CopyBuffer> svm_copy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size) {
@@ -89,12 +99,7 @@ Work<protocol::CopyBuffer> svm_copy(const Queue& queue, void* dst_ptr, const voi
 
 Work<protocol::FillBuffer> svm_fill(const Queue& queue, void* svm_ptr, const void* pattern,
                                     size_t pattern_size, size_t size) {
-  const SvmPointer svm = svm_part(queue, svm_ptr, size);
-  const auto bytes = pattern_bytes(pattern, pattern_size);
-  require(svm.offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE, "the pointer is ",
-          svm.offset, " bytes into its allocation and size is ", size,
-          "; both must be multiples of pattern_size, ", pattern_size);
-  return fill(svm.allocation, bytes, svm.offset, size, CL_COMMAND_SVM_MEMFILL);
+  return fill_work(queue, svm_ptr, pattern, pattern_size, size, CL_COMMAND_SVM_MEMFILL);
 }
 
 Ref<Queue> svm_queue(cl_command_queue handle) {
@@ -122,9 +127,7 @@ void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t
 
 Ref<Event> fill_memory(Queue& queue, void* to, const void* pattern, size_t pattern_size, size_t size,
                        const CommandInfo& command, EventUse event) {
-  auto filled = svm_fill(queue, to, pattern, pattern_size, size);
-  filled.type = command.type;
-  return queue.enqueue(std::move(filled), command.waits, event);
+  return queue.enqueue(fill_work(queue, to, pattern, pattern_size, size, command.type), command.waits, event);
 }
 
 void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) try {

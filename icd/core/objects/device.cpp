@@ -263,13 +263,6 @@ void Device::correct_extensions() {
   const auto queues = value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
   set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, command_buffer_capabilities(queues));
   set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});
-  constexpr cl_bitfield kUsm =
-      CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
-  set(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, has_svm() ? kUsm : 0);
-  for (const cl_device_info kind :
-       {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
-        CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL})
-    set(kind, cl_bitfield{0});
   set(kSupportedQueueProperties, queues | CL_QUEUE_PROFILING_ENABLE);
   set(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR,
       cl_mutable_dispatch_fields_khr{CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR |
@@ -282,6 +275,13 @@ void Device::correct_extensions() {
   while (root->parent_) root = root->parent_.get();
   set(kNumSyncDevices, cl_uint{1});
   set<cl_device_id>(kSyncDevices, root);
+  constexpr cl_bitfield kUsm =
+      CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
+  set(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, has_svm() ? kUsm : 0);
+  for (const cl_device_info kind :
+       {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
+        CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL})
+    set(kind, cl_bitfield{0});
 }
 
 void Device::add_versions() {
