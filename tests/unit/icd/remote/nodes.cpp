@@ -369,7 +369,7 @@ class Embedded : public testing::Test {
     const std::tuple<std::string, std::string, Bytes> kNoPass;
     packer.pack(std::make_tuple("fake", "maker",
                                 std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, kNoPass,
-                                                kNoPass, "", 0, Bytes(), 0)));
+                                                kNoPass, "", 0, Bytes(), 0, "")));
     std::string command = "printf '";
     for (const char c : std::string(packet.data(), packet.size())) {
       char octal[8];
