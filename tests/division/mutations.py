@@ -85,9 +85,6 @@ MUTATIONS = [
     ('no-bits-are-filled', 'evaluate.cpp', 'while (all < number) all = 2 * all + 1;', 'all = number;'),
     ('shifts-by-any-number', 'evaluate.cpp', 'if (!by.is_constant() || by.constant >= number.bits)',
      'if (by.constant >= number.bits)'),
-    ('right-shifts-are-unsigned', 'evaluate.cpp',
-     'return divided(signed_number(number.a), power(*by)).quotient;',
-     'return divided(unsigned_number(number.a), power(*by)).quotient;'),
     ('least-is-the-first', 'evaluate.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
 ]
 

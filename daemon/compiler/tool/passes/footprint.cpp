@@ -1006,8 +1006,7 @@ void inline_all(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   functions.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   functions.addPass(llvm::LoopSimplifyPass());
   llvm::ModulePassManager passes;
-  // Before functions are inlined, too: in a large kernel with the variables of all functions it takes
-  // minutes.
+  // Before functions are inlined, too: large kernels in which many variables are left take long.
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
