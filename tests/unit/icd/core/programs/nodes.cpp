@@ -419,7 +419,7 @@ TEST_F(KernelPointers, NameTheirAllocationAndHowFarIntoItTheyPoint) {
   const auto [allocation, memory] = allocate();
   const auto [reached, other] = allocate();
   kernel->set_arg_svm(0, memory + 12);
-  kernel->set_reached({&reached, 1});
+  kernel->set_reached(Kernel::ReachedBy::SvmPointers, {&reached, 1});
   launch(*kernel, *on_a);
   a.look([&, memory = memory, id = allocation->id(), reached = reached->id()] {
     ASSERT_EQ(2U, a.buffers.size());
@@ -443,7 +443,7 @@ TEST_F(KernelPointers, MeanNothingOnADeviceWithoutSharedVirtualMemory) {
   EXPECT_EQ(CL_INVALID_OPERATION, status_of([&] { launch(*kernel, *on_b); }));
   kernel->set_arg_svm(0, nullptr);
   EXPECT_EQ(CL_SUCCESS, status_of([&] { launch(*kernel, *on_b); }));
-  kernel->set_reached({&allocation, 1});
+  kernel->set_reached(Kernel::ReachedBy::SvmPointers, {&allocation, 1});
   EXPECT_EQ(CL_INVALID_OPERATION, status_of([&] { launch(*kernel, *on_b); }));
   context->svm().release(memory);
 }
