@@ -91,8 +91,9 @@ class Kernel::Borrowed {
 };
 
 void Kernel::find_indirect() {
+  if (!any_indirect_) return;
   const std::uint64_t now = context()->svm().version();
-  if (!any_indirect_ || indirect_version_ == now) return;
+  if (indirect_version_ == now) return;
   replace_reached(ReachedBy::IndirectAccess, context()->svm().device_allocations());
   indirect_version_ = now;
 }
