@@ -79,6 +79,8 @@ using OlderUpdateFunction = cl_int CL_API_CALL(cl_command_buffer_khr, const Olde
 /// An argument that is an integer or a pointer, as a register or a place of the stack holds it: what an
 /// integer of 32 bits leaves undefined in it is not looked at.
 using Word = std::uintptr_t;
+/// The largest count in a word. Larger words are addresses, since no process has memory below 64 KiB.
+inline constexpr Word kLargestCount = 1U << 16U;
 
 cl_command_buffer_khr CL_API_CALL clCreateCommandBufferKHR(cl_uint num_queues, const cl_command_queue* queues,
                                                            const cl_command_buffer_properties_khr* properties,

@@ -17,8 +17,7 @@ using SyncPoints = CommandBuffer::SyncPoints;
 
 /// The number of arguments that all functions have behind their own: the wait list, and what is returned.
 constexpr std::size_t kCommonArguments = 4;
-/// Counts up to this one are numbers; larger words are addresses, since no process has memory that low.
-constexpr Word kMostCounted = protocol::DefineRecording::kMaxCommands;
+static_assert(protocol::DefineRecording::kMaxCommands <= kLargestCount);
 
 template <typename T>
 T from_word(Word word) {
@@ -145,10 +144,10 @@ bool is_newer_barrier(CommandBuffer& object, const std::array<Word, 5>& words) {
   bool newer = false;
   if (words[0] != 0) {
     // A list of properties, or a count of sync points.
-    newer = words[0] > kMostCounted;
+    newer = words[0] > kLargestCount;
   } else if (words[1] != 0) {
     // A count of sync points, or a list of none.
-    newer = words[1] <= kMostCounted;
+    newer = words[1] <= kLargestCount;
   } else {
     // Nothing to wait for. The older form has the address for the sync point in words[2], and 0 behind it.
     if (words[3] == 0) return object.newer_form();

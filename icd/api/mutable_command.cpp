@@ -12,10 +12,6 @@ namespace clique::icd::api {
 
 namespace {
 
-/// Largest number of configurations of one call. A larger word is the address of an older configuration,
-/// since no process has memory that low.
-constexpr Word kMostConfigs = 1U << 16U;
-
 template <typename T>
 void require_list(const char* name, const T* list, cl_uint count) {
   require((count == 0) == (list == nullptr), CL_INVALID_VALUE, name,
@@ -133,9 +129,9 @@ cl_int CL_API_CALL clUpdateMutableCommandsKHR(cl_command_buffer_khr command_buff
           "the command buffer was created without CL_COMMAND_BUFFER_MUTABLE_KHR");
   // NOLINTBEGIN(performance-no-int-to-ptr): the words came as pointers
   const std::vector<const DispatchConfig*> configs =
-      w0 > kMostConfigs ? configs_of(*reinterpret_cast<const OlderBaseConfig*>(w0))
-                        : configs_of(static_cast<cl_uint>(w0), reinterpret_cast<const UpdateType*>(w1),
-                                     reinterpret_cast<const void* const*>(w2));
+      w0 > kLargestCount ? configs_of(*reinterpret_cast<const OlderBaseConfig*>(w0))
+                         : configs_of(static_cast<cl_uint>(w0), reinterpret_cast<const UpdateType*>(w1),
+                                      reinterpret_cast<const void* const*>(w2));
   // NOLINTEND(performance-no-int-to-ptr)
   std::vector<CommandBuffer::Update> updates;
   for (const DispatchConfig* config : configs) {
