@@ -30,7 +30,7 @@ class Calls {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
       const llvm::Function* const called = called_by(instruction);
       size += called == nullptr ? 1 : expanded_size(*called);
-      // Nested calls can multiply beyond all numbers.
+      // Nested calls can multiply the size without bound.
       if (size > kMostInstructions) break;
     }
     return sizes_[&function] = size;

@@ -60,8 +60,8 @@ class PassRunner {
   llvm::PassBuilder builder_;
 };
 
-/// The processor time that this thread has used. How busy the machine is makes no difference to it, and so
-/// not to the code.
+/// The processor time that this thread has used. Unlike elapsed time, it does not depend on how busy the
+/// machine is, so the code that is generated does not either.
 std::chrono::nanoseconds processor_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
