@@ -30,6 +30,11 @@ struct Scale {
   }
 };
 
+/// The device lacks an optional feature that the kernel needs.
+class Inapplicable : public std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
 /// The device, and functions for measuring on it.
 class Bench {
  public:
@@ -45,16 +50,16 @@ class Bench {
   const cl::Context& context() const { return context_; }
   /// In order, with profiling.
   const cl::CommandQueue& queue() const { return queue_; }
-  /// Throws if the device has no double precision.
+  /// @throws Inapplicable if the device has no double precision
   void need_double() const {
     if (device_.getInfo<CL_DEVICE_DOUBLE_FP_CONFIG>() == 0)
-      throw std::runtime_error("the device has no double precision");
+      throw Inapplicable("the device has no double precision");
   }
 
-  /// Throws if the device has no half precision.
+  /// @throws Inapplicable if the device has no half precision
   void need_half() const {
     if (device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_khr_fp16") == std::string::npos)
-      throw std::runtime_error("the device has no half precision");
+      throw Inapplicable("the device has no half precision");
   }
 
   /// Builds the kernel `name` of the source `file` and reports the time of the build.

@@ -61,6 +61,9 @@ int main(int argc, char** argv) {
       try {
         each.run(measured);
         continue;
+      } catch (const kernels::Inapplicable& why) {
+        std::fprintf(stderr, "%s: left out: %s: %s\n", argv[0], each.name, why.what());
+        continue;
       } catch (const cl::Error& error) {
         reason = std::string(error.what()) + " failed with error " + std::to_string(error.err());
       } catch (const std::exception& error) {

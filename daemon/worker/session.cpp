@@ -169,6 +169,7 @@ void Session::loop() {
   auto last_look = now;
   auto next_of_sockets = now;
   auto next_of_usage = now;
+  bool used_since_written = false;
   protocol::Spinning in_memory(true);
   protocol::Spinning elsewhere(false);
   for (;;) {
@@ -194,18 +195,25 @@ void Session::loop() {
     protocol::Spinning& spinning = shared ? in_memory : elsewhere;
     now = Clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
+    bool rest = false;
+    used_since_written = used_since_written || busy;
     if (busy) {
       backend_.flush();
       spinning.restart();
     } else if (backend_.attend()) {
       spinning.restart();
     } else if (dispatcher_.paused() || (!spinning.go_on(now) && dispatcher_.transfers_over(now))) {
-      sleep();
-      next_of_sockets = now;
+      rest = true;
     }
-    if (now >= next_of_usage) {
+    // Others choose devices by these numbers, so they must be right while the session rests.
+    if (now >= next_of_usage || (rest && used_since_written)) {
       write_usage(now);
       next_of_usage = now + kUsageInterval;
+      used_since_written = false;
+    }
+    if (rest) {
+      sleep();
+      next_of_sockets = now;
     }
     const bool look = now - last_look > kLookInterval;
     if (open_ && !connections_.line() && (look || surroundings_.reporter.news())) look_at_reports();

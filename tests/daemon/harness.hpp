@@ -30,7 +30,7 @@ namespace clique::test {
 using namespace clique::protocol;
 
 /// How long anything may take before a test fails; generous, since machines are busy.
-inline constexpr std::chrono::seconds kPatience{120};
+inline constexpr std::chrono::seconds kPatience{300};
 
 /// Whether `condition` becomes true within the time.
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within = kPatience);

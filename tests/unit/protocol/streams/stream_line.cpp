@@ -7,7 +7,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "protocol/decode_error.hpp"
@@ -23,8 +26,11 @@ using Clock = std::chrono::steady_clock;
 
 /// The bytes that a message of this number carries.
 std::vector<std::byte> bytes_of_message(RequestId number, std::size_t size) {
+  std::array<std::byte, 251> piece{};
+  for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = static_cast<std::byte>(number * 31 + i);
   std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(number * 31 + i % 251);
+  for (std::size_t at = 0; at < size; at += piece.size())
+    std::memcpy(bytes.data() + at, piece.data(), std::min(piece.size(), size - at));
   return bytes;
 }
 
@@ -46,12 +52,14 @@ std::vector<RequestId> take_all(Line& line) {
   std::vector<RequestId> numbers;
   BatchReader reader;
   for (Incoming incoming; line.receive(incoming);)
-    reader.read(
-        MessageList<PeerData>{}, incoming.records, incoming.frames, incoming.owner, [&](PeerData&& part) {
-          const auto expected = bytes_of_message(part.transfer, part.data.bytes.size());
-          EXPECT_TRUE(std::equal(expected.begin(), expected.end(), part.data.bytes.begin())) << part.transfer;
-          numbers.push_back(part.transfer);
-        });
+    reader.read(MessageList<PeerData>{}, incoming.records, incoming.frames, incoming.owner,
+                [&](PeerData&& part) {
+                  const auto expected = bytes_of_message(part.transfer, part.data.bytes.size());
+                  EXPECT_TRUE(expected.empty() ||
+                              std::memcmp(expected.data(), part.data.bytes.data(), expected.size()) == 0)
+                      << part.transfer;
+                  numbers.push_back(part.transfer);
+                });
   return numbers;
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include "protocol/messages.hpp"
@@ -103,7 +104,8 @@ TEST_F(Shared, GivenAPayloadWhenItIsSentThenItIsCopiedOnceAndItsMemoryIsUsedAgai
     ASSERT_EQ(send_data(data), Sent::Yes);
     const Payload payload = next_data();
     ASSERT_TRUE(SharedMemory::inside(worker->incoming(), payload.bytes));
-    ASSERT_TRUE(std::equal(data.begin(), data.end(), payload.bytes.begin(), payload.bytes.end()));
+    ASSERT_EQ(payload.bytes.size(), data.size());
+    ASSERT_EQ(std::memcmp(payload.bytes.data(), data.data(), data.size()), 0);
     if (first == nullptr) first = payload.bytes.data();
     EXPECT_EQ(payload.bytes.data(), first);
   }
@@ -226,7 +228,7 @@ TEST_F(Shared, GivenAReceiverThatSleepsAgainAndAgainWhenManyBatchesComeThenItMis
 TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErrorAndNoHarm) {
   constexpr std::size_t kSize = 1U << 16U;
   Incoming incoming;
-  unsigned seed = 1;
+  std::mt19937_64 random(1);
   int refused = 0;
   for (int round = 0; round < 2000; ++round) {
     const auto side = SharedMemory::create();
@@ -234,7 +236,10 @@ TEST_F(Shared, GivenAnotherSideThatWritesNonsenseWhenItIsReceivedThenThatIsAnErr
         ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, side->descriptors()[0], 0));
     ASSERT_NE(memory, MAP_FAILED);
     // Behind the mark, which is only checked once.
-    for (std::size_t i = 64; i < kSize; ++i) memory[i] = static_cast<std::byte>(::rand_r(&seed) >> 7);
+    for (std::size_t at = 64; at < kSize; at += sizeof(std::uint64_t)) {
+      const std::uint64_t noise = random();
+      std::memcpy(memory + at, &noise, sizeof noise);
+    }
     try {
       side->receive(incoming);
     } catch (const DecodeError&) {
