@@ -13,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-# The architectures to compile for, each with those for which the driver may have to assemble the PTX.
-ARCHITECTURES = {"sm_75": ["sm_75"], "sm_80": ["sm_80"], "sm_90": ["sm_90", "sm_100"]}
-# The processor for which ptxas also optimises. That takes half of its time, and it checks the PTX before.
+# The architectures to compile for, the oldest and the newest first, each with those for which the driver may have to
+# assemble the PTX.
+ARCHITECTURES = {"sm_75": ["sm_75"], "sm_90": ["sm_90", "sm_100"], "sm_80": ["sm_80"]}
+# The processor for which ptxas also optimises, unless --quick is given. That takes half of its time, and it checks the
+# PTX before.
 OPTIMISED = "sm_90"
 
 
@@ -35,16 +37,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", required=True, help="clique-compiler")
     parser.add_argument("--ptxas", default="", help="ptxas; empty: only compile")
+    parser.add_argument("--quick", action="store_true", help="for large programs: ptxas does not optimise, and assembles "
+                        "PTX that several processors run for the newest of them only")
     parser.add_argument("source", help="OpenCL C or SPIR-V")
     arguments = parser.parse_args()
     with open(arguments.source, encoding="utf-8", errors="replace") as source:
         builds = re.findall(r"^// options: (.*)$", source.read(), re.MULTILINE) or [""]
     failures = []
-    assembled = set()
+
+    def assemble(ptx, processor):
+        optimise = processor == OPTIMISED and not arguments.quick
+        return run([arguments.ptxas, f"-arch={processor}", *([] if optimise else ["-O0"]), "-o", "/dev/null", ptx])
+
     with tempfile.TemporaryDirectory() as folder:
         ptx = os.path.join(folder, "program.ptx")
         for options in builds:
-            for architecture, assembled_for in ARCHITECTURES.items():
+            assembled = set()
+            for architecture, processors in ARCHITECTURES.items():
+                # What the oldest and the newest have alike, those between have, too.
+                if architecture == "sm_80" and len(assembled) == 1:
+                    continue
                 failure = run([arguments.compiler, "--arch", architecture, "-o", ptx, arguments.source, "--",
                                *shlex.split(options)])
                 if failure:
@@ -53,12 +65,13 @@ def main():
                 # Many programs are the same PTX for every architecture. What an older processor accepts, a newer one
                 # accepts, too, so that such PTX is assembled for the oldest and the newest processor only.
                 code = code_of(ptx)
-                processors = assembled_for if code not in assembled else assembled_for[1:]
+                if code in assembled:
+                    processors = processors[1:]
+                elif arguments.quick:
+                    processors = processors[-1:]
                 assembled.add(code)
                 for processor in processors if arguments.ptxas else []:
-                    level = [] if processor == OPTIMISED else ["-O0"]
-                    failure = run([arguments.ptxas, f"-arch={processor}", *level, "-o", "/dev/null", ptx])
-                    if failure:
+                    if failure := assemble(ptx, processor):
                         failures.append(f"{architecture} {options}\n{failure}")
         # Code that was not optimised for lack of time must be correct, too.
         failure = run([arguments.compiler, "--optimisation-time", "0", "-o", ptx, arguments.source, "--",

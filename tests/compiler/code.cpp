@@ -92,6 +92,29 @@ TEST(Code, GivenNoinlineThenTheFunctionIsCalled) {
   EXPECT_TRUE(contains(ptx_of(built(search_by("__attribute__((noinline))"))), "call"));
 }
 
+// The schedule of keys of a cipher: nine blocks, each of which depends on the array that it changes.
+TEST(Code, GivenLongLoopOverPrivateArrayThenTheArrayIsInRegisters) {
+  const std::string ptx = ptx_of(built(R"(
+    #define ROUND(l, r, n) \
+      r ^= p[n] ^ (((s[l >> 24] + s[256 + (l >> 16 & 255)]) ^ s[512 + (l >> 8 & 255)]) + s[768 + (l & 255)])
+    #define TWO(n) ROUND(l, r, n); ROUND(r, l, n + 1)
+    kernel void schedule(global uint* keys, local uint* s, uint end) {
+      uint p[18];
+      for (int i = 0; i < 18; ++i) p[i] = keys[i];
+      for (uint round = 0; round < end; ++round) {
+        uint l = 0, r = 0;
+        for (int i = 0; i < 9; ++i) {
+          l ^= p[0];
+          TWO(1); TWO(3); TWO(5); TWO(7); TWO(9); TWO(11); TWO(13); TWO(15);
+          p[2 * i] = l;
+          p[2 * i + 1] = r ^ p[17];
+        }
+      }
+      for (int i = 0; i < 18; ++i) keys[i] = p[i];
+    })"));
+  EXPECT_FALSE(contains(ptx, ".local")) << ptx;
+}
+
 // Each function calls the one before ten times, so that the kernel would have 10^8 instructions.
 TEST(Code, GivenCallsThatMultiplyThenTheBuildTakesNoLongerForIt) {
   std::string source = "float f0(float x) { return sin(x) * x; }\n";

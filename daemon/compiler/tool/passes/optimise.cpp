@@ -25,6 +25,7 @@
 #include "daemon/compiler/tool/passes/local_memory.hpp"
 #include "daemon/compiler/tool/passes/multiply_add.hpp"
 #include "daemon/compiler/tool/passes/parameters.hpp"
+#include "daemon/compiler/tool/passes/private_arrays.hpp"
 #include "daemon/compiler/tool/passes/private_volatile.hpp"
 #include "daemon/compiler/tool/passes/vector_comparisons.hpp"
 
@@ -150,6 +151,10 @@ bool optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
     return in_time;
   });
   PassRunner runner(&machine, &callbacks);
+  runner.builder().registerLateLoopOptimizationsEPCallback(
+      [](llvm::LoopPassManager& passes, llvm::OptimizationLevel optimisation) {
+        if (optimisation.getSpeedupLevel() >= 2) passes.addPass(UnrollForPrivateArrays());
+      });
   // The ranges of local ids bound the iterations of loops over a work-group, even where their number is
   // unknown.
   runner.builder().registerVectorizerStartEPCallback(
