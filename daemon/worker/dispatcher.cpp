@@ -178,6 +178,7 @@ Dispatcher::Dispatcher(const Surroundings& surroundings, Backend& backend, Segme
       backend_(backend),
       segments_(segments),
       files_(files),
+      recordings_(surroundings.waiting),
       remote_events_(backend) {
   files_.use(transfers_);
   surroundings_.peers.set_own([this](protocol::PeerData&& part) {

@@ -2,11 +2,37 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
+
+#include "protocol/aggregate.hpp"
 
 namespace clique::daemon {
 
 using protocol::Command;
+
+namespace {
+
+template <typename T>
+inline constexpr bool kIsVector = false;
+template <typename T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+
+/// The bytes that a value has allocated, besides its own.
+template <typename T>
+std::uint64_t allocated_by(const T& value) {
+  std::uint64_t bytes = 0;
+  if constexpr (protocol::Fielded<const T>) {
+    std::apply([&](const auto&... field) { bytes = (0 + ... + allocated_by(field)); }, value.fields());
+  } else if constexpr (kIsVector<T>) {
+    bytes = value.capacity() * sizeof(typename T::value_type);
+    if constexpr (protocol::Fielded<const typename T::value_type>)
+      for (const auto& element : value) bytes += allocated_by(element);
+  }
+  return bytes;
+}
+
+}  // namespace
 
 void Recordings::define(const protocol::DefineRecording& message) {
   const std::string name = "recording " + std::to_string(message.id);
@@ -31,7 +57,10 @@ void Recordings::define(const protocol::DefineRecording& message) {
       static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [](const Recorded& one) {
         return std::holds_alternative<protocol::RunKernel>(one);
       }));
-  recordings_.emplace(message.id, Recording{std::move(commands), kernels});
+  std::uint64_t bytes = commands.capacity() * sizeof(Recorded);
+  for (const Recorded& recorded : commands)
+    bytes += std::visit([](const auto& command) { return allocated_by(command); }, recorded);
+  recordings_.emplace(message.id, Recording{std::move(commands), kernels, bytes, waiting_.count(bytes)});
 }
 
 std::shared_ptr<Graph> Recordings::make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
@@ -78,11 +107,18 @@ void Recordings::update(const protocol::UpdateRecording& message, Backend& backe
   }
   // Without a graph, the next run makes one.
   if (!recording.graph) recording.has_run = false;
+  std::uint64_t bytes = recording.bytes;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     auto& known = std::get<protocol::RunKernel>(recording.commands[message.numbers[i]]);
+    bytes -= allocated_by(known);
     launches[i].command.waits = std::move(known.command.waits);
     known = std::move(launches[i]);
+    bytes += allocated_by(known);
   }
+  // Most updates change numbers only.
+  if (bytes == recording.bytes) return;
+  recording.bytes = bytes;
+  recording.counted = waiting_.count(bytes);
 }
 
 std::size_t Recordings::run(const protocol::RunRecording& message, Backend& backend) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "daemon/worker/backend.hpp"
+#include "daemon/worker/waiting_data.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 
@@ -17,6 +19,9 @@ namespace clique::daemon {
 /// thread.
 class Recordings {
  public:
+  /// @param waiting counts the memory of recordings; outlives this object
+  explicit Recordings(WaitingData& waiting) : waiting_(waiting) {}
+
   /// Throws protocol::DecodeError and RuleBroken, also for commands that a recording cannot contain.
   void define(const protocol::DefineRecording& message);
   /// Changes launches of a recording. Throws protocol::DecodeError and RuleBroken, also for an unknown
@@ -39,7 +44,9 @@ class Recordings {
 
   struct Recording {
     std::vector<Recorded> commands;
-    std::size_t kernels = 0;            ///< commands that run kernels
+    std::size_t kernels = 0;  ///< commands that run kernels
+    std::uint64_t bytes = 0;  ///< memory of `commands`
+    WaitingData::Share counted;
     bool has_run = false;               ///< since it was defined, or since the graph was given up
     std::shared_ptr<Graph> graph = {};  ///< null before the first run, and if the backend cannot make one
   };
@@ -47,6 +54,7 @@ class Recordings {
   static std::shared_ptr<Graph> make_graph(const std::vector<Recorded>& commands, protocol::ObjectId queue,
                                            Backend& backend);
 
+  WaitingData& waiting_;
   protocol::BatchReader reader_;
   std::unordered_map<protocol::ObjectId, Recording> recordings_;
 };

@@ -10,9 +10,9 @@
 namespace clique::daemon {
 
 /// Counts the host memory of data that waits in the worker: the data of commands that have not run yet, data
-/// from other workers that arrived before it was expected, replies that the client has not received yet, and
-/// program sources. Without a limit, a client could make a worker keep any amount. Any thread, unless a
-/// function says otherwise.
+/// from other workers that arrived before it was expected, replies that the client has not received yet,
+/// program sources, and recordings. Without a limit, a client could make a worker keep any amount. Any
+/// thread, unless a function says otherwise.
 class WaitingData {
  public:
   /// Data that is counted until the last copy is destroyed.

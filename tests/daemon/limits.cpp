@@ -224,6 +224,16 @@ INSTANTIATE_TEST_SUITE_P(
                           [](Client& client, CommandId id) {
                             client.send(ReadBuffer{command(id), 0, kBuffer, 0, 8 * kMiB});
                           }},
+                    Hoard{"Recordings",
+                          [](Client& client, CommandId id) {
+                            RunKernel launch{{}, 1, {}, {}, {1}, {}};
+                            launch.args.push_back({0, KernelArg::Value, 0, Bytes(1 * kMiB)});
+                            Batch commands;
+                            for (int i = 0; i < 8; ++i) commands.add(launch);
+                            const auto* const bytes =
+                                reinterpret_cast<const std::uint8_t*>(commands.records().data());
+                            client.send(DefineRecording{id, {bytes, bytes + commands.size()}});
+                          }},
                     Hoard{"Sources",
                           [](Client& client, CommandId id) {
                             client.send(CreateProgram{

@@ -127,7 +127,7 @@ class Ucx(nodes.TestCase):
                 held.append(stranger)
             except OSError:
                 time.sleep(0.01)
-        said = program.communicate(timeout=120)[0]
+        said = program.communicate(timeout=400)[0]
         with nodes.closing(*held):
             self.assertEqual(program.returncode, 0, said + node.log())
         self.assertEqual(junk, [], 'the program ended before the strangers had said everything')
