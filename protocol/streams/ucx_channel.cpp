@@ -193,6 +193,7 @@ class Channel final : public UcxChannel {
   void post(const RecordHeader::Message& header, const RecordTag& tag) override;
   UcxRecord next() override;
   void receive(const UcxRecord& record, std::span<std::byte> to) override;
+  void drop(const UcxRecord& record) override;
   bool more() override;
   void shut() override;
 
@@ -558,6 +559,12 @@ void Channel::receive(const UcxRecord& record, std::span<std::byte> to) {
   how.memory_type = UCS_MEMORY_TYPE_HOST;
   await(lock, operation, ucx().am_recv_data_nbx(engine_.worker, record.data, to.data(), to.size(), &how),
         "receiving");
+}
+
+void Channel::drop(const UcxRecord& record) {
+  if (record.data == nullptr) return;
+  const UcxLock lock(engine_.mutex);
+  if (!engine_.exits) ucx().am_data_release(engine_.worker, record.data);
 }
 
 bool Channel::more() {

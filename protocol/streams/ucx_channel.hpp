@@ -54,6 +54,8 @@ class UcxChannel {
   virtual UcxRecord next() = 0;
   /// Receives the data of that record, if it has any. @param to of its size
   virtual void receive(const UcxRecord& record, std::span<std::byte> to) = 0;
+  /// Releases the data of a record that next() returned, instead of receive().
+  virtual void drop(const UcxRecord& record) = 0;
   /// Whether the next record has arrived.
   virtual bool more() = 0;
 

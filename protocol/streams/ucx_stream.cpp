@@ -86,12 +86,17 @@ RecordHeader UcxStream::receive_header() {
     shut();
     throw;
   }
-  const RecordHeader header = RecordHeader::decode(record_.header);
-  if (header.kind == RecordHeader::Kind::Address) throw DecodeError("a second address for UCX");
-  if (record_.size != data_size(header))
-    throw DecodeError("a record with " + std::to_string(record_.size) + " bytes through UCX instead of " +
-                      std::to_string(data_size(header)));
-  return header;
+  try {
+    const RecordHeader header = RecordHeader::decode(record_.header);
+    if (header.kind == RecordHeader::Kind::Address) throw DecodeError("a second address for UCX");
+    if (record_.size != data_size(header))
+      throw DecodeError("a record with " + std::to_string(record_.size) + " bytes through UCX instead of " +
+                        std::to_string(data_size(header)));
+    return header;
+  } catch (const DecodeError&) {
+    channel_->drop(record_);
+    throw;
+  }
 }
 
 void UcxStream::receive_payload(const RecordHeader& header, std::byte* to) {
