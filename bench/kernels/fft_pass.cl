@@ -1,5 +1,5 @@
-// One pass of Stockham's algorithm with radix 2 over transforms of `count` complex numbers, which lie one after the other:
-// transforms of `length` become half as many of twice the length. A work-item computes one pair of numbers.
+// One pass of Stockham's algorithm with radix 2 over transforms of `count` complex numbers, which lie one after the
+// other: transforms of `length` become half as many of twice the length. A work-item computes one pair of numbers.
 kernel void fft_pass(global const float2* restrict in, global float2* restrict out, int count, int length) {
   const int half_count = count / 2;
   const size_t begin = get_global_id(0) / half_count * count;

@@ -1,4 +1,5 @@
-// Accelerations of bodies by one another; w is a body's mass. Each work-group loads the others into local memory in turn.
+// Accelerations of bodies by one another; w is a body's mass. Each work-group loads the others into local memory in
+// turn.
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void nbody(global const float4* restrict bodies,
                                                                      global float4* restrict accelerations, int count,
                                                                      float softening) {

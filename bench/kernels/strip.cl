@@ -1,5 +1,5 @@
-// Heat conduction on a grid that is divided into strips of rows. The border of the grid does not change. Sums are written
-// so that a compiler cannot contract them: every division into strips, and the host, give the same bits.
+// Heat conduction on a grid that is divided into strips of rows. The border of the grid does not change. Sums are
+// written so that a compiler cannot contract them: every division into strips, and the host, give the same bits.
 
 // The initial value of element `i` of the grid.
 float at_first(ulong i) {
@@ -26,10 +26,10 @@ kernel void strip_interior(global const float* restrict in, global float* restri
     out[i] = conduct(in[i], in[i - 1], in[i + 1], in[i - width], in[i + width], rate);
 }
 
-// One step for the row `row`, whose neighbours are the row `inside` of the same strip and `received` of another strip. Also
-// writes the row to `sent`.
-kernel void strip_edge(global const float* restrict in, global const float* restrict received, global float* restrict out,
-                       global float* restrict sent, ulong row, ulong inside, float rate) {
+// One step for the row `row`, whose neighbours are the row `inside` of the same strip and `received` of another strip.
+// Also writes the row to `sent`.
+kernel void strip_edge(global const float* restrict in, global const float* restrict received,
+                       global float* restrict out, global float* restrict sent, ulong row, ulong inside, float rate) {
   const size_t width = get_global_size(0), x = get_global_id(0), i = row * width + x;
   float result = in[i];
   if (x > 0 && x < width - 1)
@@ -38,8 +38,8 @@ kernel void strip_edge(global const float* restrict in, global const float* rest
   sent[x] = result;
 }
 
-// Checksums of the columns of a strip of `rows` rows that begins at row `first` of the grid. They depend on all bits and
-// positions.
+// Checksums of the columns of a strip of `rows` rows that begins at row `first` of the grid. They depend on all bits
+// and positions.
 kernel void strip_sum(global const uint* restrict in, ulong first, ulong rows, global ulong* restrict sums) {
   const size_t width = get_global_size(0), x = get_global_id(0);
   ulong sum = 0;

@@ -81,7 +81,8 @@ class Device(unittest.TestCase):
         self.assertNotIn(bytes(16), (self.folder / 'copy').read_bytes())
 
     def test_wrong_parameters(self):
-        for parameters, part in ((('cipher=gpu',), 'cipher=gpu is not known'), (('size=3',), "unknown parameter 'size'"),
+        for parameters, part in ((('cipher=gpu',), 'cipher=gpu is not known'),
+                                 (('size=3',), "unknown parameter 'size'"),
                                  (('platform=no such platform',), "no OpenCL platform whose name contains 'no such")):
             status, said = self.serving('nbdinfo "$uri"', *parameters)
             self.assertNotEqual(status, 0)

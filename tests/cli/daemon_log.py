@@ -32,8 +32,8 @@ class Levels(nodes.TestCase):
         for lines in (debug, trace):
             says(lines, 'debug', r'process \d+ starts the driver .* for a session')
             says(lines, 'debug', r'process \d+ is ready for a session with ')
-            says(lines, 'debug', r'security_client\S+ at 127\S+ is admitted as user root, an administrator, and asks for '
-                                 'a session')
+            says(lines, 'debug', r'security_client\S+ at 127\S+ is admitted as user root, an administrator, and asks '
+                                 'for a session')
             says(lines, 'debug', r'session 1 gets process \d+ for ')
             says(lines, 'debug', r'session 1: process \d+ has ended')
         says(trace, 'trace', r'connection 1 comes from 127\.0\.0\.1:\d+')
@@ -89,8 +89,8 @@ class State(nodes.TestCase):
         client = self.session(node)
         os.kill(node.process.pid, signal.SIGUSR1)
         self.assertTrue(node.says('state of session 1: '), node.log())
-        self.assertRegex(node.log(), r'info: state of the node: node="alpha" version="[\d.]+" uptime=\d+\.\d{3} state="up" '
-                                     r'sessions=1 session-limit=5 encryption="none"')
+        self.assertRegex(node.log(), r'info: state of the node: node="alpha" version="[\d.]+" uptime=\d+\.\d{3} '
+                                     r'state="up" sessions=1 session-limit=5 encryption="none"')
         self.assertRegex(node.log(), r'info: state of a device: device="\S.*" backend="opencl" driver="\S.*" '
                                      r'driver-version="\S.*" memory-total=\d+ memory-free=- utilisation=-')
         self.assertRegex(node.log(), r'info: state of session 1: seconds=\d+\.\d{3} network-in=\d+ .* memory=\d+ '

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""nodes = "auto": nodes that DNS or Avahi announce, in a network namespace with a name server and a local network of its
-own."""
+"""nodes = "auto": nodes that DNS or Avahi announce, in a network namespace with a name server and a local network of
+its own."""
 
 import json
 import os
@@ -119,7 +119,8 @@ class Dns(Case):
     def test_malformed_answers_are_explained(self):
         self.addCleanup(setattr, self.server, 'answers', None)
         self.server.services = [(1, f'alpha.{DOMAIN}', 7890)]
-        for junk in (b'', b'\xc0', b'\0' * 9, encoded(f'_clique._tcp.{DOMAIN}') + struct.pack('!HHIH', SRV, 1, 1, 9999)):
+        for junk in (b'', b'\xc0', b'\0' * 9,
+                     encoded(f'_clique._tcp.{DOMAIN}') + struct.pack('!HHIH', SRV, 1, 1, 9999)):
             self.server.answers = junk
             self.assertIn('nodes = "auto" has found no node', self.devices(status=1))
 
@@ -180,7 +181,9 @@ def enter_own_network():
         pathlib.Path(folder, 'resolv.conf').write_text(f'nameserver 127.0.0.1\nsearch {DOMAIN}\n')
         pathlib.Path(folder, 'hosts').write_text('127.0.0.1 localhost alpha\n')
         script = f'''set -e
-            ip link set lo up; ip link add one type veth peer name two; ip link set two up; ip link set one up; ip address add 10.1.2.3/24 dev one
+            ip link set lo up
+            ip link add one type veth peer name two; ip link set two up; ip link set one up
+            ip address add 10.1.2.3/24 dev one
             mount --bind {folder}/resolv.conf "$(readlink -f /etc/resolv.conf)"
             mount --bind {folder}/hosts /etc/hosts
             mkdir -p /run/avahi-daemon; mount -t tmpfs tmpfs /run/avahi-daemon

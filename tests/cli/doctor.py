@@ -19,8 +19,8 @@ class Doctor(nodes.TestCase):
         return self.examined(status)
 
     def examined(self, status, seconds=SECONDS):
-        code, said = nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', nodes.CLIQUE, 'doctor', '--json', '--timeout',
-                                seconds], env=self.environment)
+        code, said = nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', nodes.CLIQUE, 'doctor', '--json',
+                                '--timeout', seconds], env=self.environment)
         self.assertEqual(code, status, said)
         return json.loads(said)
 

@@ -83,7 +83,8 @@ class Kill(Case):
         node = self.node()
         self.assertIn('node alpha has no session 7', self.steer('kill', node.address, '7', status=1))
         self.assertIn("'seven' is not the number of a session", self.steer('kill', node.address, 'seven', status=1))
-        self.assertIn('the reason has 501 bytes', self.steer('kill', node.address, '1', '--reason', 'x' * 501, status=1))
+        self.assertIn('the reason has 501 bytes',
+                      self.steer('kill', node.address, '1', '--reason', 'x' * 501, status=1))
         node.stop()
         self.assertIn('connection refused', self.steer('kill', node.address, '1', status=1))
         self.assertIn('SESSION', self.steer('kill', status=2))

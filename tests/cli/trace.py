@@ -261,7 +261,8 @@ class Programs(TestCase):
         self.assertIn('Most expensive migrations\n', said)
 
     def test_signals_end_the_program(self):
-        tracing = subprocess.Popen([nodes.CLIQUE, 'trace', '-o', self.file, '--', 'sh', '-c', 'echo begun; exec sleep 50'],
+        tracing = subprocess.Popen([nodes.CLIQUE, 'trace', '-o', self.file, '--',
+                                    'sh', '-c', 'echo begun; exec sleep 50'],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.assertEqual(tracing.stdout.readline(), 'begun\n')
         self.addCleanup(tracing.kill)
@@ -276,7 +277,8 @@ class Programs(TestCase):
         self.assertIn('--summary', printed)
 
     def test_incomplete_commands_are_errors(self):
-        for wrong, why in ((('--', PROGRAM), 'no file for the trace'), (('--summary', '--', 'a', 'b'), 'takes one file')):
+        for wrong, why in ((('--', PROGRAM), 'no file for the trace'),
+                           (('--summary', '--', 'a', 'b'), 'takes one file')):
             status, _, said = run_apart(nodes.CLIQUE, 'trace', *wrong)
             self.assertEqual(status, 1)
             self.assertIn(why, said)

@@ -85,7 +85,8 @@ class Trust(nodes.TestCase):
         self.assertEqual(self.known.read_text(), before)
         status, said = self.clique('trust', node.address, '--yes', '--replace')
         self.assertEqual(status, 0, said)
-        self.assertEqual(self.known.read_text(), f'# mine\nelse:1 {other}\nwrong line here\n{node.address} {self.key}\n')
+        self.assertEqual(self.known.read_text(),
+                         f'# mine\nelse:1 {other}\nwrong line here\n{node.address} {self.key}\n')
 
     def test_lines_for_many_nodes_are_not_replaced(self):
         node = self.served()

@@ -37,8 +37,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", required=True, help="clique-compiler")
     parser.add_argument("--ptxas", default="", help="ptxas; empty: only compile")
-    parser.add_argument("--quick", action="store_true", help="for large programs: ptxas does not optimise, and assembles "
-                        "PTX that several processors run for the newest of them only")
+    parser.add_argument("--quick", action="store_true",
+                        help="for large programs: ptxas does not optimise, and assembles PTX that several processors "
+                             "run for the newest of them only")
     parser.add_argument("source", help="OpenCL C or SPIR-V")
     arguments = parser.parse_args()
     with open(arguments.source, encoding="utf-8", errors="replace") as source:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The files of contrib/containers name packages and options that exist, and what docs/schedulers.md and the manifests of
-contrib/kubernetes say of the images. Nothing is built, because that needs a network."""
+"""The files of contrib/containers name packages and options that exist, and what docs/schedulers.md and the manifests
+of contrib/kubernetes say of the images. Nothing is built, because that needs a network."""
 
 import json
 import pathlib

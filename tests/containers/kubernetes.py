@@ -206,8 +206,10 @@ class Pods(nodes.TestCase):
         # As docs/schedulers.md makes them.
         for name in ('node.key', 'client.key'):
             self.assertEqual(self.clique('keygen', '--file', self.files / name)[0], 0)
-        key = {name: self.clique('key', '--file', self.files / name)[1].split()[0] for name in ('node.key', 'client.key')}
-        self.assertEqual(self.clique('authorize', '--file', self.files / 'authorized-clients', key['client.key'], 'job')[0], 0)
+        key = {name: self.clique('key', '--file', self.files / name)[1].split()[0]
+               for name in ('node.key', 'client.key')}
+        self.assertEqual(self.clique('authorize', '--file', self.files / 'authorized-clients',
+                                     key['client.key'], 'job')[0], 0)
         (self.files / 'known-nodes').write_text(f'* {key["node.key"]}\n')
         log = self.folder / 'cliqued.log'
         command, environment = self.run_as_pod(APPLICATIONS['node'], {'0.0.0.0:7890': '127.0.0.1:0'})
@@ -216,7 +218,8 @@ class Pods(nodes.TestCase):
                                       preexec_fn=nodes.die_with_parent)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)
-        found = nodes.eventually(lambda: re.search(r'listens on tcp://(\S+)', log.read_text()) or daemon.poll() is not None)
+        found = nodes.eventually(lambda: re.search(r'listens on tcp://(\S+)', log.read_text()) or
+                                 daemon.poll() is not None)
         self.assertIsNone(daemon.poll(), log.read_text())
         self.assertIn('node gpu-a listens', log.read_text())
         command, environment = self.run_as_pod(APPLICATIONS['client'], {'"gpu-a", "gpu-b"': f'"{found[1]}"'})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the tests of division notice wrong rules: removes one condition after the other from copies of the sources
-in icd/core/division, builds division_tests with each copy, and runs it. Every copy has to be found wrong.
+"""Checks that the tests of division notice wrong rules: removes one condition after the other from copies of the
+sources in icd/core/division, builds division_tests with each copy, and runs it. Every copy has to be found wrong.
 
 Use: tests/division/mutations.py [--build FOLDER] [--seeds N] [NAME…]
 

@@ -146,7 +146,8 @@ TEST_F(Atomics, GivenReleaseAndAcquireThenDataBeforeIsSeen) {
       global uint* sums = data + 2;
       if (get_local_id(0) == 0) {
         sums[get_group_id(0)] = get_group_id(0) + 1;
-        if (atomic_fetch_add_explicit(arrived, 1u, memory_order_acq_rel, memory_scope_device) == get_num_groups(0) - 1) {
+        if (atomic_fetch_add_explicit(arrived, 1u, memory_order_acq_rel, memory_scope_device) ==
+            get_num_groups(0) - 1) {
           uint sum = 0;
           for (uint i = 0; i < get_num_groups(0); ++i) sum += sums[i];
           data[1] = sum;

@@ -17,8 +17,8 @@ BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
 TESTS = BUILD / 'tests/api/api_tests'
 # Commands of all kinds, small and large ones.
 FILTER = ':'.join(f'{suite}.*' for suite in (
-    'clEnqueueReadBuffer', 'clEnqueueWriteBuffer', 'clEnqueueCopyBuffer', 'clEnqueueMapBuffer', 'clEnqueueNDRangeKernel',
-    'clEnqueueReadImage', 'clSetEventCallback', 'clSetUserEventStatus', 'Printf'))
+    'clEnqueueReadBuffer', 'clEnqueueWriteBuffer', 'clEnqueueCopyBuffer', 'clEnqueueMapBuffer',
+    'clEnqueueNDRangeKernel', 'clEnqueueReadImage', 'clSetEventCallback', 'clSetUserEventStatus', 'Printf'))
 OPEN = 'open, through memory of its virtual machine'
 
 

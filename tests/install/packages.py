@@ -69,7 +69,8 @@ class Packages(unittest.TestCase):
         self.assertEqual(set(self.packages), set(FILES))
         for package, expected in FILES.items():
             root = self.roots[package]
-            documents = {f'usr/share/doc/{package}/{name}' for name in ('copyright', 'changelog.gz', 'changelog.Debian.gz')}
+            documents = {f'usr/share/doc/{package}/{name}'
+                         for name in ('copyright', 'changelog.gz', 'changelog.Debian.gz')}
             found = {str(path.relative_to(root)) for path in root.rglob('*') if not path.is_dir()}
             self.assertEqual(found, expected | documents)
 

@@ -79,7 +79,8 @@ class Completions(unittest.TestCase):
         quoted = ' '.join(f"'{word}'" for word in words)
         status, said = nodes.run(['bash', '-c', f'''
             . /usr/share/bash-completion/bash_completion && . {MADE}/{program}.bash
-            COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
+            COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}
+            COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
             _{program}; printf '%s\\n' "${{COMPREPLY[@]}}"'''], cwd='/')
         self.assertEqual(status, 0, said)
         return said.split()

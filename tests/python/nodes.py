@@ -100,7 +100,8 @@ class TestCase(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         # An empty home, so that no settings of this user apply.
         self.environment = dict(os.environ, HOME=str(self.folder / 'home'))
-        for name in ('XDG_CONFIG_HOME', 'CLIQUE_IDENTITY', 'CLIQUE_KNOWN_NODES', 'CLIQUE_INSECURE', 'CLIQUE_ENCRYPTION'):
+        for name in ('XDG_CONFIG_HOME', 'CLIQUE_IDENTITY', 'CLIQUE_KNOWN_NODES', 'CLIQUE_INSECURE',
+                     'CLIQUE_ENCRYPTION'):
             self.environment.pop(name, None)
 
     def clique(self, *arguments, **options):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Control groups of workers: in a group that is delegated to the daemon, each worker has its own, which ends with it."""
+"""Control groups of workers: in a group that is delegated to the daemon, each worker has its own, which ends with
+it."""
 
 import contextlib
 import errno
@@ -107,7 +108,8 @@ class ControlGroups(nodes.TestCase):
         stray.mkdir()
         process = subprocess.Popen([*IN_GROUP, stray, 'sleep', '600'])
         self.addCleanup(process.kill)
-        self.assertTrue(nodes.eventually(lambda: (stray / 'cgroup.procs').read_text().split() == [str(process.pid)], 10))
+        self.assertTrue(nodes.eventually(
+            lambda: (stray / 'cgroup.procs').read_text().split() == [str(process.pid)], 10))
         self.remove_daemon()
         node = self.served()
         self.assertEqual(process.wait(10), -signal.SIGKILL)

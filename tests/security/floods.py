@@ -43,8 +43,8 @@ class Floods(nodes.TestCase):
 
     @contextlib.contextmanager
     def flood(self, node, way, *files, count=SOCKETS):
-        with subprocess.Popen([*nodes.AS_NOBODY, sys.executable, str(HERE / 'stranger.py'), way, node.address, str(count),
-                               *map(str, files)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        with subprocess.Popen([*nodes.AS_NOBODY, sys.executable, str(HERE / 'stranger.py'), way, node.address,
+                               str(count), *map(str, files)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                               preexec_fn=nodes.die_with_parent) as stranger:
             try:
                 self.assertEqual(stranger.stdout.readline(), 'ready\n')

@@ -189,9 +189,9 @@ class ManInTheMiddle(nodes.TestCase):
         for index in range(count):
             address = f'127.0.{random.randrange(1, 250)}.{10 + index}'
             first = random.randrange(20000, 30000)
-            node = nodes.Node('--authorized-clients', self.list, '--identity', self.node_key, '--encryption', encryption,
-                              '--worker-ports', f'{first}-{first + PORTS - 1}', '--resume-timeout', '3',
-                              log=self.folder / f'cliqued{index}.log')
+            node = nodes.Node('--authorized-clients', self.list, '--identity', self.node_key,
+                              '--encryption', encryption, '--worker-ports', f'{first}-{first + PORTS - 1}',
+                              '--resume-timeout', '3', log=self.folder / f'cliqued{index}.log')
             self.addCleanup(node.stop)
             man = Middle(address, [node.port, *range(first, first + PORTS)], meddle)
             self.addCleanup(man.close)

@@ -27,7 +27,8 @@ class Service(unittest.TestCase):
     def test_limits(self):
         settings = dict(line.split('=', 1) for line in UNIT.read_text().splitlines()
                         if '=' in line and not line.startswith('#'))
-        for name, value in {'DynamicUser': 'yes', 'LimitCORE': '0', 'DevicePolicy': 'closed', 'KillMode': 'mixed'}.items():
+        for name, value in {'DynamicUser': 'yes', 'LimitCORE': '0', 'DevicePolicy': 'closed',
+                            'KillMode': 'mixed'}.items():
             self.assertEqual(settings[name], value)
         for name in ('MemoryMax', 'TasksMax', 'LimitNOFILE'):
             self.assertNotIn(settings[name], ('', 'infinity'))

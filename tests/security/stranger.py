@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Keeps a number of connections to a daemon busy until its standard input ends. Prints "ready" once it has made the first.
+"""Keeps a number of connections to a daemon busy until its standard input ends. Prints "ready" once it has made the
+first.
 
 Use: stranger.py WAY ADDRESS CONNECTIONS [KEY CERTIFICATE [HELLO]]
   silent     connects, and says nothing

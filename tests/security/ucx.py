@@ -56,8 +56,9 @@ class Ucx(nodes.TestCase):
     def transfers(self, node, repeat=1, **environment):
         """Starts a program that makes large transfers."""
         program = subprocess.Popen([API_TESTS, f'--gtest_filter={TRANSFERS}', f'--gtest_repeat={repeat}'],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   preexec_fn=nodes.die_with_parent, env=self.through_ucx(node, **environment))
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, preexec_fn=nodes.die_with_parent,
+                                   env=self.through_ucx(node, **environment))
         self.addCleanup(program.communicate)
         self.addCleanup(program.kill)
         return program
@@ -117,7 +118,8 @@ class Ucx(nodes.TestCase):
         for address, _ in addresses:
             self.assertEqual(address, '127.0.0.1')
         chance = random.Random(1)
-        junk = [b'', b'GET / HTTP/1.0\r\n\r\n', bytes(4096), b'\xff' * 4096, UCX_MAGIC, UCX_MAGIC[:7], UCX_MAGIC[::-1] * 100]
+        junk = [b'', b'GET / HTTP/1.0\r\n\r\n', bytes(4096), b'\xff' * 4096,
+                UCX_MAGIC, UCX_MAGIC[:7], UCX_MAGIC[::-1] * 100]
         junk += [chance.randbytes(chance.randrange(1, 3000)) for _ in range(20)]
         held = []
         while program.poll() is None and junk:

@@ -161,7 +161,8 @@ class Jobs(unittest.TestCase):
         cliqued = self.cluster.installed / 'bin/cliqued'
         cliqued.rename(cliqued.with_name('hidden'))
         self.addCleanup(lambda: cliqued.with_name('hidden').rename(cliqued))
-        status, said = self.cluster.run(*self.with_devices('-N2'), 'echo', 'it runs', PATH='/usr/sbin:/usr/bin:/sbin:/bin')
+        status, said = self.cluster.run(*self.with_devices('-N2'), 'echo', 'it runs',
+                                        PATH='/usr/sbin:/usr/bin:/sbin:/bin')
         self.assertNotEqual(status, 0)
         self.assertNotIn('it runs', said)
         self.assertRegex(said, 'there is no program cliqued on n[12]')

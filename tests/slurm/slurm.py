@@ -1,7 +1,7 @@
 """A Slurm cluster on this host, for tests and measurements: slurmctld, munged, and a slurmd per node.
 
-Each node, and the host `login` with slurmctld, has namespaces of its own for network, host name and mounts, with a folder
-of its own at the same place (`local`). Everything ends with this program, even if it is killed.
+Each node, and the host `login` with slurmctld, has namespaces of its own for network, host name and mounts, with a
+folder of its own at the same place (`local`). Everything ends with this program, even if it is killed.
 """
 
 import contextlib
@@ -33,7 +33,8 @@ def missing():
     """Why there can be no cluster here; empty if there can."""
     if os.geteuid() != 0:
         return 'only root can start a Slurm cluster in namespaces'
-    absent = [program for program in PROGRAMS if not shutil.which(program, path=f'{os.environ["PATH"]}:/usr/sbin:/sbin')]
+    absent = [program for program in PROGRAMS
+              if not shutil.which(program, path=f'{os.environ["PATH"]}:/usr/sbin:/sbin')]
     if absent:
         return f'{", ".join(absent)} is missing; tools/setup slurm installs Slurm'
     if nodes.run(['unshare', '--net', '--mount', '--uts', 'true'])[0] != 0:
@@ -65,7 +66,8 @@ class Host:
 
     def enter(self, command, user=None):
         pid = str(self.holder.pid)
-        as_user = ('setpriv', f'--reuid={user}', f'--regid={pwd.getpwnam(user).pw_gid}', '--clear-groups', '--') if user else ()
+        as_user = ('setpriv', f'--reuid={user}', f'--regid={pwd.getpwnam(user).pw_gid}',
+                   '--clear-groups', '--') if user else ()
         return ['nsenter', '--target', pid, '--net', '--mount', '--uts', '--', *as_user, *map(str, command)]
 
     def run(self, *command):
@@ -97,7 +99,8 @@ class Process:
         self.name = root.joinpath('comm').read_text().strip()
         self.words = root.joinpath('cmdline').read_bytes().decode(errors='replace').split('\0')
         self.environment = dict(item.split('=', 1) for item in
-                                root.joinpath('environ').read_bytes().decode(errors='replace').split('\0') if '=' in item)
+                                root.joinpath('environ').read_bytes().decode(errors='replace').split('\0')
+                                if '=' in item)
         self.line = ' '.join(self.words).strip()
 
     def kill(self):
@@ -199,8 +202,8 @@ PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
         """Connects the hosts by a bridge in the login host."""
         self.login.run('ip', 'link', 'add', 'net', 'type', 'bridge')
         for node in self.nodes:
-            self.login.run('ip', 'link', 'add', node.name, 'master', 'net', 'type', 'veth', 'peer', 'name', 'net0', 'netns',
-                           node.holder.pid)
+            self.login.run('ip', 'link', 'add', node.name, 'master', 'net', 'type', 'veth', 'peer', 'name', 'net0',
+                           'netns', node.holder.pid)
             self.login.run('ip', 'link', 'set', node.name, 'up')
         for host in self.hosts.values():
             device = 'net' if host is self.login else 'net0'
@@ -227,7 +230,8 @@ PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
 
         def idle():
             nonlocal states
-            status, states = nodes.run(self.login.enter(['sinfo', '--noheader', '--format=%T %D']), env=self.environment)
+            status, states = nodes.run(self.login.enter(['sinfo', '--noheader', '--format=%T %D']),
+                                       env=self.environment)
             return status == 0 and states.split() == ['idle', str(len(self.nodes))]
 
         if not nodes.eventually(idle, 90, pause=0.1):

@@ -18,7 +18,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QEMU = 'qemu-system-x86_64'
 TOOLS = (QEMU, 'debootstrap', 'mke2fs', 'dpkg-query', 'ldd')
-PACKAGES = ('linux-image-amd64', 'initramfs-tools', 'kmod', 'iproute2', 'ocl-icd-libopencl1', 'clinfo', 'clpeak', 'hashcat')
+PACKAGES = ('linux-image-amd64', 'initramfs-tools', 'kmod', 'iproute2', 'ocl-icd-libopencl1', 'clinfo', 'clpeak',
+            'hashcat')
 # Part of the name of the image: a change of what follows makes another one.
 VERSION = 1
 IMAGE_MIB = 3072
@@ -84,8 +85,8 @@ def run(command, **options):
 def accelerator():
     """'kvm' where this process may use it, otherwise 'tcg': QEMU then translates the guest's instructions.
 
-    Some hosts that are themselves guests have /dev/kvm, but a processor without virtualisation. KVM then interprets most
-    of the guest's kernel, which takes far longer than translating it.
+    Some hosts that are themselves guests have /dev/kvm, but a processor without virtualisation. KVM then interprets
+    most of the guest's kernel, which takes far longer than translating it.
     """
     flags = re.search(r'^flags\s*:(.*)$', pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8'), re.MULTILINE)
     virtual = flags and {'vmx', 'svm'} & set(flags[1].split())
@@ -162,7 +163,8 @@ class Image:
         packages = ','.join([*PACKAGES, *packages_of(libraries(*self.programs))])
         mirror = run([ROOT / 'tools/debian-mirror']).strip()
         run(['debootstrap', '--variant=minbase', f'--include={packages}', suite(), root, mirror])
-        for folder in 'var/cache/apt/archives', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/man', 'usr/share/locale':
+        for folder in ('var/cache/apt/archives', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/man',
+                       'usr/share/locale'):
             shutil.rmtree(root / folder, ignore_errors=True)
         vendors = root / 'etc/OpenCL/vendors'
         vendors.rename(root / 'etc/OpenCL/other-vendors')
@@ -217,7 +219,8 @@ class Guest:
         # Without the register IA32_ARCH_CAPABILITIES, which KVM cannot set where the host is itself a guest.
         processor = 'host,arch-capabilities=off' if accel == 'kvm' else 'max'
         command = [QEMU, '-machine', f'q35,accel={accel}', '-cpu', processor, *self.options,
-                   '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', f'file:{self.console}',
+                   '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot',
+                   '-serial', f'file:{self.console}',
                    '-kernel', str(self.image.kernel), '-initrd', str(self.image.initramfs), '-append',
                    'console=ttyS0 root=/dev/vda rw init=/usr/sbin/guest-init net.ifnames=0 quiet panic=-1',
                    '-drive', f'file={self.image.disk},format=raw,if=virtio,snapshot=on',
@@ -275,7 +278,8 @@ class Guest:
 
 @contextlib.contextmanager
 def memory_file(mib=512):
-    """A file that a guest and its host share, for `--guest-memory` and Guest. Devices have sizes that are powers of two."""
+    """A file that a guest and its host share, for `--guest-memory` and Guest. Devices have sizes that are powers of
+    two."""
     with tempfile.NamedTemporaryFile(dir='/dev/shm', prefix='clique-guest-') as file:
         os.truncate(file.name, mib << 20)
         yield file.name
@@ -354,4 +358,5 @@ class Node:
         memory: data moves through the memory that guest and host share
         """
         return (f'export CLIQUE_NODES={self.name_of(host)} CLIQUE_IDENTITY={SHARED}/client.key '
-                f'CLIQUE_SHARED_MEMORY={int(memory)} CLIQUE_KNOWN_NODES={SHARED}/known-nodes CLIQUE_REMEMBER_UNREACHABLE=0\n')
+                f'CLIQUE_SHARED_MEMORY={int(memory)} CLIQUE_KNOWN_NODES={SHARED}/known-nodes '
+                'CLIQUE_REMEMBER_UNREACHABLE=0\n')

@@ -35,7 +35,8 @@ static ulong plain_texture(descriptor d) { return d->textures[0]; }
   TEXTURE_RESULTS(TEX, 2d, "2d", C, c_ptx, "{%5, %6}", PARAMETERS(C x, C y), in(x), in(y)) \
   TEXTURE_RESULTS(TEX, 3d, "3d", C, c_ptx, "{%5, %6, %7, %7}", PARAMETERS(C x, C y, C z), in(x), in(y), in(z)) \
   TEXTURE_RESULTS(TEX, 1d_array, "a1d", C, c_ptx, "{%5, %6}", PARAMETERS(int layer, C x), "r"(layer), in(x)) \
-  TEXTURE_RESULTS(TEX, 2d_array, "a2d", C, c_ptx, "{%5, %6, %7, %7}", PARAMETERS(int layer, C x, C y), "r"(layer), in(x), in(y))
+  TEXTURE_RESULTS(TEX, 2d_array, "a2d", C, c_ptx, "{%5, %6, %7, %7}", PARAMETERS(int layer, C x, C y), "r"(layer), \
+                  in(x), in(y))
 // clang-format on
 TEXTURE_COORDINATES(float, "f32", "f")
 TEXTURE_COORDINATES(int, "s32", "r")

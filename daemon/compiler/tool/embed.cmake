@@ -3,7 +3,8 @@
 # function.
 file(READ ${INPUT} hex HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-string(REGEX REPLACE "((0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,)(0x..,0x..,0x..,0x..,))" "\\1\n" bytes "${bytes}")
+set(four "(0x..,0x..,0x..,0x..,)")
+string(REGEX REPLACE "(${four}${four}${four}${four})" "\\1\n" bytes "${bytes}")
 file(WRITE ${OUTPUT} "// Made from ${INPUT}.
 #include \"${HEADER}\"
 
