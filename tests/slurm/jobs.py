@@ -79,12 +79,14 @@ class Jobs(unittest.TestCase):
         self.assertEqual(len(re.findall(r'Device #\d', said)), 16, said)
 
     def test_one_program_on_all_nodes(self):
+        # Nodes that are not named may still be busy with the job before, so that others are taken.
+        allocate = ('salloc', '--quiet', '-N3', '--nodelist=n1,n2,n3')
         # In a job of its own …
-        status, said = self.cluster.run('salloc', '--quiet', '-N3', self.job, f'--folder={self.cluster.local}', CLIENT)
+        status, said = self.cluster.run(*allocate, self.job, f'--folder={self.cluster.local}', CLIENT)
         self.assertEqual((status, said), (0, 'n1 n2 n3\n'))
         # … and as a step with one task.
         if slurm.PLUGIN:
-            status, said = self.cluster.run('salloc', '--quiet', '-N3', 'srun', '--clique', '-N1', '-n1', CLIENT)
+            status, said = self.cluster.run(*allocate, 'srun', '--clique', '-N1', '-n1', CLIENT)
             self.assertEqual((status, said), (0, 'n1 n2 n3\n'))
         self.nothing_left()
 
@@ -93,7 +95,7 @@ class Jobs(unittest.TestCase):
         script = f'#!/bin/sh\n{self.job} --folder={self.cluster.local} {CLIENT}\nexit 7\n'
         path = self.cluster.folder / 'script'
         path.write_text(script)
-        status, said = self.cluster.run('sbatch', '--wait', '-N2', f'--output={out}', path)
+        status, said = self.cluster.run('sbatch', '--wait', '-N2', '--nodelist=n1,n2', f'--output={out}', path)
         self.assertEqual(status, 7, said)
         self.assertEqual((self.cluster.hosts['n1'].local / 'out').read_text(), 'n1 n2\n')
         self.nothing_left()
