@@ -40,7 +40,8 @@ std::vector<std::string> clique::fuzz::seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FakeBackend backend;
-  Recordings recordings;
+  WaitingData waiting(0);
+  Recordings recordings(waiting);
   try {
     recordings.define({1, {data, data + size}});
     recordings.run({{5, 2, 0, {4}}, 1}, backend);

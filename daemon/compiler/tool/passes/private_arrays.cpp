@@ -18,11 +18,6 @@ constexpr std::uint64_t kLargestArray = 512;
 /// The instructions of an unrolled loop. More would fill the instruction cache, and take seconds to compile.
 constexpr std::uint64_t kMostInstructions = 16'000;
 
-/// The instruction's pointer, if it loads or stores.
-const llvm::Value* pointer_of(const llvm::Instruction& instruction) {
-  return llvm::getLoadStorePointerOperand(&instruction);
-}
-
 bool is_small_array(const llvm::Value& object, const llvm::DataLayout& layout) {
   const auto* const array = llvm::dyn_cast<llvm::AllocaInst>(&object);
   if (array == nullptr || !array->isStaticAlloca()) return false;
@@ -34,7 +29,7 @@ bool indexes_small_array(const llvm::Loop& loop, llvm::ScalarEvolution& evolutio
   const llvm::DataLayout& layout = loop.getHeader()->getDataLayout();
   for (const llvm::BasicBlock* const block : loop.blocks())
     for (const llvm::Instruction& instruction : *block)
-      if (const llvm::Value* const pointer = pointer_of(instruction);
+      if (const llvm::Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
           pointer != nullptr && is_small_array(*llvm::getUnderlyingObject(pointer), layout) &&
           !evolution.isLoopInvariant(evolution.getSCEV(const_cast<llvm::Value*>(pointer)), &loop))
         return true;
