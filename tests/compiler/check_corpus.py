@@ -55,7 +55,7 @@ def main():
         for options in builds:
             assembled = set()
             for architecture, processors in ARCHITECTURES.items():
-                # What the oldest and the newest have alike, those between have, too.
+                # Code that is the same for the oldest and the newest architecture is the same for those between.
                 if architecture == "sm_80" and len(assembled) == 1:
                     continue
                 failure = run([arguments.compiler, "--arch", architecture, "-o", ptx, arguments.source, "--",

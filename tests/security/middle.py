@@ -246,7 +246,7 @@ class ManInTheMiddle(nodes.TestCase):
         self.start(meddle=lambda data, source: meddler(data, source))
         for seed in range(rounds):
             meddler = Meddler(seed, act, probability)
-            # He drops handshakes, too, and each takes as long.
+            # A handshake that he drops takes as long as this limit.
             results.append(self.run_program(CLIQUE_CONNECT_TIMEOUT_MS=timeout)[0])
         meddler = Meddler(0, act, 0)
         # The nodes are as well as before.

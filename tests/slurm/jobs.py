@@ -79,7 +79,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(len(re.findall(r'Device #\d', said)), 16, said)
 
     def test_one_program_on_all_nodes(self):
-        # Nodes that are not named may still be busy with the job before, so that others are taken.
+        # Unless the nodes are named, Slurm takes another one while one of these is still busy with the previous job.
         allocate = ('salloc', '--quiet', '-N3', '--nodelist=n1,n2,n3')
         # In a job of its own …
         status, said = self.cluster.run(*allocate, self.job, f'--folder={self.cluster.local}', CLIENT)
