@@ -23,8 +23,8 @@ constexpr std::chrono::microseconds kSocketInterval{50};
 /// How often to look for what wakes nobody up: strangers at the reports socket, and peers while there is much
 /// to do.
 constexpr std::chrono::seconds kLookInterval{1};
-/// How long the reason of the session's end may take to reach the client.
-constexpr std::chrono::milliseconds kLastWords{500};
+/// How long the reason of the session's end may take to reach the client: it follows all that is on its way.
+constexpr std::chrono::seconds kLastWords{10};
 /// How often the daemon gets new numbers of what the session has used, while there is something to do.
 constexpr std::chrono::milliseconds kUsageInterval{100};
 /// How often the round trip to the client is measured, while there is something to do.
