@@ -90,6 +90,8 @@ DeviceAllocation::DeviceAllocation(Ref<Context> context, Ref<Device> device, cl_
       device_(std::move(device)),
       allocation_flags_(flags) {}
 
+DeviceAllocation::~DeviceAllocation() = default;
+
 void SvmAllocation::post_create(Worker& worker) const {
   const auto& devices = context()->devices();
   const bool by_address = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {

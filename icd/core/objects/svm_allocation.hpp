@@ -38,6 +38,7 @@ class DeviceAllocation final : public SvmAllocation {
   /// @param flags cl_mem_alloc_flags_intel, as the query reports them. Otherwise as SvmAllocation.
   DeviceAllocation(Ref<Context> context, Ref<Device> device, cl_bitfield flags, std::size_t size,
                    std::size_t alignment);
+  ~DeviceAllocation() override;
 
   const Ref<Device>& device() const { return device_; }
   cl_bitfield allocation_flags() const { return allocation_flags_; }
