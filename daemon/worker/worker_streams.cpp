@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/common/log.hpp"
+#include "protocol/random.hpp"
 
 namespace clique::daemon {
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "protocol/random.hpp"
 #include "protocol/throw_errno.hpp"
 
 namespace clique::protocol {

@@ -6,7 +6,6 @@
 #include <openssl/hmac.h>
 #include <openssl/kdf.h>
 #include <openssl/params.h>
-#include <sys/random.h>
 
 #include <string>
 
@@ -36,11 +35,6 @@ StreamCipher preferred_cipher() {
 #else
   return StreamCipher::ChaCha20Poly1305;
 #endif
-}
-
-void fill_random(std::span<std::uint8_t> bytes) {
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw SecurityError("the system gives no random numbers");
 }
 
 ConnectionKeys derive_keys(std::span<const std::uint8_t> secret, const StreamNonce& connecting,

@@ -34,9 +34,6 @@ using StreamMac = std::array<std::uint8_t, 32>;
 /// What authenticates a record.
 using RecordTag = std::array<std::uint8_t, 16>;
 
-/// Random bytes of the system. Throws SecurityError.
-void fill_random(std::span<std::uint8_t> bytes);
-
 /// The keys of one connection. Each connection has others, since both ends contribute a nonce.
 struct ConnectionKeys {
   StreamKey to_worker{};    ///< for records from the side that connected

@@ -9,6 +9,7 @@
 #include "protocol/decode_error.hpp"
 #include "protocol/limits.hpp"
 #include "protocol/no_signals.hpp"
+#include "protocol/random.hpp"
 #include "protocol/security/public_key.hpp"
 #include "protocol/streams/stream.hpp"
 #include "protocol/streams/ucx_stream.hpp"

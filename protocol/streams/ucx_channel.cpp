@@ -23,6 +23,7 @@
 #include "protocol/decode_error.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/no_signals.hpp"
+#include "protocol/random.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/streams/dial.hpp"
 #include "protocol/streams/stream.hpp"

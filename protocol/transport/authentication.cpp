@@ -1,12 +1,10 @@
 #include "protocol/transport/authentication.hpp"
 
-#include <sys/random.h>
-
 #include <cerrno>
-#include <system_error>
 #include <vector>
 
 #include "protocol/no_signals.hpp"
+#include "protocol/random.hpp"
 
 namespace clique::protocol {
 
@@ -34,8 +32,7 @@ KeyPair new_keys() {
 
 Bytes random_bytes() {
   Bytes bytes(kKeyBytes);
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw std::system_error(errno, std::generic_category(), "random numbers for a session's keys");
+  fill_random(bytes);
   return bytes;
 }
 

@@ -1,11 +1,8 @@
 #include "protocol/transport/guest_memory.hpp"
 
-#include <sys/random.h>
-
-#include <cerrno>
 #include <cstring>
 
-#include "protocol/throw_errno.hpp"
+#include "protocol/random.hpp"
 
 namespace clique::protocol {
 
@@ -23,8 +20,7 @@ struct Head {
 
 GuestMemoryId write_guest_memory_head(const SharedSegment& head) {
   Head written{kGuestMemoryMagic, {}};
-  if (::getrandom(written.id.data(), written.id.size(), 0) != static_cast<ssize_t>(written.id.size()))
-    throw_errno("getrandom");
+  fill_random(written.id);
   std::memcpy(head.bytes().data(), &written, sizeof written);
   return written.id;
 }

@@ -1,7 +1,6 @@
 #include "protocol/transport/shared_offer.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -16,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "protocol/random.hpp"
 #include "protocol/throw_errno.hpp"
 
 namespace clique::protocol {
@@ -34,8 +34,7 @@ constexpr char kTaken = 1;
 
 std::string unguessable_name() {
   std::array<unsigned char, 16> secret{};
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    throw_errno("getrandom");
+  fill_random(secret);
   std::string name = kNamePrefix;
   for (const unsigned char byte : secret) {
     std::array<char, 3> digits{};
