@@ -26,7 +26,9 @@ std::uint16_t parse_port(std::string_view text, std::string_view node) {
 }  // namespace
 
 std::string NodeAddress::text() const {
-  const bool bare = host.find(':') == std::string::npos || host.starts_with(protocol::kVsockPrefix);
+  // In brackets, a host of the name vsock is not the beginning of a vsock address.
+  const bool bare = host.find(':') == std::string::npos ? host + ":" != protocol::kVsockPrefix
+                                                        : host.starts_with(protocol::kVsockPrefix);
   const std::string shown = bare ? host : "[" + host + "]";
   return shown + ":" + std::to_string(port);
 }

@@ -55,7 +55,7 @@ void split_options(std::string_view text) {
 
 std::vector<std::string> clique::fuzz::seeds() {
   return {"\x09program[1]@host\n\x1b[31m\xc3\xa9 \xe2\x80\xa6\xff\t\x7f", "\xfftcp://[fe80::1%eth0]:7890",
-          "\xfftcp://host.example:7890", "\x7f a, b:7891 ,[::1]:7892,fe80::1",
+          "\xfftcp://host.example:7890", "\x7f a, b:7891 ,[::1]:7892,fe80::1,vsock:2",
           "\x20-I a -I 'b c' -Id\\ e \"-I\" f -DX=\"1\""};
 }
 

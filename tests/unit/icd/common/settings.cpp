@@ -44,6 +44,10 @@ TEST(NodeList, TakesAddressesOfVsock) {
   EXPECT_EQ(nodes, expected);
   EXPECT_EQ(nodes[0].text(), "vsock:2:7890");
   EXPECT_EQ(nodes[1].text(), "vsock:1:7891");
+  // A host may have this name.
+  const NodeAddress host = parse_node("vsock");
+  EXPECT_EQ(host.text(), "[vsock]:7890");
+  EXPECT_EQ(parse_node(host.text()), host);
   for (const char* const node : {"vsock:", "vsock:host", "vsock:-1", "vsock:4294967295", "vsock::7890"})
     EXPECT_NE(list_failure(node).find("write vsock:CID or vsock:CID:PORT"), std::string::npos) << node;
   EXPECT_NE(list_failure("vsock:2:0").find("'0' is not a port"), std::string::npos);
