@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "daemon/common/link_usage.hpp"
 #include "daemon/common/measurements.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/status.hpp"
@@ -23,9 +24,11 @@ class UsagePage {
   /// To be handed over with Notice::Kind::Usage.
   int descriptor() const { return memory_->descriptor(); }
   void write(const protocol::Usage& usage) const;
+  void write(const SessionLinks& links) const;
   void write(const Measured& measured) const;
   /// The numbers may be those of different moments.
   protocol::Usage read() const;
+  SessionLinks links() const;
   Measured measured() const;
 
  private:

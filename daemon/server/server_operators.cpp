@@ -163,12 +163,17 @@ void Server::log_status() const {
                 {"memory-total", known(device.memory_total)},
                 {"memory-free", known(device.memory_free)},
                 {"utilisation", known(device.utilisation)}});
+  std::map<SessionId, SessionLinks> links;
+  for (const Taken& taken : taken_)
+    if (taken.in_use()) add(links[taken.session], taken.usage.links());
   for (const auto& [session, usage] : running_usage()) {
     const auto entry = session_log_.sessions().find(session);
     if (entry == session_log_.sessions().end()) continue;
     protocol::Usage sum = session_status(session, entry->second).usage;
     add(sum, usage);
+    add(links[session], entry->second.sum.links);
     LogFields fields = usage_fields(entry->second, sum);
+    for (LogField& field : link_fields(links[session])) fields.push_back(std::move(field));
     fields.push_back({"memory", sum.memory});
     for (LogField& field : owner_fields(entry->second)) fields.push_back(std::move(field));
     log_fields(spdlog::level::info, fmt::format("state of session {}", session), {{"session", session}},
