@@ -12,12 +12,13 @@ constexpr std::size_t kPageSize = 4096;
 using UsageNumber = std::atomic<std::uint64_t>;
 // Processes share them, so there must be no lock beside them.
 static_assert(UsageNumber::is_always_lock_free);
-/// Those of Usage come first, then those of SessionLinks and those of Measured.
+/// Those of Usage come first, then those of SessionLinks and Measured, and the number of queued commands.
 constexpr std::size_t kUsageNumbers = protocol::kFieldCount<protocol::Usage>;
 constexpr std::size_t kLinkNumbers = protocol::kFieldCount<LinkUsage>;
 constexpr std::size_t kMeasuredAt = kUsageNumbers + 2 * kLinkNumbers;
 static_assert(protocol::kFieldCount<SessionLinks> == 2);
-static_assert((kMeasuredAt + Measured::kNumbers) * sizeof(UsageNumber) <= kPageSize);
+constexpr std::size_t kQueuedAt = kMeasuredAt + Measured::kNumbers;
+static_assert((kQueuedAt + 1) * sizeof(UsageNumber) <= kPageSize);
 
 /// Zeros are valid numbers, so nobody has to construct them.
 UsageNumber* numbers(const protocol::SharedSegment& memory) {
@@ -73,6 +74,14 @@ Measured UsagePage::measured() const {
   const UsageNumber* next = numbers(*memory_) + kMeasuredAt;
   for (std::uint64_t& number : result) number = (next++)->load(std::memory_order_relaxed);
   return std::bit_cast<Measured>(result);
+}
+
+void UsagePage::write_queued(std::uint64_t commands) const {
+  numbers(*memory_)[kQueuedAt].store(commands, std::memory_order_relaxed);
+}
+
+std::uint64_t UsagePage::queued() const {
+  return numbers(*memory_)[kQueuedAt].load(std::memory_order_relaxed);
 }
 
 }  // namespace clique::daemon

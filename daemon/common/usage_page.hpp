@@ -26,10 +26,13 @@ class UsagePage {
   void write(const protocol::Usage& usage) const;
   void write(const SessionLinks& links) const;
   void write(const Measured& measured) const;
+  /// @param commands that the session has enqueued and that have not ended
+  void write_queued(std::uint64_t commands) const;
   /// The numbers may be those of different moments.
   protocol::Usage read() const;
   SessionLinks links() const;
   Measured measured() const;
+  std::uint64_t queued() const;
 
  private:
   std::shared_ptr<protocol::SharedSegment> memory_;

@@ -191,6 +191,7 @@ void Session::write_usage(Clock::time_point now) {
   usage_page_->write(usage());
   usage_page_->write(links());
   usage_page_->write(Measurements::of_process().read());
+  usage_page_->write_queued(backend_.queued_commands());
 }
 
 void Session::loop() {
@@ -359,6 +360,7 @@ void Session::obey_starter() {
       break;
     case Notice::Kind::Usage:
       usage_page_.emplace(std::move(descriptor));
+      backend_.count_commands();
       break;
     case Notice::Kind::Pace:
       surroundings_.pacer.obey(PacePage(std::move(descriptor)));

@@ -82,6 +82,27 @@ class Metrics(nodes.TestCase):
         self.assertGreaterEqual(after['clique_kernels_total'], found['clique_kernels_total'])
         self.assertFalse([name for name in after if name.startswith('clique_client_')])
 
+    def test_commands_that_wait(self):
+        node, url = self.start()
+        count = 300
+        client = self.session(node, arguments=('--hold', '--enqueue', str(count)))
+        self.reaches(url, 'clique_queued_commands', count)
+        self.assertEqual(self.samples(url)['clique_queued_commands'], count)
+        client.stdin.write('go\n')
+        client.stdin.flush()
+        self.assertEqual(client.stdout.readline(), 'finished\n')
+        self.assertTrue(nodes.eventually(lambda: self.samples(url)['clique_queued_commands'] == 0, 20),
+                        self.scrape(url))
+        self.assertEqual(self.samples(url)['clique_sessions'], 1)
+        client.communicate()
+
+    def test_commands_of_a_session_that_is_killed(self):
+        node, url = self.start()
+        client = self.session(node, arguments=('--hold', '--enqueue', '10'))
+        self.reaches(url, 'clique_queued_commands', 10)
+        client.kill()
+        self.assertTrue(nodes.eventually(lambda: self.samples(url)['clique_queued_commands'] == 0, 60))
+
     def test_builds_round_trips_and_resumes(self):
         node, url = self.start()
         tunnel = Tunnel(node)

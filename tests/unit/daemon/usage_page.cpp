@@ -35,11 +35,13 @@ TEST(UsagePage, GivenMeasurementsOfTheWorkerThenTheDaemonReadsThemBesideTheNumbe
   page.write(usage);
   page.write(links);
   page.write(measured);
+  page.write_queued(kMost);
   EXPECT_EQ(page.read().fields(), usage.fields());
   EXPECT_EQ(page.links().client.fields(), links.client.fields());
   EXPECT_EQ(page.links().peers.fields(), links.peers.fields());
   EXPECT_EQ(page.measured().resumes, 3U);
   EXPECT_EQ(page.measured().builds.counts.back(), kMost);
+  EXPECT_EQ(page.queued(), kMost);
 }
 
 TEST(Measurements, GivenDurationsThenEachIsInItsBucket) {
