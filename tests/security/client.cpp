@@ -5,8 +5,9 @@
 //   --transfer N  writes N bytes to the first device, copies them on the last one, and reads them
 //   --hold        prints "ready", and exits at the end of its standard input
 //   --busy        the same, and computes again and again until then
-//   --enqueue N   before it is ready, enqueues N commands behind a user event, which it completes at the
-//                 first line of its standard input; then it prints "finished" when they have ended
+//   --enqueue N   first enqueues N commands behind a user event and prints "ready"; completes the event at
+//                 the first line of its standard input, prints "finished" when the commands have ended, and
+//                 goes on at the next line
 // Exit status: 0 right; 1 a call failed, which is printed; 2 wrong result; 3 no device.
 #include <CL/cl.h>
 #include <poll.h>
@@ -70,17 +71,35 @@ bool transfer(std::size_t bytes) {
   return there == back;
 }
 
-/// Enqueues commands that wait for the event.
-void enqueue_behind(cl_context context, cl_command_queue queue, cl_event event, std::size_t count) {
+void await_line() {
+  for (int character = 0; character != '\n' && character != EOF;) character = std::getchar();
+}
+
+void say(const char* line) {
+  std::puts(line);
+  std::fflush(stdout);
+}
+
+/// Has commands wait for a user event until there is a line, and waits for another one when they have ended.
+void hold_back(cl_context context, cl_command_queue queue, std::size_t count) {
   cl_int status = CL_SUCCESS;
   cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(cl_uint), nullptr, &status);
   check(status, "clCreateBuffer");
+  cl_event go = clCreateUserEvent(context, &status);
+  check(status, "clCreateUserEvent");
   const cl_uint one = 1;
   for (std::size_t i = 0; i < count; ++i)
     check(clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, sizeof one, i == 0 ? 1 : 0,
-                              i == 0 ? &event : nullptr, nullptr),
+                              i == 0 ? &go : nullptr, nullptr),
           "clEnqueueFillBuffer");
   check(clFlush(queue), "clFlush");
+  say("ready");
+  await_line();
+  check(clSetUserEventStatus(go, CL_COMPLETE), "clSetUserEventStatus");
+  check(clFinish(queue), "clFinish");
+  say("finished");
+  await_line();
+  clReleaseEvent(go);
   clReleaseMemObject(buffer);
 }
 
@@ -141,6 +160,7 @@ int main(int argc, char** argv) {
   check(status, "clCreateContext");
   cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, nullptr, &status);
   check(status, "clCreateCommandQueueWithProperties");
+  if (enqueued > 0) hold_back(context, queue, enqueued);
   if (bytes > 0) use_memory(context, queue, bytes, buffers);
   if (!compute(context, queue, device)) {
     std::puts("wrong result");
@@ -150,22 +170,8 @@ int main(int argc, char** argv) {
     std::puts("wrong result");
     return 2;
   }
-  cl_event go = nullptr;
-  if (enqueued > 0) {
-    go = clCreateUserEvent(context, &status);
-    check(status, "clCreateUserEvent");
-    enqueue_behind(context, queue, go, enqueued);
-  }
   if (hold) {
-    std::puts("ready");
-    std::fflush(stdout);
-    if (go != nullptr) {
-      for (int character = 0; character != '\n' && character != EOF;) character = std::getchar();
-      check(clSetUserEventStatus(go, CL_COMPLETE), "clSetUserEventStatus");
-      check(clFinish(queue), "clFinish");
-      std::puts("finished");
-      std::fflush(stdout);
-    }
+    say("ready");
     while (busy && !input_ended())
       if (!compute(context, queue, device)) return 2;
     while (!busy && std::getchar() != EOF) {
