@@ -251,7 +251,7 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
     if (line.next < line.kept.size()) {
       part = line.kept[line.next++];
       traffic_.sent += part->data.bytes.size();
-      if (part->data.bytes.size() > 0) note_use(line);
+      if (!part->data.bytes.empty()) note_use(line);
     }
   }
   if (received) stream->send(RecordHeader::received(*received), {});
