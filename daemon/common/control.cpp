@@ -143,7 +143,7 @@ std::variant<SessionRecord, FileRequest> parse_from_session(std::span<const std:
   const msgpack::object_handle handle = unpack(packet);
   const auto elements = Decoder::array(handle.get());
   // Usage is a list, the access a number.
-  if (elements.size() == 2 && elements[1].type == msgpack::type::ARRAY)
+  if (elements.size() > 1 && elements[1].type == msgpack::type::ARRAY)
     return decode<SessionRecord>(handle.get());
   return decode<FileRequest>(handle.get());
 }

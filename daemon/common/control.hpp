@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/common/link_usage.hpp"
 #include "protocol/buffer.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/session.hpp"
@@ -34,7 +35,8 @@ using protocol::WorkerReady;
 struct SessionRecord {
   std::string end;  ///< the reason; empty: the client's Goodbye
   protocol::Usage usage;
-  CLIQUE_FIELDS(SessionRecord, end, usage)
+  SessionLinks links;
+  CLIQUE_FIELDS(SessionRecord, end, usage, links)
 };
 
 /// A file of the node that the worker's session wants to use, answered by Notice::Kind::File.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "daemon/common/link_usage.hpp"
 #include "daemon/common/measurements.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/status.hpp"
@@ -23,10 +24,15 @@ class UsagePage {
   /// To be handed over with Notice::Kind::Usage.
   int descriptor() const { return memory_->descriptor(); }
   void write(const protocol::Usage& usage) const;
+  void write(const SessionLinks& links) const;
   void write(const Measured& measured) const;
+  /// @param commands that the session has enqueued and that have not ended
+  void write_queued(std::uint64_t commands) const;
   /// The numbers may be those of different moments.
   protocol::Usage read() const;
+  SessionLinks links() const;
   Measured measured() const;
+  std::uint64_t queued() const;
 
  private:
   std::shared_ptr<protocol::SharedSegment> memory_;

@@ -61,6 +61,7 @@ struct MetricsSnapshot {
   std::uint64_t session_limit = 0;  ///< 0: none
   std::uint64_t waiting = 0;        ///< clients whose requests are not answered yet
   std::uint64_t sessions = 0;       ///< that run
+  std::uint64_t queued = 0;         ///< commands that they have enqueued and that have not ended
   ServerCounts counts;
   /// With most memory first; the rest is added up in the last one if there are more than kMostClients.
   std::vector<ClientUsage> clients;

@@ -208,7 +208,8 @@ std::variant<Permit, std::string> Access::decide(const Visitor& visitor, Purpose
         fmt::format("{}node {} admits users with a MUNGE credential; set CLIQUE_AUTH=munge for the client",
                     reason.empty() ? "" : "; ", node);
   if (visitor.user)
-    reason += fmt::format(", or user {} with the setting local-users", user_name(*visitor.user));
+    reason += fmt::format("{}its administrator admits user {} with the setting local-users",
+                          reason.empty() ? "" : "; or ", user_name(*visitor.user));
   return reason;
 }
 

@@ -392,9 +392,10 @@ void Server::start_sets() {
       return;
     }
     if (set.empty()) {
-      failure_ =
-          "this node has no OpenCL devices to offer; install an OpenCL driver there, or check the setting "
-          "'devices'";
+      failure_ = fmt::format(
+          "node {} has no OpenCL devices to offer; install an OpenCL driver there, or check its "
+          "setting 'devices'",
+          settings_.name);
       failed_at_ = now;
       return;
     }
@@ -434,7 +435,9 @@ bool Server::look_at(Worker& worker) {
     failure_.clear();
     return true;
   } catch (const std::exception& error) {
-    failure_ = fmt::format("the OpenCL driver {} cannot be used: {}", worker.platform, error.what());
+    failure_ = fmt::format(
+        "the OpenCL driver {} of node {} cannot be used: {}; see the node's log, and try 'clinfo' there",
+        worker.platform, settings_.name, error.what());
     spdlog::error("{}", failure_);
     failed_at_ = Clock::now();
     next_start_ = failed_at_ + kRestartInterval;
@@ -630,10 +633,11 @@ void Server::serve_waiting() {
     if (!gate_.connected(client.guest)) continue;
     Set taken = take_workers(set, client);
     if (taken.empty()) {
-      refuse(
-          client.guest, client.client, Refusal::Failure,
-          fmt::format("none of the devices that {} may use on node {} works at the moment; its log says why",
-                      client.permit.client, settings_.name));
+      refuse(client.guest, client.client, Refusal::Failure,
+             fmt::format("none of the devices that {} may use on node {} works at the moment; its log says "
+                         "why; try again "
+                         "later",
+                         client.permit.client, settings_.name));
     } else {
       welcome(client, std::move(taken));
     }

@@ -81,13 +81,18 @@ void Server::publish_metrics() {
   if (!metrics_ || now < next_metrics_) return;
   next_metrics_ = now + kMetricsInterval;
   gpus_.ask(gpus());
-  for (Taken& taken : taken_) count_usage(taken);
+  std::uint64_t queued = 0;
+  for (Taken& taken : taken_) {
+    count_usage(taken);
+    if (taken.in_use()) add(queued, taken.usage.queued());
+  }
   metrics_->publish({.node = settings_.name,
                      .host = host_name(),
                      .draining = draining_,
                      .session_limit = settings_.sessions,
                      .waiting = waiting_.size(),
                      .sessions = sessions(),
+                     .queued = queued,
                      .counts = counts_,
                      .clients = client_usage(),
                      .gpus = gpu_states()});

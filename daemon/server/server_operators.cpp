@@ -48,8 +48,8 @@ std::string name_and_place(const Permit& permit, const Visitor& visitor) {
 }
 
 constexpr const char* kAdministrators =
-    "its administrators are root and the user of cliqued on its host, and clients whose lines in its "
-    "authorized-clients have the option 'admin'";
+    "those are root and the user of cliqued on its host, and clients whose lines in its authorized-clients "
+    "have the option 'admin'";
 
 std::uint64_t milliseconds_since(std::chrono::steady_clock::time_point begin) {
   using std::chrono::milliseconds;
@@ -89,11 +89,12 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
     look(std::move(greeting), std::move(permit), std::nullopt);
     return;
   }
-  const std::string why = greeting.steer.act == protocol::Steer::Act::EndSession
-                              ? end_session(greeting, permit)
-                          : greeting.steer.act == protocol::Steer::Act::Drain
-                              ? begin_drain(greeting, permit)
-                              : fmt::format("node {} does not know this act", settings_.name);
+  const std::string why =
+      greeting.steer.act == protocol::Steer::Act::EndSession ? end_session(greeting, permit)
+      : greeting.steer.act == protocol::Steer::Act::Drain
+          ? begin_drain(greeting, permit)
+          : fmt::format("node {} does not know the act {}; install the same version of Clique on both",
+                        settings_.name, static_cast<unsigned>(greeting.steer.act));
   if (!why.empty()) {
     // Only the text tells whether the client may not, or there is no such session.
     refuse(greeting.guest, client, Refusal::Request, why);
@@ -105,10 +106,10 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
 
 void Server::look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> loads) {
   if (looking_.size() >= kMaxLooking) {
-    refuse(
-        greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
-        Refusal::Busy,
-        fmt::format("{} clients look at node {} already; try again later", looking_.size(), settings_.name));
+    refuse(greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
+           Refusal::Busy,
+           fmt::format("{} clients look at node {} already, which is its limit; try again later",
+                       looking_.size(), settings_.name));
     return;
   }
   gpus_.ask(gpus());
@@ -163,12 +164,17 @@ void Server::log_status() const {
                 {"memory-total", known(device.memory_total)},
                 {"memory-free", known(device.memory_free)},
                 {"utilisation", known(device.utilisation)}});
+  std::map<SessionId, SessionLinks> links;
+  for (const Taken& taken : taken_)
+    if (taken.in_use()) add(links[taken.session], taken.usage.links());
   for (const auto& [session, usage] : running_usage()) {
     const auto entry = session_log_.sessions().find(session);
     if (entry == session_log_.sessions().end()) continue;
     protocol::Usage sum = session_status(session, entry->second).usage;
     add(sum, usage);
+    add(links[session], entry->second.sum.links);
     LogFields fields = usage_fields(entry->second, sum);
+    for (LogField& field : link_fields(links[session])) fields.push_back(std::move(field));
     fields.push_back({"memory", sum.memory});
     for (LogField& field : owner_fields(entry->second)) fields.push_back(std::move(field));
     log_fields(spdlog::level::info, fmt::format("state of session {}", session), {{"session", session}},
@@ -183,8 +189,9 @@ std::string Server::end_session(const Greeting& greeting, const Permit& permit) 
   const bool own = entry != entries.end() && owns(permit, greeting.visitor, entry->second.owner);
   if (!own && !permit.admin)
     // Whether there is such a session is nobody else's business.
-    return fmt::format("{} has no session {} on node {}, and may not end those of others; {}", permit.client,
-                       session, settings_.name, kAdministrators);
+    return fmt::format(
+        "{} has no session {} on node {}, and may not end those of others; ask an administrator: {}",
+        permit.client, session, settings_.name, kAdministrators);
   if (entry == entries.end())
     return fmt::format("node {} has no session {}; 'clique top --once' lists its sessions", settings_.name,
                        session);
@@ -205,10 +212,11 @@ std::string Server::end_session(const Greeting& greeting, const Permit& permit) 
 
 std::string Server::begin_drain(const Greeting& greeting, const Permit& permit) {
   if (!permit.admin)
-    return fmt::format("{} may not drain node {}; {}", permit.client, settings_.name, kAdministrators);
+    return fmt::format("{} may not drain node {}; ask an administrator: {}", permit.client, settings_.name,
+                       kAdministrators);
   if (draining_)
-    return fmt::format("node {} is draining already{}; it stops when its sessions have ended", settings_.name,
-                       drain_cause_.empty() ? "" : ", " + drain_cause_);
+    return fmt::format("node {} is draining already{}; wait: it stops when its sessions have ended",
+                       settings_.name, drain_cause_.empty() ? "" : ", " + drain_cause_);
   const std::string reason = reason_of(greeting.steer);
   drain_cause_ = fmt::format("at the request of administrator {}{}", short_name(permit.client),
                              reason.empty() ? "" : " (" + protocol::in_quotes(reason) + ")");

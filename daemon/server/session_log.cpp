@@ -1,7 +1,7 @@
 #include "daemon/server/session_log.hpp"
 
-#include <limits>
-#include <tuple>
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "daemon/server/access.hpp"
@@ -10,26 +10,36 @@ namespace clique::daemon {
 
 namespace {
 
-void add_to(std::uint64_t& sum, std::uint64_t value) {
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-  sum = value > kMost - sum ? kMost : sum + value;
-}
-
-template <typename Sums, typename Values, std::size_t... I>
-void add_each(Sums sums, Values values, std::index_sequence<I...> /*positions*/) {
-  (add_to(std::get<I>(sums), std::get<I>(values)), ...);
-}
-
 void add_reason(std::string& reasons, const std::string& reason) {
   if (reason.empty() || reasons.find(reason) != std::string::npos) return;
   reasons += (reasons.empty() ? "" : "; ") + reason;
 }
 
-}  // namespace
-
-void add(protocol::Usage& sum, const protocol::Usage& usage) {
-  add_each(sum.fields(), usage.fields(), std::make_index_sequence<protocol::kFieldCount<protocol::Usage>>{});
+/// The ways that any link goes, as the settings call them.
+LogField transport_field(std::string name, const LinkUsage& links) {
+  std::string ways;
+  const auto note = [&ways](std::uint64_t count, std::string_view way) {
+    if (count > 0) ways.append(ways.empty() ? "" : ",").append(way);
+  };
+  note(links.streams, "streams");
+  note(links.zeromq, "zeromq");
+  note(links.ucx, "ucx");
+  note(links.shared_memory, "shared-memory");
+  if (ways.empty()) return {std::move(name), {}};
+  return {std::move(name), LogWord{std::move(ways)}};
 }
+
+/// Bytes per second.
+LogField rate_field(std::string name, std::uint64_t bytes, std::uint64_t us) {
+  if (bytes == 0 || us == 0) return {std::move(name), {}};
+  // More would not fit into the number.
+  constexpr double kMost = 1e18;
+  constexpr double kSecond = 1e6;
+  const double rate = static_cast<double>(bytes) / static_cast<double>(us) * kSecond;
+  return {std::move(name), static_cast<std::uint64_t>(std::min(rate, kMost))};
+}
+
+}  // namespace
 
 LogFields owner_fields(const SessionLog::Entry& entry) {
   const SessionOwner& owner = entry.owner;
@@ -55,6 +65,19 @@ LogFields usage_fields(const SessionLog::Entry& entry, const protocol::Usage& us
       {"peers-out", usage.peers_out}, {"kernels", usage.kernels},       {"peak-memory", usage.peak_memory}};
 }
 
+LogFields link_fields(const SessionLinks& links) {
+  const LinkUsage& client = links.client;
+  const LinkUsage& peers = links.peers;
+  return {transport_field("transport", client),
+          {"connections", client.connections},
+          rate_field("rate-in", client.bulk_in, client.bulk_in_us),
+          rate_field("rate-out", client.bulk_out, client.bulk_out_us),
+          transport_field("peers-transport", peers),
+          {"peers-connections", peers.connections},
+          rate_field("peers-rate-in", peers.bulk_in, peers.bulk_in_us),
+          rate_field("peers-rate-out", peers.bulk_out, peers.bulk_out_us)};
+}
+
 void SessionLog::begin(SessionId session, SessionOwner owner, std::size_t workers) {
   const auto user = owner.visitor.munge_user ? owner.visitor.munge_user : owner.visitor.user;
   const Entry& entry =
@@ -76,6 +99,7 @@ void SessionLog::worker_ended(SessionId session, const std::optional<SessionReco
   Entry& entry = found->second;
   if (record) {
     add(entry.sum.usage, record->usage);
+    add(entry.sum.links, record->links);
     add_reason(entry.sum.end, record->end);
   } else {
     ++entry.without_record;
@@ -83,6 +107,7 @@ void SessionLog::worker_ended(SessionId session, const std::optional<SessionReco
   if (!record || !how.empty()) add_reason(entry.sum.end, "a worker exited" + (how.empty() ? "" : ": " + how));
   if (--entry.workers > 0) return;
   LogFields fields = usage_fields(entry, entry.sum.usage);
+  for (LogField& field : link_fields(entry.sum.links)) fields.push_back(std::move(field));
   fields.push_back({"uncounted-workers", entry.without_record});
   fields.push_back({"end", entry.sum.end.empty() ? "goodbye" : entry.sum.end});
   for (LogField& field : owner_fields(entry)) fields.push_back(std::move(field));

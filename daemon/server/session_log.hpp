@@ -11,16 +11,13 @@
 
 #include "daemon/common/control.hpp"
 #include "daemon/common/log.hpp"
+#include "daemon/common/usage_sum.hpp"
 #include "daemon/server/gate.hpp"
 
 namespace clique::daemon {
 
 /// Counts the sessions of a daemon, from 1.
 using SessionId = std::uint64_t;
-
-/// Adds what one worker has counted to the sum of several. Stays at the largest number instead of wrapping
-/// around, because a hostile kernel may have chosen the numbers.
-void add(protocol::Usage& sum, const protocol::Usage& usage);
 
 /// Whose a session is.
 struct SessionOwner {
@@ -60,8 +57,10 @@ class SessionLog {
   std::map<SessionId, Entry> sessions_;
 };
 
-/// Whose a session is, and what it has used, for lines about it.
+/// Whose a session is, what it has used, and how its data have travelled, for lines about it. The numbers may
+/// be anything.
 LogFields owner_fields(const SessionLog::Entry& entry);
 LogFields usage_fields(const SessionLog::Entry& entry, const protocol::Usage& usage);
+LogFields link_fields(const SessionLinks& links);
 
 }  // namespace clique::daemon

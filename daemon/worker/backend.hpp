@@ -152,6 +152,13 @@ class Backend : public HandlesAll<DeviceMessages> {
     return false;
   }
 
+  /// From now on queued_commands() is asked for.
+  virtual void count_commands() = 0;
+  /// How many commands were enqueued and have not ended, since count_commands(). The parts of a command count
+  /// each; a transfer from or to another process counts once. The end of a command may be noticed up to the
+  /// next call of attend() late.
+  virtual std::uint64_t queued_commands() = 0;
+
   /// Prepares to receive a transfer. @returns null when the command has failed already, so that the data is
   /// dropped.
   virtual std::unique_ptr<TransferSink> expect(protocol::Expect&& message) = 0;

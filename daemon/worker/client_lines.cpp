@@ -1,5 +1,6 @@
 #include "daemon/worker/client_lines.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -154,6 +155,7 @@ void ClientLines::resume_downlink(OutwardLine& line, std::uint64_t received) {
 void ClientLines::receive_bulk(protocol::LineId id, protocol::Incoming&& incoming) {
   if (const auto line = uplinks_.find(id); line != uplinks_.end()) {
     count(line->second, incoming);
+    used_uplinks_.insert(id);
     dispatcher_.queue_part(std::move(incoming), Dispatcher::Sender::Client);
     return;
   }
@@ -164,6 +166,12 @@ void ClientLines::receive_bulk(protocol::LineId id, protocol::Incoming&& incomin
 
 void ClientLines::count(InwardLine& line, const protocol::Incoming& incoming) {
   line.count(socket_, incoming, acknowledge_);
+}
+
+std::size_t ClientLines::used_connections() const {
+  return used_uplinks_.size() +
+         static_cast<std::size_t>(std::count_if(downlinks_.begin(), downlinks_.end(),
+                                                [](const auto& downlink) { return downlink.second.used; }));
 }
 
 void ClientLines::collect() {
@@ -205,6 +213,7 @@ void ClientLines::send(protocol::PeerData&& part) {
     to_network_.add(bytes_of(batch));
     auto& [id, line] =
         *std::next(downlinks_.begin(), static_cast<std::ptrdiff_t>(next_downlink_++ % downlinks_.size()));
+    line.used = true;
     line.sender.send(socket_, batch, line.routing_id);
   });
 }

@@ -71,6 +71,8 @@ class ClientLines final : public PeerLinks::ClientLink {
   std::uint64_t received_through_network() const { return from_network_.value(); }
   std::uint64_t received_through_memory() const { return from_memory_.value(); }
   std::uint64_t pushed_through_network() const { return to_network_.value(); }
+  /// How many connections over ZeroMQ have carried large transfers.
+  std::size_t used_connections() const;
 
   // For pushes to the client: see PeerLinks::ClientLink.
   std::shared_ptr<std::byte> take(std::size_t size) override;  // any thread
@@ -84,6 +86,7 @@ class ClientLines final : public PeerLinks::ClientLink {
     std::string routing_id;
     Attempts attempts;
     protocol::LineSender sender;
+    bool used = false;  ///< it has carried data
   };
 
   /// While a kernel waits for its turn on the device, what follows it stays where it is, so that the client
@@ -114,6 +117,7 @@ class ClientLines final : public PeerLinks::ClientLink {
   std::shared_ptr<protocol::BatchLine> line_;
   InwardLine commands_;
   std::map<protocol::LineId, InwardLine> uplinks_;
+  std::set<protocol::LineId> used_uplinks_;  // those that have carried data
   std::map<protocol::LineId, OutwardLine> downlinks_;
   std::size_t next_downlink_ = 0;
   WorkerStreams* streams_ = nullptr;

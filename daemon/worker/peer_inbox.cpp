@@ -68,6 +68,7 @@ bool PeerInbox::receive() {
       continue;
     }
     lines_[peer->second].count(socket_, incoming, acknowledge_);
+    if (!incoming.frames.empty()) used_lines_.insert(peer->second);
     handle(std::move(incoming));
   }
   return any || count > 0;
@@ -108,6 +109,17 @@ bool PeerInbox::receive_shared() {
     }
   }
   return count > 0;
+}
+
+LinkUsage PeerInbox::usage(bool ucx) const {
+  LinkUsage usage;
+  usage.shared_memory = shared_.size();
+  usage.connections = used_lines_.size();
+  // A worker that shares memory has a line, too, which large transfers do not use.
+  if (streams_.size() + lines_.size() <= shared_.size()) return usage;
+  if (!streams_.empty()) (ucx ? usage.ucx : usage.streams) = streams_.size();
+  usage.zeromq = lines_.size();
+  return usage;
 }
 
 bool PeerInbox::arm() {

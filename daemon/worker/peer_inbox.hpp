@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/common/link_usage.hpp"
 #include "daemon/worker/admission.hpp"
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/inward_line.hpp"
@@ -51,6 +52,9 @@ class PeerInbox {
 
   /// Bytes that other workers have sent. Any thread.
   std::uint64_t received() const { return received_.value(); }
+  /// The links, without what comes through streams.
+  /// @param ucx large transfers through streams use UCX
+  LinkUsage usage(bool ucx) const;
 
  private:
   bool receive_streams();
@@ -66,6 +70,7 @@ class PeerInbox {
   protocol::Readiness arrivals_;
   bool streams_drained_ = true;  // none of streams_ had anything more
   std::map<protocol::LineId, InwardLine> lines_;
+  std::set<protocol::LineId> used_lines_;        // those of lines_ that have carried large transfers
   std::map<std::string, protocol::LineId> ids_;  // by routing id
   std::set<std::string> former_ids_;             // of connections that were replaced or came too late
   std::vector<std::shared_ptr<protocol::SharedMemory>> shared_;

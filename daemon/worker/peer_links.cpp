@@ -52,7 +52,7 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
   auto line = std::make_unique<protocol::StreamLine>(target, random_id(), protocol::StreamLine::Use{});
   line->set_resumable(patience_.count() > 0);
   link.lines.push_back({std::move(line)});
-  link.streams = std::make_unique<PeerStreams>(patience_, std::move(target));
+  link.streams = std::make_unique<PeerStreams>(patience_, std::move(target), sending_);
 }
 
 void PeerLinks::add_line(Link& link) {
@@ -168,7 +168,9 @@ void PeerLinks::send_batch(Link& link) {
     while (protocol::worth_another_connection(
         link.lines.size(), link.lines.back().line->round_trip().count() > 0, link.long_way()))
       add_line(link);
-    link.lines[link.next++ % link.lines.size()].line->send(batch_);
+    Tended& next = link.lines[link.next++ % link.lines.size()];
+    next.used = true;
+    next.line->send(batch_);
   });
   batch_.clear();
 }
@@ -182,6 +184,28 @@ void PeerLinks::with_lines(Link& link, F&& action) {
     // The client learns it from its own link to the peer.
     end(link);
   }
+}
+
+LinkUsage PeerLinks::usage() {
+  using std::chrono::microseconds;
+  LinkUsage usage;
+  const std::lock_guard lock(mutex_);
+  for (auto& [peer, link] : links_) {
+    usage.connections += static_cast<std::uint64_t>(
+        std::count_if(link.lines.begin(), link.lines.end(), [](const Tended& one) { return one.used; }));
+    if (link.streams) {
+      const protocol::StreamSet::Traffic traffic = link.streams->traffic();
+      usage.connections += traffic.lines;
+      usage.bulk_out += traffic.sent;
+    }
+    ++(link.shared                ? usage.shared_memory
+       : !link.streams            ? usage.zeromq
+       : link.streams->uses_ucx() ? usage.ucx
+                                  : usage.streams);
+  }
+  usage.bulk_out_us =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<microseconds>(sending_->total()).count());
+  return usage;
 }
 
 void PeerLinks::end(Link& link) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/common/link_usage.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/worker/traffic.hpp"
 #include "protocol/batch.hpp"
@@ -139,18 +140,25 @@ class PeerLinks {
 
   /// Bytes that were sent to other workers. Any thread.
   std::uint64_t sent() const { return sent_.value(); }
+  /// The links, as far as this worker sends through them. Any thread.
+  LinkUsage usage();
 
  private:
   /// The streams to a peer, which are opened when they are first needed.
   class PeerStreams final : private protocol::StreamSet::Owner {
    public:
-    PeerStreams(std::chrono::milliseconds patience, protocol::StreamTarget target)
-        : encrypt_(target.encrypt), set_(*this, patience, std::move(target)) {}
+    PeerStreams(std::chrono::milliseconds patience, protocol::StreamTarget target,
+                std::shared_ptr<protocol::BusyTime> sending)
+        : encrypt_(target.encrypt),
+          ucx_(target.ucx),
+          set_(*this, patience, std::move(target), std::move(sending)) {}
     void send(protocol::PeerData&& part, bool long_way);
     /// Whether they have failed, and the peer cannot be reached any more.
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
     /// Ends the connections, and releases what was to be sent.
     void close() { set_.close(); }
+    bool uses_ucx() const { return ucx_; }
+    protocol::StreamSet::Traffic traffic() { return set_.traffic(); }
 
    private:
     std::shared_ptr<std::byte> place(const protocol::RecordHeader& part, bool sealed) override;
@@ -158,12 +166,14 @@ class PeerLinks {
     void failed(const std::string& reason) override;
 
     const bool encrypt_;
+    const bool ucx_;
     std::atomic<bool> lost_{false};
     protocol::StreamSet set_;
   };
   struct Tended {
     std::unique_ptr<protocol::Line> line;
     protocol::Repair repair = {};
+    bool used = false;  ///< it has carried large messages, for which there are no streams
   };
   struct Link {
     std::string endpoint;
@@ -203,6 +213,8 @@ class PeerLinks {
   std::map<protocol::PeerId, Link> links_;
   protocol::Batch batch_;
   Counter sent_;
+  /// The time in which large transfers were sent through streams.
+  const std::shared_ptr<protocol::BusyTime> sending_ = std::make_shared<protocol::BusyTime>();
 };
 
 }  // namespace clique::daemon

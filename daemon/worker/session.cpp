@@ -9,6 +9,7 @@
 
 #include "daemon/common/measurements.hpp"
 #include "daemon/common/process.hpp"
+#include "daemon/common/usage_sum.hpp"
 #include "protocol/security/public_key.hpp"
 #include "protocol/spin.hpp"
 #include "protocol/tcp.hpp"
@@ -144,12 +145,39 @@ protocol::Usage Session::usage() {
   return usage;
 }
 
+SessionLinks Session::links() {
+  const auto microseconds = [](std::chrono::nanoseconds time) {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+  };
+  SessionLinks links;
+  LinkUsage& client = links.client;
+  if (client_lines_.attached())
+    ++(client_lines_.shares()       ? client.shared_memory
+       : !client_lines_.line()      ? client.zeromq
+       : streams_.client_uses_ucx() ? client.ucx
+                                    : client.streams);
+  const auto of_client = streams_.client_traffic();
+  client.connections = of_client.lines + client_lines_.used_connections();
+  client.bulk_in = of_client.received;
+  client.bulk_in_us = microseconds(of_client.receiving);
+  client.bulk_out = of_client.sent;
+  client.bulk_out_us = microseconds(of_client.sending);
+
+  const auto of_peers = streams_.peer_traffic();
+  links.peers = surroundings_.peers.usage();
+  add(links.peers, peer_inbox_.usage(streams_.peers_use_ucx()));
+  links.peers.connections += of_peers.lines;
+  links.peers.bulk_in = of_peers.received;
+  links.peers.bulk_in_us = microseconds(of_peers.receiving);
+  return links;
+}
+
 void Session::send_record(const std::string& end) {
   // More would not fit into a packet.
   constexpr std::size_t kLongest = 1024;
   // The daemon reads the page again when it has the record.
   write_usage(Clock::now());
-  control_.send(SessionRecord{end.substr(0, kLongest), usage()});
+  control_.send(SessionRecord{end.substr(0, kLongest), usage(), links()});
 }
 
 void Session::write_usage(Clock::time_point now) {
@@ -161,7 +189,9 @@ void Session::write_usage(Clock::time_point now) {
     if (time.count() > 0) Measurements::of_process().note_round_trip(time);
   }
   usage_page_->write(usage());
+  usage_page_->write(links());
   usage_page_->write(Measurements::of_process().read());
+  usage_page_->write_queued(backend_.queued_commands());
 }
 
 void Session::loop() {
@@ -330,6 +360,7 @@ void Session::obey_starter() {
       break;
     case Notice::Kind::Usage:
       usage_page_.emplace(std::move(descriptor));
+      backend_.count_commands();
       break;
     case Notice::Kind::Pace:
       surroundings_.pacer.obey(PacePage(std::move(descriptor)));

@@ -51,6 +51,8 @@ class Session {
   void loop();
   /// What the session has used so far.
   protocol::Usage usage();
+  /// How its data have travelled.
+  SessionLinks links();
   /// Sends SessionRecord. @param end why the session has ended
   void send_record(const std::string& end);
   /// Brings the UsagePage up to date.

@@ -55,7 +55,8 @@ bool WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
   }
   if (decoded->content == StreamRequest::Content::UcxParts) {
     if (!ucx_) throw protocol::DecodeError(std::string(kNoUcx));
-    if (!std::exchange(told_ucx_, true)) spdlog::info("the session's large transfers travel through UCX");
+    if (!client_ucx_ && !peer_ucx_) spdlog::info("the session's large transfers travel through UCX");
+    (client ? client_ucx_ : peer_ucx_) = true;
   }
   (client ? to_client_ : peers_).accept(std::move(connection), *decoded, pass.stream_key);
   if (client) client_connected_.store(true, std::memory_order_relaxed);

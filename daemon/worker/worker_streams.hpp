@@ -40,9 +40,12 @@ class WorkerStreams {
 
   /// Whether the client has made any. Any thread.
   bool client_connected() const { return client_connected_.load(std::memory_order_relaxed); }
-  /// Bytes of the parts from and to the client, and from other workers.
+  /// The traffic of the parts from and to the client, and from other workers.
   protocol::StreamSet::Traffic client_traffic() { return to_client_.traffic(); }
   protocol::StreamSet::Traffic peer_traffic() { return peers_.traffic(); }
+  /// Whether parts from and to the client, and from other workers, travel through UCX.
+  bool client_uses_ucx() const { return client_ucx_; }
+  bool peers_use_ucx() const { return peer_ucx_; }
   /// Sends a part to the client. Any thread.
   void send_to_client(protocol::PeerData&& part) { to_client_.send(std::move(part)); }
 
@@ -66,7 +69,8 @@ class WorkerStreams {
 
   const protocol::Authenticator& authenticator_;
   const bool ucx_;
-  bool told_ucx_ = false;  // the log says that UCX is used
+  bool client_ucx_ = false;
+  bool peer_ucx_ = false;
   LogLimit strangers_;
   std::atomic<bool> client_connected_{false};
   Inward from_client_;

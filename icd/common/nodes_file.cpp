@@ -28,6 +28,16 @@ std::string documented_key(std::string_view key) {
   return result;
 }
 
+/// A value, for messages about wrong ones.
+std::string shown(const toml::node& value) {
+  if (const auto text = value.value_exact<std::string>()) return in_quotes(*text);
+  if (const auto number = value.value_exact<std::int64_t>()) return std::to_string(*number);
+  if (const auto flag = value.value_exact<bool>()) return *flag ? "true" : "false";
+  if (value.is_table()) return "a table";
+  if (value.is_array()) return "a list";
+  return value.is_floating_point() ? "a number with a fraction" : "a date or a time";
+}
+
 /// Reads the parsed file. Every error names its line and column.
 class TomlReader {
  public:
@@ -42,7 +52,8 @@ class TomlReader {
     for (const auto& [key, value] : file_) {
       const std::string name = documented_key(key.str());
       if (!seen.insert(name).second)
-        fail_at(path_, key.source(), name + " is given twice, with a hyphen and with an underscore");
+        fail_at(path_, key.source(),
+                name + " is given twice, with a hyphen and with an underscore; remove one of them");
       read_value(name, key, value, settings);
     }
     return settings;
@@ -56,7 +67,8 @@ class TomlReader {
       read_node_tables(value, settings);
     } else if (name == "connect-timeout-ms") {
       const auto number = value.value_exact<std::int64_t>();
-      if (!number) fail(value, name + " takes a whole number of milliseconds, such as 3000");
+      if (!number)
+        fail(value, name + " is " + shown(value) + "; write a whole number of milliseconds, such as 3000");
       at(value, [&] { settings.connect_timeout = checked_connect_timeout(*number, name); });
     } else if (name == "remember-unreachable") {
       settings.remember_unreachable = flag(value, name);
@@ -108,14 +120,14 @@ class TomlReader {
 
   bool flag(const toml::node& value, const std::string& name) const {
     const auto result = value.value_exact<bool>();
-    if (!result) fail(value, name + " takes true or false");
+    if (!result) fail(value, name + " is " + shown(value) + "; write true or false");
     return *result;
   }
 
   /// @param allowed for the message if the value is no text
   std::string text(const toml::node& value, const std::string& name, const char* allowed) const {
     auto result = value.value_exact<std::string>();
-    if (!result) fail(value, name + " takes " + allowed);
+    if (!result) fail(value, name + " is " + shown(value) + "; write " + allowed);
     return *std::move(result);
   }
 
@@ -136,20 +148,22 @@ class TomlReader {
     settings.discover = value.value_exact<std::string>() == kDiscoverNodes;
     if (settings.discover) return;
     const toml::array* list = value.as_array();
-    if (!list) fail(value, R"(nodes takes a list of strings, such as nodes = ["a", "b:7890"], or "auto")");
+    if (!list)
+      fail(value, "nodes is " + shown(value) +
+                      R"(; write a list of strings, such as nodes = ["a", "b:7890"], or "auto")");
     for (const toml::node& entry : *list) {
       const auto text = entry.value_exact<std::string>();
-      if (!text) fail(entry, "a node is written as a string, such as \"b:7890\"");
+      if (!text) fail(entry, "a node is " + shown(entry) + "; write a string, such as \"b:7890\"");
       at(entry, [&] { append(parse_nodes(*text), settings); });
     }
   }
 
   void read_node_tables(const toml::node& value, NodeSettings& settings) const {
     const toml::array* tables = value.as_array();
-    if (!tables) fail(value, "node is a list of tables; write [[node]] with two brackets on each side");
+    if (!tables) fail(value, "node is " + shown(value) + "; write [[node]] with two brackets on each side");
     for (const toml::node& entry : *tables) {
       const toml::table* table = entry.as_table();
-      if (!table) fail(entry, "node is a list of tables; write [[node]], then host = \"...\" below it");
+      if (!table) fail(entry, "node has " + shown(entry) + "; write [[node]], then host = \"...\" below it");
       append(read_node_table(*table), settings);
     }
   }
@@ -164,17 +178,19 @@ class TomlReader {
     for (const auto& [key, value] : table) {
       if (key == "host") {
         const auto host = value.value_exact<std::string>();
-        if (!host || trimmed(*host).empty()) fail(value, "host takes a name or an address as a string");
+        if (!host || trimmed(*host).empty())
+          fail(value, "host is " + shown(value) + "; write a name or an address as a string");
         at(value, [&] { hosts = expand_host_list(trimmed(*host)); });
       } else if (key == "port") {
         const auto number = value.value_exact<std::int64_t>();
-        if (!number || *number < 1 || *number > 65535) fail(value, "port takes a number from 1 to 65535");
+        if (!number || *number < 1 || *number > 65535)
+          fail(value, "port is " + shown(value) + "; write a number from 1 to 65535");
         port = static_cast<std::uint16_t>(*number);
       } else {
         fail_unknown(key, " of a [[node]]", {"host", "port"});
       }
     }
-    if (hosts.empty()) fail(table, "a [[node]] needs host = \"...\"");
+    if (hosts.empty()) fail(table, "a [[node]] has no host; write host = \"...\" below it");
     std::vector<NodeAddress> nodes;
     nodes.reserve(hosts.size());
     for (const std::string& host : hosts) nodes.push_back({host, port});

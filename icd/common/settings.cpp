@@ -29,13 +29,15 @@ std::optional<std::string> content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    throw SettingError(path + ": cannot be read: " + std::strerror(errno));
+    throw SettingError(path + ": cannot be read: " + std::strerror(errno) +
+                       "; let this program's user read it, or remove it");
   }
   // The operator << below takes an empty file for a failure. peek() of a folder sets the bad bit.
   if (file.peek() == std::ifstream::traits_type::eof() && !file.bad()) return std::string();
   std::ostringstream text;
   text << file.rdbuf();
-  if (file.bad() || text.fail()) throw SettingError(path + ": cannot be read; it must be a regular file");
+  if (file.bad() || text.fail())
+    throw SettingError(path + ": cannot be read; put a regular file there, or remove it");
   return text.str();
 }
 
@@ -318,7 +320,8 @@ std::optional<std::string> daemon_path() {
   auto path = environment("CLIQUE_DAEMON");
   if (!path || path->empty()) return std::nullopt;
   if (!is_executable(*path))
-    throw SettingError("CLIQUE_DAEMON is " + in_quotes(*path) + ", which is not an executable file");
+    throw SettingError("CLIQUE_DAEMON is " + in_quotes(*path) +
+                       ", which is not an executable file; write the path of a cliqued, or unset it");
   return path;
 }
 

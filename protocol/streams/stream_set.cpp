@@ -65,6 +65,7 @@ struct StreamSet::Line {
   std::shared_ptr<Stream> stream;  ///< null: there is no connection
   std::uint32_t attempt = 0;       ///< the last connection's
   bool connected = false;          ///< there has been a connection
+  bool used = false;               ///< it has carried data
   bool receiving = false;          ///< a thread receives from the last connection
   std::uint64_t received = 0;      ///< parts that have arrived
   std::size_t unacknowledged = 0;  ///< bytes of those since the last acknowledgement
@@ -82,12 +83,20 @@ struct StreamSet::Line {
 };
 
 StreamSet::StreamSet(Owner& owner, Compression compression)
-    : owner_(owner), patience_(std::chrono::milliseconds::max()), compression_(compression) {
+    : owner_(owner),
+      patience_(std::chrono::milliseconds::max()),
+      compression_(compression),
+      sending_(std::make_shared<BusyTime>()) {
   begin_use();
 }
 
-StreamSet::StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target)
-    : owner_(owner), patience_(patience), target_(std::move(target)), compression_(target_->compression) {
+StreamSet::StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target,
+                     std::shared_ptr<BusyTime> sending)
+    : owner_(owner),
+      patience_(patience),
+      target_(std::move(target)),
+      compression_(target_->compression),
+      sending_(std::move(sending)) {
   begin_use();
 }
 
@@ -167,7 +176,14 @@ void StreamSet::send(PeerData&& part) {
 
 StreamSet::Traffic StreamSet::traffic() {
   const std::lock_guard lock(mutex_);
-  return traffic_;
+  Traffic traffic = traffic_;
+  traffic.sending = sending_->total();
+  traffic.receiving = receiving_.total();
+  return traffic;
+}
+
+void StreamSet::note_use(Line& line) {
+  if (!std::exchange(line.used, true)) ++traffic_.lines;
 }
 
 void StreamSet::end_threads() {
@@ -188,6 +204,8 @@ void StreamSet::close() {
   end_use();
   end_threads();
   if (target_) opened_lines.fetch_sub(static_cast<unsigned>(lines_.size()));
+  for (const auto& [id, line] : lines_)
+    for (std::size_t i = 0; i < line->kept.size(); ++i) sending_->end();
   lines_.clear();
   queue_.clear();
 }
@@ -229,10 +247,12 @@ bool StreamSet::send_next(Line& line, const std::shared_ptr<Stream>& stream) {
       line.kept.push_back(std::move(queue_.front()));
       queue_.pop_front();
       ++line.taken;
+      sending_->begin();
     }
     if (line.next < line.kept.size()) {
       part = line.kept[line.next++];
       traffic_.sent += part->data.bytes.size();
+      if (!part->data.bytes.empty()) note_use(line);
     }
   }
   if (received) stream->send(RecordHeader::received(*received), {});
@@ -363,6 +383,7 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
     if (memory.size() < size) memory.resize(size);
     return memory.data();
   };
+  std::optional<BusyTime::Span> arriving(receiving_);
   const bool is_packed = header.packing != RecordHeader::Packing::None;
   if (is_packed) stream.receive_payload(header, room(scratch.packed, header.size));
   const RecordHeader part = header.unpacked();
@@ -375,12 +396,14 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
     unpack(header.packing, std::span(scratch.packed).first(header.size), {to, part.size});
   else
     stream.receive_payload(header, to);
+  arriving.reset();
   bool due = false;
   {
     const std::lock_guard lock(mutex_);
     ++line.received;
     line.fruitless = 0;
     traffic_.received += part.size;
+    if (part.size > 0) note_use(line);
     line.unacknowledged += RecordHeader::kBytes + part.size;
     due = line.unacknowledged >= kBytesToAcknowledge;
     if (due) line.unacknowledged = 0;
@@ -433,6 +456,7 @@ std::vector<PeerData> StreamSet::received_there(Line& line, std::uint64_t parts)
   while (!line.kept.empty() && line.taken - line.kept.size() < parts) {
     done.push_back(std::move(line.kept.front()));
     line.kept.pop_front();
+    sending_->end();
     if (line.next > 0) --line.next;
   }
   return done;

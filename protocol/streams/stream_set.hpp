@@ -18,6 +18,7 @@
 #include "protocol/ids.hpp"
 #include "protocol/messages/transfers.hpp"
 #include "protocol/security/openssl.hpp"
+#include "protocol/streams/busy_time.hpp"
 #include "protocol/streams/dial.hpp"
 #include "protocol/streams/packing.hpp"
 #include "protocol/streams/record.hpp"
@@ -61,7 +62,9 @@ class StreamSet : private OpensslUser {
   explicit StreamSet(Owner& owner, Compression compression = Compression::Auto);
   /// The end that connects.
   /// @param patience how long a line may be without a connection; 0: a connection that ends is an error
-  StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target);
+  /// @param sending measures Traffic::sending, of several sets together if they share it
+  StreamSet(Owner& owner, std::chrono::milliseconds patience, StreamTarget target,
+            std::shared_ptr<BusyTime> sending = std::make_shared<BusyTime>());
   /// close().
   ~StreamSet() override;
   StreamSet(const StreamSet&) = delete;
@@ -82,10 +85,16 @@ class StreamSet : private OpensslUser {
   /// the part, or by close().
   void send(PeerData&& part);
 
-  /// Bytes of the parts that were sent, each time, and that have arrived, as they are without compression.
   struct Traffic {
+    /// Bytes of the parts that were sent, each time, and that have arrived, as they are without compression.
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
+    std::uint64_t lines = 0;  ///< that have carried data
+    /// The time in which the other end had not acknowledged all that was sent. If connections cannot be
+    /// resumed, nothing is acknowledged: the time in which the system was taking parts.
+    std::chrono::nanoseconds sending{0};
+    /// The time in which at least one part was arriving: its header had come, and not all of it.
+    std::chrono::nanoseconds receiving{0};
   };
   Traffic traffic();
 
@@ -129,7 +138,9 @@ class StreamSet : private OpensslUser {
   /// @returns payloads' owners to be released without the lock. Throws DecodeError.
   std::vector<PeerData> install(Line& line, std::shared_ptr<Stream> stream, std::uint64_t received);
   /// The other end has this many parts. @returns as install()
-  static std::vector<PeerData> received_there(Line& line, std::uint64_t parts);
+  std::vector<PeerData> received_there(Line& line, std::uint64_t parts);
+  /// Notes that the line carries data.
+  void note_use(Line& line);
   /// Waits until no thread receives from the line's last connection, which has ended.
   void await_reader(Line& line, Lock& lock);
   void shut_all();
@@ -146,13 +157,15 @@ class StreamSet : private OpensslUser {
   const std::chrono::milliseconds patience_;
   const std::optional<StreamTarget> target_;  // for the end that connects
   const Compression compression_;
+  const std::shared_ptr<BusyTime> sending_;
+  BusyTime receiving_;
 
   std::mutex mutex_;                 // guards the members below
   std::condition_variable work_;     // for threads that have a connection to send on
   std::condition_variable changed_;  // for all other reasons to wait
   std::map<LineId, std::unique_ptr<Line>> lines_;
   std::deque<PeerData> queue_;
-  Traffic traffic_;
+  Traffic traffic_;  // without its times
   bool failed_ = false;
   bool closed_ = false;
 };

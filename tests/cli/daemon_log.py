@@ -65,6 +65,7 @@ class Json(nodes.TestCase):
         self.assertEqual((end['end'], end['kernels'], end['uncounted-workers']), ('goodbye', 1, 0))
         self.assertLess(0, end['seconds'])
         self.assertLess(0, end['shared-in'])
+        self.assertEqual((end['transport'], end['connections'], end['rate-in']), ('shared-memory', 0, None))
 
     def test_text_of_others_stays_in_its_value(self):
         node = self.node('--log-format', 'json')
@@ -93,7 +94,8 @@ class State(nodes.TestCase):
                                      r'state="up" sessions=1 session-limit=5 encryption="none"')
         self.assertRegex(node.log(), r'info: state of a device: device="\S.*" backend="opencl" driver="\S.*" '
                                      r'driver-version="\S.*" memory-total=\d+ memory-free=- utilisation=-')
-        self.assertRegex(node.log(), r'info: state of session 1: seconds=\d+\.\d{3} network-in=\d+ .* memory=\d+ '
+        self.assertRegex(node.log(), r'info: state of session 1: seconds=\d+\.\d{3} network-in=\d+ .* '
+                                     r'transport=shared-memory connections=0 .* memory=\d+ '
                                      r'client="user root" user="root" address=127')
         # It also does so while it drains.
         os.kill(node.process.pid, signal.SIGTERM)

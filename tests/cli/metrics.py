@@ -2,6 +2,7 @@
 """What cliqued tells Prometheus: a real scrape of a real node, checked by promtool."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -81,6 +82,35 @@ class Metrics(nodes.TestCase):
         after = self.samples(url)
         self.assertGreaterEqual(after['clique_kernels_total'], found['clique_kernels_total'])
         self.assertFalse([name for name in after if name.startswith('clique_client_')])
+
+    def commands_wait(self, **more):
+        node, url = self.start(**more)
+        if more and 'Fake' not in self.clinfo(node):
+            self.skipTest('this cliqued is built without CUDA')
+        count = 300
+        client = self.session(node, arguments=('--enqueue', str(count)))
+        self.reaches(url, 'clique_queued_commands', count)
+        self.assertEqual(self.samples(url)['clique_queued_commands'], count)
+        client.stdin.write('go\n')
+        client.stdin.flush()
+        self.assertEqual(client.stdout.readline(), 'finished\n')
+        self.assertTrue(nodes.eventually(lambda: self.samples(url)['clique_queued_commands'] == 0, 20),
+                        self.scrape(url))
+        self.assertEqual(self.samples(url)['clique_sessions'], 1)
+
+    def test_commands_that_wait(self):
+        self.commands_wait()
+
+    def test_commands_that_wait_for_a_gpu(self):
+        self.commands_wait(devices='gpu', FAKE_CUDA_GPUS='1', CLIQUE_CACHE='0', CLIQUE_COMPILER='/bin/true',
+                           LD_LIBRARY_PATH=os.environ['CLIQUE_TEST_CUDA_DRIVER'])
+
+    def test_commands_of_a_session_that_is_killed(self):
+        node, url = self.start()
+        client = self.session(node, arguments=('--enqueue', '10'))
+        self.reaches(url, 'clique_queued_commands', 10)
+        client.kill()
+        self.assertTrue(nodes.eventually(lambda: self.samples(url)['clique_queued_commands'] == 0, 60))
 
     def test_builds_round_trips_and_resumes(self):
         node, url = self.start()

@@ -65,7 +65,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto& record = std::get<SessionRecord>(said);
     const auto again = std::get<SessionRecord>(parse_from_session(bytes_of(packet_of(record))));
-    require(again.end == record.end && again.usage.fields() == record.usage.fields(),
+    require(again.end == record.end && again.usage.fields() == record.usage.fields() &&
+                again.links.client.fields() == record.links.client.fields() &&
+                again.links.peers.fields() == record.links.peers.fields(),
             "a record is the same after a round trip");
   });
   run([&] {

@@ -70,6 +70,8 @@ class FakeBackend : public Ignores<daemon::Backend, daemon::DeviceMessages> {
     for (auto [first, last] = waiting_.equal_range(command); first != last; first = waiting_.erase(first))
       first->second(status);
   }
+  void count_commands() override {}
+  std::uint64_t queued_commands() override { return 0; }
   void when_ended(protocol::CommandId command, std::function<void(std::int32_t)> action) override {
     waiting_.emplace(command, std::move(action));
   }

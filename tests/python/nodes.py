@@ -117,8 +117,8 @@ class TestCase(unittest.TestCase):
         self.assertEqual(status, 0, said)
         return file, *said.split()
 
-    def node(self, *options, **more):
-        node = Node(*options, log=self.folder / 'cliqued.log', **more)
+    def node(self, *options, log='cliqued.log', **more):
+        node = Node(*options, log=self.folder / log, **more)
         self.addCleanup(node.stop)
         return node
 

@@ -26,7 +26,7 @@ class Clients(nodes.TestCase):
         node = self.served()
         said = self.as_nobody(node)
         self.assert_refused(said, 'cliqued refused: ', "'clique authorize ed25519:", 'on node alpha',
-                            'or user nobody with the setting local-users')
+                            'admits user nobody with the setting local-users')
         self.assertTrue(node.says('refused clinfo'))
         self.assertNotIn('began: ', node.log())
 

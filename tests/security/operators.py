@@ -110,7 +110,7 @@ class Operators(nodes.TestCase):
         node = self.served()
         status, said = self.as_client('bob', 'drain', node.address)
         self.assertEqual(status, 1)
-        self.assertIn('bob may not drain node alpha; its administrators are root', said)
+        self.assertIn('bob may not drain node alpha; ask an administrator: those are root', said)
         self.assertTrue(node.alive())
         status, said = self.as_client('carol', 'drain', node.address)
         self.assertEqual(status, 0, said)
@@ -130,7 +130,7 @@ class Operators(nodes.TestCase):
         self.assertTrue(found['administrator'])
         self.assertEqual([session['client'] for session in found['listed_sessions']], ['alice'])
         # That does not admit root's programs.
-        self.assert_refused(self.clinfo(node, CLIQUE_INSECURE='1'), 'or user root with the setting local-users')
+        self.assert_refused(self.clinfo(node, CLIQUE_INSECURE='1'), 'admits user root with the setting local-users')
 
     def test_clients_that_nobody_knows_see_nothing_of_each_other(self):
         node = self.served('--insecure')

@@ -21,8 +21,8 @@ class SessionLog(nodes.TestCase):
         self.list.write_text(f'{public} alice@laptop\n')
         self.give_to_nobody(self.key)
 
-    def served(self, *options):
-        return self.node('--authorized-clients', self.list, *options)
+    def served(self, *options, **more):
+        return self.node('--authorized-clients', self.list, *options, **more)
 
     def holding(self, node, prefix=nodes.AS_NOBODY, name=nodes.CLIENT, **environment):
         """A session, until the program's standard input is closed."""
@@ -75,8 +75,49 @@ class SessionLog(nodes.TestCase):
         self.assertLess(4096, int(end['network-in']))
         self.assertLess(4096, int(end['network-out']))
         self.assertLess(int(end['network-in']) + int(end['network-out']), MIB)
-        for name in ('shared-in', 'shared-out', 'peers-in', 'peers-out'):
+        for name in ('shared-in', 'shared-out', 'peers-in', 'peers-out', 'connections', 'peers-connections'):
             self.assertEqual(end[name], '0')
+        self.assertEqual(end['transport'], 'streams')
+        for name in ('rate-in', 'rate-out', 'peers-transport', 'peers-rate-in', 'peers-rate-out'):
+            self.assertEqual(end[name], '-')
+
+    def test_how_large_transfers_travel(self):
+        node = self.served()
+        size = 64 * MIB
+        self.assertEqual(self.compute(node, prefix=nodes.AS_NOBODY, arguments=('--transfer', size),
+                                      CLIQUE_IDENTITY=str(self.key)), (0, 'right\n'))
+        end = self.sessions(node)[0][1]
+        self.assertEqual(end['transport'], 'streams')
+        self.assertLessEqual(1, int(end['connections']))
+        for direction in ('in', 'out'):
+            self.assertLess(size, int(end[f'network-{direction}']))
+            # The transfer itself took no longer than the session.
+            self.assertLess(size / float(end['seconds']), int(end[f'rate-{direction}']))
+
+    def test_large_transfers_between_nodes(self):
+        settings = {'CLIQUE_SHARED_MEMORY': '0', 'CLIQUE_IDENTITY': str(self.key)}
+        one, other = (self.served(name=name, log=name + '.log') for name in ('alpha', 'beta'))
+        size = 64 * MIB
+        self.assertEqual(nodes.run([nodes.CLIENT, '--transfer', size], env=self.using(one, other, **settings)),
+                         (0, 'right\n'))
+        sender, receiver = (self.sessions(node)[0][1] for node in (one, other))
+        if sender['peers-out'] == '0':
+            sender, receiver = receiver, sender
+        for end in (sender, receiver):
+            self.assertEqual(end['peers-transport'], 'streams')
+            self.assertLessEqual(1, int(end['peers-connections']))
+        self.assertLess(size / float(sender['seconds']), int(sender['peers-rate-out']))
+        self.assertLess(size / float(receiver['seconds']), int(receiver['peers-rate-in']))
+        self.assertEqual((sender['peers-rate-in'], receiver['peers-rate-out']), ('-', '-'))
+
+    def test_large_transfers_through_zeromq(self):
+        node = self.served('--worker-ports', 'any')
+        self.assertEqual(self.compute(node, arguments=('--transfer', 8 * MIB), CLIQUE_TRANSPORT='zeromq',
+                                      CLIQUE_SHARED_MEMORY='0'), (0, 'right\n'))
+        end = self.sessions(node)[0][1]
+        self.assertEqual(end['transport'], 'zeromq')
+        self.assertLessEqual(1, int(end['connections']))
+        self.assertEqual((end['rate-in'], end['rate-out']), ('-', '-'))
 
     def test_shared_memory(self):
         node = self.served()
@@ -87,6 +128,7 @@ class SessionLog(nodes.TestCase):
         self.assertEqual(end['user'], '"root"')
         self.assertLess(4096, int(end['shared-in']))
         self.assertLess(4096, int(end['shared-out']))
+        self.assertEqual((end['transport'], end['connections'], end['rate-in']), ('shared-memory', '0', '-'))
 
     def test_client_that_is_killed(self):
         node = self.served('--resume-timeout', '1')

@@ -96,6 +96,9 @@ class CudaBackend : public Backend {
     events_.when_ended(command, std::move(action));
   }
 
+  void count_commands() override {}
+  std::uint64_t queued_commands() override { return commands_.queued(); }
+
   bool begin_graph(protocol::ObjectId queue) override { return graphs_.begin(queue); }
   std::shared_ptr<Graph> end_graph() override { return graphs_.end(); }
   bool begin_update(Graph& graph) override { return graphs_.begin_update(graph); }

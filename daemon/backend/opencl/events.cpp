@@ -25,6 +25,7 @@ Handle<cl_event> OpenClBackend::make_user_event(cl_context context) {
 OpenClBackend::Event& OpenClBackend::add_user_event(const Command& command, cl_context context,
                                                     const std::vector<CommandReports::Entry>& after) {
   auto native = make_user_event(context);
+  queued_.add(command.queue, false, native);
   return events_.add(command.id, {std::move(native), CL_SUCCESS,
                                   is_reported(command) ? reports_.expect(after) : nullptr, true});
 }

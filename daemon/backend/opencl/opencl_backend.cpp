@@ -89,6 +89,7 @@ bool OpenClBackend::waits_elsewhere(const Command& command, const Queue& queue) 
 void OpenClBackend::settle(const Command& command, Aftermath aftermath, Prepared& prepared) {
   Queue& queue = *prepared.queue;
   entered(queue, prepared.event, !prepared.waits.empty());
+  queued_.add(queue.id, queue.in_order, prepared.event);
   queue.waits_elsewhere = prepared.waits_elsewhere;
   Parts* const parts = prepared.parts;
   Handle<cl_event> event = std::move(prepared.event);

@@ -17,6 +17,7 @@
 #include "daemon/backend/opencl/kernel_limit.hpp"
 #include "daemon/backend/opencl/late_ticket.hpp"
 #include "daemon/backend/opencl/objects.hpp"
+#include "daemon/backend/opencl/queued_commands.hpp"
 #include "daemon/compiler/contract/request.hpp"
 #include "daemon/worker/backend.hpp"
 
@@ -39,6 +40,8 @@ class OpenClBackend : public Backend {
   std::unique_ptr<TransferSink> expect(protocol::Expect&& message) override;
   void set_remote(CommandId command, std::int32_t status) override;
   void when_ended(CommandId command, std::function<void(std::int32_t)> action) override;
+  void count_commands() override { queued_.begin(); }
+  std::uint64_t queued_commands() override { return queued_.count(); }
   void share(std::span<std::byte> /*memory*/) override {}
   void unshare(std::span<std::byte> /*memory*/) override {}
   std::shared_ptr<std::byte> memory_for_part(std::size_t size) override {
@@ -267,6 +270,7 @@ class OpenClBackend : public Backend {
   EventTable<Event> events_;
   CommandPartsTable<Handle<cl_event>> parts_;
   std::vector<std::shared_ptr<Queue>> touched_;
+  QueuedCommands queued_;
   /// Whether any event has failed. From then on, wait lists are checked for failed events, because some
   /// drivers would never stop waiting for them.
   std::atomic<bool> failures_seen_ = false;
@@ -293,8 +297,8 @@ void OpenClBackend::submit(const Command& command, Aftermath aftermath, Enqueue&
       aftermath.keep = late = std::make_shared<LateTicket>(surroundings_.pacer, prepared.queue->place);
     else if (aftermath.kernel)
       aftermath.keep = surroundings_.pacer.launch(prepared.queue->place);
-    const bool want_event =
-        prepared.queue->in_order || command.flags != 0 || aftermath.wanted() || kernel_limit_.active();
+    const bool want_event = prepared.queue->in_order || command.flags != 0 || aftermath.wanted() ||
+                            kernel_limit_.active() || queued_.counting();
     const Submission submission{prepared.queue->native.get(), static_cast<cl_uint>(prepared.waits.size()),
                                 prepared.waits.empty() ? nullptr : prepared.waits.data(),
                                 want_event ? prepared.event.put() : nullptr};

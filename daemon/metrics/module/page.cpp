@@ -88,6 +88,10 @@ void add_sessions(const MetricsSnapshot& state, Families& families) {
       .value(state.session_limit);
   families.gauge("clique_waiting_clients", "Clients whose requests are not answered yet.")
       .value(state.waiting);
+  families
+      .gauge("clique_queued_commands",
+             "Commands that sessions have enqueued on the node's devices and that have not ended.")
+      .value(state.queued);
   families.counter("clique_sessions_opened_total", "Sessions that were opened.").value(state.counts.sessions);
   families.counter("clique_admissions_total",
                    "Requests of clients that were accepted, by what they ask for.");

@@ -28,14 +28,20 @@ TEST(UsagePage, GivenNumbersOfTheWorkerThenTheDaemonReadsThem) {
 TEST(UsagePage, GivenMeasurementsOfTheWorkerThenTheDaemonReadsThemBesideTheNumbers) {
   const UsagePage page;
   const protocol::Usage usage{1, 2, 3, 4, 5, 6, 7, 8, kMost};
+  const SessionLinks links{{11, 12, 13, 14, 15, 16, 17, 18, kMost}, {21, 22, 23, 24, 25, 26, 27, 28, kMost}};
   Measured measured;
   measured.resumes = 3;
   measured.builds.counts.back() = kMost;
   page.write(usage);
+  page.write(links);
   page.write(measured);
+  page.write_queued(kMost);
   EXPECT_EQ(page.read().fields(), usage.fields());
+  EXPECT_EQ(page.links().client.fields(), links.client.fields());
+  EXPECT_EQ(page.links().peers.fields(), links.peers.fields());
   EXPECT_EQ(page.measured().resumes, 3U);
   EXPECT_EQ(page.measured().builds.counts.back(), kMost);
+  EXPECT_EQ(page.queued(), kMost);
 }
 
 TEST(Measurements, GivenDurationsThenEachIsInItsBucket) {

@@ -125,9 +125,11 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   task->prompt = work.data != nullptr;
   task->awaited = has_event(command);
   if (queue->profiling) task->queued = host_clock();
+  queued_.fetch_add(1, std::memory_order_relaxed);
   task->at_end = [this, id = command.id, silent = command.flags == 0, queue, reported,
                   entry = std::move(entry), data = std::move(work.data), size = work.size, part = work.part,
                   before_report = std::move(work.before_report)](Task& ended, cl_int status) {
+    queued_.fetch_sub(1, std::memory_order_relaxed);
     if (before_report && status == CL_COMPLETE) before_report();
     if (status < 0 && silent)
       reports_.fail_without_event(queue->id, queue.get(), status, "a command without an event has failed");
@@ -178,10 +180,11 @@ TaskRef Commands::hold(const Command& command, std::vector<TaskRef>& waits) {
   auto task = std::make_shared<Task>();
   task->stands_for_waits = true;
   task->prompt = true;
-  if (entry)
-    task->at_end = [this, entry, id = command.id](Task& /*task*/, cl_int status) {
-      reports_.complete(entry, {{id, status, {}}, true});
-    };
+  queued_.fetch_add(1, std::memory_order_relaxed);
+  task->at_end = [this, entry, id = command.id](Task& /*task*/, cl_int status) {
+    queued_.fetch_sub(1, std::memory_order_relaxed);
+    if (entry) reports_.complete(entry, {{id, status, {}}, true});
+  };
   scheduler_.hold(task);
   if (has_event(command)) events_.add(command.id, {task, CL_SUCCESS, entry});
   return task;

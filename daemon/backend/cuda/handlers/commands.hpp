@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +35,8 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
 
   EventTable<Event>& events() { return events_; }
+  /// How many commands, and parts of commands, have not ended. Any thread.
+  std::uint64_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   /// Enqueues a command, or adds it to the recording.
   /// @param make @returns the command's Work. May throw ClError, with which the command fails, and
@@ -91,6 +95,7 @@ class Commands {
   const Table<Queue>& queues_;
   EventTable<Event> events_;
   CommandPartsTable<TaskRef> parts_;
+  std::atomic<std::uint64_t> queued_{0};
   std::optional<Recording> recording_;
 };
 

@@ -161,7 +161,7 @@ TEST_F(AccessTest, StrangersAreToldWhatHelps) {
   EXPECT_CONTAINS(reason, "'clique authorize " + key_of(9).text() + " NAME'");
   EXPECT_EQ(reason.find("local-users"), std::string::npos) << "not on this host";
   stranger.user = kOther;
-  EXPECT_CONTAINS(decision(stranger), "or user 54321 with the setting local-users");
+  EXPECT_CONTAINS(decision(stranger), "or its administrator admits user 54321 with the setting local-users");
 }
 
 TEST_F(AccessTest, UsersOfThisHostAreAdmittedByTheKernelsWord) {

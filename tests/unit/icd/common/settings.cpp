@@ -151,15 +151,23 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
-            "nodes.toml:1:15: a node is written as a string, such as \"b:7890\"");
-  EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes takes a list of strings", 0), 0U);
+            "nodes.toml:1:15: a node is 7; write a string, such as \"b:7890\"");
+  EXPECT_EQ(failure("nodes = [[]]"), "nodes.toml:1:10: a node is a list; write a string, such as \"b:7890\"");
+  EXPECT_EQ(failure("nodes = \"a\"").rfind("nodes.toml:1:9: nodes is 'a'; write a list of strings", 0), 0U);
   EXPECT_EQ(failure("nodes = [\"a:0\"]").rfind("nodes.toml:1:10: node 'a:0': '0' is not a port", 0), 0U);
-  EXPECT_EQ(failure("[[node]]\nport = 1").rfind("nodes.toml:1:1: a [[node]] needs host", 0), 0U);
+  EXPECT_EQ(failure("[[node]]\nport = 1").rfind("nodes.toml:1:1: a [[node]] has no host; write host", 0), 0U);
   EXPECT_EQ(failure("[[node]]\nhost = \"a\"\npart = 1"),
             "nodes.toml:3:1: unknown key 'part' of a [[node]]; did you mean port?");
   EXPECT_EQ(failure("[[node]]\nhost = \"a\"\ncolour = 1"),
             "nodes.toml:3:1: unknown key 'colour' of a [[node]]; known are host and port");
-  EXPECT_EQ(failure("[node]\nhost = \"a\"").rfind("nodes.toml:1:1: node is a list of tables", 0), 0U);
+  EXPECT_EQ(failure("[node]\nhost = \"a\"").rfind("nodes.toml:1:1: node is a table; write [[node]]", 0), 0U);
+  EXPECT_EQ(
+      failure("node = [1.5]"),
+      "nodes.toml:1:9: node has a number with a fraction; write [[node]], then host = \"...\" below it");
+  EXPECT_EQ(failure("[[node]]\nhost = 2026-01-01"),
+            "nodes.toml:2:8: host is a date or a time; write a name or an address as a string");
+  EXPECT_EQ(failure("[[node]]\nhost = \"a\"\nport = 65536"),
+            "nodes.toml:3:8: port is 65536; write a number from 1 to 65535");
   EXPECT_EQ(failure("connect-timeout-ms = 0").rfind("nodes.toml:1:22: connect-timeout-ms is 0", 0), 0U);
   EXPECT_EQ(
       failure("device-names = \"both\"").rfind("nodes.toml:1:16: device-names is 'both'; write plain", 0),
@@ -171,8 +179,10 @@ TEST(NodesToml, TakesKeysWithUnderscoresAndHyphensButNotBoth) {
   for (const char* const key : {"connect-timeout-ms", "connect_timeout_ms"})
     EXPECT_EQ(parse_nodes_file(std::string(key) + " = 250", "nodes.toml").connect_timeout.count(), 250)
         << key;
-  EXPECT_EQ(failure("connect-timeout-ms = 1\nconnect_timeout_ms = 1"),
-            "nodes.toml:2:1: connect-timeout-ms is given twice, with a hyphen and with an underscore");
+  EXPECT_EQ(
+      failure("connect-timeout-ms = 1\nconnect_timeout_ms = 1"),
+      "nodes.toml:2:1: connect-timeout-ms is given twice, with a hyphen and with an underscore; remove one "
+      "of them");
 }
 
 class Sources : public testing::Test {
@@ -359,10 +369,10 @@ TEST(NodesToml, RefusesMalformedFiles) {
 }
 
 TEST(NodesToml, NamesWhatIsWrongWithSecurity) {
-  EXPECT_EQ(failure("insecure = 1"), "nodes.toml:1:12: insecure takes true or false");
-  EXPECT_EQ(failure("encryption = true"), "nodes.toml:1:14: encryption takes \"all\" or \"none\"");
+  EXPECT_EQ(failure("insecure = 1"), "nodes.toml:1:12: insecure is 1; write true or false");
+  EXPECT_EQ(failure("encryption = true"), "nodes.toml:1:14: encryption is true; write \"all\" or \"none\"");
   EXPECT_NE(failure("encryption = \"some\"").find("encryption is 'some'"), std::string::npos);
-  EXPECT_EQ(failure("auth = 1"), "nodes.toml:1:8: auth takes \"keys\" or \"munge\"");
+  EXPECT_EQ(failure("auth = 1"), "nodes.toml:1:8: auth is 1; write \"keys\" or \"munge\"");
   EXPECT_NE(failure("auth = \"munge:\"").find("auth is 'munge:'"), std::string::npos);
 }
 

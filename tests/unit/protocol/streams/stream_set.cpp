@@ -275,6 +275,36 @@ TEST_P(StreamSets, CarryPartsInBothDirections) {
   EXPECT_TRUE(near.flawless());
 }
 
+TEST_P(StreamSets, MeasureTheTimeOfTransfersOnly) {
+  connect();
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr std::size_t kParts = 4;
+  for (std::size_t i = 0; i < kParts; ++i) here->send(part(1, i, kPartSize));
+  ASSERT_TRUE(eventually([&] { return far.count() == kParts; }));
+  // The last acknowledgement follows the data.
+  const auto idle = [](StreamSet& set) {
+    const auto before = set.traffic();
+    std::this_thread::sleep_for(5ms);
+    const auto after = set.traffic();
+    return before.sending == after.sending && before.receiving == after.receiving;
+  };
+  ASSERT_TRUE(eventually([&] { return idle(*here) && idle(*there); }));
+  const auto passed = std::chrono::steady_clock::now() - begin;
+  const StreamSet::Traffic sent = here->traffic();
+  const StreamSet::Traffic received = there->traffic();
+  EXPECT_EQ(sent.sent, kParts * kPartSize);
+  EXPECT_EQ(received.received, kParts * kPartSize);
+  EXPECT_LT(0ns, sent.sending);
+  EXPECT_LT(sent.sending, passed);
+  EXPECT_LT(0ns, received.receiving);
+  EXPECT_LT(received.receiving, passed);
+  EXPECT_EQ(sent.receiving, 0ns);
+  EXPECT_EQ(received.sending, 0ns);
+  EXPECT_LE(1U, sent.lines);
+  EXPECT_LE(sent.lines, kStreams);
+  EXPECT_EQ(received.lines, sent.lines);
+}
+
 TEST_P(StreamSets, GoOnWhereConnectionsBroke) {
   connect();
   constexpr std::size_t kParts = 300;
