@@ -635,8 +635,7 @@ void Server::serve_waiting() {
     if (taken.empty()) {
       refuse(client.guest, client.client, Refusal::Failure,
              fmt::format("none of the devices that {} may use on node {} works at the moment; its log says "
-                         "why; try again "
-                         "later",
+                         "why; try again later",
                          client.permit.client, settings_.name));
     } else {
       welcome(client, std::move(taken));

@@ -58,8 +58,8 @@ class QueuedCommands {
   }
 
   bool counting_ = false;
-  std::map<std::pair<protocol::ObjectId, bool>, Commands>
-      queues_;  // by the queue, and whether it is in order
+  // By the queue, and whether it is in order.
+  std::map<std::pair<protocol::ObjectId, bool>, Commands> queues_;
 };
 
 }  // namespace clique::daemon::opencl
