@@ -60,7 +60,7 @@ const char* name_of(Result result) {
     case Result::OneItem:
       return "one work-group";
     case Result::Writeless:
-      return "writes no buffer";
+      return "writes no buffer or image";
     case Result::Atomic:
       return "atomic";
     case Result::Data:
@@ -315,8 +315,7 @@ class Survey {
     row("all", all);
     std::printf(
         "\nNot counted: %u programs that do not compile, %u kernels for a single work-group, %u that write "
-        "no "
-        "buffer.\n\n| kernels | reason |\n|---|---|\n",
+        "no buffer or image.\n\n| kernels | reason |\n|---|---|\n",
         failed_, all[Result::OneItem], all[Result::Writeless]);
     std::vector<std::pair<unsigned, std::string>> reasons;
     for (const auto& [reason, count] : reasons_) reasons.emplace_back(count, reason);
