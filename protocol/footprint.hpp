@@ -103,15 +103,18 @@ struct FootprintLoop {
   CLIQUE_FIELDS(FootprintLoop, bounded, start, step, bound, comparison, bound_first, next, is_signed)
 };
 
-/// Bytes of a buffer that work-items read or may write.
+/// Bytes of a buffer, or a pixel of an image, that work-items read or may write.
 struct FootprintAccess {
-  std::uint32_t argument = 0;  ///< the kernel's argument that is the buffer
+  std::uint32_t argument = 0;  ///< the kernel's argument that is the buffer or image
   bool writes = false;
-  std::uint64_t size = 0;                 ///< bytes
+  std::uint64_t size = 0;                 ///< bytes; of an image, 0
   std::uint32_t offset = 0;               ///< the number of the first byte, relative to the argument
   std::vector<std::uint32_t> conditions;  ///< which hold whenever the access happens
   std::uint32_t line = 0;                 ///< of the source; 0: unknown
-  CLIQUE_FIELDS(FootprintAccess, argument, writes, size, offset, conditions, line)
+  /// Of an image instead of `offset`: the pixel's coordinates, numbers of 32 bits. Fewer or more than the
+  /// image has mean any pixel. Empty: the access is one to a buffer.
+  std::vector<std::uint32_t> coordinates;
+  CLIQUE_FIELDS(FootprintAccess, argument, writes, size, offset, conditions, line, coordinates)
 };
 
 /// What a kernel reads and writes.

@@ -7,8 +7,8 @@
 
 namespace clique::protocol {
 
-/// Sends the bytes [offset, offset + size) of a buffer, or a whole image (offset 0, `size` its bytes without
-/// gaps), to `peer`. A worker has been told to Expect `transfer`; the client knows what it has asked for.
+/// Sends the bytes [offset, offset + size) of an object to `peer`; of an image, whole pixels of its content
+/// without gaps. A worker has been told to Expect `transfer`; the client knows what it has asked for.
 /// Ordered by `command.waits` alone: `command.queue` only says where the command runs, and is an out-of-order
 /// queue if the device has them.
 struct Push {

@@ -44,17 +44,63 @@ TEST(Footprints, GivenWhatDependsOnOrderThenItIsAnObstacle) {
       {"atom_inc(a);", "an atomic operation on global memory"},
       {"atomic_add(a + b[get_global_id(0)], 1);", "an atomic operation on global memory"},
       {"printf(\"%d\", n);", "printf"},
-      {"write_imagei(image, (int2)(0, 0), (int4)(n));", "a write to an image"},
       {"__global int* p[2]; p[0] = a; p[1] = b; *p[n] = 1;", "a pointer that is loaded from memory"},
       {"*(__global int*)(ulong)n = 1;", "a pointer whose origin is not analysed"},
       {"event_t e = async_work_group_copy(l, a, 4, 0); wait_group_events(1, &e);",
        "a call of async_work_group_copy with global memory"},
   };
   for (const auto& [body, obstacle] : kernels) {
-    const auto footprint = footprint_of(body, ", __write_only image2d_t image, __local int* l");
+    const auto footprint = footprint_of(body, ", __local int* l");
     EXPECT_EQ(footprint.obstacle, obstacle) << body;
     EXPECT_EQ(footprint.line, 2U) << body;
   }
+}
+
+TEST(Footprints, GivenPixelsThenTheirCoordinatesAreNumbers) {
+  using Op = protocol::FootprintOp;
+  const auto footprint = footprint_of(
+      "const sampler_t s = CLK_FILTER_NEAREST; int x = get_global_id(0), y = get_global_id(1);\n"
+      "float4 f = read_imagef(in, s, (int2)(x, y) + (int2)(1, -1)) + read_imagef(in, (int2)(x, n));\n"
+      "write_imagef(out, (int2)(y, x).yx, f); write_imageh(volume, (int4)((int2)(x, y), n, 0), (half4)(0));\n"
+      "write_imageui(row, x, (uint4)(n)); write_imagei(layers, (int2)(x, 3), (int4)(n));",
+      ", __read_only image2d_t in, __write_only image2d_t out, __write_only image3d_t volume,"
+      "__write_only image1d_t row, __read_write image1d_array_t layers");
+  ASSERT_EQ(footprint.obstacle, "");
+  const auto text = [&](std::uint32_t index) {
+    const auto& number = footprint.numbers[index];
+    const auto& from = number.op == Op::Truncate ? footprint.numbers[number.a] : number;
+    EXPECT_EQ(number.bits, 32);
+    return from.op == Op::GlobalId   ? "xyz" + std::to_string(from.a)
+           : from.op == Op::Argument ? "argument" + std::to_string(from.a)
+           : from.op == Op::Constant ? std::to_string(from.value)
+           : from.op == Op::Add      ? std::string("sum")
+                                     : std::string("other");
+  };
+  std::vector<std::string> found;
+  for (const auto& access : footprint.accesses) {
+    std::string one = std::to_string(access.argument) + (access.writes ? " writes" : " reads");
+    for (const std::uint32_t coordinate : access.coordinates) one += ' ' + text(coordinate);
+    found.push_back(one);
+  }
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"3 reads sum sum", "3 reads xyz0 argument2", "4 writes xyz0 xyz1",
+                                      "5 writes xyz0 xyz1 argument2", "6 writes xyz0", "7 writes xyz0 3"}));
+}
+
+TEST(Footprints, GivenCoordinatesThatAreNoIntegersThenAnyPixelIsRead) {
+  const auto footprint = footprint_of(
+      "const sampler_t s = CLK_FILTER_LINEAR; a[get_global_id(0)] = read_imagef(in, s, (float2)(n)).x +\n"
+      "read_imagef(in, s, (int2)(b[n], n)).x;",
+      ", __read_only image2d_t in");
+  ASSERT_EQ(footprint.obstacle, "");
+  ASSERT_EQ(footprint.accesses.size(), 4U);
+  const auto& sampled = footprint.accesses[0].coordinates;
+  ASSERT_EQ(sampled.size(), 1U);
+  EXPECT_EQ(footprint.numbers[sampled[0]].op, protocol::FootprintOp::Unknown);
+  const auto& from_data = footprint.accesses[2].coordinates;
+  ASSERT_EQ(from_data.size(), 2U);
+  EXPECT_EQ(footprint.numbers[from_data[0]].op, protocol::FootprintOp::Unknown);
+  EXPECT_EQ(footprint.numbers[from_data[0]].a, protocol::kFromData);
 }
 
 TEST(Footprints, GivenLocalAndPrivateMemoryThenItIsNoObstacle) {

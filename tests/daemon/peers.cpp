@@ -84,6 +84,30 @@ TEST_P(Peers, GivenImageThenItsPixelsArrive) {
   EXPECT_EQ(std::memcmp(data.data(), pixels.data(), bytes), 0);
 }
 
+TEST_P(Peers, GivenRangeOfImageThenThesePixelsArrive) {
+  constexpr std::uint32_t kRgba = 0x10B5;
+  constexpr std::uint32_t kUnsigned8 = 0x10DA;
+  constexpr std::uint32_t kImage3d = 0x10F2;
+  const std::array<std::uint64_t, 3> extent{30, 20, 4};
+  const std::uint64_t bytes = 30ULL * 20 * 4 * 4;
+  std::vector<std::uint8_t> pixels(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) pixels[i] = static_cast<std::uint8_t>(1 + i % 251);
+  for (Client* client : {&a_, &b_})
+    client->send(CreateImage{kImage, kContext, kReadWrite, kRgba, kUnsigned8, kImage3d, extent, 0, 0, 0});
+  // From the middle of a row of one slice to the middle of a row of the last one.
+  const std::uint64_t begin = 4 * (30 * 7 + 11);
+  const std::uint64_t size = 4 * (30 * 20 * 3 + 2) - begin;
+  a_.send(WriteImage{command(100), kImage, {}, extent, payload(pixels.data(), bytes)},
+          Push{command(101, Command::kReport, {100}, kOutOfOrder), kImage, begin, size, kB, 200});
+  std::vector<std::uint8_t> zeros(bytes);
+  b_.send(WriteImage{command(199), kImage, {}, extent, payload(zeros.data(), bytes)},
+          Expect{command(200, Command::kReport, {199}, kOutOfOrder), kImage, begin, size},
+          ReadImage{command(201, 0, {200}), 0, kImage, {}, extent, bytes});
+  const auto data = b_.data(201);
+  for (std::size_t i = 0; i < bytes; ++i)
+    ASSERT_EQ(std::to_integer<unsigned>(data[i]), i >= begin && i < begin + size ? pixels[i] : 0U) << i;
+}
+
 TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
   constexpr std::int32_t kLost = -77;
   a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, AwaitRemote{50, kContext},

@@ -35,6 +35,7 @@ struct Counts {
   std::uint64_t obstacles = 0;
   std::uint64_t launches = 0;   ///< that are defined
   std::uint64_t divisions = 0;  ///< of such launches, into a number of parts
+  std::uint64_t of_images = 0;  ///< of these, of launches that write images
 };
 
 class Wrong : public std::runtime_error {
@@ -44,8 +45,15 @@ class Wrong : public std::runtime_error {
 
 /// What one part of a launch has really accessed, of each byte of the objects.
 struct Touched {
-  std::array<std::array<bool, kObjectSize>, kBuffers> read{};
-  std::array<std::array<bool, kObjectSize>, kBuffers> written{};
+  std::array<std::vector<bool>, kObjects> read;
+  std::array<std::vector<bool>, kObjects> written;
+
+  Touched() {
+    for (unsigned object = 0; object < kObjects; ++object) {
+      read[object].resize(size_of(object));
+      written[object].resize(size_of(object));
+    }
+  }
 };
 
 class Recorder : public Store {
@@ -56,12 +64,18 @@ class Recorder : public Store {
     note(buffer, offset, size, false);
     const Part& part = launch_.buffers[buffer];
     // What the launch may have changed decides nothing that can be compared.
-    if (buffer == 1 && (launch_.buffers[0].object == part.object || launch_.buffers[2].object == part.object))
-      throw Undefined();
+    for (const unsigned written : {0U, 2U, kBuffers})
+      if (buffer == 1 && launch_.buffers[written].size > 0 && launch_.buffers[written].object == part.object)
+        throw Undefined();
     return content(part.object, part.begin + static_cast<std::uint64_t>(offset));
   }
   void write(unsigned buffer, std::int64_t offset, unsigned size) override {
     note(buffer, offset, size, true);
+  }
+  void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) override {
+    const auto place = launch_.place_of(image, at, writes);
+    const auto size = static_cast<unsigned>(launch_.images->pixel_size());
+    if (place) note(kBuffers + image, static_cast<std::int64_t>(*place), size, writes);
   }
 
   /// Where accesses of the following work-items are noted.
@@ -102,10 +116,21 @@ class Comparison {
     space_.local = launch.local;
     const auto add = [&](const auto& scalar) { scalars_.push_back(std::as_bytes(std::span(&scalar, 1))); };
     scalars_.resize(kBuffers);
+    for (unsigned i = 0; i < (launch.images == nullptr ? kBuffers : kMemoryArguments); ++i) {
+      const Part& part = launch.buffers[i];
+      buffers_.push_back(
+          {i < kBuffers ? i : i + kScalars, &kObjectNames[part.object], part.begin, part.size});
+      if (i < kBuffers) continue;
+      const ImageKind& kind = *launch.images;
+      const std::uint64_t row = kind.extent[0] * kind.pixel_size();
+      buffers_.back().image = icd::ImageLayout{
+          kind.dimensions, kind.pixel_size(), kind.extent, {kind.pixel_size(), row, row * kind.extent[1]}};
+    }
     add(launch.scalars.a);
     add(launch.scalars.b);
     add(launch.scalars.c);
     add(launch.scalars.d);
+    scalars_.resize(kMemoryArguments + kScalars);
   }
 
   void run(Random& random, Counts& counts) {
@@ -114,7 +139,14 @@ class Comparison {
     launch_.each_item({}, all, [&](const Item& item) { kernel_.run(item, launch_.scalars, whole); });
     ++counts.launches;
     check_box(random);
-    for (const std::size_t members : {2U, 3U, 5U}) counts.divisions += check_division(members) ? 1 : 0;
+    const bool writes_image =
+        std::any_of(footprint_.accesses.begin(), footprint_.accesses.end(),
+                    [](const auto& access) { return access.writes && !access.coordinates.empty(); });
+    for (const std::size_t members : {2U, 3U, 5U}) {
+      const bool divided = check_division(members);
+      counts.divisions += divided ? 1 : 0;
+      counts.of_images += divided && writes_image ? 1 : 0;
+    }
   }
 
  private:
@@ -125,16 +157,19 @@ class Comparison {
       box.begin[d] = random.below(launch_.groups(d));
       box.end[d] = box.begin[d] + 1 + random.below(launch_.groups(d) - box.begin[d]);
     }
-    std::array<icd::RangeSet, kBuffers> reads;
-    std::array<icd::RangeSet, kBuffers> writes;
-    for (const auto& access : footprint_.accesses)
-      (access.writes ? writes : reads)[access.argument].add(
-          icd::bytes_of(footprint_, access, scalars_, space_, box, launch_.buffers[access.argument].size));
+    std::array<icd::RangeSet, kMemoryArguments> reads;
+    std::array<icd::RangeSet, kMemoryArguments> writes;
+    for (const auto& access : footprint_.accesses) {
+      const std::size_t used = access.argument < kBuffers ? access.argument : access.argument - kScalars;
+      const icd::UsedBuffer& buffer = buffers_.at(used);
+      (access.writes ? writes : reads)[used].add(
+          icd::bytes_of(footprint_, access, scalars_, space_, box, {buffer.size, buffer.image}));
+    }
     Recorder recorder(launch_);
     recorder.check = [&](unsigned buffer, std::uint64_t offset, unsigned size, bool is_write) {
       if (contains((is_write ? writes : reads)[buffer], offset, offset + size)) return;
       throw Wrong("a part " + std::string(is_write ? "writes" : "reads") + " bytes " +
-                  std::to_string(offset) + " to " + std::to_string(offset + size) + " of b" +
+                  std::to_string(offset) + " to " + std::to_string(offset + size) + " of memory argument " +
                   std::to_string(buffer) + ", which was not expected of it");
     };
     launch_.each_item(box.begin, box.end,
@@ -143,13 +178,8 @@ class Comparison {
 
   /// @returns whether the launch is divided
   bool check_division(std::size_t members) const {
-    std::vector<icd::UsedBuffer> buffers;
-    for (unsigned i = 0; i < kBuffers; ++i) {
-      const Part& part = launch_.buffers[i];
-      buffers.push_back({i, &kObjects[part.object], part.begin, part.size, false});
-    }
     const icd::Division division =
-        icd::divide({footprint_, scalars_, buffers, space_, launch_.has_groups}, members);
+        icd::divide({footprint_, scalars_, buffers_, space_, launch_.has_groups}, members);
     if (division.parts.empty()) return false;
     std::vector<std::unique_ptr<Touched>> touched;
     std::uint64_t next = 0;
@@ -187,8 +217,8 @@ class Comparison {
   }
 
   static void require_apart(const Touched& one, const Touched& other) {
-    for (unsigned object = 0; object < kBuffers; ++object)
-      for (std::uint64_t at = 0; at < kObjectSize; ++at)
+    for (unsigned object = 0; object < kObjects; ++object)
+      for (std::uint64_t at = 0; at < size_of(object); ++at)
         if (one.written[object][at] && (other.written[object][at] || other.read[object][at]))
           throw Wrong("one part writes byte " + std::to_string(at) + " of an object, which another one " +
                       (other.written[object][at] ? "writes" : "reads"));
@@ -206,12 +236,14 @@ class Comparison {
     return item;
   }
 
-  static constexpr std::array<char, kBuffers> kObjects{};
+  static constexpr unsigned kScalars = 4;
+  static constexpr std::array<char, kObjects> kObjectNames{};
   const RandomKernel& kernel_;
   const protocol::Footprint& footprint_;
   const RandomLaunch& launch_;
   icd::LaunchSpace space_;
   std::vector<std::span<const std::byte>> scalars_;
+  std::vector<icd::UsedBuffer> buffers_;
 };
 
 compiler::Analysis analyse(compiler::CompilerProcess& process, const std::string& source,
@@ -242,14 +274,14 @@ void run_seed(std::uint64_t seed, compiler::CompilerProcess& process, const Opti
   for (const protocol::Footprint& footprint : analysis.footprints) {
     const RandomKernel& kernel = kernels.at(std::stoul(footprint.kernel.substr(1)));
     ++counts.kernels;
-    if (const std::string flaw = icd::flaw_of(footprint, kBuffers + 4); !flaw.empty())
+    if (const std::string flaw = icd::flaw_of(footprint, kMemoryArguments + 4); !flaw.empty())
       throw Wrong("the footprint of " + kernel.name() + ": " + flaw);
     if (!footprint.obstacle.empty()) {
       ++counts.obstacles;
       continue;
     }
     for (unsigned i = 0; i < kLaunches; ++i) {
-      const RandomLaunch launch(random, footprint.uses_groups, partial);
+      const RandomLaunch launch(random, kernel, footprint.uses_groups, partial);
       try {
         Comparison(kernel, footprint, launch).run(random, counts);
       } catch (const Undefined&) {
@@ -272,10 +304,13 @@ int run(const Options& options) {
     }
   }
   const auto show = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
-  std::printf("%llu kernels, %llu with obstacles; %llu launches, %llu divisions; none wrong\n",
-              show(counts.kernels), show(counts.obstacles), show(counts.launches), show(counts.divisions));
+  std::printf(
+      "%llu kernels, %llu with obstacles; %llu launches, %llu divisions, %llu of them with writes to images; "
+      "none wrong\n",
+      show(counts.kernels), show(counts.obstacles), show(counts.launches), show(counts.divisions),
+      show(counts.of_images));
   // Kernels of which none can be divided would prove nothing.
-  if (options.seeds >= 10 && counts.divisions == 0) return EXIT_FAILURE;
+  if (options.seeds >= 10 && (counts.divisions == 0 || counts.of_images == 0)) return EXIT_FAILURE;
   return EXIT_SUCCESS;
 }
 

@@ -86,6 +86,14 @@ MUTATIONS = [
     ('shifts-by-any-number', 'evaluate.cpp', 'if (!by.is_constant() || by.constant >= number.bits)',
      'if (by.constant >= number.bits)'),
     ('least-is-the-first', 'evaluate.cpp', 'if (one.most <= other.least) return a;', 'if (true) return a;'),
+    ('pixels-outside-are-not-at-the-edge', 'evaluate.cpp', 'if (values.least < 0 || values.most > last)',
+     'if (false)'),
+    ('coordinates-are-unsigned', 'evaluate.cpp', 'within(number(access.coordinates[d]), 32, true)',
+     'within(number(access.coordinates[d]), 32, false)'),
+    ('pixels-have-one-byte', 'evaluate.cpp', 'object.image->pixel_size, object.size, bytes',
+     '1, object.size, bytes'),
+    ('rows-have-no-distance', 'evaluate.cpp', 'plus(std::move(place), coordinate, image.pitch[d])',
+     'plus(std::move(place), coordinate, image.pitch[0])'),
 ]
 
 

@@ -46,6 +46,8 @@ enum class Op : std::uint8_t {
   StoreTo,
   LoadFrom,
   Walk,
+  StorePixel,
+  LoadPixel,
   Return,
   Break,
   Continue,
@@ -101,9 +103,10 @@ struct Node {
   Op op;
   Type type = Type::Int;
   std::int64_t value = 0;  ///< a number, an index of a table, or a comparison's sense
-  unsigned index = 0;      ///< of a variable or buffer
+  unsigned index = 0;      ///< of a variable, buffer or image
   unsigned second = 0;     ///< the other buffer of a pointer to one of two
   enum Order : std::uint8_t { Plain, Volatile, Atomic } order = Plain;  ///< of a write
+  std::vector<NodePtr> coordinates;                                     ///< of a pixel
   std::vector<NodePtr> operands;
   std::vector<NodePtr> body;
   std::vector<NodePtr> other;
@@ -178,6 +181,15 @@ class Runner {
       case Op::Walk:
         walk(node);
         return Flow::Next;
+      case Op::StorePixel:
+      case Op::LoadPixel: {
+        std::array<std::int64_t, 3> at{};
+        for (std::size_t d = 0; d < node.coordinates.size(); ++d)
+          at[d] = static_cast<std::int64_t>(value(*node.coordinates[d]));
+        if (node.op == Op::StorePixel) value(*node.operands[0]);
+        store_.pixel(node.index, at, node.op == Op::StorePixel);
+        return Flow::Next;
+      }
       case Op::Return:
         return Flow::Return;
       case Op::Break:
@@ -440,6 +452,19 @@ std::string text(const Node& node) {
 
 std::string block(const std::vector<NodePtr>& statements, const std::string& indent);
 
+/// The coordinates of a pixel, in one of several forms.
+std::string coordinates_text(const Node& node) {
+  std::vector<std::string> each;
+  for (const NodePtr& coordinate : node.coordinates) each.push_back(text(*coordinate));
+  if (each.size() == 1) return each[0];
+  const std::string plain = "(int2)(" + each[0] + ", " + each[1] + ")";
+  const std::string form = node.value == 0   ? plain
+                           : node.value == 1 ? "((int2)(" + each[1] + ", " + each[0] + ")).yx"
+                           : node.value == 2 ? "(" + plain + " * (int2)(1, 1) + (int2)(0))"
+                                             : "(" + plain + " - (int2)(0, 0))";
+  return each.size() == 2 ? form : "(int4)(" + form + ", " + each[2] + ", 0)";
+}
+
 std::string statement(const Node& node, const std::string& indent) {
   const auto variable = "v" + std::to_string(node.index);
   const auto operand = [&](unsigned i) { return text(*node.operands[i]); };
@@ -489,6 +514,12 @@ std::string statement(const Node& node, const std::string& indent) {
       return indent + "{ __global " + type + "* p = " + pointer() + " + " + operand(0) + ";\n" + indent +
              "  for (int i = 0; i < " + operand(1) + "; ++i) { " + used + " p += " + operand(3) + "; } }\n";
     }
+    case Op::StorePixel:
+      return indent + "write_imageui(i0, " + coordinates_text(node) + ", (uint4)((acc + (uint)" + operand(0) +
+             ") & 255));\n";
+    case Op::LoadPixel:
+      return indent + "acc += read_imageui(i" + std::to_string(node.index) +
+             (node.second != 0 ? ", nearest, " : ", ") + coordinates_text(node) + ").x;\n";
     case Op::Return:
       return indent + "return;\n";
     case Op::Break:
@@ -515,7 +546,8 @@ class Generator {
   Generator(RandomKernel& kernel, Random& random) : kernel_(kernel), random_(random) {
     groups_ = random.percent(50);
     whole_ = random.percent(25);
-    returns_ = random.percent(30);
+    returns_ = random_.percent(30);
+    if (random_.percent(50)) kernel_.images_ = &random_.of(kImageKinds);
   }
 
   void generate() {
@@ -528,7 +560,7 @@ class Generator {
       kernel_.body_.push_back(std::move(leave));
     }
     statements(kernel_.body_, random_.between(1, 4), 0);
-    kernel_.body_.push_back(access(true));
+    kernel_.body_.push_back(access_of_any_kind(true));
   }
 
  private:
@@ -735,6 +767,78 @@ class Generator {
     return node;
   }
 
+  /// An access to a buffer or an image.
+  NodePtr access_of_any_kind(bool writes) {
+    return kernel_.images_ != nullptr && random_.percent(70) ? pixel(writes) : access(writes);
+  }
+
+  /// An access to a pixel that lies in the image, mostly.
+  NodePtr pixel(bool writes) {
+    const ImageKind& kind = *kernel_.images_;
+    NodePtr node = make(writes ? Op::StorePixel : Op::LoadPixel);
+    node->index = writes || random_.percent(40) ? 0 : 1;
+    // What tells reads with a sampler.
+    node->second = node->index == 1 && !kind.in_buffer ? 1 : 0;
+    node->value = static_cast<std::int64_t>(random_.below(4));
+    if (writes) node->operands.push_back(leaf(Type::Int));
+    const bool guarded = random_.percent(40);
+    std::vector<NodePtr> declared;
+    NodePtr within;
+    const bool turned = random_.percent(15);
+    for (unsigned d = 0; d < kind.dimensions; ++d) {
+      const auto most = static_cast<std::int64_t>(kind.extent[d]);
+      NodePtr at = coordinate(turned ? kind.dimensions - 1 - d : d, most);
+      if (guarded) {
+        NodePtr variable = make(Op::Declare, Type::Int);
+        variable->index = kernel_.variables_++;
+        variable->operands.push_back(std::move(at));
+        const auto use = [&variable] {
+          NodePtr used = make(Op::Variable, Type::Int);
+          used->index = variable->index;
+          return used;
+        };
+        // if (0 <= x && x < most && …)
+        NodePtr test = make(Op::Both);
+        test->operands.push_back(binary(Op::LessEqual, number(0, Type::Int), use()));
+        test->operands.push_back(binary(Op::Less, use(), number(most, Type::Int)));
+        within = within ? binary(Op::Both, std::move(within), std::move(test)) : std::move(test);
+        at = use();
+        declared.push_back(std::move(variable));
+      }
+      node->coordinates.push_back(std::move(at));
+    }
+    if (!guarded) return node;
+    NodePtr guard = make(Op::If);
+    guard->operands.push_back(std::move(within));
+    guard->body.push_back(std::move(node));
+    // A condition that always holds keeps them one statement.
+    NodePtr both = make(Op::If);
+    both->operands.push_back(binary(Op::Equal, number(0, Type::Int), number(0, Type::Int)));
+    both->body = std::move(declared);
+    both->body.push_back(std::move(guard));
+    return both;
+  }
+
+  /// Mostly the id of the same dimension.
+  NodePtr coordinate(unsigned dimension, std::int64_t extent) {
+    NodePtr id = make(Op::Query, Type::Int);
+    id->index = dimension;
+    const auto kind = random_.below(100);
+    if (kind < 55) return id;
+    if (kind < 75) {
+      NodePtr sum = random_.percent(40)
+                        ? binary(Op::Multiply, std::move(id), number(random_.between(1, 3), Type::Int))
+                        : std::move(id);
+      return binary(random_.percent(70) ? Op::Add : Op::Subtract, std::move(sum),
+                    random_.percent(80) ? number(random_.between(0, 4), Type::Int) : leaf(Type::Int));
+    }
+    if (kind < 85) return linear(Type::Int);
+    NodePtr any = expression(Type::Int, 2);
+    if (kind < 90) return any;
+    return cast(binary(Op::Remainder, cast(std::move(any), Type::UInt), number(extent, Type::UInt)),
+                Type::Int);
+  }
+
   /// An access to an element that lies in the buffer, mostly.
   NodePtr access(bool writes) {
     const auto element = static_cast<std::int64_t>(random_.below(std::size(kElements)));
@@ -890,7 +994,7 @@ class Generator {
     ++loops_;
     statements(node->body, random_.between(1, 2), depth + 1);
     --loops_;
-    node->body.push_back(access(random_.percent(40)));
+    node->body.push_back(access_of_any_kind(random_.percent(40)));
     variables_.resize(outer);
     return node;
   }
@@ -920,10 +1024,10 @@ class Generator {
         }
         case 1:
         case 2:
-          to.push_back(access(false));
+          to.push_back(access_of_any_kind(false));
           break;
         case 3:
-          to.push_back(random_.percent(25) ? walk() : access(true));
+          to.push_back(random_.percent(25) ? walk() : access_of_any_kind(true));
           break;
         case 4:
           if (depth == 0 && !returns_ && random_.percent(40)) {
@@ -965,8 +1069,13 @@ RandomKernel::RandomKernel(RandomKernel&&) noexcept = default;
 
 std::string RandomKernel::source() const {
   return "__kernel void " + name_ +
-         "(__global uchar* b0, __global const uchar* b1, __global uchar* b2, int a, int b, uint c, long d) "
-         "{\n"
+         "(__global uchar* b0, __global const uchar* b1, __global uchar* b2, int a, int b, uint c, long d" +
+         (images_ == nullptr ? std::string()
+                             : std::string(", __read_write ") + images_->type + " i0, __read_only " +
+                                   images_->type + " i1") +
+         ") {\n"
+         "  const sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | "
+         "CLK_FILTER_NEAREST;\n"
          "  uint acc = 0;\n" +
          block(body_, "  ") + "}\n";
 }

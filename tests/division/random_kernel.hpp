@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clique::test::division {
@@ -56,6 +57,27 @@ struct Item {
 struct Undefined {};
 
 constexpr unsigned kBuffers = 3;
+/// Of kernels that use images: one that they read and write, and one that they read.
+constexpr unsigned kImages = 2;
+/// Arguments that are memory objects: buffers, then images.
+constexpr unsigned kMemoryArguments = kBuffers + kImages;
+
+/// Images of one type. A kernel uses one kind.
+struct ImageKind {
+  const char* type;                     ///< in OpenCL C
+  unsigned dimensions;                  ///< coordinates
+  std::array<std::uint64_t, 3> extent;  ///< in pixels
+  unsigned channels;                    ///< 1 or 4, unsigned integers
+  unsigned channel_size;                ///< bytes
+  bool in_buffer;                       ///< whether the image is a view of a buffer, which has no samplers
+
+  constexpr std::uint64_t pixel_size() const { return channels * channel_size; }
+};
+inline constexpr ImageKind kImageKinds[] = {
+    {"image1d_t", 1, {400, 1, 1}, 1, 4, false}, {"image1d_array_t", 2, {28, 24, 1}, 1, 1, false},
+    {"image2d_t", 2, {40, 26, 1}, 4, 4, false}, {"image2d_array_t", 3, {16, 10, 7}, 4, 1, false},
+    {"image3d_t", 3, {14, 9, 7}, 4, 2, false},  {"image1d_buffer_t", 1, {2048, 1, 1}, 1, 4, true},
+};
 
 /// What the executing test does with accesses to buffers.
 class Store {
@@ -64,12 +86,15 @@ class Store {
   /// Throws Undefined outside of the buffer.
   virtual std::uint64_t read(unsigned buffer, std::int64_t offset, unsigned size) = 0;
   virtual void write(unsigned buffer, std::int64_t offset, unsigned size) = 0;
+  /// Image 0 is read or written, image 1 is read with a sampler, if its kind has any.
+  virtual void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) = 0;
 };
 
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
-/// A kernel with the arguments `__global uchar* b0, b1, b2` and Scalars. It never writes to b1.
+/// A kernel with the arguments `__global uchar* b0, b1, b2`, Scalars, and perhaps images `i0, i1`. It never
+/// writes to b1.
 class RandomKernel {
  public:
   RandomKernel(std::string name, Random& random);
@@ -77,9 +102,12 @@ class RandomKernel {
   RandomKernel(RandomKernel&&) noexcept;
 
   const std::string& name() const { return name_; }
+  void rename(std::string name) { name_ = std::move(name); }
   std::string source() const;
   /// Whether it asks for anything that depends on the work-groups.
   bool uses_groups() const { return uses_groups_; }
+  /// The kind of its images; null if it has none.
+  const ImageKind* images() const { return images_; }
   /// Runs one work-item. Throws Undefined.
   void run(const Item& item, const Scalars& scalars, Store& store) const;
 
@@ -89,6 +117,7 @@ class RandomKernel {
   std::vector<NodePtr> body_;
   unsigned variables_ = 0;
   bool uses_groups_ = false;
+  const ImageKind* images_ = nullptr;
 };
 
 }  // namespace clique::test::division

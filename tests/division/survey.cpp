@@ -43,6 +43,9 @@ constexpr std::size_t kMembers = 4;
 constexpr unsigned kAttempts = 400;
 /// Of each buffer: more than what the launches that are tried need.
 constexpr std::uint64_t kBufferSize = std::uint64_t{1} << 26U;
+/// Of each image, in pixels, in each dimension that it has: likewise.
+constexpr std::uint64_t kImageExtent = 8192;
+constexpr std::uint64_t kPixelSize = 16;
 /// To analyse a program.
 constexpr auto kLimit = std::chrono::seconds(120);
 
@@ -57,7 +60,7 @@ const char* name_of(Result result) {
     case Result::OneItem:
       return "one work-group";
     case Result::Writeless:
-      return "writes no buffer";
+      return "writes no buffer or image";
     case Result::Atomic:
       return "atomic";
     case Result::Data:
@@ -84,7 +87,8 @@ class Kernel {
  public:
   explicit Kernel(const Footprint& footprint) : footprint_(footprint) {
     for (const auto& access : footprint.accesses) {
-      buffers_.insert(access.argument);
+      auto& coordinates = buffers_[access.argument];
+      coordinates = std::max(coordinates, access.coordinates.size());
       writes_ |= access.writes;
     }
     for (const auto& number : footprint.numbers) {
@@ -131,9 +135,7 @@ class Kernel {
   bool found(const Footprint& footprint, std::map<std::string, unsigned>& reasons) const {
     std::mt19937_64 random(1);
     std::vector<icd::UsedBuffer> buffers;
-    static const char objects[256] = {};
-    for (const std::uint32_t argument : buffers_)
-      buffers.push_back({argument, &objects[argument % 256], 0, kBufferSize, false});
+    for (const auto& [argument, coordinates] : buffers_) buffers.push_back(object(argument, coordinates));
     const auto begin = std::chrono::steady_clock::now();
     for (unsigned i = 0; i < kAttempts; ++i) {
       if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(2)) break;
@@ -151,6 +153,22 @@ class Kernel {
       if (is_substantial(division, attempt.space)) return true;
     }
     return false;
+  }
+
+  /// A buffer, or an image with so many coordinates.
+  static icd::UsedBuffer object(std::uint32_t argument, std::size_t coordinates) {
+    static const char objects[256] = {};
+    icd::UsedBuffer used{argument, &objects[argument % 256], 0, kBufferSize};
+    if (coordinates == 0) return used;
+    icd::ImageLayout layout{static_cast<unsigned>(coordinates), kPixelSize};
+    used.size = kPixelSize;
+    for (std::size_t d = 0; d < coordinates; ++d) {
+      layout.extent.at(d) = kImageExtent;
+      layout.pitch.at(d) = used.size;
+      used.size *= kImageExtent;
+    }
+    used.image = layout;
+    return used;
   }
 
   /// Whether all parts write, and as many bytes as there are work-groups: a launch in which no work-item does
@@ -225,7 +243,7 @@ class Kernel {
   }
 
   const Footprint& footprint_;
-  std::set<std::uint32_t> buffers_;
+  std::map<std::uint32_t, std::size_t> buffers_;  ///< arguments, and coordinates of those that are images
   std::set<Scalar> scalars_;
   unsigned dimensions_ = 1;
   bool asks_for_ids_ = false;
@@ -297,8 +315,7 @@ class Survey {
     row("all", all);
     std::printf(
         "\nNot counted: %u programs that do not compile, %u kernels for a single work-group, %u that write "
-        "no "
-        "buffer.\n\n| kernels | reason |\n|---|---|\n",
+        "no buffer or image.\n\n| kernels | reason |\n|---|---|\n",
         failed_, all[Result::OneItem], all[Result::Writeless]);
     std::vector<std::pair<unsigned, std::string>> reasons;
     for (const auto& [reason, count] : reasons_) reasons.emplace_back(count, reason);

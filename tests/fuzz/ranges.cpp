@@ -49,10 +49,10 @@ void check_lines(Input& input) {
   const std::uint64_t total = any(input);
   require(accepted([&] { check_range(offset, size, total, "a read"); }) == inside(offset, size, total),
           "a range is accepted if it lies within its buffer");
-  const bool image = (input.number<std::uint8_t>() & 1U) != 0;
-  if (accepted([&] { check_transfer(offset, size, total, image, "a push"); }))
-    require(size > 0 && inside(offset, size, total) && (!image || size == total),
-            "a transfer is a range of a buffer, or a whole image");
+  const std::uint64_t unit = 1 + input.number<std::uint8_t>() % 16U;
+  if (accepted([&] { check_transfer(offset, size, total, unit, "a push"); }))
+    require(size > 0 && inside(offset, size, total) && offset % unit == 0 && size % unit == 0,
+            "a transfer is a range, of whole pixels");
   protocol::Push push;
   push.offset = offset;
   push.size = size;

@@ -40,13 +40,13 @@ std::uint64_t pointer_offset(const protocol::KernelArg& arg, std::uint64_t total
   return offset;
 }
 
-void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, bool image,
+void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, std::uint64_t unit,
                     const char* what) {
   check_range(offset, size, total, what);
   if (size == 0) throw RuleBroken(std::string(what) + " has no bytes");
-  if (image && size != total)
-    throw RuleBroken(std::string(what) + " of " + bytes_of(size) + " is a part of an image of " +
-                     bytes_of(total) + "; images are transferred whole");
+  if (offset % unit != 0 || size % unit != 0)
+    throw RuleBroken(std::string(what) + " of " + bytes_of(size) + " at byte " + std::to_string(offset) +
+                     " divides pixels of an image, which have " + bytes_of(unit));
 }
 
 void check_content_size(const protocol::Push& push, const ContentSizeObjects& objects) {

@@ -24,8 +24,10 @@ void check_range(std::uint64_t offset, std::uint64_t size, std::uint64_t total, 
 /// Rule: a pointer argument points into a buffer of `total` bytes. @returns its offset in the buffer.
 std::uint64_t pointer_offset(const protocol::KernelArg& arg, std::uint64_t total);
 
-/// Rule: a transfer between workers is a non-empty range of a buffer of `total` bytes, or a whole image.
-void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, bool image,
+/// Rule: a transfer between workers is a non-empty range of an object of `total` bytes. Of an image, it
+/// consists of whole pixels.
+/// @param unit bytes of a pixel; of a buffer, 1
+void check_transfer(std::uint64_t offset, std::uint64_t size, std::uint64_t total, std::uint64_t unit,
                     const char* what);
 
 /// The two objects that a push with a content size names.

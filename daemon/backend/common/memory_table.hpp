@@ -6,8 +6,8 @@
 namespace clique::daemon {
 
 /// Buffers and images by their ids. Main thread.
-/// @tparam Memory has `size` in bytes, is_image(), and `placed`, which is true for a buffer at an address
-/// that the client chose
+/// @tparam Memory has `size` in bytes, is_image(), transfer_unit(), the bytes of a pixel of an image or 1,
+/// and `placed`, which is true for a buffer at an address that the client chose
 template <typename Memory>
 class MemoryTable : public Table<Memory> {
  public:
@@ -43,7 +43,8 @@ class MemoryTable : public Table<Memory> {
   };
   Pushed pushed(const protocol::Push& message) const {
     Pushed result{this->get(message.object), nullptr};
-    check_transfer(message.offset, message.size, result.memory->size, result.memory->is_image(), "a push");
+    check_transfer(message.offset, message.size, result.memory->size, result.memory->transfer_unit(),
+                   "a push");
     if (message.content_size == 0) return result;
     result.content_size = this->get(message.content_size);
     check_content_size(
@@ -53,7 +54,8 @@ class MemoryTable : public Table<Memory> {
   /// Where an expected transfer goes.
   const Ref& expected(const protocol::Expect& message) const {
     const Ref& memory = this->get(message.object);
-    check_transfer(message.offset, message.size, memory->size, memory->is_image(), "an expected transfer");
+    check_transfer(message.offset, message.size, memory->size, memory->transfer_unit(),
+                   "an expected transfer");
     return memory;
   }
 };

@@ -17,7 +17,8 @@ void OutgoingPush::shorten(const std::array<std::uint8_t, 8>& number) {
 OutgoingPush::Part OutgoingPush::next(std::uint64_t limit) {
   Part part;
   part.offset = next_;
-  part.block = image_ ? block_at(*image_, next_, limit) : Block{{}, {}, std::min(limit, size_ - next_)};
+  const std::uint64_t most = std::min(limit, size_ - next_);
+  part.block = image_ ? block_at(*image_, message_.offset + next_, most) : protocol::ImageBlock{{}, {}, most};
   next_ += part.block.size;
   return part;
 }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "daemon/backend/common/image_shape.hpp"
 #include "daemon/worker/peer_links.hpp"
+#include "protocol/image_shape.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon {
@@ -19,12 +19,12 @@ class OutgoingPush {
  public:
   /// One part, to be read from the object.
   struct Part {
-    std::uint64_t offset = 0;  ///< in the push
-    Block block;               ///< of an image, what to read; of a buffer, only the size counts
+    std::uint64_t offset = 0;    ///< in the push
+    protocol::ImageBlock block;  ///< of an image, what to read; of a buffer, only the size counts
   };
 
   /// @param image the pushed image's shape; nothing for a buffer
-  OutgoingPush(PeerLinks& peers, protocol::Push message, std::optional<ImageShape> image)
+  OutgoingPush(PeerLinks& peers, protocol::Push message, std::optional<protocol::ImageShape> image)
       : peers_(peers), message_(std::move(message)), image_(image), size_(message_.size) {}
 
   const protocol::Push& message() const { return message_; }
@@ -37,7 +37,7 @@ class OutgoingPush {
   /// Shortens the push to the bytes that have content, and tells the peer. Before the first next().
   /// @param number the content size, little endian
   void shorten(const std::array<std::uint8_t, 8>& number);
-  /// The next part. Of an image, whole slices, rows or pixels.
+  /// The next part. Of an image, whole slices, else whole rows, else pixels.
   /// @param limit how many bytes it has at most
   Part next(std::uint64_t limit);
 
@@ -53,7 +53,7 @@ class OutgoingPush {
  private:
   PeerLinks& peers_;
   const protocol::Push message_;
-  const std::optional<ImageShape> image_;
+  const std::optional<protocol::ImageShape> image_;
   std::uint64_t size_;
   std::uint64_t next_ = 0;
   std::atomic<bool> failed_ = false;

@@ -1,6 +1,7 @@
 // The session's objects, with the driver's handles.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -9,11 +10,11 @@
 
 #include "daemon/backend/common/build_thread.hpp"
 #include "daemon/backend/common/command_reports.hpp"
-#include "daemon/backend/common/image_shape.hpp"
 #include "daemon/backend/common/memory_table.hpp"
 #include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/worker/memory_budget.hpp"
+#include "protocol/image_shape.hpp"
 #include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::opencl {
@@ -49,7 +50,7 @@ struct Memory {
   std::shared_ptr<Context> context;
   std::uint64_t size = 0;  ///< bytes; of an image, of its pixels without gaps
   bool image = false;
-  ImageShape shape;  ///< of an image
+  protocol::ImageShape shape;  ///< of an image
   /// The host memory of a buffer at an address that the client chose; null if the driver chose.
   std::shared_ptr<const protocol::PlacedMemory> placed;
   std::uint64_t placed_offset = 0;  ///< where in `placed` the buffer begins
@@ -57,6 +58,7 @@ struct Memory {
   MemoryBudget::Share share;
 
   bool is_image() const { return image; }
+  std::uint64_t transfer_unit() const { return image ? std::max<std::uint64_t>(1, shape.element_size) : 1; }
 };
 
 struct Sampler {

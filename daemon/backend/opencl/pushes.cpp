@@ -8,7 +8,7 @@ namespace clique::daemon::opencl {
 
 namespace {
 
-std::optional<ImageShape> shape_of(const Memory& memory) {
+std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.shape) : std::nullopt;
 }
 
@@ -195,7 +195,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
     Handle<cl_event> written;
     cl_int status = CL_SUCCESS;
     if (memory_->image) {
-      const Block block = block_at(memory_->shape, offset, data.bytes.size());
+      const protocol::ImageBlock block = block_at(memory_->shape, offset_ + offset, data.bytes.size());
       status = block.size != data.bytes.size()
                    ? CL_INVALID_VALUE
                    : clEnqueueWriteImage(queue_->native.get(), memory_->native.get(), CL_FALSE,
@@ -296,7 +296,7 @@ class OpenClBackend::ExpectSink : public TransferSink {
   };
 
   OpenClBackend& backend_;
-  const std::uint64_t offset_;  // in the buffer
+  const std::uint64_t offset_;  // in the object
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
   const WaitList waits_;

@@ -245,9 +245,9 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
                        earlier_arrivals(worker, begin, end)};
   if (const auto* image = dynamic_cast<const Image*>(&object_)) {
     const auto extent = image->extent();
-    const std::size_t row = extent[0] * image->element_size();
-    post_image_write(worker.link(), header, WaitsOn::EachPart, object_.id(), image->element_size(), {},
-                     extent, {host_data_, {row, row * extent[1]}, host_owner_});
+    post_image_range(worker.link(), header, WaitsOn::EachPart, object_.id(),
+                     {image->element_size(), {extent[0], extent[1], extent[2]}}, begin, end,
+                     {host_data_, {}, host_owner_});
   } else if (end - begin > protocol::kLargeTransfer) {
     post_large_write(worker, header, object_.id(), begin, {{host_data_ + begin, end - begin}, host_owner_});
   } else {

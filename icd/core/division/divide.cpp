@@ -66,11 +66,10 @@ class Divider {
     part.writes.resize(launch_.buffers.size());
     for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
       const UsedBuffer& buffer = launch_.buffers[i];
-      if (buffer.read_whole) part.reads[i].add(0, buffer.size);
       for (const FootprintAccess& access : launch_.footprint.accesses) {
         if (access.argument != buffer.argument) continue;
-        const RangeSet bytes =
-            bytes_of(launch_.footprint, access, launch_.scalars, launch_.space, groups, buffer.size);
+        const RangeSet bytes = bytes_of(launch_.footprint, access, launch_.scalars, launch_.space, groups,
+                                        {buffer.size, buffer.image});
         // What may be written keeps its old content where it is not written.
         part.reads[i].add(bytes);
         if (access.writes) part.writes[i].add(bytes);
@@ -104,9 +103,16 @@ class Divider {
   /// A write whose place depends on data; null if there is none.
   const FootprintAccess* write_by_data(std::size_t argument) const {
     for (const FootprintAccess& access : launch_.footprint.accesses)
-      if (access.argument == argument && access.writes && depends_on_data(launch_.footprint, access.offset))
-        return &access;
+      if (access.argument == argument && access.writes && depends_on_data(access)) return &access;
     return nullptr;
+  }
+
+  bool depends_on_data(const FootprintAccess& access) const {
+    const auto from_data = [this](std::uint32_t number) {
+      return icd::depends_on_data(launch_.footprint, number);
+    };
+    if (access.coordinates.empty()) return from_data(access.offset);
+    return std::any_of(access.coordinates.begin(), access.coordinates.end(), from_data);
   }
 
   static RangeSet shifted(const RangeSet& ranges, std::uint64_t by) {

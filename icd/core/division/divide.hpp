@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +19,7 @@ struct UsedBuffer {
   const void* object = nullptr;  ///< names the object that has the content
   std::uint64_t begin = 0;       ///< where the buffer begins in it, in bytes
   std::uint64_t size = 0;
-  /// Whether the kernel reads it in ways that the footprint does not tell, as an image.
-  bool read_whole = false;
+  std::optional<ImageLayout> image = {};  ///< nothing: a buffer
 };
 
 /// A launch that may be divided.

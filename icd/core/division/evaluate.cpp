@@ -122,7 +122,7 @@ class Evaluation {
       variables_[kCounters + loop] = {0, power(64)};
   }
 
-  RangeSet bytes_of(const FootprintAccess& access, std::uint64_t size) {
+  RangeSet bytes_of(const FootprintAccess& access, const AccessedObject& object) {
     RangeSet bytes;
     try {
       // Each condition may make another one tell more.
@@ -134,9 +134,16 @@ class Evaluation {
         if (!narrowed_) break;
       }
       forget();
-      add_bytes(within(number(access.offset), 64, true), access.size, size, bytes);
+      const std::size_t coordinates = object.image ? object.image->dimensions : 0;
+      if (access.coordinates.size() != coordinates) {
+        bytes.add(0, object.size);
+      } else if (object.image) {
+        add_bytes(position(access, *object.image), object.image->pixel_size, object.size, bytes);
+      } else {
+        add_bytes(within(number(access.offset), 64, true), access.size, object.size, bytes);
+      }
     } catch (const TooLarge&) {
-      bytes.add(0, size);
+      bytes.add(0, object.size);
     }
     return bytes;
   }
@@ -629,6 +636,21 @@ class Evaluation {
 
   // Bytes.
 
+  /// Where a pixel lies, in bytes. One outside of the image counts as the nearest one at its edge, which is
+  /// what samplers read; what a write does there is not defined, and drivers ignore it.
+  Sum position(const FootprintAccess& access, const ImageLayout& image) {
+    Sum place;
+    for (unsigned d = 0; d < image.dimensions; ++d) {
+      Sum coordinate = within(number(access.coordinates[d]), 32, true);
+      const Interval values = interval(coordinate);
+      const Wide last = Wide{image.extent[d]} - 1;
+      if (values.least < 0 || values.most > last)
+        coordinate = any({std::clamp<Wide>(values.least, 0, last), std::clamp<Wide>(values.most, 0, last)});
+      place = plus(std::move(place), coordinate, image.pitch[d]);
+    }
+    return place;
+  }
+
   /// Adds the ranges of `length` bytes that begin at the values of the sum.
   void add_bytes(const Sum& begin, std::uint64_t length, std::uint64_t size, RangeSet& bytes) const {
     struct Step {
@@ -737,6 +759,16 @@ bool well_formed(const Footprint& footprint, std::size_t index, std::size_t argu
   }
 }
 
+bool has_well_formed_place(const Footprint& footprint, const FootprintAccess& access) {
+  const auto has_bits = [&](std::uint32_t number, unsigned bits) {
+    return number < footprint.numbers.size() && footprint.numbers[number].bits == bits;
+  };
+  if (access.coordinates.empty()) return has_bits(access.offset, 64);
+  return access.coordinates.size() <= 3 &&
+         std::all_of(access.coordinates.begin(), access.coordinates.end(),
+                     [&](std::uint32_t coordinate) { return has_bits(coordinate, 32); });
+}
+
 }  // namespace
 
 std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
@@ -757,8 +789,7 @@ std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
         condition.b >= numbers || footprint.numbers[condition.a].bits != footprint.numbers[condition.b].bits)
       return "a condition is malformed";
   for (const FootprintAccess& access : footprint.accesses) {
-    if (access.argument >= argument_count || access.offset >= numbers ||
-        footprint.numbers[access.offset].bits != 64 ||
+    if (access.argument >= argument_count || !has_well_formed_place(footprint, access) ||
         access.conditions.size() > protocol::kMostFootprintConditions)
       return "an access is malformed";
     for (const std::uint32_t condition : access.conditions)
@@ -786,8 +817,8 @@ bool depends_on_data(const Footprint& footprint, std::uint32_t number) {
 }
 
 RangeSet bytes_of(const Footprint& footprint, const FootprintAccess& access, ScalarArguments arguments,
-                  const LaunchSpace& space, const GroupBox& groups, std::uint64_t size) {
-  return Evaluation(footprint, arguments, space, groups).bytes_of(access, size);
+                  const LaunchSpace& space, const GroupBox& groups, const AccessedObject& object) {
+  return Evaluation(footprint, arguments, space, groups).bytes_of(access, object);
 }
 
 }  // namespace clique::icd

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -40,10 +41,24 @@ std::string flaw_of(const protocol::Footprint& footprint, std::size_t argument_c
 /// Whether a number is computed from data, for people: see protocol::kFromData.
 bool depends_on_data(const protocol::Footprint& footprint, std::uint32_t number);
 
-/// The bytes that an access uses, or more, relative to the begin of a buffer of `size` bytes. What lies
-/// outside of the buffer is left out, since programs must not access that.
+/// How the pixels of an image lie in its content.
+struct ImageLayout {
+  unsigned dimensions = 1;       ///< coordinates, layers included
+  std::uint64_t pixel_size = 0;  ///< bytes
+  std::array<std::uint64_t, 3> extent{1, 1, 1};
+  std::array<std::uint64_t, 3> pitch{};  ///< bytes from one pixel, row, slice to the next
+};
+
+/// A buffer or image for which accesses are evaluated.
+struct AccessedObject {
+  std::uint64_t size = 0;                 ///< bytes
+  std::optional<ImageLayout> image = {};  ///< nothing: a buffer
+};
+
+/// The bytes that an access uses, or more, relative to the begin of the object. What lies outside of a buffer
+/// is left out, since programs must not access that.
 RangeSet bytes_of(const protocol::Footprint& footprint, const protocol::FootprintAccess& access,
                   ScalarArguments arguments, const LaunchSpace& space, const GroupBox& groups,
-                  std::uint64_t size);
+                  const AccessedObject& object);
 
 }  // namespace clique::icd

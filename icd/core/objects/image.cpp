@@ -89,12 +89,16 @@ protocol::Triple extent_of(const cl_image_desc& desc) {
   }
 }
 
-std::size_t size_of(const cl_image_format& format, const cl_image_desc& desc) {
-  const auto extent = extent_of(desc);
+std::size_t row_of(const cl_image_format& format, const cl_image_desc& desc) {
   // A 2D image from a buffer has the gaps of the buffer's layout.
   if (desc.image_type == CL_MEM_OBJECT_IMAGE2D && desc.buffer != nullptr && desc.image_row_pitch != 0)
-    return desc.image_row_pitch * extent[1];
-  return extent[0] * extent[1] * extent[2] * element_size(format);
+    return desc.image_row_pitch;
+  return desc.image_width * element_size(format);
+}
+
+std::size_t size_of(const cl_image_format& format, const cl_image_desc& desc) {
+  const auto extent = extent_of(desc);
+  return row_of(format, desc) * extent[1] * extent[2];
 }
 
 }  // namespace
@@ -140,6 +144,11 @@ Pitches Image::host_pitches() const {
     return {layer, layer * extent[1]};
   }
   return {row, desc_.image_slice_pitch != 0 ? desc_.image_slice_pitch : row * extent[1]};
+}
+
+Pitches Image::content_pitches() const {
+  const std::size_t row = row_of(format_, desc_);
+  return {row, row * extent()[1]};
 }
 
 void Image::post_create(Worker& worker) const {

@@ -33,6 +33,8 @@ class Image final : public Memory {
   protocol::Triple extent() const;
   /// The distances in host_ptr, in bytes, between steps of the second and of the third coordinate.
   Pitches host_pitches() const;
+  /// The same distances in the content.
+  Pitches content_pitches() const;
   /// Whether the region is the whole image.
   bool covers(const protocol::Triple& region) const { return region == extent(); }
 

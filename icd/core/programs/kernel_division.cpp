@@ -6,6 +6,7 @@
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/division/explain.hpp"
 #include "icd/core/objects/context.hpp"
+#include "icd/core/objects/image.hpp"
 #include "icd/core/programs/combined_launches.hpp"
 #include "icd/core/programs/kernel.hpp"
 #include "icd/core/programs/program.hpp"
@@ -53,6 +54,17 @@ const Memory& keeper_of(const Memory& memory) {
   const Memory* keeper = &memory;
   while (keeper->base()) keeper = keeper->base().get();
   return *keeper;
+}
+
+std::optional<ImageLayout> layout_of(const Memory& memory) {
+  const auto* image = dynamic_cast<const Image*>(&memory);
+  if (image == nullptr) return std::nullopt;
+  const protocol::Triple extent = image->extent();
+  const Pitches pitches = image->content_pitches();
+  return ImageLayout{image->dimensions(),
+                     image->element_size(),
+                     {extent[0], extent[1], extent[2]},
+                     {image->element_size(), pitches.row, pitches.slice}};
 }
 
 bool allows(const LaunchLimits& limits, const NdRange& range) {
@@ -119,7 +131,12 @@ std::string key_of(ScalarArguments scalars, std::span<const UsedBuffer> buffers,
     append(key, buffer.argument);
     append(key, buffer.begin);
     append(key, buffer.size);
-    append(key, buffer.read_whole);
+    append(key, buffer.image.has_value());
+    if (!buffer.image) continue;
+    append(key, buffer.image->dimensions);
+    append(key, buffer.image->pixel_size);
+    append(key, buffer.image->extent);
+    append(key, buffer.image->pitch);
   }
   return key;
 }
@@ -164,7 +181,7 @@ const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& r
     if (arg.wire.kind == KernelArg::Value) scalars[i] = std::as_bytes(std::span(arg.wire.value));
     if (arg.memory == nullptr) continue;
     auto& memory = *static_cast<Memory*>(arg.memory);
-    buffers.push_back({i, &keeper_of(memory), memory.coherence_begin(), memory.size(), memory.is_image()});
+    buffers.push_back({i, &keeper_of(memory), memory.coherence_begin(), memory.size(), layout_of(memory)});
   }
   auto& known = launches.known;
   std::string key = key_of(scalars, buffers, range, launches.gate->version());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/workers/pending_commands.hpp"
@@ -47,6 +48,25 @@ void post_image_write(Link& link, const protocol::Command& header, WaitsOn waits
         {origin[0] + part.origin[0], origin[1] + part.origin[1], origin[2] + part.origin[2]},
         part.region,
         payload(content, content.data + part.offset(element, content.pitches), part.bytes(element))});
+  });
+}
+
+void post_image_range(Link& link, const protocol::Command& header, WaitsOn waits, protocol::ObjectId image,
+                      const protocol::ImageShape& shape, std::uint64_t begin, std::uint64_t end,
+                      const HostContent& content) {
+  std::vector<std::uint64_t> offsets;
+  std::vector<protocol::ImageBlock> blocks;
+  for (std::uint64_t at = begin; at < end; at += blocks.back().size) {
+    offsets.push_back(at);
+    blocks.push_back(block_at(shape, at, std::min<std::uint64_t>(kPartSize, end - at)));
+  }
+  for_each_part(header, waits, blocks.size(), [&](protocol::Command&& own, std::size_t i) {
+    const protocol::ImageBlock& block = blocks[i];
+    link.post(protocol::WriteImage{std::move(own),
+                                   image,
+                                   {block.origin[0], block.origin[1], block.origin[2]},
+                                   {block.region[0], block.region[1], block.region[2]},
+                                   payload(content, content.data + offsets[i], {block.size, 1, 1})});
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "icd/common/function_ref.hpp"
 #include "icd/core/transfers/host_content.hpp"
+#include "protocol/image_shape.hpp"
 #include "protocol/messages/commands.hpp"
 
 namespace clique::icd {
@@ -23,6 +24,13 @@ enum class WaitsOn : std::uint8_t {
 /// flagged Command::kMore.
 void for_each_part(const protocol::Command& header, WaitsOn waits, std::size_t count,
                    FunctionRef<void(protocol::Command&& header, std::size_t i)> post);
+
+/// Posts the write of the bytes [begin, end) of an image's content without gaps, which are whole pixels, in
+/// parts.
+/// @param content the whole image's
+void post_image_range(Link& link, const protocol::Command& header, WaitsOn waits, protocol::ObjectId image,
+                      const protocol::ImageShape& shape, std::uint64_t begin, std::uint64_t end,
+                      const HostContent& content);
 
 /// Posts the write of `size` bytes to a buffer, in parts.
 void post_buffer_write(Link& link, const protocol::Command& header, WaitsOn waits, protocol::ObjectId buffer,

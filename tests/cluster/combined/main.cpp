@@ -36,10 +36,10 @@ unsigned char content(unsigned object, std::uint64_t at) {
 /// Whether the work-items of a launch stay within their buffers, and do not interfere with each other.
 class Checker : public Store {
  public:
-  explicit Checker(const RandomLaunch& launch) : launch_(launch), writer_(kBuffers), reader_(kBuffers) {
-    for (unsigned i = 0; i < kBuffers; ++i) {
-      writer_[i].resize(kObjectSize);
-      reader_[i].resize(kObjectSize);
+  explicit Checker(const RandomLaunch& launch) : launch_(launch), writer_(kObjects), reader_(kObjects) {
+    for (unsigned i = 0; i < kObjects; ++i) {
+      writer_[i].resize(size_of(i));
+      reader_[i].resize(size_of(i));
     }
   }
 
@@ -61,6 +61,17 @@ class Checker : public Store {
       const unsigned reader = reader_[object][at + i];
       if ((writer != 0 && writer != item) || (reader != 0 && reader != item)) throw Undefined();
       writer = item;
+    }
+  }
+  void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) override {
+    const auto found = launch_.place_of(image, at, writes);
+    if (!found) return;
+    const auto offset = static_cast<std::int64_t>(*found);
+    const auto size = static_cast<unsigned>(launch_.images->pixel_size());
+    if (writes) {
+      write(kBuffers + image, offset, size);
+    } else {
+      read(kBuffers + image, offset, size);
     }
   }
 
@@ -111,14 +122,23 @@ class Run {
       kernels_.push_back(clCreateKernel(program_, name.c_str(), &status));
       check(status, "clCreateKernel");
     }
-    for (unsigned i = 0; i < kBuffers; ++i) {
-      Bytes bytes(kObjectSize);
-      for (std::uint64_t at = 0; at < kObjectSize; ++at) bytes[at] = content(i, at);
-      objects_.push_back(clCreateBuffer(context_, CL_MEM_COPY_HOST_PTR, kObjectSize, bytes.data(), &status));
+    for (unsigned i = 0; i < kObjects; ++i) {
+      Bytes bytes(size_of(i));
+      for (std::uint64_t at = 0; at < bytes.size(); ++at) bytes[at] = content(i, at);
+      const ImageKind* const kind = kind_of(i);
+      objects_.push_back(
+          kind == nullptr
+              ? clCreateBuffer(context_, CL_MEM_COPY_HOST_PTR, bytes.size(), bytes.data(), &status)
+              : create_image(*kind, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, nullptr, bytes.data()));
       check(status, "clCreateBuffer");
     }
+    // PoCL 3.1 uses a view of a buffer that was released while a launch that has it waits.
+    for (const ImageKind& kind : kImageKinds)
+      for (unsigned i = 0; kind.in_buffer && i < kBuffers; ++i)
+        views_.push_back(create_image(kind, CL_MEM_READ_WRITE, objects_[i], nullptr));
   }
   ~Run() {
+    for (cl_mem view : views_) clReleaseMemObject(view);
     for (cl_mem object : objects_) clReleaseMemObject(object);
     for (cl_kernel kernel : kernels_) clReleaseKernel(kernel);
     clReleaseProgram(program_);
@@ -150,6 +170,10 @@ class Run {
     set(kBuffers + 1, launch.scalars.b);
     set(kBuffers + 2, launch.scalars.c);
     set(kBuffers + 3, launch.scalars.d);
+    for (unsigned i = 0; launch.images != nullptr && i < kImages; ++i) {
+      const unsigned object = launch.buffers[kBuffers + i].object;
+      set(kBuffers + 4 + i, launch.images->in_buffer ? views_[object] : objects_[object]);
+    }
     const auto size = [](const std::array<std::uint64_t, 3>& from) {
       return std::array<std::size_t, 3>{from[0], from[1], from[2]};
     };
@@ -174,11 +198,36 @@ class Run {
     clWaitForEvents(1, &last_);
   }
 
+  /// Writes to all rows of an image, from a column on.
+  void write_image(unsigned object, std::size_t column, unsigned char value) {
+    const ImageKind& kind = *kind_of(object);
+    const std::array<std::size_t, 3> origin{column, 0, 0};
+    const std::array<std::size_t, 3> region{1, kind.extent[1], kind.extent[2]};
+    const Bytes bytes(region[1] * region[2] * kind.pixel_size(), value);
+    cl_event event = nullptr;
+    check(clEnqueueWriteImage(queue_, objects_[object], CL_FALSE, origin.data(), region.data(), 0, 0,
+                              bytes.data(), last_ != nullptr ? 1 : 0, last_ != nullptr ? &last_ : nullptr,
+                              &event),
+          "clEnqueueWriteImage");
+    follow(event);
+    clWaitForEvents(1, &last_);
+  }
+
   Bytes read(unsigned object) {
-    Bytes bytes(kObjectSize);
-    check(clEnqueueReadBuffer(queue_, objects_[object], CL_TRUE, 0, bytes.size(), bytes.data(),
-                              last_ != nullptr ? 1 : 0, last_ != nullptr ? &last_ : nullptr, nullptr),
-          "clEnqueueReadBuffer");
+    Bytes bytes(size_of(object));
+    const cl_uint count = last_ != nullptr ? 1 : 0;
+    const cl_event* const waits = last_ != nullptr ? &last_ : nullptr;
+    if (const ImageKind* const kind = kind_of(object)) {
+      const std::array<std::size_t, 3> origin{};
+      const std::array<std::size_t, 3> region{kind->extent[0], kind->extent[1], kind->extent[2]};
+      check(clEnqueueReadImage(queue_, objects_[object], CL_TRUE, origin.data(), region.data(), 0, 0,
+                               bytes.data(), count, waits, nullptr),
+            "clEnqueueReadImage");
+    } else {
+      check(clEnqueueReadBuffer(queue_, objects_[object], CL_TRUE, 0, bytes.size(), bytes.data(), count,
+                                waits, nullptr),
+            "clEnqueueReadBuffer");
+    }
     return bytes;
   }
 
@@ -188,6 +237,27 @@ class Run {
   }
 
  private:
+  cl_mem create_image(const ImageKind& kind, cl_mem_flags flags, cl_mem buffer, void* content) const {
+    static constexpr cl_mem_object_type kTypes[] = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
+                                                    CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
+                                                    CL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE1D_BUFFER};
+    const cl_image_format format{static_cast<cl_channel_order>(kind.channels == 1 ? CL_R : CL_RGBA),
+                                 static_cast<cl_channel_type>(kind.channel_size == 1   ? CL_UNSIGNED_INT8
+                                                              : kind.channel_size == 2 ? CL_UNSIGNED_INT16
+                                                                                       : CL_UNSIGNED_INT32)};
+    cl_image_desc desc{};
+    desc.image_type = kTypes[&kind - std::begin(kImageKinds)];
+    desc.image_width = kind.extent[0];
+    desc.image_height = kind.dimensions > 1 ? kind.extent[1] : 0;
+    desc.image_depth = kind.extent[2];
+    desc.image_array_size = kind.extent[kind.dimensions - 1];
+    desc.buffer = buffer;
+    cl_int status = CL_SUCCESS;
+    cl_mem image = clCreateImage(context_, flags, &format, &desc, content, &status);
+    check(status, "clCreateImage");
+    return image;
+  }
+
   void follow(cl_event event) {
     if (last_ != nullptr) clReleaseEvent(last_);
     last_ = event;
@@ -198,6 +268,7 @@ class Run {
   cl_program program_ = nullptr;
   std::vector<cl_kernel> kernels_;
   std::vector<cl_mem> objects_;
+  std::vector<cl_mem> views_;  ///< images in the buffers
   cl_event last_ = nullptr;
 };
 
@@ -213,8 +284,10 @@ class Comparison {
       : random_(seed) {
     std::vector<std::string> names;
     while (kernels_.size() < kKernels) {
-      // Programs are told apart in explanations.
+      // Programs, and kernels that write images, are told apart in explanations.
       kernels_.emplace_back("s" + std::to_string(seed) + "k" + std::to_string(names.size()), random_);
+      if (kernels_.back().source().find("write_image") != std::string::npos)
+        kernels_.back().rename(kernels_.back().name() + "_image");
       if (!next_launch(kernels_.back())) {
         kernels_.pop_back();
         continue;
@@ -239,6 +312,13 @@ class Comparison {
       if (action < 8) {
         launches += launch() ? 1 : 0;
       } else if (action == 8) {
+        if (random_.percent(40)) {
+          const auto image = static_cast<unsigned>(random_.between(kBuffers, kObjects - 1));
+          const std::size_t column = random_.below(kind_of(image)->extent[0]);
+          const auto value = static_cast<unsigned char>(random_.below(256));
+          for (const auto& run : runs_) run->write_image(image, column, value);
+          continue;
+        }
         const auto object = random_.percent(50) ? 0U : 2U;
         const std::size_t begin = random_.below(kObjectSize - 64);
         const Bytes bytes(1 + random_.below(64), static_cast<unsigned char>(random_.below(256)));
@@ -256,7 +336,7 @@ class Comparison {
   /// A launch of the kernel that OpenCL defines; none if it is hard to find.
   std::optional<RandomLaunch> next_launch(const RandomKernel& kernel) {
     for (unsigned attempt = 0; attempt < 10; ++attempt) {
-      RandomLaunch launch(random_, kernel.uses_groups(), /*partial=*/false);
+      RandomLaunch launch(random_, kernel, kernel.uses_groups(), /*partial=*/false);
       launch.buffers[1].object = kConstant;
       for (const unsigned i : {0U, 2U})
         if (launch.buffers[i].object == kConstant) launch.buffers[i].object = 2 - i;
@@ -275,7 +355,7 @@ class Comparison {
   }
 
   bool same() {
-    for (unsigned object = 0; object < kBuffers; ++object) {
+    for (unsigned object = 0; object < kObjects; ++object) {
       const Bytes expected = runs_[0]->read(object);
       for (std::size_t i = 1; i < runs_.size(); ++i) {
         const Bytes bytes = runs_[i]->read(object);
@@ -311,11 +391,13 @@ class Explanations {
   Explanations(const Explanations&) = delete;
   Explanations& operator=(const Explanations&) = delete;
 
-  unsigned count(const char* text) const {
+  /// How many lines have both.
+  unsigned count(const char* text, const char* other = "") const {
     std::fflush(stderr);
     std::ifstream file(path_.data());
     unsigned found = 0;
-    for (std::string line; std::getline(file, line);) found += line.find(text) != std::string::npos ? 1 : 0;
+    for (std::string line; std::getline(file, line);)
+      found += line.find(text) != std::string::npos && line.find(other) != std::string::npos ? 1 : 0;
     return found;
   }
 
@@ -342,11 +424,12 @@ int run(const Options& options) {
     }
   }
   const unsigned divided = explanations.count(": divided into ");
+  const unsigned of_images = explanations.count(": divided into ", "_image, ");
   std::printf(
-      "%llu programs, %llu launches on each of %zu combined devices, %u kinds of launches divided; none "
-      "wrong\n",
+      "%llu programs, %llu launches on each of %zu combined devices, %u kinds of launches divided, %u of "
+      "them of kernels that write images; none wrong\n",
       static_cast<unsigned long long>(options.seeds), static_cast<unsigned long long>(launches),
-      combined.size(), divided);
+      combined.size(), divided, of_images);
   // Otherwise nothing was tested.
   return divided == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

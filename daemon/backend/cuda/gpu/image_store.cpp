@@ -175,8 +175,8 @@ void ImageStore::make_textures() {
   }
 }
 
-ImageShape ImageStore::shape() const {
-  ImageShape shape;
+protocol::ImageShape ImageStore::shape() const {
+  protocol::ImageShape shape;
   shape.element_size = format_.element_size();
   shape.extent = {request_.width, request_.height, request_.depth};
   if (request_.type == CL_MEM_OBJECT_IMAGE1D_ARRAY) shape.extent[1] = request_.layers;

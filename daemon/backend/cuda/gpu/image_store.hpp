@@ -3,10 +3,10 @@
 #include <array>
 #include <memory>
 
-#include "daemon/backend/common/image_shape.hpp"
 #include "daemon/backend/cuda/gpu/copy.hpp"
 #include "daemon/backend/cuda/gpu/memory.hpp"
 #include "daemon/backend/cuda/gpu/pixel_format.hpp"
+#include "protocol/image_shape.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -39,7 +39,7 @@ class ImageStore {
   CUdeviceptr descriptor();
   const PixelFormat& format() const { return format_; }
   const ImageRequest& request() const { return request_; }
-  ImageShape shape() const;
+  protocol::ImageShape shape() const;
 
   /// Where a region with this origin begins, in OpenCL's sense.
   Place place(const std::array<std::size_t, 3>& origin) const;

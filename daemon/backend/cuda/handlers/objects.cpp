@@ -128,7 +128,7 @@ void Objects::handle(protocol::CreateImage&& message) {
     }
     memory->image = std::make_unique<ImageStore>(device_memory_, request);
     budget_.note_peak();
-    const ImageShape shape = memory->image->shape();
+    const protocol::ImageShape shape = memory->image->shape();
     memory->size = volume({shape.extent[0] * shape.element_size, shape.extent[1], shape.extent[2]});
     return memory;
   });

@@ -35,6 +35,7 @@ struct Memory {
   MemoryBudget::Share share;          ///< of `allocation`
 
   bool is_image() const { return image != nullptr; }
+  std::uint64_t transfer_unit() const { return image ? image->shape().element_size : 1; }
 };
 
 struct Sampler {

@@ -34,7 +34,7 @@ std::vector<TaskRef> after(std::vector<TaskRef> waits, const TaskRef& last) {
   return waits;
 }
 
-std::optional<ImageShape> shape_of(const Memory& memory) {
+std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.image->shape()) : std::nullopt;
 }
 
@@ -260,8 +260,9 @@ class Pushes::ExpectSink : public TransferSink {
   void write(std::uint64_t offset, protocol::Payload data) override {
     if (!*whole_) return;
     const std::uint64_t size = data.bytes.size();
-    const Block block =
-        memory_->image ? block_at(memory_->image->shape(), offset, size) : Block{{}, {}, size};
+    const protocol::ImageBlock block = memory_->image
+                                           ? block_at(memory_->image->shape(), offset_ + offset, size)
+                                           : protocol::ImageBlock{{}, {}, size};
     if (block.size != size) {
       fail(CL_INVALID_VALUE);
       return;
@@ -315,7 +316,7 @@ class Pushes::ExpectSink : public TransferSink {
 
   const Uses& uses_;
   const PeerWindows& peer_windows_;
-  const std::uint64_t offset_;  // in the buffer
+  const std::uint64_t offset_;  // in the object
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
   const std::vector<TaskRef> waits_;

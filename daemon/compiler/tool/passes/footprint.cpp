@@ -31,6 +31,8 @@ using Index = std::uint32_t;
 constexpr unsigned kPointerBits = 64;
 /// Of a kernel; further ones are not analysed.
 constexpr unsigned kMostBitwise = 256;
+/// Of a vector.
+constexpr unsigned kMostLanes = 16;
 
 /// A reason why launches of the kernel must not be divided.
 class Obstacle : public std::runtime_error {
@@ -257,15 +259,51 @@ class Finder {
   }
 
   void add_access(const Place& place, std::uint64_t size, bool writes, const llvm::Instruction& where) {
-    FootprintAccess access{place.argument, writes, size, place.offset, conditions_at(*where.getParent()),
-                           line_of(&where)};
-    const auto key = std::tuple(access.argument, writes, size, access.offset, access.conditions);
+    record(
+        {place.argument, writes, size, place.offset, conditions_at(*where.getParent()), line_of(&where), {}},
+        where);
+  }
+
+  /// A function that reads or writes a pixel.
+  void add_pixel(const llvm::CallBase& call, bool writes) {
+    const auto* image = llvm::dyn_cast<llvm::Argument>(call.getArgOperand(0)->stripPointerCasts());
+    if (image == nullptr) throw Obstacle("an image that is not an argument", &call);
+    record({image->getArgNo(), writes, 0, 0, conditions_at(*call.getParent()), line_of(&call),
+            coordinates_of(call)},
+           call);
+  }
+
+  void record(FootprintAccess access, const llvm::Instruction& where) {
+    const auto key = std::tuple(access.argument, access.writes, access.size, access.offset, access.conditions,
+                                access.coordinates);
     if (!known_accesses_.insert(key).second) return;
     if (result_.accesses.size() == protocol::kMostFootprintAccesses)
-      throw Obstacle(
-          "more than " + std::to_string(protocol::kMostFootprintAccesses) + " different accesses to buffers",
-          &where);
+      throw Obstacle("more than " + std::to_string(protocol::kMostFootprintAccesses) +
+                         " different accesses to buffers and images",
+                     &where);
     result_.accesses.push_back(std::move(access));
+  }
+
+  /// The coordinates with which a function reads or writes a pixel. What has no integers, or further operands
+  /// than a sampler and a colour, such as a level of detail, is not known.
+  std::vector<Index> coordinates_of(const llvm::CallBase& call) {
+    constexpr unsigned kCoordinateBits = 32;
+    const auto is_coordinate = [&](unsigned operand) {
+      return call.getArgOperand(operand)->getType()->isIntOrIntVectorTy(kCoordinateBits);
+    };
+    const bool writes = call.getType()->isVoidTy();
+    const bool has_sampler = !writes && call.arg_size() == 3 && !is_coordinate(1);
+    const unsigned operand = has_sampler ? 2 : 1;
+    const bool is_plain = call.arg_size() == (writes || has_sampler ? 3U : 2U);
+    if (!is_plain || !is_coordinate(operand)) return {unknown(kCoordinateBits)};
+    const llvm::Value* const value = call.getArgOperand(operand);
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+    if (vector == nullptr) return {number_of(value)};
+    // Of four, the last one means nothing.
+    std::vector<Index> coordinates;
+    for (unsigned lane = 0; lane < std::min(vector->getNumElements(), 3U); ++lane)
+      coordinates.push_back(number_of_lane(value, lane));
+    return coordinates;
   }
 
   void visit_call(const llvm::CallBase& call) {
@@ -279,8 +317,9 @@ class Finder {
       return;
     }
     if (builtin.name == "printf") throw Obstacle("printf", &call);
-    if (builtin.name.starts_with("write_image")) throw Obstacle("a write to an image", &call);
-    if (builtin.name.starts_with("read_image") || builtin.name.starts_with("get_image")) return;
+    if (builtin.name.starts_with("get_image")) return;
+    const bool writes_pixel = builtin.name.starts_with("write_image");
+    if (writes_pixel || builtin.name.starts_with("read_image")) return add_pixel(call, writes_pixel);
     if (builtin.name.contains("barrier") || builtin.name.starts_with("work_group") ||
         builtin.name.starts_with("sub_group") || builtin.name.contains("_sub_group"))
       result_.uses_groups = true;
@@ -668,8 +707,11 @@ class Finder {
       return constant(fixed->getSExtValue(), bits);
     if (const auto* argument = llvm::dyn_cast<llvm::Argument>(value))
       return number({Op::Argument, static_cast<std::uint8_t>(bits), argument->getArgNo(), 0, 0});
-    if (const auto* element = llvm::dyn_cast<llvm::ExtractElementInst>(value))
-      return element_of(*element, bits);
+    if (const auto* element = llvm::dyn_cast<llvm::ExtractElementInst>(value)) {
+      const auto* lane = llvm::dyn_cast<llvm::ConstantInt>(element->getIndexOperand());
+      if (lane == nullptr || lane->getValue().uge(kMostLanes)) return unknown(bits);
+      return number_of_lane(element->getVectorOperand(), static_cast<unsigned>(lane->getZExtValue()));
+    }
     if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value))
       return result_of(*operation, bits);
     if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(value)) {
@@ -693,12 +735,56 @@ class Finder {
     return unknown(bits);
   }
 
-  Index element_of(const llvm::ExtractElementInst& element, unsigned bits) {
-    const auto* vector = llvm::dyn_cast<llvm::Argument>(element.getVectorOperand());
-    const auto* lane = llvm::dyn_cast<llvm::ConstantInt>(element.getIndexOperand());
-    if (vector == nullptr || lane == nullptr || lane->getZExtValue() >= 16) return unknown(bits);
-    return number({Op::Argument, static_cast<std::uint8_t>(bits), vector->getArgNo(), 0,
-                   static_cast<std::int64_t>(lane->getZExtValue() * (bits / 8))});
+  /// The number that stands for an element of a vector whose elements are numbers.
+  Index number_of_lane(const llvm::Value* vector, unsigned lane) {
+    const auto key = std::pair(vector, lane);
+    if (const auto found = lanes_.find(key); found != lanes_.end()) return found->second;
+    const Index index = find_lane(vector, lane);
+    lanes_[key] = index;
+    if (FootprintNumber& found = result_.numbers[index]; found.op == Op::Unknown && depends_on_data(vector))
+      found.a = protocol::kFromData;
+    return index;
+  }
+
+  Index find_lane(const llvm::Value* vector, unsigned lane) {
+    const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
+    const unsigned bits = vector->getType()->getScalarSizeInBits();
+    if (type == nullptr || lane >= type->getNumElements()) return unknown(bits);
+    if (const auto* argument = llvm::dyn_cast<llvm::Argument>(vector))
+      return number({Op::Argument, static_cast<std::uint8_t>(bits), argument->getArgNo(), 0,
+                     static_cast<std::int64_t>(lane * (bits / 8))});
+    if (const auto* fixed = llvm::dyn_cast<llvm::Constant>(vector)) {
+      const auto* element = llvm::dyn_cast_or_null<llvm::ConstantInt>(fixed->getAggregateElement(lane));
+      return element == nullptr ? unknown(bits) : constant(element->getSExtValue(), bits);
+    }
+    if (const auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(vector)) {
+      const auto* place = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+      if (place == nullptr) return unknown(bits);
+      return place->getValue() == lane ? number_of(insert->getOperand(1))
+                                       : number_of_lane(insert->getOperand(0), lane);
+    }
+    if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector)) {
+      const auto* first = llvm::dyn_cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType());
+      const int from = shuffle->getMaskValue(lane);
+      if (first == nullptr || from < 0) return unknown(bits);
+      const auto place = static_cast<unsigned>(from);
+      return place < first->getNumElements()
+                 ? number_of_lane(shuffle->getOperand(0), place)
+                 : number_of_lane(shuffle->getOperand(1), place - first->getNumElements());
+    }
+    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(vector))
+      return binary(Op::Either, bits, number_of_lane(choice->getTrueValue(), lane),
+                    number_of_lane(choice->getFalseValue(), lane));
+    if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(vector)) {
+      const auto both = [&](Op op) {
+        return binary(op, bits, number_of_lane(operation->getOperand(0), lane),
+                      number_of_lane(operation->getOperand(1), lane));
+      };
+      if (operation->getOpcode() == llvm::Instruction::Add) return both(Op::Add);
+      if (operation->getOpcode() == llvm::Instruction::Sub) return both(Op::Subtract);
+      if (operation->getOpcode() == llvm::Instruction::Mul) return both(Op::Multiply);
+    }
+    return unknown(bits);
   }
 
   Index result_of(const llvm::BinaryOperator& operation, unsigned bits) {
@@ -987,11 +1073,13 @@ class Finder {
   unsigned bitwise_ = 0;  ///< how many operations on single bits have been analysed
   std::map<const llvm::Value*, std::optional<Places>> places_;
   std::map<const llvm::Value*, std::optional<Index>> numbers_of_;
+  std::map<std::pair<const llvm::Value*, unsigned>, Index> lanes_;
   std::map<std::tuple<Op, std::uint8_t, Index, Index, std::int64_t>, Index> known_numbers_;
   std::map<const llvm::Loop*, Index> known_loops_;
   std::map<std::tuple<Comparison, Index, Index>, Index> known_conditions_;
   std::map<const llvm::BasicBlock*, std::vector<Index>> conditions_of_;
-  std::set<std::tuple<Index, bool, std::uint64_t, Index, std::vector<Index>>> known_accesses_;
+  std::set<std::tuple<Index, bool, std::uint64_t, Index, std::vector<Index>, std::vector<Index>>>
+      known_accesses_;
 };
 
 /// Makes kernels single functions, and variables values. Nothing else is optimised: what a driver's compiler

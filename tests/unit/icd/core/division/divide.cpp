@@ -30,10 +30,10 @@ class DescribedKernel {
   std::uint32_t times(std::uint32_t a, std::int64_t by) { return number(Op::Multiply, a, constant(by)); }
   std::uint32_t plus(std::uint32_t a, std::int64_t by) { return number(Op::Add, a, constant(by)); }
   void reads(std::uint32_t argument, std::uint32_t offset, std::vector<std::uint32_t> conditions = {}) {
-    footprint.accesses.push_back({argument, false, 4, offset, std::move(conditions), 7});
+    footprint.accesses.push_back({argument, false, 4, offset, std::move(conditions), 7, {}});
   }
   void writes(std::uint32_t argument, std::uint32_t offset, std::vector<std::uint32_t> conditions = {}) {
-    footprint.accesses.push_back({argument, true, 4, offset, std::move(conditions), 8});
+    footprint.accesses.push_back({argument, true, 4, offset, std::move(conditions), 8, {}});
   }
   std::uint32_t condition(Comparison comparison, std::uint32_t a, std::uint32_t b) {
     footprint.conditions.push_back({comparison, a, b});
@@ -43,11 +43,31 @@ class DescribedKernel {
   /// Two buffers, argument 0 and 1, of 4 bytes for each of 100 work-items.
   Division divide(std::size_t members = 2, bool one_object = false, const Borders& balanced = {}) {
     const int objects[2] = {};
-    const std::vector<UsedBuffer> buffers{{0, &objects[0], 0, 400, false},
-                                          {1, one_object ? &objects[0] : &objects[1], 0, 400, false}};
+    const std::vector<UsedBuffer> buffers{{0, &objects[0], 0, 400},
+                                          {1, one_object ? &objects[0] : &objects[1], 0, 400}};
     EXPECT_EQ(flaw_of(footprint, 2), "");
     const std::vector<std::span<const std::byte>> scalars(2);
     return icd::divide({footprint, scalars, buffers, space, true}, members, balanced);
+  }
+
+  /// @param coordinates numbers of 32 bits
+  void uses_pixel(std::uint32_t argument, bool writes, std::vector<std::uint32_t> coordinates) {
+    footprint.accesses.push_back({argument, writes, 0, 0, {}, 9, std::move(coordinates)});
+  }
+  /// get_global_id(dimension) + distance, with 32 bits
+  std::uint32_t coordinate(std::uint32_t dimension, std::int64_t distance = 0) {
+    const auto id = number(Op::Truncate, number(Op::GlobalId, dimension), 0, 0, 32);
+    return number(Op::Add, id, constant(distance, 32), 0, 32);
+  }
+  /// Two images, argument 0 and 1, of 10 x 8 pixels of 4 bytes.
+  Division divide_images(bool one_object = false, std::array<std::uint64_t, 3> global = {10, 8, 1}) {
+    const int objects[2] = {};
+    const ImageLayout layout{2, 4, {10, 8, 1}, {4, 40, 320}};
+    const std::vector<UsedBuffer> images{{0, &objects[0], 0, 320, layout},
+                                         {1, one_object ? &objects[0] : &objects[1], 0, 320, layout}};
+    EXPECT_EQ(flaw_of(footprint, 2), "");
+    const std::vector<std::span<const std::byte>> scalars(2);
+    return icd::divide({footprint, scalars, images, {2, {}, global, {1, 1, 1}}, true}, 2);
   }
 
   Footprint footprint;
@@ -149,6 +169,77 @@ TEST(Divide, GivenBitwiseOperationsThenTheyAreSumsOrHaveLimits) {
             (DivisionRanges{{0, 400}}));
 }
 
+TEST(DivideImages, GivenPixelsByIdsThenPartsHaveRows) {
+  DescribedKernel kernel;
+  kernel.uses_pixel(1, true, {kernel.coordinate(0), kernel.coordinate(1)});
+  kernel.uses_pixel(0, false, {kernel.coordinate(0), kernel.coordinate(1, 1)});
+  const Division division = kernel.divide_images();
+  ASSERT_EQ(division.parts.size(), 2U) << division.reason;
+  EXPECT_EQ(division.dimension, 1U);
+  EXPECT_EQ(division_ranges(division.parts[0].writes[1]), (DivisionRanges{{0, 160}}));
+  EXPECT_EQ(division_ranges(division.parts[1].writes[1]), (DivisionRanges{{160, 320}}));
+  EXPECT_EQ(division.parts[1].reads[1], division.parts[1].writes[1]);
+  // What is read beyond the edge is read at the edge.
+  EXPECT_EQ(division_ranges(division.parts[0].reads[0]), (DivisionRanges{{40, 200}}));
+  EXPECT_EQ(division_ranges(division.parts[1].reads[0]), (DivisionRanges{{200, 320}}));
+}
+
+TEST(DivideImages, GivenOneImageThenReadsOfNeighboursPreventIt) {
+  DescribedKernel kernel;
+  kernel.uses_pixel(1, true, {kernel.coordinate(0), kernel.coordinate(1)});
+  kernel.uses_pixel(0, false, {kernel.coordinate(0), kernel.coordinate(1, 1)});
+  EXPECT_EQ(kernel.divide_images().parts.size(), 2U);
+  // Along rows, the same pixels are written that are read by other parts.
+  EXPECT_EQ(kernel.divide_images(/*one_object=*/true).dimension, 0U);
+  kernel.uses_pixel(0, false, {kernel.coordinate(0, 1), kernel.coordinate(1)});
+  const Division division = kernel.divide_images(/*one_object=*/true);
+  EXPECT_TRUE(division.parts.empty());
+  EXPECT_EQ(division.reason, "along dimension 0, parts may read what others write of argument 1 (line 9)");
+}
+
+TEST(DivideImages, GivenColumnsThenPartsHaveAPieceOfEachRow) {
+  DescribedKernel kernel;
+  kernel.uses_pixel(1, true, {kernel.coordinate(1), kernel.coordinate(0)});
+  const Division division = kernel.divide_images(/*one_object=*/false, {8, 10, 1});
+  ASSERT_EQ(division.parts.size(), 2U) << division.reason;
+  ASSERT_EQ(division.parts[0].writes[1].ranges().size(), 8U);
+  EXPECT_EQ(division_ranges(division.parts[1].writes[1])[1].begin, 60U);
+  EXPECT_EQ(division_ranges(division.parts[1].writes[1])[1].end, 80U);
+}
+
+TEST(DivideImages, GivenPixelsOutsideThenTheyCountAsThoseAtTheEdge) {
+  DescribedKernel kernel;
+  kernel.uses_pixel(1, true, {kernel.coordinate(0, -5), kernel.coordinate(1, -1)});
+  const Division division = kernel.divide_images();
+  ASSERT_EQ(division.parts.size(), 2U) << division.reason;
+  EXPECT_EQ(division_ranges(division.parts[0].writes[1])[0].begin, 0U);
+  // All rows of the second part are outside.
+  EXPECT_TRUE(kernel.divide_images(/*one_object=*/false, {10, 40, 1}).parts.empty());
+}
+
+TEST(DivideImages, GivenUnknownOrMissingCoordinatesThenItIsAnyPixel) {
+  DescribedKernel kernel;
+  kernel.uses_pixel(1, true,
+                    {kernel.number(Op::Unknown, protocol::kFromData, 0, 0, 32), kernel.coordinate(1)});
+  // The rows are those of the part.
+  EXPECT_EQ(kernel.divide_images().parts.size(), 2U);
+  EXPECT_EQ(kernel.divide_images(false, {10, 1, 1}).reason,
+            "along dimension 0, the place of a write to argument 1 depends on data (line 9)");
+  DescribedKernel other;
+  other.uses_pixel(1, true, {other.coordinate(1)});
+  EXPECT_EQ(other.divide_images().reason,
+            "along dimension 0, several parts may write the same bytes of argument 1 (line 9)");
+}
+
+TEST(DivideImages, GivenImageForABufferOrTheReverseThenAllIsUsed) {
+  DescribedKernel kernel;
+  kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+  EXPECT_TRUE(kernel.divide_images().parts.empty());
+  DescribedKernel other;
+  other.uses_pixel(1, true, {other.coordinate(0)});
+  EXPECT_TRUE(other.divide().parts.empty());
+}
+
 TEST(Divide, GivenReadFromUnknownPlaceThenAllIsRead) {
   DescribedKernel kernel;
   kernel.reads(0, kernel.number(Op::Unknown));
@@ -231,11 +322,20 @@ TEST(Footprint, GivenNumberThatRefersToLaterOneThenItIsRefused) {
 TEST(Footprint, GivenValuesOutOfRangeThenTheyAreRefused) {
   DescribedKernel kernel;
   kernel.constant(1);
-  kernel.footprint.accesses.push_back({2, true, 4, 0, {}, 0});
+  kernel.footprint.accesses.push_back({2, true, 4, 0, {}, 0, {}});
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
-  kernel.footprint.accesses = {{0, true, 4, 9, {}, 0}};
+  kernel.footprint.accesses = {{0, true, 4, 9, {}, 0, {}}};
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
-  kernel.footprint.accesses = {{0, true, 4, 0, {0}, 0}};
+  kernel.footprint.accesses = {{0, true, 4, 0, {0}, 0, {}}};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses = {{0, true, 0, 0, {}, 0, {0}}};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "") << "a coordinate of 64 bits";
+  const auto coordinate = kernel.constant(1, 32);
+  kernel.footprint.accesses = {{0, true, 0, 0, {}, 0, {coordinate, coordinate, coordinate}}};
+  EXPECT_EQ(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses = {{0, true, 0, 0, {}, 0, {coordinate, coordinate, coordinate, coordinate}}};
+  EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses = {{0, true, 0, 0, {}, 0, {coordinate + 1}}};
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
   kernel.footprint.accesses.clear();
   kernel.number(Op::GlobalId, 3);
@@ -249,7 +349,7 @@ TEST(Footprint, GivenValuesOutOfRangeThenTheyAreRefused) {
 TEST(Footprint, GivenTooManyAccessesThenItIsRefused) {
   DescribedKernel kernel;
   kernel.footprint.accesses.resize(protocol::kMostFootprintAccesses + 1,
-                                   {0, false, 4, kernel.constant(0), {}, 0});
+                                   {0, false, 4, kernel.constant(0), {}, 0, {}});
   EXPECT_EQ(flaw_of(kernel.footprint, 2), "it is too large");
   kernel.footprint.accesses.resize(protocol::kMostFootprintAccesses);
   EXPECT_EQ(flaw_of(kernel.footprint, 2), "");

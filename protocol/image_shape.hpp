@@ -1,10 +1,12 @@
+// How the content of an image travels: without gaps.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
-namespace clique::daemon {
+namespace clique::protocol {
 
 /// The size of an image, as transfers need it.
 struct ImageShape {
@@ -14,7 +16,7 @@ struct ImageShape {
 };
 
 /// A region of an image that is contiguous if the image is stored without gaps.
-struct Block {
+struct ImageBlock {
   std::array<std::size_t, 3> origin{};
   std::array<std::size_t, 3> region{};
   std::uint64_t size = 0;  ///< in bytes
@@ -22,12 +24,12 @@ struct Block {
 
 /// The largest block that begins `offset` bytes into the image and has at most `limit` bytes: whole slices,
 /// else whole rows, else pixels. Its size is 0 if no block begins there.
-inline Block block_at(const ImageShape& image, std::uint64_t offset, std::uint64_t limit) {
+inline ImageBlock block_at(const ImageShape& image, std::uint64_t offset, std::uint64_t limit) {
   const auto [width, height, depth] = image.extent;
   const std::uint64_t row = width * image.element_size;
   const std::uint64_t slice = row * height;
   if (slice == 0 || offset >= slice * depth || offset % image.element_size != 0) return {};
-  Block block;
+  ImageBlock block;
   block.origin = {offset % row / image.element_size, offset % slice / row, offset / slice};
   if (offset % slice == 0 && limit >= slice) {
     block.region = {width, height, std::min<std::size_t>(limit / slice, depth - block.origin[2])};
@@ -40,4 +42,4 @@ inline Block block_at(const ImageShape& image, std::uint64_t offset, std::uint64
   return block;
 }
 
-}  // namespace clique::daemon
+}  // namespace clique::protocol
