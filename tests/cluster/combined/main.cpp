@@ -3,10 +3,14 @@
 // docs/testing.md describes how to run more, and how to replay one.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "division/options.hpp"
 #include "division/random_launch.hpp"
@@ -34,12 +38,15 @@ unsigned char content(unsigned object, std::uint64_t at) {
 }
 
 /// Whether the work-items of a launch stay within their buffers, and do not interfere with each other.
+/// Without fences, which these kernels do not have, a work-item need not see what it has written to an image.
 class Checker : public Store {
  public:
-  explicit Checker(const RandomLaunch& launch) : launch_(launch), writer_(kObjects), reader_(kObjects) {
+  explicit Checker(const RandomLaunch& launch)
+      : launch_(launch), writer_(kObjects), reader_(kObjects), by_image_(kObjects) {
     for (unsigned i = 0; i < kObjects; ++i) {
       writer_[i].resize(size_of(i));
       reader_[i].resize(size_of(i));
+      by_image_[i].resize(size_of(i));
     }
   }
 
@@ -50,7 +57,8 @@ class Checker : public Store {
     for (unsigned i = 0; i < size; ++i) {
       auto& reader = reader_[object][at + i];
       reader = reader == 0 || reader == item ? item : kSeveral;
-      if (writer_[object][at + i] != 0 && writer_[object][at + i] != item) throw Undefined();
+      if (writer_[object][at + i] != 0 && (writer_[object][at + i] != item || by_image_[object][at + i]))
+        throw Undefined();
     }
     return content(object, at);
   }
@@ -68,9 +76,17 @@ class Checker : public Store {
     if (!found) return;
     const auto offset = static_cast<std::int64_t>(*found);
     const auto size = static_cast<unsigned>(launch_.images->pixel_size());
+    const auto [object, begin] = place(kBuffers + image, offset, size);
+    const auto bytes =
+        std::pair(static_cast<std::ptrdiff_t>(begin), static_cast<std::ptrdiff_t>(begin + size));
     if (writes) {
       write(kBuffers + image, offset, size);
+      std::fill(by_image_[object].begin() + bytes.first, by_image_[object].begin() + bytes.second, true);
     } else {
+      const auto& writers = writer_[object];
+      if (std::any_of(writers.begin() + bytes.first, writers.begin() + bytes.second,
+                      [](unsigned writer) { return writer != 0; }))
+        throw Undefined();
       read(kBuffers + image, offset, size);
     }
   }
@@ -87,6 +103,7 @@ class Checker : public Store {
   const RandomLaunch& launch_;
   std::vector<std::vector<unsigned>> writer_;
   std::vector<std::vector<unsigned>> reader_;
+  std::vector<std::vector<bool>> by_image_;  ///< whether the byte was written as a part of a pixel
 };
 
 bool defined(const RandomKernel& kernel, const RandomLaunch& launch) {
