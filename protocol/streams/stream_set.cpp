@@ -383,20 +383,22 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
     if (memory.size() < size) memory.resize(size);
     return memory.data();
   };
-  std::optional<BusyTime::Span> arriving(receiving_);
-  const bool is_packed = header.packing != RecordHeader::Packing::None;
-  if (is_packed) stream.receive_payload(header, room(scratch.packed, header.size));
   const RecordHeader part = header.unpacked();
   std::shared_ptr<std::byte> memory;
-  // A compressed part is authentic before its content is written.
-  if (part.size > 0) memory = owner_.place(part, stream.sealed() && !is_packed);
-  std::byte* to = memory.get();
-  if (to == nullptr && part.size > 0) to = room(scratch.content, part.size);
-  if (is_packed)
-    unpack(header.packing, std::span(scratch.packed).first(header.size), {to, part.size});
-  else
-    stream.receive_payload(header, to);
-  arriving.reset();
+  std::byte* to = nullptr;
+  {
+    const BusyTime::Span arriving(receiving_);
+    const bool is_packed = header.packing != RecordHeader::Packing::None;
+    if (is_packed) stream.receive_payload(header, room(scratch.packed, header.size));
+    // A compressed part is authentic before its content is written.
+    if (part.size > 0) memory = owner_.place(part, stream.sealed() && !is_packed);
+    to = memory.get();
+    if (to == nullptr && part.size > 0) to = room(scratch.content, part.size);
+    if (is_packed)
+      unpack(header.packing, std::span(scratch.packed).first(header.size), {to, part.size});
+    else
+      stream.receive_payload(header, to);
+  }
   bool due = false;
   {
     const std::lock_guard lock(mutex_);
