@@ -1,6 +1,7 @@
 // How a session's data have travelled, for the daemon's log.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "protocol/messages/message.hpp"
@@ -23,6 +24,11 @@ struct LinkUsage {
   CLIQUE_FIELDS(LinkUsage, streams, zeromq, ucx, shared_memory, connections, bulk_in, bulk_in_us, bulk_out,
                 bulk_out_us)
 };
+
+/// A time as LinkUsage has it.
+inline std::uint64_t whole_microseconds(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+}
 
 /// All links of a worker's session.
 struct SessionLinks {

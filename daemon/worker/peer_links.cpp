@@ -187,7 +187,6 @@ void PeerLinks::with_lines(Link& link, F&& action) {
 }
 
 LinkUsage PeerLinks::usage() {
-  using std::chrono::microseconds;
   LinkUsage usage;
   const std::lock_guard lock(mutex_);
   for (auto& [peer, link] : links_) {
@@ -203,8 +202,7 @@ LinkUsage PeerLinks::usage() {
        : link.streams->uses_ucx() ? usage.ucx
                                   : usage.streams);
   }
-  usage.bulk_out_us =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<microseconds>(sending_->total()).count());
+  usage.bulk_out_us = whole_microseconds(sending_->total());
   return usage;
 }
 

@@ -146,9 +146,6 @@ protocol::Usage Session::usage() {
 }
 
 SessionLinks Session::links() {
-  const auto microseconds = [](std::chrono::nanoseconds time) {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
-  };
   SessionLinks links;
   LinkUsage& client = links.client;
   if (client_lines_.attached())
@@ -159,16 +156,16 @@ SessionLinks Session::links() {
   const auto of_client = streams_.client_traffic();
   client.connections = of_client.lines + client_lines_.used_connections();
   client.bulk_in = of_client.received;
-  client.bulk_in_us = microseconds(of_client.receiving);
+  client.bulk_in_us = whole_microseconds(of_client.receiving);
   client.bulk_out = of_client.sent;
-  client.bulk_out_us = microseconds(of_client.sending);
+  client.bulk_out_us = whole_microseconds(of_client.sending);
 
   const auto of_peers = streams_.peer_traffic();
   links.peers = surroundings_.peers.usage();
   add(links.peers, peer_inbox_.usage(streams_.peers_use_ucx()));
   links.peers.connections += of_peers.lines;
   links.peers.bulk_in = of_peers.received;
-  links.peers.bulk_in_us = microseconds(of_peers.receiving);
+  links.peers.bulk_in_us = whole_microseconds(of_peers.receiving);
   return links;
 }
 
