@@ -1,42 +1,28 @@
 #!/usr/bin/env python3
-"""Programs in a virtual machine without a GPU, on this host's devices.
-
-One guest is booted for all tests. Where the processor does not virtualise, QEMU emulates it, and the tests take many
-minutes of both of its processors: they are skipped then, unless CLIQUE_TEST_EMULATION=1.
-"""
+"""Programs in a virtual machine without a GPU, on this host's devices."""
 
 import hashlib
-import os
-import pathlib
 import shutil
-import sys
-import unittest
 
+import guest_test
 import guests
 
-SKIPPED = 77
-BUILD = pathlib.Path(os.environ['CLIQUE_BUILD'])
+BUILD = guest_test.BUILD
 PORT = 7890
 DEVICE = r'clinfo | grep -c "^  Device Name"'
 
 
-class Guests(unittest.TestCase):
-    image = None
-    guest = None
-
+class Programs(guest_test.TestCase):
     @classmethod
     def setUpClass(cls):
         memory = cls.enterClassContext(guests.memory_file())
         cls.node = cls.enterClassContext(guests.Node(BUILD, '--guest-memory', memory))
-        cls.guest = cls.enterClassContext(guests.Guest(cls.image, guest_memory=memory))
+        cls.boot(guest_memory=memory)
         cls.guest.install(BUILD / 'icd/libclique.so')
         cls.node.admit(cls.guest, guests.HOST)
 
-    def run_in_guest(self, script, seconds=300):
-        """Runs a script that must succeed. Returns what it prints."""
-        status, said, errors = self.guest.run(script, seconds)
-        self.assertEqual(status, 0, said + errors + self.node.said()[-2000:])
-        return said
+    def node_log(self):
+        return self.node.said()[-2000:]
 
     def check_programs(self, environment, way):
         self.assertEqual(self.run_in_guest(environment + DEVICE), '1\n')
@@ -120,18 +106,5 @@ class Guests(unittest.TestCase):
                           said + errors, status)
 
 
-def main():
-    Guests.image = guests.Image(BUILD / 'icd/libclique.so', BUILD / 'daemon/cliqued')
-    try:
-        if guests.accelerator() == 'tcg' and os.environ.get('CLIQUE_TEST_EMULATION') != '1':
-            raise guests.Unavailable('QEMU would emulate the guest; CLIQUE_TEST_EMULATION=1 runs the tests anyway')
-        guests.check_tools(Guests.image.disk)
-    except guests.Unavailable as reason:
-        print(f'skipped: {reason}')
-        return SKIPPED
-    Guests.image.make()
-    return 0 if unittest.main(exit=False).result.wasSuccessful() else 1
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    guest_test.main()

@@ -18,10 +18,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QEMU = 'qemu-system-x86_64'
 TOOLS = (QEMU, 'debootstrap', 'mke2fs', 'dpkg-query', 'ldd')
-PACKAGES = ('linux-image-amd64', 'initramfs-tools', 'kmod', 'iproute2', 'ocl-icd-libopencl1', 'clinfo', 'clpeak',
-            'hashcat')
+PACKAGES = ('linux-image-amd64', 'initramfs-tools', 'kmod', 'iproute2', 'systemd-sysv', 'ocl-icd-libopencl1', 'clinfo',
+            'clpeak', 'hashcat')
 # Part of the name of the image: a change of what follows makes another one.
-VERSION = 1
+VERSION = 2
 IMAGE_MIB = 3072
 BOOT_SECONDS = {'kvm': 60, 'tcg': 300}
 # The address of the host, as guests of QEMU's user network see it.
@@ -29,7 +29,7 @@ HOST = '10.0.2.2'
 # In the guest, where the shared folder is.
 SHARED = '/mnt'
 
-# The first program in the guest. PoCL, which hashcat's package depends on, is moved out of the loader's sight.
+# The first program in the guest, unless systemd is.
 INIT = r'''#!/bin/sh
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mountpoint -q /proc || mount -t proc proc /proc
@@ -39,6 +39,18 @@ mkdir -p /dev/shm /dev/pts
 mount -t tmpfs tmp /dev/shm
 mount -t tmpfs tmp /tmp
 mount -t tmpfs tmp /run
+exec sh /usr/sbin/guest-agent
+'''
+
+SERVICE = r'''[Service]
+Environment=HOME=/root
+ExecStart=/usr/sbin/guest-agent
+StandardOutput=tty
+TTYPath=/dev/ttyS0
+'''
+
+# Makes the network and the shared folder usable, and has the host say the rest.
+CONNECT = r'''#!/bin/sh
 for module in 9pnet_virtio 9p virtio_net vsock_loopback vmw_vsock_virtio_transport; do modprobe $module; done
 ip link set lo up
 ip address add 10.0.2.15/24 dev eth0 && ip link set eth0 up && ip route add default via 10.0.2.2
@@ -72,10 +84,10 @@ class Failed(Exception):
     """Something that should have worked did not."""
 
 
-def run(command, **options):
-    """Runs a command. Returns its standard output."""
+def run(command, **variables):
+    """Runs a command with more variables of the environment. Returns its standard output."""
     ended = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                           check=False, **options)
+                           check=False, env={**os.environ, **variables})
     if ended.returncode != 0:
         last = '\n'.join((ended.stdout + ended.stderr).strip().splitlines()[-10:])
         raise Failed(f'{command[0]} ended with status {ended.returncode}:\n{last}')
@@ -166,12 +178,17 @@ class Image:
         for folder in ('var/cache/apt/archives', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/man',
                        'usr/share/locale'):
             shutil.rmtree(root / folder, ignore_errors=True)
+        # PoCL, which hashcat's package depends on, is out of the loader's sight.
         vendors = root / 'etc/OpenCL/vendors'
         vendors.rename(root / 'etc/OpenCL/other-vendors')
         vendors.mkdir()
-        init = root / 'usr/sbin/guest-init'
-        init.write_text(INIT, encoding='utf-8')
-        init.chmod(0o755)
+        for program, text in ('guest-init', INIT), ('guest-agent', CONNECT):
+            file = root / 'usr/sbin' / program
+            file.write_text(text, encoding='utf-8')
+            file.chmod(0o755)
+        units = root / 'etc/systemd/system'
+        (units / 'guest.service').write_text(SERVICE, encoding='utf-8')
+        (units / 'multi-user.target.wants/guest.service').symlink_to('../guest.service')
         shutil.copy(next((root / 'boot').glob('vmlinuz-*')), self.kernel)
         shutil.copy(next((root / 'boot').glob('initrd.img-*')), self.initramfs)
         unfinished = self.folder / 'disk.new'
@@ -183,8 +200,9 @@ class Image:
 class Guest:
     """A running virtual machine. Ends with the context manager, or with this program."""
 
-    def __init__(self, image, memory_mib=1536, processors=2, guest_memory=None, cid=None):
+    def __init__(self, image, memory_mib=1536, processors=2, guest_memory=None, cid=None, systemd=False):
         """
+        systemd: whether systemd is the first program, and runs the guest's services
         guest_memory: a file that the guest sees as a device (ivshmem-plain)
         cid: the guest's number for vsock, if the host has vhost-vsock
         """
@@ -196,6 +214,7 @@ class Guest:
                              '-device', 'ivshmem-plain,memdev=guest']
         if cid:
             self.options += ['-device', f'vhost-vsock-pci,guest-cid={cid}']
+        self.init = 'lib/systemd/systemd systemd.firstboot=off' if systemd else 'usr/sbin/guest-init'
         self.jobs = 0
         self.stack = contextlib.ExitStack()
 
@@ -222,7 +241,7 @@ class Guest:
                    '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot',
                    '-serial', f'file:{self.console}',
                    '-kernel', str(self.image.kernel), '-initrd', str(self.image.initramfs), '-append',
-                   'console=ttyS0 root=/dev/vda rw init=/usr/sbin/guest-init net.ifnames=0 quiet panic=-1',
+                   f'console=ttyS0 root=/dev/vda rw init=/{self.init} net.ifnames=0 quiet panic=-1',
                    '-drive', f'file={self.image.disk},format=raw,if=virtio,snapshot=on',
                    '-netdev', 'user,id=net', '-device', 'virtio-net-pci,netdev=net',
                    '-virtfs', f'local,path={self.shared},mount_tag=shared,security_model=none']
