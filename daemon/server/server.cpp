@@ -21,6 +21,11 @@
 namespace clique::daemon {
 
 namespace {
+
+/// "1 running session", "2 running sessions".
+std::string running(std::size_t count) {
+  return fmt::format("{} running session{}", count, count == 1 ? "" : "s");
+}
 /// Clients that may wait for their workers to start; more are refused.
 constexpr std::size_t kMaxWaiting = 256;
 /// The same for connections of one client.
@@ -125,8 +130,10 @@ int Server::run(int signal_fd) {
 
 void Server::drain(int signal_fd, std::chrono::seconds limit) {
   close();
-  spdlog::info("draining{}: no new sessions; {} running sessions have {} s to finish",
-               drain_cause_.empty() ? "" : ' ' + drain_cause_, sessions(), limit.count());
+  const std::size_t count = sessions();
+  spdlog::info("draining{}: no new sessions; {} {} {} s to finish",
+               drain_cause_.empty() ? "" : ' ' + drain_cause_, running(count), count == 1 ? "has" : "have",
+               limit.count());
   const auto deadline = Clock::now() + limit;
   while (!taken_.empty() && Clock::now() < deadline) {
     const int signal = turn(signal_fd, deadline);
@@ -137,7 +144,7 @@ void Server::drain(int signal_fd, std::chrono::seconds limit) {
 
 void Server::stop() {
   close();
-  if (const std::size_t count = sessions()) spdlog::warn("ending {} running sessions", count);
+  if (const std::size_t count = sessions()) spdlog::warn("ending {}", running(count));
   for (const Taken& taken : taken_)
     taken.process.control().send(
         Notice{Notice::Kind::Stop, fmt::format("node {} was stopped{}", settings_.name,
