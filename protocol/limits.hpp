@@ -22,14 +22,17 @@ inline constexpr std::size_t kMaxPayload = 8 * kMiB;
 /// thread at every stage.
 inline constexpr std::size_t kPartSize = 1 * kMiB;
 
+/// Smallest part into which a transfer is divided so that several streams carry it.
+inline constexpr std::size_t kLeastPartSize = 128 * kKiB;
+
 /// Largest part of a transfer to a client on the worker's own host, which shares memory with it: several of
 /// the client's threads copy such parts, and wait for each other less often if the parts are larger.
 inline constexpr std::size_t kLargestSharedPart = 4 * kMiB;
 
 /// A range of a buffer that is larger than this travels beside the commands, as a transfer of its own.
 inline constexpr std::size_t kLargeTransfer = 2 * kMiB;
-/// The same over a high-latency link, where kLargeTransfer would be all that the commands' one connection
-/// holds.
+/// The same where several connections carry such transfers faster than the commands' one connection would:
+/// it encrypts with one processor, and over a high-latency link it holds no more than kLargeTransfer.
 inline constexpr std::size_t kLargeBesideCommands = 256 * kKiB;
 
 /// Largest record of a stream that carries batches: a batch with its payloads. The sender begins another

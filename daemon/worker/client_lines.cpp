@@ -190,6 +190,10 @@ std::shared_ptr<std::byte> ClientLines::take(std::size_t size) {
   return surroundings_.reporter.try_take(size);
 }
 
+bool ClientLines::busy() const {
+  return streams_ != nullptr && streams_->busy_with_client();
+}
+
 void ClientLines::send(protocol::PeerData&& part) {
   if (shared_) {
     surroundings_.reporter.report(part);

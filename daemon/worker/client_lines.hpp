@@ -78,6 +78,7 @@ class ClientLines final : public PeerLinks::ClientLink {
   std::shared_ptr<std::byte> take(std::size_t size) override;  // any thread
   std::chrono::nanoseconds round_trip() const override { return dispatcher_.round_trip(); }
   bool shares() const override { return shared_ != nullptr; }
+  bool busy() const override;
   void send(protocol::PeerData&& part) override;  // any thread
   std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) override;
 

@@ -13,7 +13,7 @@ namespace clique::daemon {
 
 namespace {
 /// The size from which messages are spread over several connections.
-constexpr std::size_t kLarge = 256U << 10U;
+constexpr std::size_t kLarge = protocol::kLeastPartSize;
 }  // namespace
 
 std::uint64_t random_id() {
@@ -91,7 +91,19 @@ std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
   // Several threads of the client copy chunks out of shared memory. They wait less for each other with larger
   // chunks, but with few chunks nothing overlaps.
   constexpr std::uint64_t kChunks = 64;
-  if (peer != protocol::kClientPeer || !client_->shares()) return protocol::kPartSize;
+  // Where other parts keep the streams busy, fewer parts cost less.
+  if (peer != protocol::kClientPeer) {
+    const std::lock_guard lock(mutex_);
+    const auto found = links_.find(peer);
+    if (found == links_.end() || found->second.shares() || !found->second.streams) return protocol::kPartSize;
+    PeerStreams& streams = *found->second.streams;
+    return streams.busy() ? protocol::kPartSize
+                          : protocol::part_size(size, streams.count(found->second.long_way()));
+  }
+  if (!client_->shares())
+    return client_->busy() ? protocol::kPartSize
+                           : protocol::part_size(size, protocol::stream_count(
+                                                           client_->round_trip() > protocol::kLongWay, true));
   return std::clamp(size / kChunks / protocol::kPartSize * protocol::kPartSize, protocol::kPartSize,
                     protocol::kLargestSharedPart);
 }
@@ -139,7 +151,7 @@ bool PeerLinks::try_stream(Link& link, protocol::PeerData& part) {
 }
 
 void PeerLinks::PeerStreams::send(protocol::PeerData&& part, bool long_way) {
-  set_.open(protocol::stream_count(long_way, encrypt_), 0);
+  set_.open(count(long_way), 0);
   set_.send(std::move(part));
 }
 

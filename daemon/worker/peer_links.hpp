@@ -39,6 +39,8 @@ class PeerLinks {
     virtual std::chrono::nanoseconds round_trip() const = 0;
     /// Whether the client shares memory with this worker.
     virtual bool shares() const = 0;
+    /// Whether parts wait for a stream to the client.
+    virtual bool busy() const = 0;
     virtual void send(protocol::PeerData&& part) = 0;
     /// As PeerLinks::segment().
     virtual std::shared_ptr<std::byte> segment(protocol::ObjectId id, std::uint64_t at,
@@ -71,7 +73,7 @@ class PeerLinks {
   /// @returns null when the peer shares no memory or there is no room
   std::shared_ptr<std::byte> take(protocol::PeerId peer, std::size_t size);
 
-  /// The size of the chunks in which a GPU should push `size` bytes. Main thread.
+  /// The size of the chunks in which a GPU should push `size` bytes; others, at most kPartSize. Main thread.
   std::uint64_t chunk_size(protocol::PeerId peer, std::uint64_t size);
 
   /// How many chunks of a push should be in flight at a time. Each is kept in memory until it has arrived.
@@ -153,10 +155,13 @@ class PeerLinks {
           ucx_(target.ucx),
           set_(*this, patience, std::move(target), std::move(sending)) {}
     void send(protocol::PeerData&& part, bool long_way);
+    /// How many there are.
+    unsigned count(bool long_way) const { return protocol::stream_count(long_way, encrypt_); }
     /// Whether they have failed, and the peer cannot be reached any more.
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
     /// Ends the connections, and releases what was to be sent.
     void close() { set_.close(); }
+    bool busy() { return set_.busy(); }
     bool uses_ucx() const { return ucx_; }
     protocol::StreamSet::Traffic traffic() { return set_.traffic(); }
 

@@ -48,6 +48,8 @@ class WorkerStreams {
   bool peers_use_ucx() const { return peer_ucx_; }
   /// Sends a part to the client. Any thread.
   void send_to_client(protocol::PeerData&& part) { to_client_.send(std::move(part)); }
+  /// Whether parts wait for a stream to the client.
+  bool busy_with_client() { return to_client_.busy(); }
 
  private:
   /// Brings what arrives to the Dispatcher.

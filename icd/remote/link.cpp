@@ -62,8 +62,8 @@ bool Link::uses_streams() const {
   return !birthplace_.foreign() && session_->uses_streams();
 }
 
-bool Link::spares_commands() const {
-  return session_->spares_commands();
+std::size_t Link::largest_with_commands() const {
+  return session_->largest_with_commands();
 }
 
 Link::SharedBlock Link::take_shared(std::size_t size) const {

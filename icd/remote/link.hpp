@@ -84,9 +84,8 @@ class Link {
   bool shares_memory() const;
   /// True if large transfers use streams; otherwise they go through shared memory or ZeroMQ.
   bool uses_streams() const;
-  /// True if even medium transfers should not travel with the commands: the link has such a high latency that
-  /// one connection cannot use its bandwidth.
-  bool spares_commands() const;
+  /// The largest transfer that is as fast among the commands as beside them, in bytes.
+  std::size_t largest_with_commands() const;
   /// A block of the memory that carries payloads to the worker, and its offset there in bytes.
   struct SharedBlock {
     std::shared_ptr<std::byte> bytes;  ///< null: no block

@@ -121,13 +121,21 @@ void Session::open(std::chrono::milliseconds timeout) {
   long_way_ = !shared_ && clock_.round_trip() > protocol::kLongWay;
   bulk_.configure(reconnect_.timeout() > 0ms, long_way_);
   streams_.configure(reconnect_.timeout(), long_way_);
-  uploads_.set_window(upload_window());
+  uploads_.set_window(upload_window(), stream_count());
 }
 
 Uploads::Way& Session::upload_way() {
   if (shared_) return shared_route_;
   if (streams_.usable()) return streams_;
   return bulk_;
+}
+
+unsigned Session::stream_count() const {
+  return uses_streams() ? protocol::stream_count(long_way_, worker_.client.encrypts()) : 1;
+}
+
+std::size_t Session::largest_with_commands() const {
+  return long_way_ || stream_count() > 1 ? protocol::kLargeBesideCommands : protocol::kLargeTransfer;
 }
 
 std::size_t Session::upload_window() const {

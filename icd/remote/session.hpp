@@ -72,8 +72,8 @@ class Session final : private Inbox::Handler {
   const protocol::Attached& attached() const { return attached_; }
   /// Link::uses_streams.
   bool uses_streams() const { return !shared_ && streams_.usable(); }
-  /// Link::spares_commands.
-  bool spares_commands() const { return long_way_; }
+  /// Link::largest_with_commands.
+  std::size_t largest_with_commands() const;
   const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }
   /// Has connections for large transfers, if such transfers do not go through shared memory.
   void expect_pushes();
@@ -92,6 +92,8 @@ class Session final : private Inbox::Handler {
 
   void describe(protocol::Attached&& attached);
   std::size_t upload_window() const;
+  /// How many streams carry large transfers; 1 if none do.
+  unsigned stream_count() const;
   Uploads::Way& upload_way();
 
   const WorkerEndpoint& worker_;

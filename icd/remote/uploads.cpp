@@ -5,19 +5,24 @@
 #include <utility>
 
 #include "protocol/decode_error.hpp"
+#include "protocol/streams/stream_set.hpp"
 
 namespace clique::icd {
 
-void Uploads::set_window(std::size_t bytes) {
+void Uploads::set_window(std::size_t bytes, unsigned streams) {
   std::unique_lock lock(mutex_);
   window_ = bytes;
+  streams_ = streams;
   send(lock);
 }
 
 void Uploads::add(protocol::CommandId transfer, protocol::Payload content) {
   std::unique_lock lock(mutex_);
   if (closed_) return;
-  uploads_.push_back({transfer, std::move(content)});
+  // Beside other uploads, which keep the streams busy, fewer parts cost less.
+  const std::size_t part =
+      uploads_.empty() ? protocol::part_size(content.bytes.size(), streams_) : protocol::kPartSize;
+  uploads_.push_back({transfer, std::move(content), part});
   send(lock);
 }
 
@@ -77,7 +82,7 @@ std::vector<std::function<void()>> Uploads::close() {
 void Uploads::send(std::unique_lock<std::mutex>& lock) {
   if (std::exchange(sending_, true)) return;
   while (Upload* const upload = sendable()) {
-    const std::size_t size = std::min(protocol::kPartSize, upload->content.bytes.size() - upload->sent);
+    const std::size_t size = std::min(upload->part, upload->content.bytes.size() - upload->sent);
     protocol::PeerData part{upload->transfer,
                             upload->sent,
                             0,

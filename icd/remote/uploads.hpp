@@ -28,9 +28,10 @@ class Uploads {
 
   explicit Uploads(Way& way) : way_(way) {}
 
-  /// Sets how many bytes may be in flight, not counting the first part of each transfer but one. Until this
-  /// is called, the window is one part.
-  void set_window(std::size_t bytes);
+  /// Sets how many bytes may be in flight, not counting the first part of each transfer but one, and the
+  /// number of streams that carry them at the same time. Until this is called, the window is one part, and
+  /// there is one stream.
+  void set_window(std::size_t bytes, unsigned streams);
   /// Sends `content` as a transfer that the worker has been told to expect (protocol::Expect).
   void add(protocol::CommandId transfer, protocol::Payload content);
   /// The worker has put bytes in their place, or dropped them. @returns true if go_on() has something to
@@ -49,6 +50,7 @@ class Uploads {
   struct Upload {
     protocol::CommandId transfer;
     protocol::Payload content;
+    std::size_t part;  ///< bytes of each part but the last
     std::size_t sent = 0;
     std::size_t under_way = 0;
     std::function<void()> cancelled = {};
@@ -68,6 +70,7 @@ class Uploads {
   std::list<Upload> uploads_;
   std::size_t beyond_ = 0;  // the sum over uploads_
   std::size_t window_ = protocol::kPartSize;
+  unsigned streams_ = 1;
   bool sending_ = false;  // a thread is sending, and will look for more before it stops
   bool closed_ = false;
 };

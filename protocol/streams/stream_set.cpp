@@ -57,6 +57,15 @@ unsigned stream_count(bool long_way, bool encrypted) {
   return long_way ? std::max(useful, kLongWay) : useful;
 }
 
+std::size_t part_size(std::uint64_t size, unsigned streams) {
+  // So that parts of images end between pixels.
+  constexpr std::uint64_t kUnit = 4 * kKiB;
+  const auto divided = [](std::uint64_t bytes, std::uint64_t by) { return (bytes + by - 1) / by; };
+  const std::uint64_t rounds = std::max<std::uint64_t>(1, divided(size, streams * kPartSize));
+  return std::clamp<std::uint64_t>(divided(divided(size, rounds * streams), kUnit) * kUnit, kLeastPartSize,
+                                   kPartSize);
+}
+
 struct StreamSet::Line {
   explicit Line(LineId number) : id(number) {}
 
@@ -172,6 +181,11 @@ void StreamSet::send(PeerData&& part) {
     queue_.push_back(std::move(part));
   }
   work_.notify_one();
+}
+
+bool StreamSet::busy() {
+  const std::lock_guard lock(mutex_);
+  return !queue_.empty();
 }
 
 StreamSet::Traffic StreamSet::traffic() {

@@ -32,6 +32,10 @@ class Stream;
 /// @param encrypted takes several times as much of a processor per byte
 unsigned stream_count(bool long_way, bool encrypted);
 
+/// Bytes of the parts of a transfer that `streams` streams carry, each about the same amount: at most
+/// kPartSize, and at least kLeastPartSize.
+std::size_t part_size(std::uint64_t size, unsigned streams);
+
 /// Lines (protocol/README.md) that carry parts of large transfers in both directions at the same time, each
 /// on a connection of its own. Two threads serve a line: one sends what is queued for all lines, the other
 /// one receives. One end connects, and connects again when a connection breaks; the other end accepts. What
@@ -84,6 +88,8 @@ class StreamSet : private OpensslUser {
   /// after failed() and close(). Never waits. Its owner is released, on any thread, when the other end has
   /// the part, or by close().
   void send(PeerData&& part);
+  /// Whether parts wait for a line that can take them.
+  bool busy();
 
   struct Traffic {
     /// Bytes of the parts that were sent, each time, and that have arrived, as they are without compression.

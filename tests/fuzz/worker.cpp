@@ -24,6 +24,7 @@ class FakeClient : public PeerLinks::ClientLink {
   std::shared_ptr<std::byte> take(std::size_t /*size*/) override { return nullptr; }
   std::chrono::nanoseconds round_trip() const override { return {}; }
   bool shares() const override { return false; }
+  bool busy() const override { return false; }
   void send(protocol::PeerData&& part) override {
     require(part.data.bytes.size() <= protocol::Limits::kBin, "parts can be sent");
   }

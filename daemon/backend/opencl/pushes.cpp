@@ -79,14 +79,16 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
 
   void read() {
     left_ = push_.size();
-    const unsigned ahead =
-        backend_.surroundings_.peers.chunks_ahead(push_.message().peer, protocol::kPartSize);
+    PeerLinks& peers = backend_.surroundings_.peers;
+    chunk_ =
+        std::min<std::uint64_t>(peers.chunk_size(push_.message().peer, push_.size()), protocol::kPartSize);
+    const unsigned ahead = peers.chunks_ahead(push_.message().peer, chunk_);
     for (unsigned i = 0; i < ahead; ++i) read_next();
   }
 
   void read_next() {
     if (push_.all_read() || push_.failed()) return;
-    const auto [offset, block] = push_.next(protocol::kPartSize);
+    const auto [offset, block] = push_.next(chunk_);
     auto data = backend_.surroundings_.peers.take(push_.message().peer, block.size);
     if (!data) data = backend_.staging_.take(block.size);
     Handle<cl_event> read;
@@ -134,6 +136,7 @@ class OpenClBackend::PushJob : public std::enable_shared_from_this<PushJob> {
   const WaitList waits_;
   Handle<cl_event> end_;
   CommandReports::Entry report_;
+  std::uint64_t chunk_ = 0;              // bytes of each part but the last
   std::atomic<std::uint64_t> left_ = 0;  // bytes that are still to be sent
 };
 

@@ -248,7 +248,7 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
     post_image_range(worker.link(), header, WaitsOn::EachPart, object_.id(),
                      {image->element_size(), {extent[0], extent[1], extent[2]}}, begin, end,
                      {host_data_, {}, host_owner_});
-  } else if (end - begin > protocol::kLargeTransfer) {
+  } else if (end - begin > worker.link().largest_with_commands()) {
     post_large_write(worker, header, object_.id(), begin, {{host_data_ + begin, end - begin}, host_owner_});
   } else {
     post_buffer_write(worker.link(), header, WaitsOn::EachPart, object_.id(), begin, end - begin,

@@ -81,8 +81,7 @@ Submitted submit_large(Queue& queue, Submission submission, Bulk bulk, AddTransf
 }  // namespace
 
 bool is_large(const Queue& queue, std::size_t size) {
-  return queue.in_order() &&
-         size > (queue.link().spares_commands() ? protocol::kLargeBesideCommands : protocol::kLargeTransfer);
+  return queue.in_order() && size > queue.link().largest_with_commands();
 }
 
 Ref<Event> read_large(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,

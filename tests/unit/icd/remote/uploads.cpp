@@ -25,7 +25,7 @@ class Sent : public Uploads::Way {
 
 class UploadsTest : public testing::Test {
  protected:
-  UploadsTest() { uploads.set_window(4 * kPart); }
+  UploadsTest() { uploads.set_window(4 * kPart, 1); }
   protocol::Payload content(std::size_t size) { return {{memory_.data(), size}, nullptr}; }
   /// The worker takes one part of a transfer.
   void take(protocol::CommandId transfer, std::size_t size = kPart) {
@@ -126,8 +126,16 @@ TEST_F(UploadsTest, GivenCloseThenNothingMoreIsSentAndCancelledOnesAreReturned) 
 TEST_F(UploadsTest, GivenWiderWindowThenMoreIsSentAtOnce) {
   uploads.add(7, content(20 * kPart));
   EXPECT_EQ(4U, sent.parts.size());
-  uploads.set_window(6 * kPart);
+  uploads.set_window(6 * kPart, 1);
   EXPECT_EQ(6U, sent.parts.size());
+}
+
+TEST_F(UploadsTest, GivenSeveralStreamsThenTheyShareAnUploadThatIsAlone) {
+  uploads.set_window(16 * kPart, 4);
+  uploads.add(7, content(kPart));
+  EXPECT_EQ(4U, sent.of(7));
+  uploads.add(8, content(kPart));
+  EXPECT_EQ(1U, sent.of(8));
 }
 
 }  // namespace

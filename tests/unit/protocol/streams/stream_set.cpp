@@ -262,6 +262,22 @@ class StreamSets : public testing::TestWithParam<Way> {
   StreamTarget target;
 };
 
+TEST(PartSize, LetsAllStreamsCarryTheSame) {
+  constexpr std::uint64_t kEnough = 64 * kMiB;
+  for (unsigned streams = 1; streams <= 16; ++streams) {
+    for (std::uint64_t size = 1; size < kEnough; size = 2 * size + 12345) {
+      const std::size_t part = part_size(size, streams);
+      EXPECT_LE(kLeastPartSize, part);
+      EXPECT_LE(part, kPartSize);
+      EXPECT_EQ(0U, part % (4 * kKiB));
+      const std::uint64_t parts = (size + part - 1) / part;
+      // As many rounds as with the largest parts, so that no stream carries more than another by chance.
+      EXPECT_EQ((parts + streams - 1) / streams, (size + streams * kPartSize - 1) / (streams * kPartSize))
+          << size << " bytes, " << streams << " streams";
+    }
+  }
+}
+
 TEST_P(StreamSets, CarryPartsInBothDirections) {
   connect();
   near.places = false;
