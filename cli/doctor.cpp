@@ -30,13 +30,17 @@ void append(Findings& all, Findings more) {
 Findings examine(doctor::SteadyClock::time_point begin, std::chrono::seconds limit) {
   const icd::SettingValues values = icd::setting_values();
   Findings all = doctor::check_host(values);
+  // Most of the time is for nodes and devices.
+  const auto walls_until = begin + limit / 4;
   if (icd::is_off()) {
+    append(all, doctor::check_walls(true, walls_until));
     all.push_back({Verdict::Open, "nodes", "CLIQUE_NODES is off, so programs do not see Clique",
                    "unset CLIQUE_NODES to use this host or the nodes of nodes.toml"});
     return all;
   }
   if (!values.error.empty()) return all;
   icd::NodeSettings settings = icd::NodeSettings::read();
+  append(all, doctor::check_walls(!settings.nodes.empty() || settings.discover, walls_until));
   if (settings.discover) {
     const std::vector<std::string> problems = icd::settle_nodes(settings);
     for (const std::string& problem : problems)

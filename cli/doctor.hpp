@@ -30,6 +30,11 @@ using Findings = std::vector<Finding>;
 /// Checks what needs no node: the OpenCL drivers that loaders find, settings, keys, free space.
 Findings check_host(const icd::SettingValues& settings);
 
+/// Has the cliqued of this host try the walls around sessions. Those that are missing are open: programs work
+/// without them. Returns at the deadline.
+/// @param has_nodes no sessions need to run on this host
+Findings check_walls(bool has_nodes, SteadyClock::time_point deadline);
+
 /// What is known about a node.
 struct NodeFindings {
   icd::NodeAddress address;

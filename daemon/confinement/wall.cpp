@@ -42,6 +42,29 @@ std::string_view description_of(Wall wall) {
   return "";
 }
 
+std::string_view remedy_of(Wall wall) {
+  switch (wall) {
+    case Wall::Privileges:
+    case Wall::Limits:
+      return "if this is a container, use a seccomp profile that allows the call; otherwise look what else "
+             "restricts cliqued";
+    case Wall::Processes:
+    case Wall::Files:
+      return "set the kernel's parameters user.max_user_namespaces above 0 and, where it exists, "
+             "kernel.apparmor_restrict_unprivileged_userns to 0; in a container, use a runtime profile that "
+             "allows namespaces, and unmask /proc";
+    case Wall::FileRights:
+      return "use Linux 5.19 or later with Landlock enabled; in a container, use a seccomp profile that "
+             "allows "
+             "Landlock's calls";
+    case Wall::SystemCalls:
+      return "use a kernel built with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that "
+             "allows "
+             "the call seccomp";
+  }
+  return "";
+}
+
 std::string_view name_of(Mode mode) {
   switch (mode) {
     case Mode::Off:

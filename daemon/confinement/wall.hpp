@@ -33,6 +33,8 @@ inline constexpr Wall kWalls[] = {Wall::Limits,     Wall::Processes,  Wall::File
 /// The name that users see, and a description with the mechanism.
 std::string_view name_of(Wall wall);
 std::string_view description_of(Wall wall);
+/// What the host's administrator can do if the wall is missing, for users.
+std::string_view remedy_of(Wall wall);
 
 /// A wall that the host lacks.
 struct MissingWall {

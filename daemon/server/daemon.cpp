@@ -98,7 +98,7 @@ void check_spin_time() {
   }
 }
 
-/// `cliqued --check`. @returns the exit status
+/// `cliqued --check`, whose lines `clique doctor` reads (cli/doctor_walls.cpp). @returns the exit status
 int list_walls() {
   const auto missing = try_walls();
   for (const confinement::Wall wall : confinement::kWalls) {
@@ -107,6 +107,8 @@ int list_walls() {
     const bool present = found == missing.end();
     std::printf("%-13s %-8s %s\n", std::string(name_of(wall)).c_str(), present ? "present" : "MISSING",
                 present ? std::string(description_of(wall)).c_str() : found->reason.c_str());
+    // Below the reason.
+    if (!present) std::printf("%-22s %s\n", "", std::string(remedy_of(wall)).c_str());
   }
   return missing.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -125,7 +127,8 @@ void check_walls(confinement::Mode mode) {
     throw ConfigError("confinement is 'required', but this host lacks walls: " + to_text(missing) +
                       "; fix this, or set confinement to 'on' to run without them");
   for (const auto& [wall, reason] : missing)
-    spdlog::warn("this host lacks the wall '{}', so sessions run without it: {}", name_of(wall), reason);
+    spdlog::warn("this host lacks the wall '{}', so sessions run without it: {}; {}", name_of(wall), reason,
+                 remedy_of(wall));
 }
 
 /// Removes abandoned folders of sessions.

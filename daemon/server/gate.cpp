@@ -37,9 +37,14 @@ constexpr auto kCheckInterval = 500ms;
 constexpr auto kProbeInterval = 2s;
 constexpr int kProbes = 3;
 constexpr auto kSilence = 8s;
-/// What one turn does at most.
+/// The largest number of connections that one turn accepts. The system hands them over in the order in which
+/// they came, whatever their addresses.
 constexpr int kAcceptsPerTurn = 16;
-constexpr int kEventsPerTurn = 32;
+/// The largest number of one address's connections that one turn serves; the others wait for the next turn.
+/// Proving a key takes most of the time.
+constexpr int kServedPerAddress = 8;
+/// The largest number of connections that one turn looks at: more than may be at the gate.
+constexpr std::size_t kReadyPerTurn = 1024;
 /// The number that stands for the listening socket; guests count from 1.
 constexpr GuestId kListener = 0;
 /// The same of the one for virtual machines.
@@ -96,14 +101,16 @@ void Gate::watch(int fd, GuestId guest, std::uint32_t events, bool first) {
 
 Arrivals Gate::turn() {
   Arrivals arrivals;
-  std::array<epoll_event, kEventsPerTurn> events{};
+  std::array<epoll_event, kReadyPerTurn> events{};
+  std::map<std::string, int> served;
   const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const GuestId id = events.at(static_cast<std::size_t>(i)).data.u64;
     if (id == kListener || id == kVsockListener) {
       const int listener = id == kListener ? listener_.get() : vsock_listener_.get();
       for (int accepted = 0; accepted < kAcceptsPerTurn && accept(listener);) ++accepted;
-    } else if (const auto guest = guests_.find(id); guest != guests_.end()) {
+    } else if (const auto guest = guests_.find(id);
+               guest != guests_.end() && served[guest->second.host]++ < kServedPerAddress) {
       serve(guest, arrivals);
     }
   }

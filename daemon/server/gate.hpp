@@ -61,8 +61,8 @@ struct Arrivals {
 /// The daemon's port. It accepts connections, makes each prove a key, and reads one Greeting from it. A
 /// connection that begins with a StreamRequest instead leaves the gate with it. Until then, connections use
 /// bounded memory, descriptors and time: if there are too many, the gate closes the one that has waited
-/// longest, of the address with the most connections. The caller decides whom to admit. No function blocks.
-/// One thread.
+/// longest, of the address with the most connections. Each turn serves all addresses. The caller decides whom
+/// to admit. No function blocks. One thread.
 class Gate {
  public:
   using Clock = std::chrono::steady_clock;

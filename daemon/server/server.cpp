@@ -30,7 +30,7 @@ std::string running(std::size_t count) {
 constexpr std::size_t kMaxWaiting = 256;
 /// The same for connections of one client.
 constexpr std::size_t kMaxWaitingOfOne = 64;
-/// Sessions that one client may have without having attached to them; further ones wait.
+/// The largest number of sessions that one client may have without having attached to them.
 constexpr std::size_t kMaxUnattached = 8;
 /// Sets of workers that may start at the same time.
 constexpr std::size_t kMaxSets = 4;
@@ -271,9 +271,19 @@ std::size_t Server::sessions(const std::string& identity) const {
 std::size_t Server::unattached(const std::string& identity) const {
   std::set<std::uint64_t> sessions;
   for (const Taken& taken : taken_)
-    if (taken.guest != 0 && taken.identity == identity && gate_.connected(taken.guest))
+    if (taken.guest != 0 && (identity.empty() || taken.identity == identity) && gate_.connected(taken.guest))
       sessions.insert(taken.session);
   return sessions.size();
+}
+
+std::size_t Server::most_unattached() const {
+  // A client that never attaches leaves half of the sessions to others.
+  return settings_.sessions == 0 ? kMaxUnattached
+                                 : std::clamp<std::size_t>(settings_.sessions / 2, 1, kMaxUnattached);
+}
+
+bool Server::waits_for_unattached(const Waiting& client) const {
+  return full() && unattached() > 0 && unattached(client.permit.client) == 0;
 }
 
 bool Server::hear(Taken& taken) {
@@ -599,10 +609,12 @@ std::string Server::limit_of(const Waiting& client) const {
 }
 
 void Server::refuse_overdue() {
-  // Sessions that are about to end may make room.
+  // Sessions that are about to end may make room, and those to which nobody attaches soon end.
   const auto now = Clock::now();
+  for (Waiting& client : waiting_)
+    if (waits_for_unattached(client)) client.hopeful = now;
   std::erase_if(waiting_, [&](const Waiting& client) {
-    if (now - client.since <= kEndTime) return false;
+    if (now - client.hopeful <= kEndTime) return false;
     const std::string limit = limit_of(client);
     if (limit.empty()) return false;
     refuse(client.guest, client.client, limit == conflict_of(client) ? Refusal::Exclusive : Refusal::Limit,
@@ -613,7 +625,7 @@ void Server::refuse_overdue() {
 
 std::deque<Server::Waiting>::iterator Server::next_in_turn() {
   auto next = waiting_.end();
-  std::size_t fewest = kMaxUnattached;
+  std::size_t fewest = most_unattached();
   for (auto client = waiting_.begin(); client != waiting_.end(); ++client) {
     if (!wants_session(*client) || !limit_of(*client).empty()) continue;
     const std::size_t count = unattached(client->permit.client);

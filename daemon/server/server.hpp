@@ -88,6 +88,9 @@ class Server {
     protocol::Hello hello;
     std::string client;  ///< for logs
     Clock::time_point since;
+    /// When a session to which another client had not attached kept it waiting for the last time; at first,
+    /// `since`.
+    Clock::time_point hopeful = since;
     bool told = false;  ///< it knows that it has to wait (Starting)
   };
   /// A worker that has a session, or is ending.
@@ -203,8 +206,13 @@ class Server {
   /// How many sessions have a worker that is not ending.
   /// @param identity only of this client; empty: of all
   std::size_t sessions(const std::string& identity = {}) const;
-  /// How many sessions the client has been given to which it may still attach.
-  std::size_t unattached(const std::string& identity) const;
+  /// How many sessions have been given to clients who may still attach to them.
+  /// @param identity only to this client; empty: to all
+  std::size_t unattached(const std::string& identity = {}) const;
+  /// How many of them one client may have. Further ones wait.
+  std::size_t most_unattached() const;
+  /// Whether sessions to which other clients have not attached keep the client waiting.
+  bool waits_for_unattached(const Waiting& client) const;
   bool full() const { return settings_.sessions > 0 && sessions() >= settings_.sessions; }
   /// Why the sessions of others keep the client waiting, in words; empty: they do not.
   std::string limit_of(const Waiting& client) const;

@@ -10,11 +10,12 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
-#include <iterator>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "daemon/common/caches.hpp"
 
@@ -25,6 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "session-";
+/// The folders with the kept programs of one owner each begin with this.
+constexpr std::string_view kOwnerPrefix = "programs-of-";
 
 /// The folders that are being removed.
 struct Removals {
@@ -49,6 +52,41 @@ constexpr std::uintmax_t kMostKeptBytes = 256U << 20U;
 constexpr std::size_t kMostKeptFiles = 20'000;
 /// The largest number of kept program folders per owner.
 constexpr std::size_t kMostKeptFolders = 8;
+/// The same of all owners together.
+constexpr std::size_t kMostKeptInAll = 64;
+
+/// What is in a folder; nothing if it cannot be read.
+std::vector<fs::path> paths_in(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed); !failed && entry != fs::directory_iterator();
+       entry.increment(failed))
+    paths.push_back(entry->path());
+  return paths;
+}
+
+/// Removes the program folders beyond the limit that have not been used for longest, and what owners without
+/// programs have left.
+void remove_least_used(const fs::path& root) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> kept;
+  std::error_code failed;
+  for (const fs::path& owner : paths_in(root)) {
+    if (!owner.filename().string().starts_with(kOwnerPrefix)) continue;
+    const auto folders = paths_in(owner);
+    for (const fs::path& folder : folders) kept.emplace_back(fs::last_write_time(folder, failed), folder);
+    // It is made again when there is something to keep.
+    if (folders.empty()) ::rmdir(owner.c_str());
+  }
+  if (kept.size() <= kMostKeptInAll) return;
+  std::sort(kept.begin(), kept.end());
+  kept.resize(kept.size() - kMostKeptInAll);
+  for (const auto& [time, folder] : kept) {
+    // First out of the way of sessions that look for programs, under a name that remove_abandoned() knows.
+    const fs::path aside = root / (std::string(kPrefix) + "old-" + folder.filename().string());
+    fs::rename(folder, aside, failed);
+    if (!failed) erase_folder(aside);
+  }
+}
 
 /// Whether it is a folder within the limits, and not a symbolic link, which a kernel may have created.
 bool worth_keeping(const fs::path& folder) {
@@ -67,13 +105,19 @@ bool worth_keeping(const fs::path& folder) {
 }
 
 void keep(const fs::path& programs, const fs::path& kept) {
+  if (!worth_keeping(programs)) return;
+  // Of all threads that count folders.
+  static std::mutex counting;
+  const std::lock_guard lock(counting);
   std::error_code failed;
   fs::create_directories(kept, failed);
-  const auto count = std::distance(fs::directory_iterator(kept, failed), fs::directory_iterator());
+  if (failed || paths_in(kept).size() >= kMostKeptFolders) return;
   // The session's name is unique among running sessions.
   const fs::path place = kept / programs.parent_path().filename();
-  if (!failed && static_cast<std::size_t>(count) < kMostKeptFolders && worth_keeping(programs))
-    fs::rename(programs, place, failed);
+  fs::rename(programs, place, failed);
+  if (failed) return;
+  fs::last_write_time(place, fs::file_time_type::clock::now(), failed);
+  remove_least_used(kept.parent_path());
 }
 
 /// In another thread: keeps the programs if `kept` is not empty, and removes the rest.
@@ -93,7 +137,7 @@ void finish_later(fs::path path, fs::path kept) {
 
 /// A folder name for the programs of this owner.
 std::string encode(const std::string& owner) {
-  std::string name = "programs-of-";
+  std::string name(kOwnerPrefix);
   for (const char c : owner) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
     name += plain ? std::string(1, c) : "_" + std::to_string(static_cast<unsigned char>(c)) + "_";

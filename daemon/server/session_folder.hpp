@@ -29,7 +29,8 @@ class SessionFolder {
   /// Moves the programs compiled for an earlier session of the same owner into this folder, unless another
   /// session uses them, and keeps the programs of this session for the next one. Sessions of different owners
   /// must not run each other's programs: drivers that compile in the process that runs kernels can be made to
-  /// store anything.
+  /// store anything. Programs are kept within limits, also of all owners together; those that have not been
+  /// used for longest go first.
   /// @param owner Permit::client of the session
   void use_programs_of(const std::string& owner);
 

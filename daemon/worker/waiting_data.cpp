@@ -46,12 +46,13 @@ void WaitingData::count(protocol::Incoming& incoming) {
 void WaitingData::check() const {
   const std::uint64_t bytes = bytes_->load(std::memory_order_relaxed);
   if (limit_ == 0 || bytes <= limit_) return;
-  throw DeviceFailed(
-      fmt::format("{} bytes of this session wait in the node's memory (data of commands that have not run, "
-                  "replies that have not been received, sources of programs), of which the limit is {} bytes "
-                  "(session-memory of cliqued); wait for commands before enqueuing more, or have the node's "
-                  "administrator raise the limit",
-                  bytes, limit_));
+  throw DeviceFailed(fmt::format(
+      "{} bytes of this session wait in the node's memory (data of commands that have not run, data "
+      "of other workers that is not expected yet, replies that have not been received, sources of programs), "
+      "of which the limit is {} bytes "
+      "(session-memory of cliqued); wait for commands before enqueuing more, or have the node's "
+      "administrator raise the limit",
+      bytes, limit_));
 }
 
 }  // namespace clique::daemon

@@ -53,22 +53,6 @@ fs::path own_folder() {
   return fs::canonical(info.dli_fname, error).parent_path();
 }
 
-std::string find_daemon() {
-  if (const auto named = daemon_path()) return *named;
-  if (const fs::path folder = own_folder(); !folder.empty()) {
-    // The build folder; one folder for both; PREFIX/lib; PREFIX/lib/ARCHITECTURE.
-    for (const char* relative : {"../daemon/cliqued", "cliqued", "../bin/cliqued", "../../bin/cliqued"})
-      if (const fs::path path = folder / relative; is_executable(path)) return path.lexically_normal();
-  }
-  std::istringstream folders(environment("PATH").value_or(""));
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path path = fs::path(folder) / "cliqued"; !folder.empty() && is_executable(path))
-      return path;
-  throw std::runtime_error(
-      "cliqued is neither beside libclique.so nor in PATH. Install it, set CLIQUE_DAEMON to its path, or set "
-      "CLIQUE_NODES to the nodes to use");
-}
-
 std::vector<char> receive_packet(int fd, std::chrono::steady_clock::time_point deadline) {
   for (;;) {
     const auto left =
@@ -107,6 +91,22 @@ std::vector<protocol::WorkerReady> parse(const std::vector<char>& packet) {
 }
 
 }  // namespace
+
+std::string find_daemon() {
+  if (const auto named = daemon_path()) return *named;
+  if (const fs::path folder = own_folder(); !folder.empty()) {
+    // The build folder; one folder for both; PREFIX/lib; PREFIX/lib/ARCHITECTURE.
+    for (const char* relative : {"../daemon/cliqued", "cliqued", "../bin/cliqued", "../../bin/cliqued"})
+      if (const fs::path path = folder / relative; is_executable(path)) return path.lexically_normal();
+  }
+  std::istringstream folders(environment("PATH").value_or(""));
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const fs::path path = fs::path(folder) / "cliqued"; !folder.empty() && is_executable(path))
+      return path;
+  throw std::runtime_error(
+      "cliqued is neither beside libclique.so nor in PATH. Install it, set CLIQUE_DAEMON to its path, or set "
+      "CLIQUE_NODES to the nodes to use");
+}
 
 std::vector<WorkerEndpoint> start_embedded(std::chrono::steady_clock::time_point deadline) {
   const std::string daemon = find_daemon();

@@ -91,7 +91,7 @@ class State(nodes.TestCase):
         os.kill(node.process.pid, signal.SIGUSR1)
         self.assertTrue(node.says('state of session 1: '), node.log())
         self.assertRegex(node.log(), r'info: state of the node: node="alpha" version="[\d.]+" uptime=\d+\.\d{3} '
-                                     r'state="up" sessions=1 session-limit=5 encryption="none"')
+                                     r'state="up" sessions=1 session-limit=5 encryption="all"')
         self.assertRegex(node.log(), r'info: state of a device: device="\S.*" backend="opencl" driver="\S.*" '
                                      r'driver-version="\S.*" memory-total=\d+ memory-free=- utilisation=-')
         self.assertRegex(node.log(), r'info: state of session 1: seconds=\d+\.\d{3} network-in=\d+ .* '

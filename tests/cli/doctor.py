@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import socket
 
 import nodes
@@ -10,6 +11,7 @@ from unreachable import SilentPort
 
 # How long the checks may take on a busy host.
 SECONDS = '60'
+WITHOUT_NAMESPACES = str(pathlib.Path(__file__).resolve().parents[1] / 'security/without_namespaces')
 
 
 class Doctor(nodes.TestCase):
@@ -62,6 +64,26 @@ class Doctor(nodes.TestCase):
     def test_this_host_without_nodes(self):
         findings = self.findings('')
         self.assert_finding(findings, 'good', 'device 0', 'right result')
+
+    def test_walls_that_this_host_has(self):
+        self.assert_finding(self.findings(''), 'good', 'walls around sessions on this host', 'limits')
+
+    def test_walls_that_this_host_lacks(self):
+        # The walls 'processes' and 'files' need user namespaces.
+        command = [WITHOUT_NAMESPACES, nodes.CLIQUE, 'doctor', '--json', '--timeout', SECONDS]
+        status, said = nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', *command], env=self.using(''))
+        if status == nodes.SKIPPED:
+            self.skipTest(said)
+        self.assertEqual(status, 0, said)
+        findings = json.loads(said)
+        for wall in ('processes', 'files'):
+            self.assert_finding(findings, 'open', f'wall {wall}', 'does not allow user namespaces',
+                                'user.max_user_namespaces above 0')
+        self.assert_finding(findings, 'good', 'walls around sessions on this host', 'limits')
+
+    def test_walls_of_a_host_without_cliqued(self):
+        without = dict(CLIQUE_DAEMON='/bin/true')
+        self.assert_finding(self.findings(self.node(), **without), 'open', 'walls', '/bin/true --check', 'same release')
 
     def test_nodes_that_cannot_be_reached(self):
         silent = SilentPort()

@@ -49,7 +49,7 @@ class Case(nodes.TestCase):
 
 class Nodes(Case):
     def test_a_node(self):
-        node = self.node('--sessions', '3', '--encryption', 'all')
+        node = self.node('--sessions', '3')
         table = self.asking(node, arguments=['nodes']).splitlines()
         self.assertEqual(re.split(r'  +', table[0]), ['NODE', 'ADDRESS', 'VERSION', 'ROUND TRIP', 'DEVICES', 'SESSIONS',
                                                       'ENCRYPTION', 'STATE'])
@@ -122,7 +122,7 @@ class Nodes(Case):
         os.kill(node.process.pid, signal.SIGTERM)
         self.assertTrue(node.says('draining'))
         self.assertEqual(self.states(node)[0]['state'], 'draining')
-        self.assertRegex(self.asking(node, arguments=['nodes']), r'(?m)^alpha .* 1 +none +draining$')
+        self.assertRegex(self.asking(node, arguments=['nodes']), r'(?m)^alpha .* 1 +all +draining$')
 
 
 class Top(Case):
@@ -160,7 +160,7 @@ class Top(Case):
         self.session(one)
         self.session(other)
         said = self.asking(one, other, arguments=['top'])
-        self.assertRegex(said, r'(?m)^one  \S+  up  for \d+s  sessions 1  round trip \d+\.\d\d ms  encryption none$')
+        self.assertRegex(said, r'(?m)^one  \S+  up  for \d+s  sessions 1  round trip \d+\.\d\d ms  encryption all$')
         self.assertRegex(said, r'(?m)^  \S.*  memory \S+, free unknown  load unknown$')
         rows = said[said.index('NODE  '):].splitlines()
         self.assertEqual(rows[0].split(), ['NODE', 'SESSION', 'PROGRAM', 'CLIENT', 'USER', 'FROM', 'SINCE', 'SHARE',

@@ -123,6 +123,22 @@ class SessionMemory : public testing::Test {
     return client_.ended(id).status;
   }
 
+  /// Expects that the session ends when more waits in its worker than may, and others do not notice.
+  /// @param add adds 8 MiB, by a command with this id
+  void expect_end_by(const std::function<void(CommandId)>& add) {
+    Client other(node_, "the other");
+    ASSERT_EQ(other.set_up().status, 0);
+    // Most of what may wait does.
+    for (CommandId id = 1000; id < 1014; ++id) add(id);
+    EXPECT_FALSE(client_.reports.comes<SessionEnded>(std::chrono::milliseconds(500)));
+    for (CommandId id = 1014; id < 1020; ++id) add(id);
+    const std::string reason = client_.next<SessionEnded>().reason;
+    EXPECT_NE(reason.find("of which the limit is 134217728 bytes (session-memory of cliqued)"),
+              std::string::npos)
+        << reason;
+    EXPECT_EQ(other.finish().status, 0);
+  }
+
   Node node_{{"--session-memory", "64M"}};
   Client client_{node_};
   CommandId last_command_ = 100;
@@ -191,20 +207,10 @@ struct Hoard {
 class SessionMemoryOfWorkers : public SessionMemory, public testing::WithParamInterface<Hoard> {};
 
 TEST_P(SessionMemoryOfWorkers, GivenMoreThanTheLimitWaitsThenTheSessionEndsWithTheReason) {
-  Client other(node_, "the other");
-  ASSERT_EQ(other.set_up().status, 0);
   constexpr CommandId kGate = 50;
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB}, AwaitRemote{kGate, kContext});
   ASSERT_EQ(use(kBuffer), 0);
-  // Most of what may wait does.
-  for (CommandId id = 1000; id < 1014; ++id) GetParam().add(client_, id);
-  EXPECT_FALSE(client_.reports.comes<SessionEnded>(std::chrono::milliseconds(500)));
-  for (CommandId id = 1014; id < 1020; ++id) GetParam().add(client_, id);
-  const std::string reason = client_.next<SessionEnded>().reason;
-  EXPECT_NE(reason.find("of which the limit is 134217728 bytes (session-memory of cliqued)"),
-            std::string::npos)
-      << reason;
-  EXPECT_EQ(other.finish().status, 0);
+  expect_end_by([this](CommandId id) { GetParam().add(client_, id); });
 }
 
 const std::vector<std::byte>& eight_mib() {
@@ -240,6 +246,23 @@ INSTANTIATE_TEST_SUITE_P(
                                 id, id, kContext, ProgramKind::Source, {}, {Bytes(8 * kMiB, ' ')}});
                           }}),
     [](const auto& info) { return info.param.name; });
+
+TEST_F(SessionMemory, GivenDataOfAnotherWorkerThatIsNotExpectedThenItCounts) {
+  constexpr PeerId kPeer = 1;
+  Client source(node_, "the source");
+  source.set_up();
+  source.send(ConnectPeer{kPeer, client_.peers_endpoint(), client_.address.peer, ""},
+              CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB},
+              FillBuffer{command(100), kBuffer, Bytes(4), 0, 8 * kMiB});
+  EXPECT_EQ(source.ended(100).status, 0);
+  expect_end_by([&](CommandId id) {
+    source.send(Push{command(id, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8 * kMiB, kPeer, id});
+    // Of the last ones not all arrive.
+    if (id < 1014) {
+      EXPECT_EQ(source.ended(id).status, 0);
+    }
+  });
+}
 
 TEST_F(SessionMemory, GivenDataThatDoesNotWaitThenItCountsNoMore) {
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB});

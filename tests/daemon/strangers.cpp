@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <random>
 
 #include "harness.hpp"
@@ -35,6 +36,16 @@ class Strangers : public testing::Test {
   Node node_;
   Client bystander_{node_};
 };
+
+/// Bytes of memory that a process uses.
+std::uint64_t memory_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+  std::uint64_t size = 0;
+  std::uint64_t resident = 0;
+  file >> size >> resident;
+  EXPECT_GT(resident, 0U);
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 
 std::string records_of(const auto&... messages) {
   Batch batch;
@@ -194,6 +205,46 @@ TEST_F(Strangers, GivenTooLargeFrameThenTheConnectionIsCut) {
   Client client(node_, "spendthrift");
   send_large_frame(client.commands, kTooLarge);
   EXPECT_TRUE(eventually([&] { return node_.logged("end=\"the client is gone"); })) << node_.log();
+}
+
+/// Frames of a message that has no end yet.
+void send_frames_without_end(zmq::socket_t& socket, std::size_t count) {
+  const std::string frame(64, 'x');
+  for (std::size_t i = 0; i < count; ++i) {
+    zmq::message_t bytes(frame.data(), frame.size());
+    socket.send(bytes, zmq::send_flags::sndmore);
+  }
+}
+
+TEST_F(Strangers, GivenAMessageWithoutEndThenNobodyNoticesAndItsEndEndsTheSession) {
+  Client client(node_, "endless");
+  client.set_up();
+  send_frames_without_end(client.commands, Limits::kFrames + 2);
+  EXPECT_TRUE(works(bystander_));
+  EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(200)));
+  send_frames(client.commands, {"the end"});
+  EXPECT_NE(end_of(client).find("more than 65536 frames"), std::string::npos);
+}
+
+TEST_F(Strangers, GivenMessagesWithoutEndAndAWrongPassThenTheyReachNoWorker) {
+  const WorkerAddress& worker = bystander_.address;
+  const pid_t pid = node_.worker_of("a test");
+  const std::uint64_t before = memory_of(pid);
+  std::vector<zmq::socket_t> sockets;
+  for (const std::uint16_t port : {worker.commands, worker.reports, worker.peers}) {
+    zmq::socket_t& socket = sockets.emplace_back(dealer(port, Pass{"", std::string(40, '0')}));
+    // 256 MiB, which are one block here.
+    static const std::string frame(1U << 20U, 'x');
+    for (int i = 0; i < 256; ++i) {
+      zmq::message_t bytes(const_cast<char*>(frame.data()), frame.size(), nullptr, nullptr);
+      socket.send(bytes, zmq::send_flags::sndmore);
+    }
+  }
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_TRUE(works(bystander_));
+  }
+  EXPECT_LT(memory_of(pid), before + (64U << 20U));
 }
 
 /// What an attached client may get wrong, and what the reason says.

@@ -51,15 +51,18 @@ def run(command, **options):
 
 
 class Node:
-    """A cliqued of the test's own, with the first device of this host, or other ones."""
+    """A cliqued of the test's own, with the first device of this host, or other ones. Its connections are encrypted
+    unless a test says otherwise, and its sessions confined unless CLIQUE_CONFINEMENT does."""
 
     def __init__(self, *options, name='alpha', listen='127.0.0.1:0', devices='0', prefix=(), log=None, **environment):
         self.log_file = log
+        # At loopback addresses the daemon's default is none.
+        encryption = () if '--encryption' in options else ('--encryption', 'all')
         with open(log, 'ab') as stream:
             self.begin = stream.tell()
             self.process = subprocess.Popen(
                 [*map(str, prefix), CLIQUED, '--config', '/dev/null', '--name', name, '--listen', listen,
-                 *(['--devices', devices] if devices else []), *map(str, options)],
+                 *(['--devices', devices] if devices else []), *encryption, *map(str, options)],
                 env=dict(os.environ, **environment), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream,
                 preexec_fn=die_with_parent)
         listening = re.compile(r'listens on tcp://([^\s"]+)')

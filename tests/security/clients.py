@@ -57,6 +57,27 @@ class Clients(nodes.TestCase):
                 else:
                     self.assertIn('does not encrypt its connections', said)
 
+    def test_no_client_runs_programs_that_were_compiled_for_another(self):
+        self.list.write_text(f'{self.client_key} alice\n{self.other_key} bob\n')
+        caches = self.folder / 'caches'
+        node = self.node('--authorized-clients', self.list, POCL_CACHE_DIR=str(caches))
+
+        def compute(key):
+            return self.compute(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(key))
+
+        def libraries(owner):
+            """The compiled kernels that are kept for a client."""
+            return [*caches.glob(f'programs-of-{owner}/**/*.so')]
+
+        self.assertEqual(compute(self.client_file), (0, 'right\n'))
+        self.assertTrue(nodes.eventually(lambda: libraries('alice')), sorted(caches.rglob('*')))
+        # As if alice's kernels had been changed by a program of hers.
+        for library in libraries('alice'):
+            library.write_bytes(b'no library')
+        self.assertEqual(compute(self.other_file), (0, 'right\n'))
+        self.assertTrue(nodes.eventually(lambda: libraries('bob')), sorted(caches.rglob('*')))
+        self.assertNotEqual(compute(self.client_file), (0, 'right\n'), 'alice has what was kept for her')
+
     def test_list_that_changes_while_the_daemon_runs(self):
         node = self.served()
         self.assert_refused(self.as_nobody(node, self.client_file))

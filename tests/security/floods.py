@@ -112,6 +112,21 @@ class Floods(nodes.TestCase):
         node = self.expect_survived('hello', self.stranger_file, self.stranger_pem, hello)
         self.assertIn('began: client="mallory"', node.log())
 
+    def test_few_sessions_and_an_authorized_client_that_does_not_attach(self):
+        hello = self.recorded_hello()
+        with open(self.list, 'a', encoding='utf-8') as stream:
+            stream.write(f'{self.stranger_key} mallory\n')
+        # With a single one, the others wait until the time to attach is over.
+        for sessions, rounds in (('4', 6), ('1', 2)):
+            with self.subTest(sessions=sessions):
+                node = self.node('--authorized-clients', self.list, '--sessions', sessions,
+                                 log=f'cliqued-{sessions}.log')
+                with self.flood(node, 'hello', self.stranger_file, self.stranger_pem, hello):
+                    self.assertTrue(node.says('began: client="mallory"'), node.log())
+                    for _ in range(rounds):
+                        self.assertEqual(self.honest(node), (0, 'right\n'))
+                self.assertGreater(node.log().count('began: client="mallory"'), 0)
+
     def test_want_of_descriptors(self):
         node = self.node('--authorized-clients', self.list, prefix=('prlimit', '--nofile=64', '--'))
         self.assertEqual(self.honest(node), (0, 'right\n'))

@@ -331,6 +331,7 @@ TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {
 TEST_F(HostileKernel, GivenADaemonWasKilledThenTheNextOneRemovesItsFolders) {
   {
     const Node node;  // Killed at the end.
+    ASSERT_TRUE(eventually([&] { return !node.workers().empty(); }));
   }
   ASSERT_GE(folders("session-"), 1U);
   Node node;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "icd/core/events/event.hpp"
 
@@ -20,28 +19,29 @@ struct HostReads::Range {
 HostReads::HostReads() = default;
 HostReads::~HostReads() = default;
 
-std::vector<HostReads::Range> HostReads::take_ended() {
-  const auto ended = std::partition(ranges_.begin(), ranges_.end(),
-                                    [](const Range& range) { return !range.event->ended(); });
-  std::vector<Range> taken(std::make_move_iterator(ended), std::make_move_iterator(ranges_.end()));
-  ranges_.erase(ended, ranges_.end());
-  return taken;
+void HostReads::add(std::span<const std::byte> memory, const Ref<Event>& event) {
+  {
+    const std::lock_guard lock(mutex_);
+    ranges_.push_back({memory, event});
+  }
+  // The event keeps its context, to which this belongs.
+  event->then([this](cl_int /*status*/) { forget_ended(); });
 }
 
-void HostReads::add(std::span<const std::byte> memory, Ref<Event> event) {
-  std::vector<Range> ended;  // released after the lock
+void HostReads::forget_ended() {
+  std::vector<Range> taken;  // released after the lock
   const std::lock_guard lock(mutex_);
-  ended = take_ended();
-  ranges_.push_back({memory, std::move(event)});
+  const auto ended = std::partition(ranges_.begin(), ranges_.end(),
+                                    [](const Range& range) { return !range.event->ended(); });
+  taken.assign(std::make_move_iterator(ended), std::make_move_iterator(ranges_.end()));
+  ranges_.erase(ended, ranges_.end());
 }
 
 std::vector<Ref<Event>> HostReads::pending(std::span<const std::byte> memory) {
   std::vector<Ref<Event>> events;
-  std::vector<Range> ended;  // released after the lock
   const std::lock_guard lock(mutex_);
-  ended = take_ended();
   for (const Range& range : ranges_)
-    if (range.overlaps(memory)) events.push_back(range.event);
+    if (range.overlaps(memory) && !range.event->ended()) events.push_back(range.event);
   return events;
 }
 

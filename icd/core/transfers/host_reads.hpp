@@ -18,15 +18,15 @@ class HostReads {
   HostReads();
   ~HostReads();
 
-  /// Adds the memory that the command with this event fills.
-  void add(std::span<const std::byte> memory, Ref<Event> event);
+  /// Adds the memory that the command with this event fills, until the event has ended.
+  void add(std::span<const std::byte> memory, const Ref<Event>& event);
   /// The events of the commands that have yet to fill a part of the memory.
   std::vector<Ref<Event>> pending(std::span<const std::byte> memory);
 
  private:
   struct Range;
-  /// Removes and returns the ranges whose commands have ended. Under the lock.
-  std::vector<Range> take_ended();
+  /// Removes the ranges whose commands have ended.
+  void forget_ended();
 
   std::mutex mutex_;
   std::vector<Range> ranges_;

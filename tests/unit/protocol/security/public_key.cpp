@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <vector>
+
 namespace clique::protocol {
 namespace {
 
@@ -19,6 +22,27 @@ TEST(PublicKey, TextAndFingerprintAreThoseOfOtherTools) {
   const PublicKey key = key_from(0, 1);
   EXPECT_EQ(key.text(), "ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
   EXPECT_EQ(key.fingerprint(), "SHA256:Yw3NKWbEM2aRElRIu7JbT/QSpJxzLbLIq8G4WBvXEN0");
+}
+
+/// The public keys of the first two tests of RFC 8032, section 7.1.
+constexpr PublicKey::Bytes kRfc8032Keys[] = {
+    {0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7, 0xd5, 0x4b, 0xfe, 0xd3, 0xc9, 0x64, 0x07, 0x3a,
+     0x0e, 0xe1, 0x72, 0xf3, 0xda, 0xa6, 0x23, 0x25, 0xaf, 0x02, 0x1a, 0x68, 0xf7, 0x07, 0x51, 0x1a},
+    {0x3d, 0x40, 0x17, 0xc3, 0xe8, 0x43, 0x89, 0x5a, 0x92, 0xb7, 0x0a, 0xa7, 0x4d, 0x1b, 0x7e, 0xbc,
+     0x9c, 0x98, 0x2c, 0xcf, 0x2e, 0xc4, 0x96, 0x8c, 0xc0, 0xcd, 0x55, 0xf1, 0x2a, 0xf4, 0x66, 0x0c}};
+
+TEST(PublicKey, TheProtocolsPageHasTheKeysOfRfc8032AndTheirFingerprints) {
+  std::ifstream page(CLIQUE_SOURCE_DIR "/protocol/security.md");
+  std::vector<std::string> examples;
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("ed25519:")) examples.push_back(line);
+  std::vector<std::string> expected;
+  for (const PublicKey::Bytes& bytes : kRfc8032Keys) {
+    const PublicKey key(bytes);
+    expected.push_back(key.text() + " " + key.fingerprint());
+    EXPECT_EQ(PublicKey::parse(key.text()), key);
+  }
+  EXPECT_EQ(examples, expected);
 }
 
 TEST(PublicKey, ReadsWhatItWrites) {
