@@ -18,6 +18,8 @@ std::string_view name_of(Wall wall) {
       return "files";
     case Wall::FileRights:
       return "file-rights";
+    case Wall::Network:
+      return "network";
     case Wall::SystemCalls:
       return "system-calls";
   }
@@ -36,6 +38,8 @@ std::string_view description_of(Wall wall) {
       return "sees only the files that it needs (mount namespace)";
     case Wall::FileRights:
       return "uses these files only as needed (Landlock)";
+    case Wall::Network:
+      return "no network but the connections that it is handed (seccomp, socket filters)";
     case Wall::SystemCalls:
       return "no system calls that it does not need (seccomp)";
   }
