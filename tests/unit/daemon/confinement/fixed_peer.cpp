@@ -115,9 +115,9 @@ TEST_P(FixedPeers, ReceiveFromTheirPeer) {
 }
 
 TEST_P(FixedPeers, ConnectToNobodyElse) {
+  fix_peer(accepted_.get());
   EXPECT_TRUE(connects_elsewhere(socket_.get())) << "the test would find nothing";
   EXPECT_TRUE(readable(other_listener_.get(), kPatienceMs));
-  fix_peer(accepted_.get());
   EXPECT_FALSE(connects_elsewhere(accepted_.get()));
 }
 
