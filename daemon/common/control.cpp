@@ -59,6 +59,10 @@ void ControlChannel::send(const FileRequest& request) const {
   send_packet(encode(request));
 }
 
+void ControlChannel::send(const DialRequest& request) const {
+  send_packet(encode(request));
+}
+
 void ControlChannel::send(const std::vector<WorkerReady>& workers) const {
   send_packet(encode(workers));
 }
@@ -139,9 +143,12 @@ std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<co
   return decode<WorkerReady>(handle.get());
 }
 
-std::variant<SessionRecord, FileRequest> parse_from_session(std::span<const std::byte> packet) {
+std::variant<SessionRecord, FileRequest, DialRequest> parse_from_session(std::span<const std::byte> packet) {
   const msgpack::object_handle handle = unpack(packet);
   const auto elements = Decoder::array(handle.get());
+  // The others begin with a text.
+  if (!elements.empty() && elements[0].type == msgpack::type::POSITIVE_INTEGER)
+    return decode<DialRequest>(handle.get());
   // Usage is a list, the access a number.
   if (elements.size() > 1 && elements[1].type == msgpack::type::ARRAY)
     return decode<SessionRecord>(handle.get());
@@ -158,6 +165,16 @@ std::vector<Finding> parse_findings(std::span<const std::byte> packet) {
 
 Notice parse_notice(std::span<const std::byte> packet) {
   return parse<Notice>(packet);
+}
+
+protocol::Bytes to_bytes(const DialAnswer& answer) {
+  const auto packet = encode(answer);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(packet.data());
+  return {bytes, bytes + packet.size()};
+}
+
+DialAnswer parse_dial_answer(const protocol::Bytes& bytes) {
+  return parse<DialAnswer>(std::as_bytes(std::span(bytes)));
 }
 
 }  // namespace clique::daemon

@@ -3,8 +3,8 @@
 //
 // What `cliqued PROCESS --control-fd N` sends:
 // - worker: a protocol::DeviceDescription for each of its devices, then WorkerReady; during its session
-// FileRequests, each of which waits for the answer to the one before; and at its session's end SessionRecord;
-// then it exits;
+// FileRequests, each of which waits for the answer to the one before, and DialRequests, of which at most
+// kMostDials wait for answers; and at its session's end SessionRecord; then it exits;
 // - embedded: a list of WorkerReady; it lives until end of file;
 // - probe: a list of ListedPlatform; then it exits;
 // - trial: a list of Finding, one for each wall that this host cannot put up; then it exits.
@@ -15,6 +15,7 @@
 // time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@
 #include "protocol/fd.hpp"
 #include "protocol/messages/session.hpp"
 #include "protocol/messages/status.hpp"
+#include "protocol/streams/handshake.hpp"
 
 namespace clique::daemon {
 
@@ -44,6 +46,34 @@ struct FileRequest {
   std::string path;
   std::uint8_t access = 0;  ///< of protocol::file_access
   CLIQUE_FIELDS(FileRequest, path, access)
+};
+
+/// A connection to another worker that the worker's session needs, answered by Notice::Kind::Dialled. The
+/// fields are those of protocol::StreamTarget and protocol::StreamRequest.
+struct DialRequest {
+  std::uint64_t number = 0;  ///< names the request in its answer
+  std::string endpoint;
+  protocol::StreamAddress worker{};
+  protocol::Bytes secret;
+  bool encrypt = true;
+  protocol::StreamRequest::Content content = protocol::StreamRequest::Content::Parts;
+  protocol::LineId line = 0;
+  std::uint32_t attempt = 0;
+  std::uint64_t received = 0;
+  CLIQUE_FIELDS(DialRequest, number, endpoint, worker, secret, encrypt, content, line, attempt, received)
+};
+
+/// How many connections a worker may ask for before it has the answers.
+inline constexpr std::size_t kMostDials = 64;
+
+/// The answer, beside the connection. The fields are those of protocol::Dialled.
+struct DialAnswer {
+  std::uint64_t number = 0;
+  protocol::StreamCipher cipher = protocol::StreamCipher::None;
+  protocol::StreamKey to_worker{};
+  protocol::StreamKey from_worker{};
+  std::uint64_t received = 0;
+  CLIQUE_FIELDS(DialAnswer, number, cipher, to_worker, from_worker, received)
 };
 
 /// A device as the node's driver lists it.
@@ -83,7 +113,9 @@ struct Notice {
     Pace = 5,   ///< the worker has to obey a PacePage, whose memory comes with the notice
     Bell = 6,   ///< the eventfd that it rings comes with the notice
     File = 7,   ///< the file of a FileRequest comes with the notice; or `status` and `text` say why not
-    GuestMemory = 8  ///< a file comes with the notice; the session's region begins at `memory` in it
+    GuestMemory = 8,  ///< a file comes with the notice; the session's region begins at `memory` in it
+    Dialled =
+        9  ///< the connection of a DialRequest comes with the notice; or `status` and `text` say why not
   };
   Kind kind = Kind::Taken;
   std::string text;
@@ -91,16 +123,16 @@ struct Notice {
   std::uint64_t memory = 0;
   /// Taken: the worker's devices that the client may use, by their places; empty: all
   std::vector<std::uint32_t> devices = {};
-  protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest
+  protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest. Dialled: a DialAnswer
   std::string title = {};        ///< Taken: what the process calls itself, see set_process_title()
-  std::int32_t status = 0;       ///< File: 0, or a protocol::FileStatus
+  std::int32_t status = 0;  ///< 0. File: or a protocol::FileStatus. Dialled: or a protocol::DialFailed::Kind
   CLIQUE_FIELDS(Notice, kind, text, memory, devices, request, title, status)
 };
 
 /// How long a client that was given a worker's address may take to attach.
 inline constexpr int kAttachSeconds = 5;
 
-/// One end of the channel. Not thread-safe.
+/// One end of the channel. Any thread may send, and one receives.
 class ControlChannel {
  public:
   explicit ControlChannel(Fd fd) : fd_(std::move(fd)) {}
@@ -111,6 +143,7 @@ class ControlChannel {
   void send(const WorkerReady& ready) const;
   void send(const SessionRecord& record) const;
   void send(const FileRequest& request) const;
+  void send(const DialRequest& request) const;
   void send(const std::vector<WorkerReady>& workers) const;
   void send(const std::vector<ListedPlatform>& platforms) const;
   void send(const std::vector<Finding>& findings) const;
@@ -135,9 +168,14 @@ class ControlChannel {
 /// Decode a packet. They throw DecodeError, and std::runtime_error with the reason that the process sent
 /// instead.
 std::variant<protocol::DeviceDescription, WorkerReady> parse_worker(std::span<const std::byte> packet);
-std::variant<SessionRecord, FileRequest> parse_from_session(std::span<const std::byte> packet);
+std::variant<SessionRecord, FileRequest, DialRequest> parse_from_session(std::span<const std::byte> packet);
 std::vector<ListedPlatform> parse_platforms(std::span<const std::byte> packet);
 std::vector<Finding> parse_findings(std::span<const std::byte> packet);
 Notice parse_notice(std::span<const std::byte> packet);
+
+/// Notice::request of a Notice::Kind::Dialled, as the starter writes and the worker reads it. The latter
+/// throws DecodeError.
+protocol::Bytes to_bytes(const DialAnswer& answer);
+DialAnswer parse_dial_answer(const protocol::Bytes& bytes);
 
 }  // namespace clique::daemon

@@ -3,6 +3,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "daemon/confinement/fixed_peer.hpp"
 #include "daemon/confinement/landlock.hpp"
 #include "daemon/confinement/namespaces.hpp"
 #include "daemon/confinement/resources.hpp"
@@ -19,7 +20,8 @@ constexpr const char* kNoNamespaces =
 /// Sets up the walls one after the other, and notes which ones fail.
 class Builder {
  public:
-  Builder(const FileNeeds& needs, Start start) : needs_(needs), start_(start), rules_(file_rules(needs)) {}
+  Builder(const FileNeeds& needs, Start start, Network network)
+      : needs_(needs), start_(start), network_(network), rules_(file_rules(needs)) {}
 
   MissingWalls build() {
     try_to(Wall::Limits, [this] { set_limits(start_ == Start::InNamespaces); });
@@ -28,6 +30,12 @@ class Builder {
     // In a PID namespace, signals cannot reach processes outside.
     bool signals_refused = start_ == Start::InNamespaces;
     try_to(Wall::FileRights, [&] { signals_refused |= restrict_file_rights(rules_, scope()); });
+    if (network_ == Network::HandedOver) {
+      try_to(Wall::Network, [this] {
+        restrict_sockets(needs_.role);
+        if (is_worker()) try_fixing_a_peer();
+      });
+    }
     try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_.role, !signals_refused); });
     return std::move(missing_);
   }
@@ -54,12 +62,13 @@ class Builder {
 
   LandlockScope scope() const {
     // Workers share memory with clients and with each other through sockets with abstract names.
-    const bool alone = needs_.role == Role::Compiler || needs_.role == Role::Probe;
-    return {alone, alone};
+    return {network_ == Network::HandedOver, !is_worker()};
   }
+  bool is_worker() const { return needs_.role == Role::OpenClWorker || needs_.role == Role::CudaWorker; }
 
   const FileNeeds& needs_;
   const Start start_;
+  const Network network_;
   const FileRules rules_;
   MissingWalls missing_;
 };
@@ -70,10 +79,10 @@ bool wants_namespaces(Role role) {
   return role == Role::OpenClWorker;
 }
 
-MissingWalls confine(const FileNeeds& needs, Start start, Mode mode) {
+MissingWalls confine(const FileNeeds& needs, Start start, Mode mode, Network network) {
   if (mode == Mode::Off) return {};
   make_cache_folders(needs);
-  MissingWalls missing = Builder(needs, start).build();
+  MissingWalls missing = Builder(needs, start, network).build();
   if (mode == Mode::Required && !missing.empty())
     throw std::runtime_error("confinement is 'required', but this host lacks walls: " + to_text(missing) +
                              "; fix this, or set confinement to 'on' to run without them");

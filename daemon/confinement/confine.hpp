@@ -20,9 +20,10 @@ bool wants_namespaces(Role role);
 /// Sets up the walls of the calling process. They also hold for its threads and for all programs it starts,
 /// and cannot be removed. Call this first, while the process has one thread and has loaded no driver. Does
 /// nothing if `mode` is Off.
+/// @param network of a worker; other roles have none
 /// @returns the walls of this role that the host lacks
 /// Throws std::runtime_error with the reason if `mode` is Required and a wall is missing.
-MissingWalls confine(const FileNeeds& needs, Start start, Mode mode);
+MissingWalls confine(const FileNeeds& needs, Start start, Mode mode, Network network = Network::HandedOver);
 
 /// "WALL: REASON; WALL: REASON"
 std::string to_text(const MissingWalls& missing);

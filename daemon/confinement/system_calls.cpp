@@ -1,5 +1,7 @@
 #include "daemon/confinement/system_calls.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/socket.h>
@@ -114,25 +116,31 @@ void allow_sockets(Filter& filter, std::initializer_list<int> families) {
 
 }  // namespace
 
+void restrict_sockets(Role role) {
+  Filter filter;
+  if (role == Role::Compiler)
+    filter.refuse("socket");
+  else
+    // Drivers talk to services of their vendors, such as nvidia-persistenced.
+    allow_sockets(filter, {AF_UNIX});
+  constexpr scmp_datum_t kFlag = MSG_FASTOPEN;
+  filter.refuse("sendto", SCMP_A3(SCMP_CMP_MASKED_EQ, kFlag, kFlag));
+  filter.refuse("sendmsg", SCMP_A2(SCMP_CMP_MASKED_EQ, kFlag, kFlag));
+  filter.refuse("sendmmsg", SCMP_A3(SCMP_CMP_MASKED_EQ, kFlag, kFlag));
+  for (const int option : {TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE})
+    filter.refuse("setsockopt", SCMP_A1_32(SCMP_CMP_EQ, IPPROTO_TCP),
+                  SCMP_A2_32(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option)));
+  filter.load();
+}
+
 void restrict_system_calls(Role role, bool signals) {
   Filter filter;
   for (const char* name : kForNobody) filter.refuse(name);
   refuse_namespaces(filter);
   // A CUDA worker may have to kill its compiler.
   if (signals && role != Role::CudaWorker) refuse_signals_to_others(filter);
-  switch (role) {
-    case Role::OpenClWorker:
-    case Role::CudaWorker:
-      allow_sockets(filter, {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
-      break;
-    case Role::Compiler:
-      filter.refuse("socket");
-      break;
-    case Role::Probe:
-      // Drivers talk to services of their vendors, such as nvidia-persistenced.
-      allow_sockets(filter, {AF_UNIX});
-      break;
-  }
+  // Without the wall of the network, what RDMA and ZeroMQ need.
+  allow_sockets(filter, {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
   filter.load();
 }
 

@@ -6,6 +6,12 @@
 
 namespace clique::daemon::confinement {
 
+/// Makes socket() fail with EPERM but for the families that a process of this role needs: UNIX sockets, or
+/// none. Also refuses to send together with the beginning of a connection (TCP Fast Open), which would get
+/// around the fixed peers of sockets (fixed_peer.hpp). no_new_privs must be set. Throws std::runtime_error
+/// with the reason if the kernel does not support this.
+void restrict_sockets(Role role);
+
 /// Makes the system calls that a process of this role does not need fail with EPERM. All others stay allowed,
 /// because drivers need many, and differ. no_new_privs must be set. Throws std::runtime_error with the reason
 /// if the kernel does not support this.

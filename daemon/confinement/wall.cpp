@@ -18,6 +18,8 @@ std::string_view name_of(Wall wall) {
       return "files";
     case Wall::FileRights:
       return "file-rights";
+    case Wall::Network:
+      return "network";
     case Wall::SystemCalls:
       return "system-calls";
   }
@@ -36,6 +38,8 @@ std::string_view description_of(Wall wall) {
       return "sees only the files that it needs (mount namespace)";
     case Wall::FileRights:
       return "uses these files only as needed (Landlock)";
+    case Wall::Network:
+      return "no network but the connections that it is handed (seccomp, socket filters)";
     case Wall::SystemCalls:
       return "no system calls that it does not need (seccomp)";
   }
@@ -55,12 +59,11 @@ std::string_view remedy_of(Wall wall) {
              "allows namespaces, and unmask /proc";
     case Wall::FileRights:
       return "use Linux 5.19 or later with Landlock enabled; in a container, use a seccomp profile that "
-             "allows "
-             "Landlock's calls";
+             "allows Landlock's calls";
     case Wall::SystemCalls:
+    case Wall::Network:
       return "use a kernel built with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that "
-             "allows "
-             "the call seccomp";
+             "allows the call seccomp";
   }
   return "";
 }

@@ -23,12 +23,19 @@ enum class Wall : std::uint8_t {
   Processes,   ///< sees only processes that it has started
   Files,       ///< sees only the files that it needs
   FileRights,  ///< may read, write and execute these files only as needed
+  Network,     ///< has no network but the connections that it is handed
   SystemCalls  ///< cannot use system calls that it does not need
 };
 
 /// All walls, in the order in which they are set up.
-inline constexpr Wall kWalls[] = {Wall::Limits,     Wall::Processes,  Wall::Files,
-                                  Wall::Privileges, Wall::FileRights, Wall::SystemCalls};
+inline constexpr Wall kWalls[] = {Wall::Limits,     Wall::Processes, Wall::Files,      Wall::Privileges,
+                                  Wall::FileRights, Wall::Network,   Wall::SystemCalls};
+
+/// What a worker has of the network.
+enum class Network : std::uint8_t {
+  HandedOver,  ///< the connections that it is handed, and UNIX sockets
+  Own          ///< also sockets that it makes itself; it has no wall of this kind
+};
 
 /// The name that users see, and a description with the mechanism.
 std::string_view name_of(Wall wall);

@@ -98,12 +98,23 @@ void check_spin_time() {
   }
 }
 
+/// Why sessions do without the wall 'network', for people; empty: they do not.
+std::string why_no_network_wall(const Settings& settings) {
+  const std::string setting = needs_sockets(settings.session);
+  return setting.empty() ? setting : setting + ", for which sessions make connections themselves";
+}
+
 /// `cliqued --check`, whose lines `clique doctor` reads (cli/doctor_walls.cpp). @returns the exit status
-int list_walls() {
+int list_walls(const Settings& settings) {
   const auto missing = try_walls();
+  const std::string lifted = why_no_network_wall(settings);
   for (const confinement::Wall wall : confinement::kWalls) {
     const auto found =
         std::find_if(missing.begin(), missing.end(), [wall](const auto& one) { return one.wall == wall; });
+    if (wall == confinement::Wall::Network && !lifted.empty()) {
+      std::printf("%-13s %-8s %s\n", std::string(name_of(wall)).c_str(), "lifted", lifted.c_str());
+      continue;
+    }
     const bool present = found == missing.end();
     std::printf("%-13s %-8s %s\n", std::string(name_of(wall)).c_str(), present ? "present" : "MISSING",
                 present ? std::string(description_of(wall)).c_str() : found->reason.c_str());
@@ -113,8 +124,10 @@ int list_walls() {
   return missing.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/// Logs which walls this host lacks. Throws ConfigError if the settings require all of them.
-void check_walls(confinement::Mode mode) {
+/// Logs which walls sessions do without. Throws ConfigError if the settings require all, and the host lacks
+/// one.
+void check_walls(const Settings& settings) {
+  const confinement::Mode mode = settings.confinement;
   // The processes of sessions read this variable.
   set_environment("CLIQUE_CONFINEMENT", std::string(name_of(mode)));
   if (mode == confinement::Mode::Off) {
@@ -126,6 +139,8 @@ void check_walls(confinement::Mode mode) {
   if (mode == confinement::Mode::Required && !missing.empty())
     throw ConfigError("confinement is 'required', but this host lacks walls: " + to_text(missing) +
                       "; fix this, or set confinement to 'on' to run without them");
+  if (const std::string lifted = why_no_network_wall(settings); !lifted.empty())
+    spdlog::info("the wall 'network' is lifted: {}", lifted);
   for (const auto& [wall, reason] : missing)
     spdlog::warn("this host lacks the wall '{}', so sessions run without it: {}; {}", name_of(wall), reason,
                  remedy_of(wall));
@@ -188,8 +203,7 @@ int run_daemon(int argc, char** argv) {
   CommandLine line = read_command_line(argc, argv);
   if (line.exit_status) return *line.exit_status;
   if (line.check) {
-    static_cast<void>(read_settings(std::move(line)));
-    return list_walls();
+    return list_walls(read_settings(std::move(line)));
   }
   Settings settings = read_settings(std::move(line));
   init_log("cliqued", settings.log);
@@ -200,7 +214,7 @@ int run_daemon(int argc, char** argv) {
   check_spin_time();
   const Fd signals = block_signals();
   separate_driver_cache(settings.name + '-' + std::to_string(settings.listen.port));
-  check_walls(settings.confinement);
+  check_walls(settings);
   settings.session.folders = prepare_session_folders();
   make_nvidia_devices(settings.nvidia);
   NodeDevices devices;

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "daemon/common/caches.hpp"
+#include "daemon/confinement/fixed_peer.hpp"
 #include "daemon/server/descriptions.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/socket_address.hpp"
@@ -174,6 +175,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   watch(signal_fd);
   if (desk_) watch(desk_->fd());
   watch(file_desk_.fd());
+  watch(dial_desk_.fd());
   for (const Set& set : sets_)
     for (const Worker& worker : set) watch(worker.process.control().fd());
   // No descriptor tells when a session may start because another one has ended, or when to try again.
@@ -229,6 +231,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   if (desk_ && readable(desk_->fd()))
     for (Greeting& greeting : desk_->done()) decide(std::move(greeting));
   if (readable(file_desk_.fd())) hand_out_files();
+  if (readable(dial_desk_.fd())) hand_out_connections();
   // A client that asks after a failure causes another try, and is refused only if that fails as well.
   start_sets();
   serve_waiting();
@@ -297,7 +300,15 @@ bool Server::hear(Taken& taken) {
       spdlog::trace("session {}: process {} has sent its record", taken.session, taken.process.pid());
       return true;
     }
-    // One at a time: a kernel could ask for any number.
+    // The number is limited: a kernel could ask for any.
+    if (auto* dial = std::get_if<DialRequest>(&said)) {
+      if (!taken.dials.has_room()) return false;
+      spdlog::trace("session {} of {} asks for a connection to {}", taken.session, taken.identity,
+                    protocol::in_quotes(protocol::printable(dial->endpoint)));
+      dial_desk_.dial(taken.dials, std::move(*dial));
+      return true;
+    }
+    // One at a time.
     if (taken.opening != 0) return false;
     auto& request = std::get<FileRequest>(said);
     spdlog::debug("session {} of {} asks for the file {}", taken.session, taken.identity,
@@ -322,6 +333,19 @@ void Server::hand_out_files() {
       spdlog::debug("session {} of {} does not get the file: {}", taken->session, taken->identity,
                     answer.notice.text);
     // A worker that does not read its channel is up to no good.
+    if (!answer.send(taken->process.control())) taken->process.kill();
+  }
+}
+
+void Server::hand_out_connections() {
+  for (const DialDesk::Answer& answer : dial_desk_.done()) {
+    const auto taken = std::find_if(taken_.begin(), taken_.end(),
+                                    [&](const Taken& one) { return answer.is_for(one.dials); });
+    if (taken == taken_.end()) continue;
+    if (!answer.socket)
+      spdlog::debug("session {} of {} does not get the connection: {}", taken->session, taken->identity,
+                    answer.notice.text);
+    // As with files.
     if (!answer.send(taken->process.control())) taken->process.kill();
   }
 }
@@ -471,7 +495,13 @@ void Server::hand_over(StreamVisit&& visit) {
   });
   Notice notice{Notice::Kind::Stream, visit.address};
   notice.request.assign(visit.request.begin(), visit.request.end());
-  // In all cases the connection is closed, and whoever made it tries again if it still needs it.
+  // Unless a worker takes it, the connection is closed, and whoever made it tries again if it still needs it.
+  try {
+    confinement::fix_peer(visit.socket.get());
+  } catch (const std::system_error& error) {
+    spdlog::trace("closed a connection of {}: {}", visit.address, error.what());
+    return;
+  }
   if (worker == taken_.end()) {
     // The buffer of a new connection has room for this.
     static_cast<void>(::send(visit.socket.get(), protocol::StreamAnswer::kNoSuchWorker.data(),

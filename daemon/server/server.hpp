@@ -19,6 +19,7 @@
 #include "daemon/server/control_groups.hpp"
 #include "daemon/server/credential_desk.hpp"
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/dial_desk.hpp"
 #include "daemon/server/file_desk.hpp"
 #include "daemon/server/gate.hpp"
 #include "daemon/server/gpu_monitor.hpp"
@@ -118,6 +119,7 @@ class Server {
     FileRoots files = {};             ///< folders whose files the session may use
     GuestMemory::Region memory = {};  ///< of a virtual machine's session
     std::uint64_t opening = 0;        ///< the number of its request at the FileDesk; 0: none is there
+    DialDesk::Account dials = {};
 
     /// Whether a session has the worker.
     bool in_use() const { return session != 0 && closed == Clock::time_point(); }
@@ -229,6 +231,8 @@ class Server {
   bool hear(Taken& taken);
   /// Hands the files that were opened to the workers that have asked for them.
   void hand_out_files();
+  /// Hands the connections that were made to the workers that have asked for them.
+  void hand_out_connections();
   /// Ends workers without a session, without waiting for them.
   void retire(Set set);
 
@@ -241,6 +245,7 @@ class Server {
   Sharing sharing_;                       // before all who have a part
   std::unique_ptr<CredentialDesk> desk_;  // if the node accepts MUNGE credentials
   FileDesk file_desk_;
+  DialDesk dial_desk_;
   std::uint64_t last_file_ = 0;            // numbers of requests at the file desk
   std::deque<Set> sets_;                   // starting or ready, without a session
   bool told_ucx_ = false;                  // the log says that workers cannot use UCX

@@ -27,6 +27,16 @@ const std::array kArguments{
 };
 }  // namespace
 
+std::string needs_sockets(const SessionOptions& session) {
+  if (!session.ports.none()) return "worker-ports is " + to_text(session.ports);
+  if (session.ucx == UcxUse::Offered) return "ucx is true";
+  return {};
+}
+
+confinement::Network network_of(const SessionOptions& session) {
+  return needs_sockets(session).empty() ? confinement::Network::HandedOver : confinement::Network::Own;
+}
+
 std::vector<std::string> worker_arguments(const WorkerOptions& options) {
   return write_arguments<WorkerOptions>(kArguments, options);
 }

@@ -34,6 +34,11 @@ struct SessionOptions {
   std::string folders;
 };
 
+/// Which setting of sessions needs sockets that their processes make themselves, in words; empty: none.
+std::string needs_sockets(const SessionOptions& session);
+/// The network that a session's processes have.
+confinement::Network network_of(const SessionOptions& session);
+
 /// Options of `cliqued worker`.
 struct WorkerOptions {
   LogOptions log;

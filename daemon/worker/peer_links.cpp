@@ -41,7 +41,8 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
                                 .secret = message.pass.stream_key,
                                 .encrypt = message.pass.encrypts(),
                                 .compression = compression_,
-                                .ucx = message.ucx};
+                                .ucx = message.ucx,
+                                .dialler = dialler_};
   if (message.ucx && !ucx_) throw RuleBroken(std::string(kNoUcx));
   if (!protocol::is_tcp_endpoint(target.endpoint) || message.streams.size() != target.worker.size())
     throw RuleBroken("daemon '" + message.daemon + "' of peer " + std::to_string(message.peer) +

@@ -47,11 +47,16 @@ class PeerLinks {
                                                std::uint64_t size) = 0;
   };
 
+  /// @param dialler makes the connections of streams
   /// @param patience how long a link may be down; 0: it ends with its connection
   /// @param ucx whether streams can go through UCX
-  PeerLinks(zmq::context_t& context, std::chrono::milliseconds patience,
+  PeerLinks(zmq::context_t& context, protocol::Dialler dialler, std::chrono::milliseconds patience,
             protocol::Compression compression = protocol::Compression::Auto, bool ucx = false)
-      : context_(context), patience_(patience), compression_(compression), ucx_(ucx) {}
+      : context_(context),
+        dialler_(std::move(dialler)),
+        patience_(patience),
+        compression_(compression),
+        ucx_(ucx) {}
 
   /// Opens a link to the peer. Throws RuleBroken unless the endpoint is tcp://HOST:PORT, or if UCX is wanted
   /// and cannot be used, and zmq::error_t if the endpoint cannot be used.
@@ -207,6 +212,7 @@ class PeerLinks {
   void with_lines(Link& link, F&& action);
 
   zmq::context_t& context_;
+  const protocol::Dialler dialler_;
   const std::chrono::milliseconds patience_;
   const protocol::Compression compression_;
   const bool ucx_;

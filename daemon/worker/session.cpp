@@ -71,10 +71,11 @@ InwardLine::Acknowledge acknowledge(std::chrono::milliseconds patience) {
 
 }  // namespace
 
-Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control,
+Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, DialRequests& dials,
                  const protocol::Authenticator& authenticator, std::unique_ptr<protocol::SharedOffer> offer,
                  std::chrono::milliseconds patience, const Surroundings& surroundings, Backend& backend)
     : control_(control),
+      dials_(dials),
       authenticator_(authenticator),
       surroundings_(surroundings),
       backend_(backend),
@@ -244,7 +245,7 @@ void Session::loop() {
     }
     const bool look = now - last_look > kLookInterval;
     if (open_ && !connections_.line() && (look || surroundings_.reporter.news())) look_at_reports();
-    if (look || files_.waiting()) look_at_starter();
+    if (look || files_.waiting() || dials_.waiting()) look_at_starter();
     if (look) {
       tend_peers();
       last_look = now;
@@ -370,6 +371,9 @@ void Session::obey_starter() {
       break;
     case Notice::Kind::File:
       files_.opened(notice, std::move(descriptor));
+      break;
+    case Notice::Kind::Dialled:
+      dials_.answered(notice, std::move(descriptor));
       break;
   }
 }

@@ -11,6 +11,7 @@
 #include "daemon/worker/backend.hpp"
 #include "daemon/worker/client_connections.hpp"
 #include "daemon/worker/client_lines.hpp"
+#include "daemon/worker/dial_requests.hpp"
 #include "daemon/worker/dispatcher.hpp"
 #include "daemon/worker/files.hpp"
 #include "daemon/worker/peer_inbox.hpp"
@@ -31,11 +32,12 @@ class Session {
     zmq::socket_t peers;
   };
 
+  /// @param dials of the links to other workers
   /// @param authenticator that guards the sockets
   /// @param offer of memory, for a client on this host
   /// @param patience how long a client on another host may be cut off; 0: its session ends with its
   /// connections
-  Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control,
+  Session(zmq::context_t& context, Sockets sockets, const ControlChannel& control, DialRequests& dials,
           const protocol::Authenticator& authenticator, std::unique_ptr<protocol::SharedOffer> offer,
           std::chrono::milliseconds patience, const Surroundings& surroundings, Backend& backend);
   Session(const Session&) = delete;
@@ -80,6 +82,7 @@ class Session {
   void handle_loss(ClientConnections::Loss loss);
 
   const ControlChannel& control_;
+  DialRequests& dials_;
   const protocol::Authenticator& authenticator_;
   const Surroundings surroundings_;
   Backend& backend_;

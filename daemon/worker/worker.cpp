@@ -10,6 +10,7 @@
 #include "daemon/common/process.hpp"
 #include "daemon/confinement/confine.hpp"
 #include "daemon/worker/backend.hpp"
+#include "daemon/worker/dial_requests.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/session.hpp"
 #include "protocol/properties.hpp"
@@ -36,9 +37,9 @@ void keep_large_blocks() {
 void confine(const WorkerOptions& options) {
   const auto role =
       options.kind == PlatformKind::Cuda ? confinement::Role::CudaWorker : confinement::Role::OpenClWorker;
-  const auto missing =
-      confinement::confine({role, options.folder, {}, options.session.ucx == UcxUse::Offered}, options.start,
-                           confinement::mode_of_environment());
+  const bool rdma = options.session.ucx == UcxUse::Offered;
+  const auto missing = confinement::confine({role, options.folder, {}, rdma}, options.start,
+                                            confinement::mode_of_environment(), network_of(options.session));
   // The daemon has said it for all of its workers.
   if (!missing.empty()) spdlog::debug("this worker goes without walls: {}", to_text(missing));
 }
@@ -112,7 +113,12 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   Reporter reporter(std::move(reports), prints, tasks, waiting);
   ReportOrder order(reporter);
   const std::string no_ucx = without_ucx(options);
-  PeerLinks peer_links(context, options.session.resume_timeout, options.session.compression, no_ucx.empty());
+  DialRequests dials([&control](const DialRequest& request) { control.send(request); });
+  protocol::Dialler dialler;
+  if (network_of(options.session) == confinement::Network::HandedOver)
+    dialler = [&dials](const auto& target, const auto& request) { return dials.begin(target, request); };
+  PeerLinks peer_links(context, std::move(dialler), options.session.resume_timeout,
+                       options.session.compression, no_ucx.empty());
   MemoryBudget memory(options.session.memory);
   Pacer pacer(tasks);
   const Surroundings surroundings{reporter,
@@ -146,8 +152,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
                    WorkerStreams::new_address(),
                    0,
                    no_ucx};
-  Session session(context, {std::move(commands), std::move(peers)}, control, authenticator, std::move(offer),
-                  options.session.resume_timeout, surroundings, *backend);
+  Session session(context, {std::move(commands), std::move(peers)}, control, dials, authenticator,
+                  std::move(offer), options.session.resume_timeout, surroundings, *backend);
   for (const protocol::DeviceDescription& device : backend->description().devices) control.send(device);
   control.send(ready);
   session.run();

@@ -30,6 +30,7 @@ std::string reason_for(protocol::Line& line) {
   if (const std::string why = line.why(); !why.empty())
     return "the connection to " + line.endpoint() + " ended: " + why + ". The node's log may say more";
   switch (line.end()) {
+    case ConnectionEnd::Failed:
     case ConnectionEnd::Refused:
       return "the worker's port refused the connection to " + line.endpoint() +
              ". Check the firewalls on the way, and whether the node's worker-ports are open";

@@ -21,6 +21,17 @@ constexpr auto kDialTime = 5s;
 /// How often a thread that connects looks whether it should stop.
 constexpr int kStopIntervalMs = 50;
 
+/// Whether the endpoint's host is an address, not a name.
+bool is_numeric(const std::string& endpoint) {
+  constexpr bool kNumeric = true;
+  try {
+    addresses_of(endpoint, kNumeric);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
 /// Sends a message that fits into the buffer of a new connection.
 void send_first(int socket, std::span<const std::uint8_t> message) {
   if (::send(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
@@ -49,13 +60,16 @@ void Dial::connect() {
     const SocketAddress& address = addresses_[next_++];
     socket_ = Fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_) throw StreamBroken("no socket can be made: " + error_text(errno));
-    const int error =
-        ::connect(socket_.get(), address.get(), address.size()) == 0 || errno == EINPROGRESS ? 0 : errno;
-    if (error == 0) return;
-    failure_ = address.refused(error) ? Failure::Refused : Failure::Other;
-    reason_ = error_text(error);
+    if (::connect(socket_.get(), address.get(), address.size()) == 0 || errno == EINPROGRESS) return;
+    note_failure(errno);
   }
-  throw StreamBroken(target_.endpoint + " cannot be reached: " + reason_);
+  throw DialFailed(kind_, target_.endpoint + " cannot be reached: " + reason_);
+}
+
+void Dial::note_failure(int error) {
+  const bool refused = addresses_[next_ - 1].refused(error) && is_numeric(target_.endpoint);
+  kind_ = refused ? DialFailed::Kind::Refused : DialFailed::Kind::Other;
+  reason_ = error_text(error);
 }
 
 short Dial::events() const {
@@ -70,12 +84,10 @@ bool Dial::step() {
     socklen_t size = sizeof error;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) {
-      failure_ = addresses_[next_ - 1].refused(error) ? Failure::Refused : Failure::Other;
-      reason_ = error_text(error);
+      note_failure(error);
       connect();
       return false;
     }
-    failure_ = Failure::Other;
     send_first(socket_.get(), request_.encode(target_.secret));
     connected_ = true;
   }
@@ -90,13 +102,10 @@ bool Dial::step() {
     }
     arrived_ += static_cast<std::size_t>(count);
   }
-  if (answer_ == StreamAnswer::kNoSuchWorker) {
-    failure_ = Failure::Gone;
-    throw StreamBroken("the worker has exited");
-  }
+  if (answer_ == StreamAnswer::kNoSuchWorker)
+    throw DialFailed(DialFailed::Kind::Gone, "the worker has exited");
   const auto answer = StreamAnswer::decode(answer_, target_.secret, request_);
   if (!answer) throw StreamBroken(target_.endpoint + " answers, but does not know the session's key");
-  failure_ = Failure::None;
   done_ = {std::move(socket_), request_.cipher,
            derive_keys(target_.secret, request_.nonce, answer->nonce, request_.line, request_.attempt),
            answer->received};
@@ -107,16 +116,21 @@ Dialled Dial::take() {
   return std::move(done_);
 }
 
+std::unique_ptr<Dialling> begin_dial(const StreamTarget& target, const StreamRequest& request) {
+  if (target.dialler) return target.dialler(target, request);
+  return std::make_unique<Dial>(target, request);
+}
+
 Dialled dial(const StreamTarget& target, const StreamRequest& request, const std::function<bool()>& stop) {
-  Dial attempt(target, request);
+  const auto attempt = begin_dial(target, request);
   const auto deadline = Clock::now() + kDialTime;
-  while (!attempt.step()) {
-    pollfd item{attempt.fd(), attempt.events(), 0};
+  while (!attempt->step()) {
+    pollfd item{attempt->fd(), attempt->events(), 0};
     if (::poll(&item, 1, kStopIntervalMs) > 0) continue;
     if (stop()) throw StreamBroken("it is not needed any more");
     if (Clock::now() > deadline) throw StreamBroken("the connection took too long");
   }
-  return attempt.take();
+  return attempt->take();
 }
 
 Dialled answer_dial(Fd socket, const StreamRequest& request, std::span<const std::uint8_t> secret,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -25,11 +26,35 @@ class StreamBroken : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A connection could not be made, for a reason that tells whether another attempt may do.
+class DialFailed final : public StreamBroken {
+ public:
+  enum class Kind : std::uint8_t {
+    Refused = 1,  ///< nobody listens at the port of an address; a host's name may stand for several
+    Gone = 2,     ///< the daemon has no such worker
+    Other = 3
+  };
+
+  DialFailed(Kind kind, const std::string& text) : StreamBroken(text), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
 /// The other end has closed a connection.
 class StreamClosed : public StreamBroken {
  public:
   StreamClosed() : StreamBroken("the other end closed the connection") {}
 };
+
+class Dialling;
+struct StreamTarget;
+
+/// Begins to make a connection. Throws StreamBroken and SecurityError.
+/// @param request its line, attempt, content and number of received records are sent; the rest is set here
+using Dialler =
+    std::function<std::unique_ptr<Dialling>(const StreamTarget& target, const StreamRequest& request)>;
 
 /// How to reach a worker's streams, and what admits to them.
 struct StreamTarget {
@@ -40,6 +65,7 @@ struct StreamTarget {
   bool encrypt = true;
   Compression compression = Compression::Auto;  ///< of what this end sends
   bool ucx = false;                             ///< parts travel through UCX
+  Dialler dialler = {};                         ///< makes the connections; empty: Dial does
 };
 
 /// A connection after its handshake.
@@ -50,39 +76,41 @@ struct Dialled {
   std::uint64_t received = 0;  ///< parts, or batches, of the line that the other end has received
 };
 
-/// Connects to a daemon's port and does the handshake with a worker there, without waiting. One thread at a
-/// time.
-class Dial {
+/// The making of a connection to a worker, with its handshake, without waiting. One thread at a time.
+class Dialling {
  public:
-  /// How an attempt failed.
-  enum class Failure : std::uint8_t {
-    None,
-    Refused,  ///< nobody listens at the port
-    Gone,     ///< the daemon has no such worker
-    Other
-  };
+  virtual ~Dialling() = default;
+  Dialling(const Dialling&) = delete;
+  Dialling& operator=(const Dialling&) = delete;
 
-  /// Begins an attempt. Resolves the name of the host, which may wait if it is not an address. Throws
-  /// StreamBroken and SecurityError.
-  /// @param request its line, attempt, content and number of received records are sent; the rest is set here
-  Dial(const StreamTarget& target, const StreamRequest& request);
-  Dial(const Dial&) = delete;
-  Dial& operator=(const Dial&) = delete;
-
-  /// The socket, and the events of poll(2) that step() waits for. Another attempt of the same Dial (the
-  /// host's next address) has another socket.
-  int fd() const { return socket_.get(); }
-  short events() const;
+  /// A descriptor, and the events of poll(2) on it that step() waits for. Both may change in step().
+  virtual int fd() const = 0;
+  virtual short events() const = 0;
   /// Goes on. @returns whether the handshake is done. Throws StreamBroken and SecurityError.
-  bool step();
+  virtual bool step() = 0;
   /// After step() has returned true.
-  Dialled take();
-  /// After step(), or the constructor, has thrown.
-  Failure failure() const { return failure_; }
+  virtual Dialled take() = 0;
+
+ protected:
+  Dialling() = default;
+};
+
+/// Connects to a daemon's port, and does the handshake with a worker there.
+class Dial final : public Dialling {
+ public:
+  /// Begins, as a Dialler. Resolves the name of the host, which may wait if it is not an address.
+  Dial(const StreamTarget& target, const StreamRequest& request);
+
+  int fd() const override { return socket_.get(); }
+  short events() const override;
+  bool step() override;
+  Dialled take() override;
 
  private:
-  /// Begins to connect to the next address of the host. Throws StreamBroken if there is none.
+  /// Begins to connect to the next address of the host. Throws DialFailed if there is none.
   void connect();
+  /// Notes why the present address cannot be reached.
+  void note_failure(int error);
 
   const StreamTarget target_;
   StreamRequest request_;
@@ -93,12 +121,15 @@ class Dial {
   std::size_t arrived_ = 0;  // bytes of answer_
   StreamAnswer::Message answer_{};
   Dialled done_;
-  Failure failure_ = Failure::Other;
+  DialFailed::Kind kind_ = DialFailed::Kind::Other;
   std::string reason_;  // why the last address could not be reached
 };
 
-/// Dial that waits. @param stop looked at several times a second: true gives up. Throws StreamBroken and
-/// SecurityError.
+/// Begins to make a connection in the target's way. Throws StreamBroken and SecurityError.
+std::unique_ptr<Dialling> begin_dial(const StreamTarget& target, const StreamRequest& request);
+
+/// Makes a connection in the target's way, and waits for it. Throws StreamBroken and SecurityError.
+/// @param stop looked at several times a second: true gives up
 Dialled dial(const StreamTarget& target, const StreamRequest& request, const std::function<bool()>& stop);
 
 /// The worker's side of the handshake, for a request that is authentic: answers it. Throws StreamBroken and

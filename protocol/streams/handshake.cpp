@@ -11,7 +11,7 @@ namespace clique::protocol {
 namespace {
 
 /// The last byte is the version of this layout.
-constexpr std::array<std::uint8_t, 8> kMagic{StreamRequest::kFirstByte, 'L', 'Q', 'S', 'T', 'R', 'M', 1};
+constexpr std::array<std::uint8_t, 8> kMagic{StreamRequest::kFirstByte, 'L', 'Q', 'S', 'T', 'R', 'M', 2};
 
 /// Offsets in a request.
 enum RequestAt : std::size_t {
@@ -31,6 +31,20 @@ static_assert(kMac + std::tuple_size_v<StreamMac> == StreamRequest::kBytes);
 /// Offsets in an answer.
 enum AnswerAt : std::size_t { kAnswerNonce = 8, kAnswerMac = 40 };
 static_assert(kAnswerMac + std::tuple_size_v<StreamMac> == StreamAnswer::kBytes);
+
+/// Masks what the request says, or unmasks it. Where a daemon makes the connection, its worker chooses that,
+/// and the nonce is the daemon's: the worker cannot have the daemon send bytes of its choice to a service
+/// that understands them.
+void apply_mask(StreamRequest::Message& message) {
+  const auto nonce = std::span<const std::uint8_t>(message).subspan(kNonce, sizeof(StreamNonce));
+  StreamMac mask{};
+  for (std::size_t at = kWorker; at < kNonce; ++at) {
+    const std::size_t place = (at - kWorker) % mask.size();
+    const auto block = static_cast<std::uint8_t>((at - kWorker) / mask.size());
+    if (place == 0) mask = authenticate(nonce, std::span(&block, 1));
+    message[at] ^= mask[place];
+  }
+}
 
 template <std::size_t N>
 StreamMac mac_in(const std::array<std::uint8_t, N>& message) {
@@ -59,20 +73,25 @@ StreamRequest::Message StreamRequest::encode(std::span<const std::uint8_t> secre
   put_number(line, message.data() + kLine);
   put_number(received, message.data() + kReceived);
   std::copy(nonce.begin(), nonce.end(), message.begin() + kNonce);
+  apply_mask(message);
   const StreamMac mac = authenticate(secret, std::span(message).first(kMac));
   std::copy(mac.begin(), mac.end(), message.begin() + kMac);
   return message;
 }
 
-std::optional<StreamAddress> StreamRequest::worker_of(const Message& message) {
-  if (!std::equal(kMagic.begin(), kMagic.end(), message.begin())) return std::nullopt;
+std::optional<StreamAddress> StreamRequest::worker_of(const Message& masked) {
+  if (!std::equal(kMagic.begin(), kMagic.end(), masked.begin())) return std::nullopt;
+  Message message = masked;
+  apply_mask(message);
   StreamAddress worker{};
   std::copy_n(message.begin() + kWorker, worker.size(), worker.begin());
   return worker;
 }
 
-std::optional<StreamRequest> StreamRequest::decode(const Message& message) {
-  const auto worker = worker_of(message);
+std::optional<StreamRequest> StreamRequest::decode(const Message& masked) {
+  const auto worker = worker_of(masked);
+  Message message = masked;
+  apply_mask(message);
   if (!worker || message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
       message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305) ||
       message[kContent] > static_cast<std::uint8_t>(Content::UcxParts) || message[kReserved] != 0)

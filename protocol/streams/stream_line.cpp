@@ -50,9 +50,9 @@ void StreamLine::begin() {
   end_ = ConnectionEnd::None;
   why_.clear();
   try {
-    dial_ = std::make_unique<Dial>(target_, request);
+    dial_ = begin_dial(target_, request);
   } catch (const StreamBroken& error) {
-    note_end(ConnectionEnd::Closed, error.what());
+    note_failure(error);
     return;
   }
   const auto events = static_cast<std::uint32_t>(dial_->events());
@@ -79,6 +79,15 @@ void StreamLine::note_end(ConnectionEnd end, std::string why) {
   [[maybe_unused]] const auto written = ::write(changed_.get(), &one, sizeof one);
 }
 
+void StreamLine::note_failure(const StreamBroken& error) {
+  const auto* const failed = dynamic_cast<const DialFailed*>(&error);
+  const auto kind = failed != nullptr ? failed->kind() : DialFailed::Kind::Other;
+  note_end(kind == DialFailed::Kind::Refused ? ConnectionEnd::Refused
+           : kind == DialFailed::Kind::Gone  ? ConnectionEnd::Gone
+                                             : ConnectionEnd::Closed,
+           error.what());
+}
+
 void StreamLine::tend() {
   if (!dialling_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex_);
@@ -97,11 +106,7 @@ void StreamLine::tend() {
       return;
     }
   } catch (const StreamBroken& error) {
-    const Dial::Failure failure = dial_->failure();
-    note_end(failure == Dial::Failure::Refused ? ConnectionEnd::Refused
-             : failure == Dial::Failure::Gone  ? ConnectionEnd::Gone
-                                               : ConnectionEnd::Closed,
-             error.what());
+    note_failure(error);
     return;
   }
   arrivals_.forget(before);

@@ -64,6 +64,8 @@ class StreamLine final : public Line {
   void tend();
   /// The attempt, or the connection, has ended. Under mutex_.
   void note_end(ConnectionEnd end, std::string why);
+  /// No connection could be made. Under mutex_.
+  void note_failure(const StreamBroken& error);
   void forget_dial();
   /// Looks whether the connection has ended.
   void look_at_connection();
@@ -83,7 +85,7 @@ class StreamLine final : public Line {
   std::atomic<std::chrono::nanoseconds> round_trip_{std::chrono::nanoseconds(0)};
 
   std::mutex mutex_;  // guards the members below
-  std::unique_ptr<Dial> dial_;
+  std::unique_ptr<Dialling> dial_;
   std::uint32_t attempt_ = 0;
   ConnectionEnd end_ = ConnectionEnd::None;
   std::string why_;

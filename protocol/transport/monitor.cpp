@@ -21,7 +21,7 @@ Monitor::End meaning(std::uint16_t event) {
   switch (event) {
     case ZMQ_EVENT_CLOSED:
     case ZMQ_EVENT_CONNECT_RETRIED:
-      return Monitor::End::Refused;
+      return Monitor::End::Failed;
     case ZMQ_EVENT_DISCONNECTED:
       return Monitor::End::Closed;
     default:

@@ -58,7 +58,9 @@ Repair::Advice Repair::look(Line& line, Clock::time_point now, Clock::duration p
     return Advice::GiveUp;
   }
   if (since_ == Clock::time_point{}) since_ = now;
-  if (end == ConnectionEnd::Refused && !probe_.started()) probe_.start(line.endpoint());
+  if (end == ConnectionEnd::Failed && !probe_.started()) probe_.start(line.endpoint());
+  if (end == ConnectionEnd::Refused && refused_ == Clock::time_point{}) refused_ = now;
+  if (end == ConnectionEnd::Closed) refused_ = {};
   switch (probe_.answer()) {
     case PortProbe::Answer::None:
       break;

@@ -37,6 +37,19 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
+/// The line to a worker that has no ports of its own; null: it has.
+std::shared_ptr<StreamLine> stream_line(const WorkerAddress& worker, const std::string& daemon) {
+  if (worker.commands != 0) return nullptr;
+  StreamTarget target;
+  target.endpoint = daemon;
+  std::copy(worker.streams.begin(), worker.streams.end(), target.worker.begin());
+  target.secret = worker.client.stream_key;
+  target.encrypt = worker.client.encrypts();
+  auto line = std::make_shared<StreamLine>(target, kCommandsLine, StreamLine::Use{});
+  line->set_resumable(false);
+  return line;
+}
+
 pid_t start(const std::vector<std::string>& arguments, const std::string& output) {
   std::vector<std::string> strings{CLIQUED};
   strings.insert(strings.end(), arguments.begin(), arguments.end());
@@ -245,15 +258,18 @@ Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_
 }
 
 Client::Client(const Node& node, const std::string& name)
-    : Client(hello(node.endpoint(), name).workers.at(0)) {}
+    : Client(hello(node.endpoint(), name).workers.at(0), nullptr, node.endpoint()) {}
 
-Client::Client(const WorkerAddress& worker, std::shared_ptr<SharedMemory> shared)
-    : address(worker),
-      memory(std::move(shared)),
-      commands(dealer(worker.commands, worker.client)),
-      reports_socket(dealer(worker.reports, worker.client)) {
-  test::send(commands, Attach{});
-  test::send(reports_socket, Attach{});
+Client::Client(const WorkerAddress& worker, std::shared_ptr<SharedMemory> shared, const std::string& daemon)
+    : address(worker), memory(std::move(shared)), line(stream_line(worker, daemon)) {
+  if (line) {
+    line->await_connection(std::chrono::steady_clock::now() + kPatience);
+  } else {
+    commands = dealer(worker.commands, worker.client);
+    reports_socket = dealer(worker.reports, worker.client);
+    test::send(commands, Attach{});
+    test::send(reports_socket, Attach{});
+  }
   attached = next<Attached>();
 }
 

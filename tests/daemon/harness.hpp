@@ -21,6 +21,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/tls.hpp"
+#include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"
@@ -76,12 +77,13 @@ struct VariantOf<MessageList<M...>> {
   using type = std::variant<M...>;
 };
 
-/// Decodes what comes on a DEALER, or through memory where there is some, one message at a time.
+/// Decodes what comes on a DEALER, or through a line or memory where there is some, one message at a time.
 template <typename List>
 class Receiver {
  public:
-  explicit Receiver(zmq::socket_t& socket, std::shared_ptr<SharedMemory> memory = nullptr)
-      : socket_(socket), memory_(std::move(memory)) {}
+  explicit Receiver(zmq::socket_t& socket, std::shared_ptr<SharedMemory> memory = nullptr,
+                    std::shared_ptr<StreamLine> line = nullptr)
+      : socket_(socket), memory_(std::move(memory)), line_(std::move(line)) {}
 
   /// The next message of type M, of those that `wanted` likes; others wait. Throws std::runtime_error after
   /// kPatience.
@@ -129,8 +131,9 @@ class Receiver {
   }
   /// Waits for a moment.
   bool fetch(Incoming& incoming) {
-    if (memory_) {
-      if (memory_->receive(incoming) == SharedMemory::Received::Batch) return true;
+    if (memory_ || line_) {
+      if (memory_ ? memory_->receive(incoming) == SharedMemory::Received::Batch : line_->receive(incoming))
+        return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return false;
     }
@@ -141,6 +144,7 @@ class Receiver {
 
   zmq::socket_t& socket_;
   const std::shared_ptr<SharedMemory> memory_;
+  const std::shared_ptr<StreamLine> line_;
   BatchReader reader_;
   std::uint64_t batches_ = 0;
   std::deque<typename VariantOf<List>::type> messages_;
@@ -221,21 +225,27 @@ const Identity& identity();
 Welcome hello(const std::string& endpoint, const std::string& name = "a test",
               std::uint32_t version = kVersion);
 
-/// A client's session with the first worker of a node.
+/// A client's session with the first worker of a node. Where the worker has no ports of its own, the client
+/// reaches it through the daemon's.
 class Client {
  public:
   explicit Client(const Node& node, const std::string& name = "a test");
   /// @param memory that the client shares with the worker; null: it goes through sockets alone
-  explicit Client(const WorkerAddress& address, std::shared_ptr<SharedMemory> memory = nullptr);
+  explicit Client(const WorkerAddress& address, std::shared_ptr<SharedMemory> memory = nullptr,
+                  const std::string& daemon = {});
 
   template <typename... M>
   void send(const M&... messages) {
-    if (!memory) {
+    if (!memory && !line) {
       test::send(commands, messages...);
       return;
     }
     Batch batch;
     (batch.add(messages), ...);
+    if (line) {
+      line->send(batch);
+      return;
+    }
     if (memory->try_send(batch) != SharedMemory::Sent::Yes)
       throw std::runtime_error("no room in the shared memory");
   }
@@ -258,9 +268,10 @@ class Client {
 
   WorkerAddress address;
   std::shared_ptr<SharedMemory> memory;
+  std::shared_ptr<StreamLine> line;  ///< null: the worker has ports of its own
   zmq::socket_t commands;
   zmq::socket_t reports_socket;
-  Receiver<WorkerMessages> reports{reports_socket, memory};
+  Receiver<WorkerMessages> reports{reports_socket, memory, line};
   Attached attached;
 
  private:

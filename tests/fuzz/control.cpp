@@ -49,6 +49,7 @@ std::vector<std::string> clique::fuzz::seeds() {
           packet_of(filled<Notice>()),
           packet_of(filled<SessionRecord>()),
           packet_of(filled<FileRequest>()),
+          packet_of(filled<DialRequest>()),
           packet_of(std::string("no driver"))};
 }
 
@@ -60,6 +61,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto said = parse_from_session(packet);
     if (const auto* request = std::get_if<FileRequest>(&said)) {
       const auto again = std::get<FileRequest>(parse_from_session(bytes_of(packet_of(*request))));
+      require(again.fields() == request->fields(), "a request is the same after a round trip");
+      return;
+    }
+    if (const auto* request = std::get_if<DialRequest>(&said)) {
+      const auto again = std::get<DialRequest>(parse_from_session(bytes_of(packet_of(*request))));
       require(again.fields() == request->fields(), "a request is the same after a round trip");
       return;
     }

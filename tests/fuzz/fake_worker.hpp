@@ -37,7 +37,7 @@ struct FakeWorker {
   daemon::Tasks tasks;
   daemon::Reporter reporter{zmq::socket_t(), prints(), tasks, waiting};
   daemon::ReportOrder order{reporter};
-  daemon::PeerLinks peers{zmq(), std::chrono::milliseconds(0)};
+  daemon::PeerLinks peers{zmq(), {}, std::chrono::milliseconds(0)};
   daemon::MemoryBudget memory{0};
   FakeBackend backend;
   daemon::Segments segments{backend, tasks};

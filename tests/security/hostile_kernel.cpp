@@ -1,7 +1,10 @@
 // Kernels that make system calls, on a driver that runs kernels as native code in the worker (PoCL). They
 // must reach nothing but their own session.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,8 +22,11 @@
 #include <sstream>
 #include <type_traits>
 
+#include "daemon/common/control.hpp"
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/codec.hpp"
+#include "protocol/streams/handshake.hpp"
 
 namespace clique::test {
 namespace {
@@ -72,7 +78,18 @@ class Attacker {
   }
 
   /// What the system call returned: below 0, the negative error.
-  long call(long number, std::vector<Argument> arguments = {}) {
+  long call(long number, const std::vector<Argument>& arguments = {}) {
+    const CommandId read = post(number, arguments);
+    if (client_.ended(read - 1).status != 0) throw std::runtime_error("the kernel did not run");
+    const auto data = client_.data(read);
+    answer_.assign(reinterpret_cast<const char*>(data.data()), data.size());
+    long result = 0;
+    std::memcpy(&result, data.data(), sizeof result);
+    return result;
+  }
+  /// Makes a system call without waiting for what it returns. @returns the command that reads that; the one
+  /// before runs the kernel
+  CommandId post(long number, const std::vector<Argument>& arguments) {
     std::vector<char> memory(sizeof(long));
     std::array<long, 6> values{};
     int pointers = 0;
@@ -92,12 +109,7 @@ class Attacker {
     client_.send(WriteBuffer{command(first), kBuffer, 0, payload(memory.data(), memory.size())},
                  RunKernel{command(first + 1), kKernel, given, {}, {1}, {1}},
                  ReadBuffer{command(first + 2), 0, kBuffer, 0, kSize});
-    if (client_.ended(first + 1).status != 0) throw std::runtime_error("the kernel did not run");
-    const auto data = client_.data(first + 2);
-    answer_.assign(reinterpret_cast<const char*>(data.data()), data.size());
-    long result = 0;
-    std::memcpy(&result, data.data(), sizeof result);
-    return result;
+    return first + 2;
   }
   long open(const std::string& path, int flags = O_RDONLY) {
     return call(SYS_openat, {AT_FDCWD, path, flags, 0600});
@@ -111,6 +123,39 @@ class Attacker {
   Client client_;
   CommandId last_ = 1000;
   std::string answer_;
+};
+
+int port_of(const std::string& endpoint) {
+  return std::stoi(endpoint.substr(endpoint.rfind(':') + 1));
+}
+
+/// A service on this host that is none of Clique's.
+class Service {
+ public:
+  Service() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::listen(socket_.get(), SOMAXCONN) != 0)
+      throw std::runtime_error("no port is free");
+  }
+  sockaddr_in address() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    return address;
+  }
+  std::string endpoint() const { return "tcp://127.0.0.1:" + std::to_string(ntohs(address().sin_port)); }
+  /// The next connection; none within the time.
+  Fd next(std::chrono::milliseconds within = kPatience) const {
+    pollfd ready{socket_.get(), POLLIN, 0};
+    if (::poll(&ready, 1, static_cast<int>(within.count())) <= 0) return {};
+    return Fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+
+ private:
+  const Fd socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
 };
 
 /// The line of `cliqued --check` about the wall if the host lacks it; empty otherwise.
@@ -143,6 +188,66 @@ class HostileKernel : public testing::Test {
     constexpr std::array kRefusals{EACCES, EPERM, ENOENT, ESRCH, EROFS};
     EXPECT_NE(std::find(kRefusals.begin(), kRefusals.end(), -result), kRefusals.end()) << result;
   }
+  /// Connects two workers as a client does.
+  static void connect(Client& from, const Node& node, const Client& to) {
+    ConnectPeer message{kPeer, "", to.address.peer, ""};
+    message.daemon = node.endpoint();
+    message.streams = to.address.streams;
+    from.send(message);
+  }
+  /// Sends data from one worker to the other, and expects that they arrive.
+  /// @param id of the first of the commands
+  static void push(Client& from, Client& to, CommandId id) {
+    // Small and large parts take different connections.
+    constexpr std::uint64_t kBytes = 4U << 20U;
+    const ObjectId buffer = id;
+    for (Client* client : {&from, &to}) client->send(CreateBuffer{buffer, kContext, kReadWrite, kBytes});
+    const Bytes value{static_cast<std::uint8_t>(id)};
+    from.send(FillBuffer{command(id), buffer, value, 0, kBytes});
+    for (const std::uint64_t size : {std::uint64_t{64}, kBytes}) {
+      ++id;
+      to.send(Expect{command(id, Command::kReport, {}, kOutOfOrder), buffer, 0, size});
+      from.send(Push{command(id, Command::kReport, {}, kInOrder), buffer, 0, size, kPeer, id});
+      EXPECT_EQ(to.ended(id).status, 0);
+    }
+    to.send(ReadBuffer{command(++id), 0, buffer, kBytes - 4, 4});
+    EXPECT_EQ(static_cast<std::uint8_t>(to.data(id).at(3)), value[0]);
+  }
+  /// Has a kernel take all connections of its worker to the other node, and use them for others.
+  static void expect_only_peers(Attacker& attacker, const Node& other) {
+    const Service service;
+    const int port = port_of(other.endpoint());
+    unsigned connections = 0;
+    for (int fd = 4; fd < 200; ++fd) {
+      sockaddr_in peer{};
+      const std::string size("\x10\0\0\0", 4);
+      if (attacker.call(SYS_getpeername, {fd, Argument::memory(sizeof peer), size}) != 0) continue;
+      std::memcpy(&peer, attacker.answer().data() + sizeof(long), sizeof peer);
+      if (peer.sin_family != AF_INET || ntohs(peer.sin_port) != port) continue;
+      ++connections;
+      const sockaddr none{};  // AF_UNSPEC
+      attacker.call(SYS_connect, {fd, bytes_of(none), sizeof none});
+      const sockaddr_in address = service.address();
+      EXPECT_NE(attacker.call(SYS_connect, {fd, bytes_of(address), sizeof address}), 0);
+      EXPECT_LT(attacker.call(SYS_sendto, {fd, "x", 1, MSG_FASTOPEN, bytes_of(address), sizeof address}), 0);
+    }
+    EXPECT_GE(connections, 1U);
+    EXPECT_FALSE(service.next(std::chrono::milliseconds(300))) << "a kernel has connected";
+  }
+  template <typename T>
+  static std::string bytes_of(const T& value) {
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+  }
+  /// A worker's request to its daemon.
+  static std::string packet_of(const daemon::DialRequest& request) {
+    const Buffer packet = encode(request);
+    return {reinterpret_cast<const char*>(packet.data()), packet.size()};
+  }
+  static void ask(Attacker& attacker, const daemon::DialRequest& request) {
+    const std::string bytes = packet_of(request);
+    ASSERT_EQ(attacker.call(SYS_sendto, {kControlChannel, bytes, bytes.size(), 0, 0, 0}),
+              static_cast<long>(bytes.size()));
+  }
   /// Expects that the daemon still serves other sessions, old and new.
   static void expect_unharmed(const Node& node, Client& other) {
     EXPECT_TRUE(alive(node.pid()));
@@ -163,6 +268,8 @@ class HostileKernel : public testing::Test {
     return ::mkdtemp(name.data());
   }
 
+  static constexpr PeerId kPeer = 1;
+  static constexpr int kControlChannel = 3;
   const fs::path folder_ = temporary();
   const fs::path secret_ = folder_ / "secret";
   const fs::path caches_ = folder_ / "caches";
@@ -222,7 +329,6 @@ TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItGetsNoOtherFiles) {
   other.set_up();
   Attacker attacker(node, "attacker");
   // As a worker asks its daemon for a file: the path, and for reading.
-  constexpr int kControlChannel = 3;
   unsigned asked = 0;
   for (const fs::path& path : {secret_, fs::path("/etc/shadow"), offered / "../secret"}) {
     const std::string name = path;
@@ -313,8 +419,87 @@ TEST_F(HostileKernel, GivenWallsThenItHasNoSystemCallsToSpare) {
       {SYS_socket, {AF_VSOCK, SOCK_STREAM, 0}},
   };
   for (const auto& [number, arguments] : calls) EXPECT_EQ(attacker.call(number, arguments), -EPERM) << number;
-  // Workers talk to clients and to each other.
+  // These nodes have worker-ports, for which their workers make sockets.
   EXPECT_GE(attacker.call(SYS_socket, {AF_INET, SOCK_STREAM, 0}), 0);
+}
+
+TEST_F(HostileKernel, GivenWallsThenItMakesNoConnections) {
+  CLIQUE_NEEDS_WALL("network");
+  const Node node({"--worker-ports", "none", "--resume-timeout", "60"});
+  const Node other({"--worker-ports", "none"});
+  Attacker attacker(node, "attacker");
+  const auto refused = [&](int family, int kind, int protocol = 0) {
+    return attacker.call(SYS_socket, {family, kind, protocol}) == -EPERM;
+  };
+  for (const int kind :
+       std::initializer_list<int>{SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_STREAM | SOCK_CLOEXEC})
+    for (const int family :
+         {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_BLUETOOTH, AF_ALG, AF_XDP})
+      EXPECT_TRUE(refused(family, kind)) << family << " " << kind;
+  EXPECT_TRUE(refused(AF_INET, SOCK_STREAM, IPPROTO_MPTCP));
+  // The kernel looks at the lower half of the family only, and so must the filter.
+  EXPECT_EQ(attacker.call(SYS_socket, {(1L << 32) | AF_INET, SOCK_STREAM, 0}), -EPERM);
+  EXPECT_GE(attacker.call(SYS_socket, {AF_UNIX, SOCK_STREAM, 0}), 0);
+
+  // The session's nodes are connected all the same.
+  Client peer(other, "peer");
+  peer.set_up();
+  connect(attacker.client(), other, peer);
+  push(attacker.client(), peer, 5'000);
+  expect_only_peers(attacker, other);
+  // The daemon makes the connection again.
+  push(attacker.client(), peer, 6'000);
+}
+
+TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItReachesNoOtherServices) {
+  const Node node({"--worker-ports", "none", "--log-level", "debug"});
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  const Service service;
+  daemon::DialRequest request;
+  request.number = 1;
+  request.endpoint = service.endpoint();
+  request.secret = Bytes(32, 7);
+  ask(attacker, request);
+  // The service sees what Clique's connections begin with, and its answer is not the one that it would need.
+  const Fd connection = service.next();
+  StreamRequest::Message begin{};
+  ASSERT_EQ(::recv(connection.get(), begin.data(), begin.size(), MSG_WAITALL),
+            static_cast<ssize_t>(begin.size()));
+  const std::string answer(StreamAnswer::kBytes, '2');
+  ASSERT_EQ(::send(connection.get(), answer.data(), answer.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(answer.size()));
+  EXPECT_LE(::recv(connection.get(), begin.data(), begin.size(), 0), 0) << "the daemon does not hang up";
+  EXPECT_TRUE(eventually([&] { return node.logged("does not know the session's key"); })) << node.log();
+  // A worker's own secret does not make it anything else.
+  request.number = 2;
+  request.endpoint = "vsock://2:1";
+  ask(attacker, request);
+  EXPECT_TRUE(eventually([&] { return node.logged("'vsock://2:1' is not tcp://HOST:PORT"); })) << node.log();
+  EXPECT_GT(attacker.call(SYS_getpid), 0);
+  expect_unharmed(node, other);
+}
+
+TEST_F(HostileKernel, GivenTooManyRequestsForConnectionsThenItsSessionEnds) {
+  const Node node({"--worker-ports", "none", "--log-level", "debug"});
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  const pid_t victim = node.worker_of("attacker");
+  // It accepts connections, and never answers.
+  const Service service;
+  daemon::DialRequest request;
+  request.endpoint = service.endpoint();
+  request.secret = Bytes(32, 7);
+  const auto ended = [&] { return !alive(victim); };
+  EXPECT_TRUE(eventually([&] {
+    const std::string bytes = packet_of(request);
+    ++request.number;
+    if (!ended()) attacker.post(SYS_sendto, {kControlChannel, bytes, bytes.size(), 0, 0, 0});
+    return ended();
+  }));
+  expect_unharmed(node, other);
 }
 
 TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {

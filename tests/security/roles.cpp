@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -34,11 +35,13 @@ class Roles : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   /// What `act` returns in a process with the role's walls.
-  int in_role(Role role, const std::function<int()>& act, std::vector<fs::path> programs = {}) const {
+  int in_role(Role role, const std::function<int()>& act, std::vector<fs::path> programs = {},
+              Network network = Network::HandedOver) const {
     return in_child([&] {
-      const auto missing = confine({role, own_, std::move(programs)}, Start::WithoutNamespaces, Mode::On);
+      const auto missing =
+          confine({role, own_, std::move(programs)}, Start::WithoutNamespaces, Mode::On, network);
       for (const auto& [wall, reason] : missing)
-        if (wall == Wall::FileRights || wall == Wall::SystemCalls) return kNoWalls;
+        if (wall == Wall::FileRights || wall == Wall::Network || wall == Wall::SystemCalls) return kNoWalls;
       return act();
     });
   }
@@ -115,14 +118,41 @@ TEST_F(Roles, GivenWorkersThenTheyWriteInTheirFolderAlone) {
             EACCES);
 }
 
-TEST_F(Roles, GivenCompilerAndProbeThenTheyHaveNoNetwork) {
-  for (const Role role : {Role::Compiler, Role::Probe}) {
-    CLIQUE_IN_ROLE(network, role, [] { return error_of_connect(1); });
-    EXPECT_EQ(network, EPERM);
+TEST_F(Roles, GivenAnyThenItHasNoNetwork) {
+  for (const Role role : {Role::OpenClWorker, Role::CudaWorker, Role::Compiler, Role::Probe}) {
+    for (const int family : {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK}) {
+      CLIQUE_IN_ROLE(network, role, [=] { return error_of(::socket(family, SOCK_DGRAM, 0)); });
+      EXPECT_EQ(network, EPERM) << family;
+    }
+    const bool compiler = role == Role::Compiler;
+    EXPECT_EQ(in_role(role, [] { return error_of(::socket(AF_UNIX, SOCK_STREAM, 0)); }),
+              compiler ? EPERM : 0);
   }
-  EXPECT_EQ(in_role(Role::Compiler, [] { return error_of(::socket(AF_UNIX, SOCK_STREAM, 0)); }), EPERM);
-  // Nobody listens at this port, and a worker is allowed to find that out.
-  EXPECT_EQ(in_role(Role::OpenClWorker, [] { return error_of_connect(1); }), ECONNREFUSED);
+}
+
+TEST_F(Roles, GivenAWorkerWithANetworkOfItsOwnThenItConnects) {
+  // Nobody listens at this port, and the worker is allowed to find that out.
+  CLIQUE_IN_ROLE(network, Role::OpenClWorker, [] { return error_of_connect(1); }, {}, Network::Own);
+  EXPECT_EQ(network, ECONNREFUSED);
+}
+
+TEST_F(Roles, GivenAConnectionThenItSendsNothingWithTheBeginningOfAnother) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const int connection = ends[0];
+  CLIQUE_IN_ROLE(sent, Role::OpenClWorker,
+                 [=] { return error_of(::sendto(connection, "x", 1, MSG_FASTOPEN, nullptr, 0)); });
+  EXPECT_EQ(sent, EPERM);
+  EXPECT_EQ(
+      in_role(Role::OpenClWorker,
+              [=] {
+                const int on = 1;
+                return error_of(::setsockopt(connection, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &on, sizeof on));
+              }),
+      EPERM);
+  EXPECT_EQ(in_role(Role::OpenClWorker, [=] { return error_of(::send(connection, "x", 1, 0)); }), 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_F(Roles, GivenCompilerThenItStartsNothingButTheTranslator) {

@@ -50,6 +50,19 @@ TEST(WorkerOptions, KeepTheirDefaultsWhenTheyAreEmpty) {
   EXPECT_EQ(read.bind, "127.0.0.1");
 }
 
+TEST(WorkerOptions, LeaveSessionsTheNetworkThatTheirSettingsNeed) {
+  SessionOptions session;
+  EXPECT_EQ(needs_sockets(session), "");
+  EXPECT_EQ(network_of(session), confinement::Network::HandedOver);
+  session.ports = {7900, 7999};
+  EXPECT_EQ(needs_sockets(session), "worker-ports is 7900-7999");
+  EXPECT_EQ(network_of(session), confinement::Network::Own);
+  session.ports = {};
+  session.ucx = UcxUse::Offered;
+  EXPECT_EQ(needs_sockets(session), "ucx is true");
+  EXPECT_EQ(network_of(session), confinement::Network::Own);
+}
+
 TEST(WorkerOptions, AreRefusedWhenTheyAreUnknownOrIncomplete) {
   EXPECT_THROW(parse({"--colour", "red"}), std::invalid_argument);
   EXPECT_THROW(parse({"--platform"}), std::invalid_argument);

@@ -12,6 +12,7 @@
 #include "protocol/limits.hpp"
 #include "protocol/messages/transfers.hpp"
 #include "protocol/security/public_key.hpp"
+#include "protocol/streams/bytes.hpp"
 #include "protocol/streams/handshake.hpp"
 #include "protocol/streams/record.hpp"
 
@@ -83,11 +84,11 @@ TEST(StreamKeys, DifferForEachLineAttemptAndNonce) {
 
 TEST(StreamHandshake, IsThatOfTheVectors) {
   EXPECT_EQ(hex(request().encode(kSecret)),
-            "434c515354524d01606162636465666768696a6b6c6d6e6f000100000000000100000000000000020000000000000000"
+            "434c515354524d02fb9beb2af4e8d25292da812fd4f5d75520b66e825014dd4967faefaee044372c797f21ad97515c3e"
             "20212223"
-            "2425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f73eaeaa64b146c7133fe44912d4fa214567ce8fe"
-            "04014ec6"
-            "69b38ef2162bff28");
+            "2425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f59bca6bcfbdf415c2e28b91b73f6b3ed7904aa27"
+            "d8db774b"
+            "2a52ba35724b7fa7");
   StreamAnswer answer;
   answer.nonce = kAccepting;
   EXPECT_EQ(hex(answer.encode(kSecret, request())),
@@ -111,6 +112,26 @@ TEST(StreamHandshake, ReadsWhatItWrites) {
   EXPECT_EQ(read->line, sent.line);
   EXPECT_EQ(read->received, sent.received);
   EXPECT_EQ(read->nonce, sent.nonce);
+}
+
+TEST(StreamHandshake, ShowsNothingThatItsSenderChooses) {
+  StreamRequest wanted = request();
+  const std::string text = "\nFLUSHALL\nQUIT\n\n";
+  std::copy_n(text.begin(), wanted.worker.size(), wanted.worker.begin());
+  wanted.line = get_number<LineId>("PASSWORD");
+  wanted.received = get_number<std::uint64_t>("USERNAME");
+  const auto message = wanted.encode(kSecret);
+  const std::string bytes(message.begin(), message.end());
+  for (const char* chosen : {"FLUSHALL", "PASSWORD", "USERNAME"})
+    EXPECT_EQ(bytes.find(chosen), std::string::npos);
+  // Another nonce masks all of it in another way.
+  wanted.nonce = kAccepting;
+  const auto other = wanted.encode(kSecret);
+  constexpr std::size_t kBegin = 8;
+  constexpr std::size_t kEnd = 48;
+  std::size_t same = 0;
+  for (std::size_t i = kBegin; i < kEnd; ++i) same += message[i] == other[i] ? 1 : 0;
+  EXPECT_LT(same, (kEnd - kBegin) / 4);
 }
 
 TEST(StreamHandshake, RefusesEveryChangedBit) {

@@ -1,0 +1,18 @@
+// A process that is handed a connection could dissolve it (connect() with AF_UNSPEC), and then connect the
+// socket to anything else, or have it listen. A filter on the socket (SO_ATTACH_FILTER) prevents that: the
+// kernel drops all packets but those of one peer before they reach the socket. This needs no privileges, and
+// whoever has the socket cannot undo it.
+#pragma once
+
+namespace clique::daemon::confinement {
+
+/// From now on the socket receives nothing from others than its present peer. Does nothing to sockets that
+/// can have no other peer, those that are not TCP's, and on hosts where try_fixing_a_peer() throws. Any
+/// thread. Throws std::system_error, also if the connection has ended: a process must not get the socket
+/// then.
+void fix_peer(int socket);
+
+/// Throws std::runtime_error with the reason if this host's kernel cannot fix peers.
+void try_fixing_a_peer();
+
+}  // namespace clique::daemon::confinement
