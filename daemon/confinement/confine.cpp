@@ -31,10 +31,9 @@ class Builder {
     bool signals_refused = start_ == Start::InNamespaces;
     try_to(Wall::FileRights, [&] { signals_refused |= restrict_file_rights(rules_, scope()); });
     if (network_ == Network::HandedOver) {
-      try_to(Wall::Network, [this] {
-        restrict_sockets(needs_.role);
-        if (is_worker()) try_fixing_a_peer();
-      });
+      // Where Landlock keeps connections what they are, filters are a second means. This makes a socket.
+      if (is_worker() && !landlock_knows_tcp()) try_to(Wall::Network, [] { try_fixing_a_peer(); });
+      try_to(Wall::Network, [this] { restrict_sockets(needs_.role); });
     }
     try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_.role, !signals_refused); });
     return std::move(missing_);

@@ -116,4 +116,9 @@ bool restrict_file_rights(const FileRules& rules, LandlockScope scope) {
   return version >= 6;
 }
 
+bool landlock_knows_tcp() {
+  constexpr long kSinceVersion = 4;
+  return ::syscall(kCreateRuleset, nullptr, 0, kVersion) >= kSinceVersion;
+}
+
 }  // namespace clique::daemon::confinement

@@ -21,4 +21,7 @@ struct LandlockScope {
 /// @returns whether signals to other processes are refused now
 bool restrict_file_rights(const FileRules& rules, LandlockScope scope);
 
+/// Whether this kernel's Landlock can keep a process from connecting TCP sockets (Linux 6.7).
+bool landlock_knows_tcp();
+
 }  // namespace clique::daemon::confinement
