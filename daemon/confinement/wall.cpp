@@ -39,7 +39,7 @@ std::string_view description_of(Wall wall) {
     case Wall::FileRights:
       return "uses these files only as needed (Landlock)";
     case Wall::Network:
-      return "no network but the connections that it is handed (seccomp, socket filters)";
+      return "no network but the connections that it is handed (seccomp, and Landlock or socket filters)";
     case Wall::SystemCalls:
       return "no system calls that it does not need (seccomp)";
   }
