@@ -118,8 +118,10 @@ void try_fixing_a_peer() {
     require_sender(program, 4, 12, kSomebody, 0);
     program.attach(socket.get());
   } catch (const std::system_error& error) {
-    throw std::runtime_error(std::string("this kernel does not filter what a socket receives: ") +
-                             error.what());
+    throw std::runtime_error(
+        std::string(
+            "Landlock does not know TCP here, and this kernel allows no filter of what a socket receives: ") +
+        error.what());
   }
 }
 

@@ -60,8 +60,11 @@ std::string_view remedy_of(Wall wall) {
     case Wall::FileRights:
       return "use Linux 5.19 or later with Landlock enabled; in a container, use a seccomp profile that "
              "allows Landlock's calls";
-    case Wall::SystemCalls:
     case Wall::Network:
+      return "use Linux 6.7 or later with Landlock enabled; in a container, use a seccomp profile that "
+             "allows "
+             "Landlock's calls and the call seccomp";
+    case Wall::SystemCalls:
       return "use a kernel built with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that "
              "allows the call seccomp";
   }

@@ -75,7 +75,10 @@ class Service(guest_test.TestCase):
         self.assertIn('Overall exposure level for cliqued.service', said)
 
     def test_no_wall_is_missing(self):
-        self.assertNotIn('lacks the wall', self.run_in_guest('journalctl --unit cliqued --no-pager'))
+        missing = set(re.findall("lacks the wall '(.*?)'", self.run_in_guest('journalctl --unit cliqued --no-pager')))
+        release = tuple(map(int, self.run_in_guest('uname --kernel-release').split('-')[0].split('.')))
+        # Before, Landlock does not know TCP, and unprivileged processes may not filter what a socket receives.
+        self.assertEqual(missing, {'network'} if release < (6, 7) else set())
 
     def test_processes_of_a_session(self):
         self.assert_idle()
