@@ -1,10 +1,6 @@
 #include "daemon/server/credential_desk.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <system_error>
+#include <utility>
 
 namespace clique::daemon {
 
@@ -13,9 +9,7 @@ namespace {
 constexpr std::size_t kMaxGreetings = 64;
 }  // namespace
 
-CredentialDesk::CredentialDesk(protocol::Munge munge)
-    : munge_(std::move(munge)), news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!news_) throw std::system_error(errno, std::generic_category(), "eventfd");
+CredentialDesk::CredentialDesk(protocol::Munge munge) : munge_(std::move(munge)) {
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -38,13 +32,6 @@ bool CredentialDesk::take(Greeting greeting) {
   return true;
 }
 
-std::vector<Greeting> CredentialDesk::done() {
-  std::uint64_t count = 0;
-  static_cast<void>(::read(news_.get(), &count, sizeof count));
-  const std::lock_guard lock(mutex_);
-  return std::exchange(done_, {});
-}
-
 void CredentialDesk::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -59,10 +46,8 @@ void CredentialDesk::serve() {
     } catch (const protocol::SecurityError& error) {
       visitor.munge_failure = error.what();
     }
+    answers_.add(std::move(greeting));
     lock.lock();
-    done_.push_back(std::move(greeting));
-    constexpr std::uint64_t kOne = 1;
-    static_cast<void>(::write(news_.get(), &kOne, sizeof kOne));
   }
 }
 

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/server/answers.hpp"
 #include "daemon/server/gate.hpp"
-#include "protocol/fd.hpp"
 #include "protocol/security/munge.hpp"
 
 namespace clique::daemon {
@@ -25,19 +25,18 @@ class CredentialDesk {
   /// Queues a greeting with a credential. @returns false if the queue is full
   bool take(Greeting greeting);
   /// A descriptor that is readable while done() has something to return.
-  int fd() const { return news_.get(); }
+  int fd() const { return answers_.fd(); }
   /// Returns the verified greetings, whose visitors now have a munge_user or a munge_failure.
-  std::vector<Greeting> done();
+  std::vector<Greeting> done() { return answers_.take(); }
 
  private:
   void serve();
 
   const protocol::Munge munge_;
-  const Fd news_;
+  Answers<Greeting> answers_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Greeting> waiting_;
-  std::vector<Greeting> done_;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -1,10 +1,7 @@
 #include "daemon/server/dial_desk.hpp"
 
-#include <sys/eventfd.h>
-
 #include <chrono>
 #include <exception>
-#include <mutex>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -12,7 +9,6 @@
 
 #include "daemon/confinement/fixed_peer.hpp"
 #include "protocol/streams/dial.hpp"
-#include "protocol/throw_errno.hpp"
 #include "protocol/transport/endpoint.hpp"
 
 namespace clique::daemon {
@@ -62,29 +58,11 @@ Notice succeeded(std::uint64_t number, const protocol::Dialled& connection) {
 
 }  // namespace
 
-struct DialDesk::State {
-  const Fd news{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::mutex mutex;
-  std::vector<Answer> done;  // guarded by the mutex
-
-  void add(Answer answer) {
-    const std::lock_guard lock(mutex);
-    done.push_back(std::move(answer));
-    ::eventfd_write(news.get(), 1);
-  }
-};
-
-DialDesk::DialDesk() : state_(std::make_shared<State>()) {
-  if (!state_->news) throw_errno("eventfd");
-}
-
-DialDesk::~DialDesk() = default;
-
 void DialDesk::dial(const Account& account, DialRequest request) {
   ++*account.waiting_;
   const std::weak_ptr<std::size_t> waiting = account.waiting_;
   const std::uint64_t number = request.number;
-  const auto work = [state = state_, waiting, request = std::move(request)] {
+  const auto work = [answers = answers_, waiting, request = std::move(request)] {
     const auto earliest = std::chrono::steady_clock::now() + kFailureTime;
     Answer answer{waiting, {}, {}};
     try {
@@ -97,30 +75,20 @@ void DialDesk::dial(const Account& account, DialRequest request) {
       answer.notice = failed(request.number, DialFailed::Kind::Other, error.what());
     }
     if (!answer.socket) std::this_thread::sleep_until(earliest);
-    state->add(std::move(answer));
+    answers->add(std::move(answer));
   };
   try {
     std::thread(work).detach();
   } catch (const std::system_error& error) {
-    state_->add({waiting,
-                 {},
-                 failed(number, DialFailed::Kind::Other,
-                        std::string("the node cannot start a thread: ") + error.what())});
+    answers_->add({waiting,
+                   {},
+                   failed(number, DialFailed::Kind::Other,
+                          std::string("the node cannot start a thread: ") + error.what())});
   }
-}
-
-int DialDesk::fd() const {
-  return state_->news.get();
 }
 
 std::vector<DialDesk::Answer> DialDesk::done() {
-  eventfd_t count = 0;
-  ::eventfd_read(state_->news.get(), &count);
-  std::vector<Answer> done;
-  {
-    const std::lock_guard lock(state_->mutex);
-    done = std::exchange(state_->done, {});
-  }
+  std::vector<Answer> done = answers_->take();
   std::erase_if(done, [](const Answer& answer) { return answer.account.expired(); });
   for (const Answer& answer : done) --*answer.account.lock();
   return done;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/common/control.hpp"
+#include "daemon/server/answers.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon {
@@ -26,8 +27,7 @@ class DialDesk {
   };
 
   /// Throws std::system_error.
-  DialDesk();
-  ~DialDesk();
+  DialDesk() = default;
   DialDesk(const DialDesk&) = delete;
   DialDesk& operator=(const DialDesk&) = delete;
 
@@ -44,13 +44,13 @@ class DialDesk {
     bool send(const ControlChannel& worker) const { return worker.send(notice, socket.get()); }
   };
   /// A descriptor that is readable while done() has something to return.
-  int fd() const;
+  int fd() const { return answers_->fd(); }
   /// The answers to workers that still want them.
   std::vector<Answer> done();
 
  private:
-  struct State;
-  const std::shared_ptr<State> state_;  // shared with the threads, which may outlive this
+  const std::shared_ptr<Answers<Answer>> answers_ =
+      std::make_shared<Answers<Answer>>();  // shared with the threads, which may outlive this
 };
 
 }  // namespace clique::daemon

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/common/control.hpp"
+#include "daemon/server/answers.hpp"
 #include "daemon/server/file_roots.hpp"
 #include "protocol/fd.hpp"
 
@@ -15,8 +16,7 @@ namespace clique::daemon {
 class FileDesk {
  public:
   /// Throws std::system_error.
-  FileDesk();
-  ~FileDesk();
+  FileDesk() = default;
   FileDesk(const FileDesk&) = delete;
   FileDesk& operator=(const FileDesk&) = delete;
 
@@ -32,12 +32,12 @@ class FileDesk {
     bool send(const ControlChannel& worker) const { return worker.send(notice, file.get()); }
   };
   /// A descriptor that is readable while done() has something to return.
-  int fd() const;
+  int fd() const { return answers_->fd(); }
   std::vector<Answer> done();
 
  private:
-  struct State;
-  const std::shared_ptr<State> state_;  // shared with the threads, which may outlive this
+  const std::shared_ptr<Answers<Answer>> answers_ =
+      std::make_shared<Answers<Answer>>();  // shared with the threads, which may outlive this
 };
 
 }  // namespace clique::daemon
