@@ -89,24 +89,26 @@ std::shared_ptr<std::byte> PeerLinks::take(protocol::PeerId peer, std::size_t si
 }
 
 std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
-  // Several threads of the client copy chunks out of shared memory. They wait less for each other with larger
-  // chunks, but with few chunks nothing overlaps.
-  constexpr std::uint64_t kChunks = 64;
-  // Where other parts keep the streams busy, fewer parts cost less.
-  if (peer != protocol::kClientPeer) {
-    const std::lock_guard lock(mutex_);
-    const auto found = links_.find(peer);
-    if (found == links_.end() || found->second.shares() || !found->second.streams) return protocol::kPartSize;
-    PeerStreams& streams = *found->second.streams;
-    return streams.busy() ? protocol::kPartSize
-                          : protocol::part_size(size, streams.count(found->second.long_way()));
+  if (peer == protocol::kClientPeer && client_->shares()) {
+    // Several threads of the client copy chunks out of shared memory. They wait less for each other with
+    // larger chunks, but with few chunks nothing overlaps.
+    constexpr std::uint64_t kChunks = 64;
+    return std::clamp(size / kChunks / protocol::kPartSize * protocol::kPartSize, protocol::kPartSize,
+                      protocol::kLargestSharedPart);
   }
-  if (!client_->shares())
-    return client_->busy() ? protocol::kPartSize
-                           : protocol::part_size(size, protocol::stream_count(
-                                                           client_->round_trip() > protocol::kLongWay, true));
-  return std::clamp(size / kChunks / protocol::kPartSize * protocol::kPartSize, protocol::kPartSize,
-                    protocol::kLargestSharedPart);
+  // Where other parts keep the streams busy, fewer parts cost less.
+  const unsigned streams = idle_streams(peer);
+  return streams > 0 ? protocol::part_size(size, streams) : protocol::kPartSize;
+}
+
+unsigned PeerLinks::idle_streams(protocol::PeerId peer) {
+  if (peer == protocol::kClientPeer)
+    return client_->busy() ? 0 : protocol::stream_count(client_->round_trip() > protocol::kLongWay, true);
+  const std::lock_guard lock(mutex_);
+  const auto found = links_.find(peer);
+  if (found == links_.end() || found->second.shares() || !found->second.streams) return 0;
+  PeerStreams& streams = *found->second.streams;
+  return streams.busy() ? 0 : streams.count(found->second.long_way());
 }
 
 unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {

@@ -202,6 +202,9 @@ class PeerLinks {
   void add_line(Link& link);
   void add_streams(Link& link, const protocol::ConnectPeer& message);
   void send_batch(Link& link);
+  /// How many streams to the peer can carry a transfer at once; 0: there are none, or other parts keep them
+  /// busy.
+  unsigned idle_streams(protocol::PeerId peer);
   bool try_shared(Link& link);
   /// Sends a large part through streams if they are the way to the peer. @returns whether it did
   bool try_stream(Link& link, protocol::PeerData& part);

@@ -46,6 +46,19 @@ void apply_mask(StreamRequest::Message& message) {
   }
 }
 
+/// What a received request says; nothing if it is no request of this layout.
+std::optional<StreamRequest::Message> unmasked(StreamRequest::Message message) {
+  if (!std::equal(kMagic.begin(), kMagic.end(), message.begin())) return std::nullopt;
+  apply_mask(message);
+  return message;
+}
+
+StreamAddress worker_in(const StreamRequest::Message& unmasked_message) {
+  StreamAddress worker{};
+  std::copy_n(unmasked_message.begin() + kWorker, worker.size(), worker.begin());
+  return worker;
+}
+
 template <std::size_t N>
 StreamMac mac_in(const std::array<std::uint8_t, N>& message) {
   StreamMac mac{};
@@ -80,24 +93,21 @@ StreamRequest::Message StreamRequest::encode(std::span<const std::uint8_t> secre
 }
 
 std::optional<StreamAddress> StreamRequest::worker_of(const Message& masked) {
-  if (!std::equal(kMagic.begin(), kMagic.end(), masked.begin())) return std::nullopt;
-  Message message = masked;
-  apply_mask(message);
-  StreamAddress worker{};
-  std::copy_n(message.begin() + kWorker, worker.size(), worker.begin());
-  return worker;
+  const auto message = unmasked(masked);
+  if (!message) return std::nullopt;
+  return worker_in(*message);
 }
 
 std::optional<StreamRequest> StreamRequest::decode(const Message& masked) {
-  const auto worker = worker_of(masked);
-  Message message = masked;
-  apply_mask(message);
-  if (!worker || message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
+  const auto unmasked_message = unmasked(masked);
+  if (!unmasked_message) return std::nullopt;
+  const Message& message = *unmasked_message;
+  if (message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
       message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305) ||
       message[kContent] > static_cast<std::uint8_t>(Content::UcxParts) || message[kReserved] != 0)
     return std::nullopt;
   StreamRequest request;
-  request.worker = *worker;
+  request.worker = worker_in(message);
   request.role = static_cast<Role>(message[kRole]);
   request.cipher = static_cast<StreamCipher>(message[kCipher]);
   request.content = static_cast<Content>(message[kContent]);

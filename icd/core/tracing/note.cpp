@@ -112,7 +112,7 @@ std::string_view way_of(const Migration& migration) {
   const Link& link = migration.to.link();
   if (migration.from != nullptr)
     return &migration.from->node() == &migration.to.node() ? trace::kPeerLinkOnHost : trace::kPeerLink;
-  const bool large = !migration.object.is_image() && migration.bytes() > protocol::kLargeTransfer;
+  const bool large = !migration.object.is_image() && migration.bytes() > link.largest_with_commands();
   return large ? large_way(link) : small_way(link);
 }
 
