@@ -1,7 +1,7 @@
 // A process that is handed a connection could dissolve it (connect() with AF_UNSPEC), and then connect the
 // socket to anything else, or have it listen. A filter on the socket (SO_ATTACH_FILTER) prevents that: the
-// kernel drops all packets but those of one peer before they reach the socket. This needs no privileges, and
-// whoever has the socket cannot undo it.
+// kernel drops all packets but those of one peer before they reach the socket, and whoever has the socket
+// cannot undo it. Linux may refuse filters of TCP sockets to unprivileged processes.
 #pragma once
 
 namespace clique::daemon::confinement {
