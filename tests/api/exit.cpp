@@ -13,7 +13,7 @@ namespace clique::test {
 
 class Exit : public ApiTest {
  protected:
-  static constexpr std::chrono::seconds limit{10};
+  static constexpr std::chrono::seconds limit{60};
 
   void SetUp() override {}
 

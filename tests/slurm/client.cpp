@@ -1,5 +1,4 @@
-// An ordinary OpenCL program: computes something on every device of the first platform, and checks the
-// results.
+// An ordinary OpenCL program: uses every device of the first platform, and checks the results.
 //
 // Use: slurm_client [--hold]
 //
@@ -10,7 +9,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +20,6 @@ namespace {
 using program::all_devices;
 using program::check;
 
-constexpr const char* kSource =
-    "kernel void multiply(global uint* data, uint by) { data[get_global_id(0)] *= by; }";
-
 /// The node's name, which ends the driver's version: "… node NAME)".
 std::string node_of(cl_device_id device) {
   std::size_t size = 0;
@@ -35,41 +30,33 @@ std::string node_of(cl_device_id device) {
   return version.substr(begin, version.rfind(')') - begin);
 }
 
-/// Each device multiplies the same buffer by a number of its own, one device after the other.
+/// Each device writes its number into its part of one buffer, one device after the other, so that the buffer
+/// moves from node to node. A kernel would take PoCL most of the test's time.
 bool compute(const std::vector<cl_device_id>& devices) {
-  constexpr std::size_t kCount = 1024;
-  std::vector<cl_uint> data(kCount);
-  std::iota(data.begin(), data.end(), 1U);
+  constexpr std::size_t kPart = 1024;
   const auto count = static_cast<cl_uint>(devices.size());
+  std::vector<cl_uint> data(kPart * count);
+  const std::size_t bytes = data.size() * sizeof(cl_uint);
   cl_int status = CL_SUCCESS;
   cl_context context = clCreateContext(nullptr, count, devices.data(), nullptr, nullptr, &status);
   check(status, "clCreateContext");
-  const char* source = kSource;
-  cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &status);
-  check(status, "clCreateProgramWithSource");
-  check(clBuildProgram(program, count, devices.data(), "", nullptr, nullptr), "clBuildProgram");
-  cl_kernel kernel = clCreateKernel(program, "multiply", &status);
-  check(status, "clCreateKernel");
-  constexpr std::size_t kBytes = kCount * sizeof(cl_uint);
-  cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, kBytes, data.data(), &status);
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, bytes, data.data(), &status);
   check(status, "clCreateBuffer");
-  check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
   cl_command_queue queue = nullptr;
-  cl_uint product = 1;
   for (cl_uint i = 0; i < count; ++i) {
-    const cl_uint by = i + 2;
-    product *= by;
+    const cl_uint number = i + 1;
+    constexpr std::size_t kPartBytes = kPart * sizeof number;
     queue = clCreateCommandQueueWithProperties(context, devices[i], nullptr, &status);
     check(status, "clCreateCommandQueueWithProperties");
-    check(clSetKernelArg(kernel, 1, sizeof by, &by), "clSetKernelArg");
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &kCount, nullptr, 0, nullptr, nullptr),
-          "clEnqueueNDRangeKernel");
+    check(clEnqueueFillBuffer(queue, buffer, &number, sizeof number, i * kPartBytes, kPartBytes, 0, nullptr,
+                              nullptr),
+          "clEnqueueFillBuffer");
     check(clFinish(queue), "clFinish");
   }
-  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, kBytes, data.data(), 0, nullptr, nullptr),
+  check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, data.data(), 0, nullptr, nullptr),
         "clEnqueueReadBuffer");
-  for (std::size_t i = 0; i < kCount; ++i)
-    if (data[i] != product * (i + 1)) return false;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (data[i] != i / kPart + 1) return false;
   return true;
 }
 
