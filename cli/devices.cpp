@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <zmq.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/text_table.hpp"
@@ -13,6 +12,7 @@
 #include "protocol/printable.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
+#include "protocol/transport/zmq_context.hpp"
 
 namespace clique::cli {
 
@@ -81,7 +81,7 @@ std::vector<OfferedDevice> chosen_of(const std::vector<OfferedDevice>& all,
 
 void list_devices(bool as_json) {
   if (icd::is_off()) throw Failed("CLIQUE_NODES is off, so there are no devices; unset it, or name nodes");
-  zmq::context_t zmq(protocol::io_threads());
+  protocol::ZmqContext zmq(protocol::io_threads());
   const auto nodes = icd::find_nodes(zmq);
   const std::vector<OfferedDevice> all = devices_of(nodes);
   const std::vector<OfferedDevice> devices = chosen_of(all, nodes);

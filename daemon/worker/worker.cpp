@@ -17,6 +17,7 @@
 #include "protocol/spin.hpp"
 #include "protocol/streams/ucx_channel.hpp"
 #include "protocol/transport/authentication.hpp"
+#include "protocol/transport/zmq_context.hpp"
 
 namespace clique::daemon {
 
@@ -94,7 +95,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   PrintCapture prints;
   using Role = protocol::Authenticator::Role;
   // Without ports, this worker's own connections to others are all that may need threads of ZeroMQ.
-  zmq::context_t context(options.session.ports.none() ? 1 : protocol::io_threads());
+  protocol::ZmqContext zmq(options.session.ports.none() ? 1 : protocol::io_threads());
+  zmq::context_t& context = zmq.get();
   const protocol::Authenticator authenticator(context, options.encryption == Encryption::All);
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);

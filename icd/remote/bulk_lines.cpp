@@ -27,8 +27,8 @@ std::size_t BulkLines::extend(std::vector<TendedLine>& lines, Direction directio
     return before > 0 && lines.back().line->round_trip() > std::chrono::nanoseconds(0);
   };
   while (protocol::worth_another_connection(lines.size(), answered(), long_way_)) {
-    auto line =
-        std::make_shared<protocol::ZmqLine>(zmq_, worker_.commands, worker_.client, next_id_++, direction);
+    auto line = std::make_shared<protocol::ZmqLine>(zmq_.get(), worker_.commands, worker_.client, next_id_++,
+                                                    direction);
     line->set_resumable(resumable_);
     lines.push_back({std::move(line)});
   }

@@ -12,6 +12,7 @@
 #include "icd/remote/tended_line.hpp"
 #include "icd/remote/uploads.hpp"
 #include "protocol/ids.hpp"
+#include "protocol/transport/zmq_context.hpp"
 #include "protocol/transport/zmq_line.hpp"
 
 namespace clique::icd {
@@ -26,7 +27,7 @@ struct WorkerEndpoint;
 class BulkLines final : public Uploads::Way {
  public:
   /// @param inbox receives from the incoming lines
-  BulkLines(zmq::context_t& zmq, const WorkerEndpoint& worker, Inbox& inbox, LinkControl& control)
+  BulkLines(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, Inbox& inbox, LinkControl& control)
       : zmq_(zmq), worker_(worker), inbox_(inbox), control_(control) {}
 
   /// Sets the properties of lines that are opened from now on.
@@ -52,7 +53,7 @@ class BulkLines final : public Uploads::Way {
   /// @returns the number of lines that existed before.
   std::size_t extend(std::vector<TendedLine>& lines, protocol::ZmqLine::Direction direction);
 
-  zmq::context_t& zmq_;
+  protocol::ZmqContext& zmq_;
   const WorkerEndpoint& worker_;
   Inbox& inbox_;
   LinkControl& control_;

@@ -7,6 +7,7 @@
 #include "icd/remote/session.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_offer.hpp"
+#include "protocol/transport/zmq_context.hpp"
 
 namespace clique::icd {
 
@@ -16,7 +17,7 @@ constexpr const char* kForeign = "the session belongs to the process that this o
 
 }  // namespace
 
-Link::Link(zmq::context_t& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout)
+Link::Link(protocol::ZmqContext& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout)
     : endpoint_(std::move(endpoint)) {
   try {
     session_ = std::make_unique<Session>(zmq, endpoint_, timeout);

@@ -21,14 +21,11 @@
 namespace clique::protocol {
 class Batch;
 class SharedSegment;
+class ZmqContext;
 enum class Op : std::uint16_t;
 struct Attached;
 struct Payload;
 }  // namespace clique::protocol
-
-namespace zmq {
-class context_t;
-}
 
 namespace clique::icd {
 
@@ -54,7 +51,7 @@ class Link {
 
   /// Connects and attaches. Returns when the worker has described itself and its clock is known.
   /// Throws Error(CL_DEVICE_NOT_AVAILABLE) with the cause, after `timeout` at the latest.
-  Link(zmq::context_t& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout);
+  Link(protocol::ZmqContext& zmq, WorkerEndpoint endpoint, std::chrono::milliseconds timeout);
   /// close().
   ~Link();
   Link(const Link&) = delete;

@@ -41,8 +41,8 @@ struct Attempt {
   std::vector<std::string> failures;
 };
 
-Attempt open_links(zmq::context_t& zmq, std::vector<WorkerEndpoint> workers, const NodeSettings& settings,
-                   Clock::time_point deadline) {
+Attempt open_links(protocol::ZmqContext& zmq, std::vector<WorkerEndpoint> workers,
+                   const NodeSettings& settings, Clock::time_point deadline) {
   std::vector<std::unique_ptr<Link>> links(workers.size());
   std::vector<std::string> failures(workers.size());
   in_parallel(workers.size(), [&](std::size_t i) {
@@ -143,7 +143,7 @@ std::optional<protocol::Choice> with_memory(std::optional<protocol::Choice> choi
 constexpr int kAttempts = 3;
 
 /// Opens a session with the daemon at one of a node's addresses. Throws Unreachable.
-Attempt open_session(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+Attempt open_session(protocol::ZmqContext& zmq, const NodeAddress& node, const std::string& address,
                      const Configuration& configuration, const std::optional<protocol::Choice>& choice) {
   const NodeSettings& settings = configuration.settings;
   std::optional<DaemonConnection> daemon;
@@ -205,7 +205,7 @@ DeviceUse use_of(const NodeSettings& settings) {
 }
 
 /// The node whose daemon at one of its addresses has sent an offer.
-std::unique_ptr<Node> node_at(zmq::context_t& zmq, const NodeAddress& node, const std::string& address,
+std::unique_ptr<Node> node_at(protocol::ZmqContext& zmq, const NodeAddress& node, const std::string& address,
                               const std::shared_ptr<const Configuration>& configuration,
                               protocol::Offer offer) {
   const auto open = [&zmq, node, address, configuration](const std::optional<protocol::Choice>& choice) {
@@ -259,7 +259,7 @@ struct Found {
 };
 
 /// @param silent_for how long ago another program waited for the node in vain
-Found find_node(zmq::context_t& zmq, const NodeAddress& node,
+Found find_node(protocol::ZmqContext& zmq, const NodeAddress& node,
                 const std::shared_ptr<const Configuration>& configuration,
                 std::optional<std::chrono::seconds> silent_for) {
   const auto begin = Clock::now();
@@ -284,7 +284,7 @@ Found find_node(zmq::context_t& zmq, const NodeAddress& node,
 }
 
 /// Finds configured nodes, all at the same time. Null where one cannot be reached.
-std::vector<std::unique_ptr<Node>> find_configured(zmq::context_t& zmq, const NodeSettings& settings) {
+std::vector<std::unique_ptr<Node>> find_configured(protocol::ZmqContext& zmq, const NodeSettings& settings) {
   if (settings.transport == Transport::Ucx && !protocol::ucx_missing().empty())
     throw SettingError("the transport is \"ucx\" (CLIQUE_TRANSPORT, or transport in nodes.toml), but " +
                        protocol::ucx_missing() + ", or set the transport to auto");
@@ -307,7 +307,7 @@ std::vector<std::unique_ptr<Node>> find_configured(zmq::context_t& zmq, const No
 }
 
 /// This host as a node: starts private workers and opens the session with them.
-std::unique_ptr<Node> start_node(zmq::context_t& zmq, const NodeSettings& settings) {
+std::unique_ptr<Node> start_node(protocol::ZmqContext& zmq, const NodeSettings& settings) {
   try {
     const auto deadline = Clock::now() + std::max(settings.connect_timeout, kEmbeddedTimeout);
     auto links = tell(open_links(zmq, start_embedded(deadline), settings, deadline), "this host").links;
@@ -418,7 +418,7 @@ void Node::say_goodbye() {
     if (link) link->say_goodbye();
 }
 
-std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq) {
+std::vector<std::unique_ptr<Node>> find_nodes(protocol::ZmqContext& zmq) {
   for (const std::string& text : unknown_variables()) say_once(text);
   std::vector<std::unique_ptr<Node>> nodes;
   try {

@@ -93,6 +93,6 @@ class Node {
 /// for their devices at the same time. If no node is configured, starts private workers on this host. A node
 /// that cannot be reached is left out, and reported once on standard error with the cause.
 /// @param zmq must outlive the nodes.
-std::vector<std::unique_ptr<Node>> find_nodes(zmq::context_t& zmq);
+std::vector<std::unique_ptr<Node>> find_nodes(protocol::ZmqContext& zmq);
 
 }  // namespace clique::icd

@@ -14,6 +14,7 @@
 #include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_offer.hpp"
+#include "protocol/transport/zmq_context.hpp"
 #include "protocol/transport/zmq_line.hpp"
 
 namespace clique::icd {
@@ -55,7 +56,7 @@ std::shared_ptr<protocol::StreamLine> stream_line(const WorkerEndpoint& worker, 
 }
 
 /// A line over ZeroMQ that exists from the session's beginning.
-std::shared_ptr<ZmqLine> zmq_line(zmq::context_t& zmq, const std::string& endpoint,
+std::shared_ptr<ZmqLine> zmq_line(protocol::ZmqContext& zmq, const std::string& endpoint,
                                   const WorkerEndpoint& worker, protocol::LineId id,
                                   ZmqLine::Direction direction, bool shared) {
   if (endpoint.empty())
@@ -65,14 +66,14 @@ std::shared_ptr<ZmqLine> zmq_line(zmq::context_t& zmq, const std::string& endpoi
             ": the transport is \"zeromq\" here, but its workers listen at no ports of their own. Set "
             "'worker-ports' there, or remove the setting 'transport' (CLIQUE_TRANSPORT) here");
   constexpr bool kBeginsSession = true;
-  auto line = std::make_shared<ZmqLine>(zmq, endpoint, worker.client, id, direction, kBeginsSession);
+  auto line = std::make_shared<ZmqLine>(zmq.get(), endpoint, worker.client, id, direction, kBeginsSession);
   line->set_resumable(!shared);
   return line;
 }
 
 }  // namespace
 
-Session::Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout)
+Session::Session(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout)
     : worker_(worker),
       shared_(take_offer(worker, timeout)),
       stream_(stream_line(worker, shared_ != nullptr)),

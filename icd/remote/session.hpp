@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <zmq.hpp>
 
 #include "icd/remote/answers.hpp"
 #include "icd/remote/bulk_lines.hpp"
@@ -25,7 +24,8 @@
 
 namespace clique::protocol {
 class StreamLine;
-}
+class ZmqContext;
+}  // namespace clique::protocol
 
 namespace clique::icd {
 
@@ -50,7 +50,7 @@ class Session final : private Inbox::Handler {
  public:
   /// Begins to connect. Throws Error(CL_DEVICE_NOT_AVAILABLE). @param timeout for taking the worker's shared
   /// memory.
-  Session(zmq::context_t& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout);
+  Session(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

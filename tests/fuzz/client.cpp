@@ -23,6 +23,7 @@
 #include "protocol/decode_error.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/zmq_context.hpp"
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/incoming.hpp"
 #include "tests/unit/icd/remote/fakes.hpp"
@@ -56,7 +57,7 @@ class Application {
   const Ref<Context>& context() const { return context_; }
   const Ref<Device>& device() const { return device_; }
   const WorkerEndpoint& endpoint() const { return endpoint_; }
-  zmq::context_t& zmq() { return zmq_; }
+  protocol::ZmqContext& zmq() { return zmq_; }
 
  private:
   Application()
@@ -74,7 +75,7 @@ class Application {
     return links;
   }
 
-  zmq::context_t zmq_{1};
+  protocol::ZmqContext zmq_{1};
   test::FakeWorker fake_;
   WorkerEndpoint endpoint_;
   icd::Node node_;

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <mutex>
 #include <string>
-#include <zmq.hpp>
 
 #include "icd/common/say.hpp"
 #include "icd/common/settings.hpp"
@@ -19,6 +18,7 @@
 #include "icd/remote/selection.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/transport/zmq.hpp"
+#include "protocol/transport/zmq_context.hpp"
 
 namespace clique::icd {
 
@@ -106,7 +106,7 @@ Platform& Platform::get(cl_platform_id handle) {
   return instance();
 }
 
-Platform::Platform() : zmq_(std::make_unique<zmq::context_t>(protocol::io_threads())) {
+Platform::Platform() : zmq_(std::make_unique<protocol::ZmqContext>(protocol::io_threads())) {
   {
     const trace::Wait waiting([] { return std::string("the nodes' lists of devices"); });
     nodes_ = find_nodes(*zmq_);

@@ -7,8 +7,8 @@
 
 #include "icd/core/objects/device.hpp"
 
-namespace zmq {
-class context_t;
+namespace clique::protocol {
+class ZmqContext;
 }
 
 namespace clique::icd {
@@ -60,7 +60,7 @@ class Platform {
   /// Adds the combined devices, first.
   void combine();
 
-  std::unique_ptr<zmq::context_t> zmq_;
+  std::unique_ptr<protocol::ZmqContext> zmq_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Ref<Device>> devices_;

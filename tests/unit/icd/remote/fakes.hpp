@@ -17,6 +17,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/tls.hpp"
+#include "protocol/transport/zmq_context.hpp"
 
 namespace clique::icd::test {
 
@@ -202,7 +203,7 @@ struct Connection {
     link = std::make_unique<Link>(zmq, worker.endpoint(), std::chrono::seconds(5));
     link->start(recorder);
   }
-  zmq::context_t zmq{1};
+  protocol::ZmqContext zmq{1};
   FakeWorker worker;
   Recorder recorder;
   std::unique_ptr<Link> link;

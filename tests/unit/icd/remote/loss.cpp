@@ -169,7 +169,7 @@ TEST(Loss, OfASilentWorkerIsNoticedAndFreesPayloads) {
   auto endpoint = worker.endpoint();
   endpoint.commands = "tcp://127.0.0.1:" + std::to_string(commands.port());
   endpoint.reports = "tcp://127.0.0.1:" + std::to_string(reports.port());
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   Recorder recorder;
   auto memory = std::make_shared<std::vector<std::byte>>(64U << 20U);
   long holders_at_loss = -1;
@@ -194,7 +194,7 @@ TEST(Loss, ByCloseFreesPayloadsOfASilentWorker) {
   Proxy commands(worker.commands_port());
   auto endpoint = worker.endpoint();
   endpoint.commands = "tcp://127.0.0.1:" + std::to_string(commands.port());
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   Recorder recorder;
   auto memory = std::make_shared<std::vector<std::byte>>(protocol::kMaxPayload);
   Link link(zmq, endpoint, 5s);
@@ -215,7 +215,7 @@ TEST(Opening, FailsAtOnceWhereNobodyListens) {
     FakeWorker worker;
     endpoint = worker.endpoint();
   }
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto begin = Clock::now();
   try {
     Link link(zmq, endpoint, 5s);
@@ -233,7 +233,7 @@ TEST(Opening, FailsInTimeWhereNobodyAnswers) {
   commands.freeze();
   auto endpoint = worker.endpoint();
   endpoint.commands = "tcp://127.0.0.1:" + std::to_string(commands.port());
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto begin = Clock::now();
   EXPECT_THROW(Link(zmq, endpoint, 300ms), Error);
   EXPECT_LT(Clock::now() - begin, 900ms);

@@ -40,7 +40,7 @@ struct Opened {
 };
 
 /// Finds the nodes, and opens links to all of their workers.
-Opened open(zmq::context_t& zmq, const std::string& nodes) {
+Opened open(protocol::ZmqContext& zmq, const std::string& nodes) {
   const Variable variable("CLIQUE_NODES", nodes);
   testing::internal::CaptureStderr();
   const auto begin = Clock::now();
@@ -105,7 +105,7 @@ TEST(Nodes, AreOpenedInTheirOrder) {
   FakeDaemon second(offer("two"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "two", "fd00::2", {address(workers[2])}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(first.port()) + "," + local(second.port()));
   EXPECT_EQ(opened.said, "");
   ASSERT_EQ(opened.links.size(), 3U);
@@ -124,7 +124,7 @@ TEST(Nodes, ThatAreListedTwiceAreUsedOnce) {
   FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const std::string node = local(daemon.port());
   const auto opened = open(zmq, node + "," + node + "," + node);
   EXPECT_EQ(opened.said, "clique: node '" + node +
@@ -142,7 +142,7 @@ TEST(Nodes, AreAskedForSessionsOnlyWhereTheyAreUsed) {
       batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
   const Variable variable("CLIQUE_NODES", local(daemon.port()));
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto nodes = find_nodes(zmq);
   ASSERT_EQ(nodes.size(), 1U);
   EXPECT_EQ(nodes[0]->name(), "one");
@@ -162,7 +162,7 @@ TEST(Nodes, ThatServeOtherDevicesThanTheyOfferedAreNotUsed) {
   FakeDaemon daemon(told, [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
   ASSERT_EQ(opened.nodes.size(), 1U);
   EXPECT_TRUE(opened.links.empty());
@@ -171,7 +171,7 @@ TEST(Nodes, ThatServeOtherDevicesThanTheyOfferedAreNotUsed) {
 TEST(Nodes, ThatAreGoneAreNotAvailable) {
   auto daemon = std::make_unique<FakeDaemon>(offer("one"), [](const protocol::Hello&, protocol::Batch&) {});
   const Variable variable("CLIQUE_NODES", local(daemon->port()));
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto nodes = find_nodes(zmq);
   ASSERT_EQ(nodes.size(), 1U);
   EXPECT_TRUE(nodes[0]->available(0));
@@ -185,7 +185,7 @@ TEST(Nodes, ByNameAreTriedAtEveryAddress) {
   FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, "localhost:" + std::to_string(daemon.port()));
   ASSERT_EQ(opened.links.size(), 1U) << opened.said;
   EXPECT_EQ(opened.links[0]->endpoint().peers, "tcp://localhost:1234");
@@ -197,7 +197,7 @@ TEST(Nodes, ThatRefuseAreReportedAtOnceAndOnce) {
     FakeDaemon daemon([](const protocol::Hello&, protocol::Batch&) {});
     port = daemon.port();
   }
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(port));
   EXPECT_TRUE(opened.links.empty());
   EXPECT_EQ(opened.said,
@@ -213,7 +213,7 @@ TEST(Nodes, ThatCannotBeReachedAreLeftOut) {
   FakeDaemon daemon(offer("one"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, "no-such-host.invalid," + local(daemon.port()));
   EXPECT_EQ(opened.links.size(), 1U);
   EXPECT_NE(opened.said.find("node 'no-such-host.invalid:7890' cannot be reached: its name "),
@@ -225,7 +225,7 @@ TEST(Nodes, OfAnotherVersionAreExplained) {
   FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Offer{protocol::kVersion + 1, "one", {}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto said = open(zmq, local(daemon.port())).said;
   EXPECT_NE(said.find("speaks version " + std::to_string(protocol::kVersion + 1)), std::string::npos) << said;
 }
@@ -234,7 +234,7 @@ TEST(Nodes, ThatRefuseTheSessionSayWhy) {
   FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Refused{"too many sessions"});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto said = open(zmq, local(daemon.port())).said;
   EXPECT_NE(said.find("cannot be reached: cliqued refused: too many sessions"), std::string::npos) << said;
 }
@@ -244,7 +244,7 @@ TEST(Nodes, ThatDoNotAnswerTakeTheTimeoutOnly) {
   Proxy proxy(daemon.port());
   proxy.freeze();
   const Variable timeout("CLIQUE_CONNECT_TIMEOUT_MS", "300");
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(daemon.port()) + "," + local(proxy.port()));
   EXPECT_TRUE(opened.links.empty());
   EXPECT_LT(opened.took, 800ms);
@@ -262,7 +262,7 @@ TEST(Nodes, ThatHaveToStartTheirDriversAreWaitedFor) {
                         batch.add(protocol::Welcome{protocol::kVersion, "one", "", {address(worker)}});
                     });
   const Variable timeout("CLIQUE_CONNECT_TIMEOUT_MS", "300");
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
   EXPECT_EQ(opened.links.size(), 1U) << opened.said;
 }
@@ -284,7 +284,7 @@ TEST(Nodes, WhoseWorkersDieAreAskedForOthers) {
     if (hellos++ == 0) set = {address(workers[0]), dead_worker()};
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", std::move(set)});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
   EXPECT_EQ(opened.said, "");
   ASSERT_EQ(opened.links.size(), 1U);
@@ -298,7 +298,7 @@ TEST(Nodes, WhoseWorkersAlwaysDieAreGivenUp) {
     ++hellos;
     batch.add(protocol::Welcome{protocol::kVersion, "one", "", {dead_worker()}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
   EXPECT_TRUE(opened.links.empty());
   EXPECT_EQ(hellos, 3);
@@ -316,7 +316,7 @@ TEST(Nodes, WithAWorkerThatAlwaysDiesAreUsedWithoutIt) {
                                 "",
                                 {dead_worker(), address(workers[std::min<std::size_t>(hellos++, 2)], 1)}});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(daemon.port()));
   ASSERT_EQ(opened.links.size(), 1U);
   EXPECT_EQ(opened.links[0]->endpoint().commands, workers[2].endpoint().commands);
@@ -330,14 +330,14 @@ TEST(Nodes, ThatAreCutOffDuringTheHandshakeAreAskedAgain) {
   });
   Proxy proxy(daemon.port());
   proxy.cut_next();
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, local(proxy.port()));
   EXPECT_EQ(opened.links.size(), 1U) << opened.said;
   EXPECT_EQ(opened.said, "");
 }
 
 TEST(Nodes, WrongConfigurationIsReported) {
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const auto opened = open(zmq, "a:b");
   EXPECT_TRUE(opened.links.empty());
   EXPECT_EQ(opened.said,
@@ -379,7 +379,7 @@ class Embedded : public testing::Test {
     return command + "' >&3";
   }
   std::filesystem::path folder;
-  zmq::context_t zmq{1};
+  protocol::ZmqContext zmq{1};
 };
 
 TEST_F(Embedded, LivesAsLongAsItsLinks) {
@@ -420,7 +420,7 @@ TEST(Nodes, MustNameHostsForOtherNodes) {
     const FakeDaemon daemon(offer("liar"), [&](const protocol::Hello&, protocol::Batch& batch) {
       batch.add(protocol::Welcome{protocol::kVersion, "liar", advertise, {address(worker)}});
     });
-    zmq::context_t zmq(1);
+    protocol::ZmqContext zmq(1);
     const Opened opened = open(zmq, local(daemon.port()));
     EXPECT_TRUE(opened.links.empty());
     EXPECT_NE(opened.said.find("neither a host name nor an address"), std::string::npos) << opened.said;
@@ -432,7 +432,7 @@ TEST(Nodes, CannotHaveAnyNumberOfWorkers) {
   const FakeDaemon daemon(offer("liar"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Welcome{protocol::kVersion, "liar", "", std::vector<protocol::WorkerAddress>(10000)});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const Opened opened = open(zmq, local(daemon.port()));
   EXPECT_TRUE(opened.links.empty());
   EXPECT_NE(opened.said.find("10000 workers"), std::string::npos) << opened.said;
@@ -442,7 +442,7 @@ TEST(Nodes, GiveReasonsThatStayOnOneLine) {
   const FakeDaemon daemon(offer("liar"), [&](const protocol::Hello&, protocol::Batch& batch) {
     batch.add(protocol::Refused{"no\nclique: all is well\x1b[2J"});
   });
-  zmq::context_t zmq(1);
+  protocol::ZmqContext zmq(1);
   const Opened opened = open(zmq, local(daemon.port()));
   EXPECT_NE(opened.said.find("no\\nclique: all is well\\x1b[2J"), std::string::npos) << opened.said;
 }

@@ -71,7 +71,7 @@ TEST(Fork, LetsTheChildOpenItsOwn) {
   FakeWorker another;
   const auto endpoint = another.endpoint();
   EXPECT_EQ(in_child([&] {
-              auto* zmq = new zmq::context_t(1);
+              auto* zmq = new protocol::ZmqContext(1);
               auto* recorder = new Recorder;
               auto* link = new Link(*zmq, endpoint, 5s);
               link->start(*recorder);
@@ -85,7 +85,7 @@ TEST(Exit, NeedsNoRelease) {
   FakeWorker worker;
   const auto endpoint = worker.endpoint();
   EXPECT_EQ(in_child([&] {
-              static auto* const zmq = new zmq::context_t(1);
+              static auto* const zmq = new protocol::ZmqContext(1);
               static auto* const recorder = new Recorder;
               static auto* const link = new Link(*zmq, endpoint, 5s);
               link->start(*recorder);

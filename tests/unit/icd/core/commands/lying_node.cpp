@@ -74,7 +74,7 @@ class LyingNode : public ::testing::Test {
     EXPECT_NE(worker_->link().loss().find(reason), std::string::npos) << worker_->link().loss();
   }
 
-  zmq::context_t zmq_{1};
+  protocol::ZmqContext zmq_{1};
   FakeWorker fake_;
   std::array<std::byte, kRead + 2 * kFrame> memory_{};
   std::unique_ptr<icd::Node> node_;

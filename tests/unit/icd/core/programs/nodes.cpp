@@ -31,7 +31,7 @@ protocol::ArgDescription described_arg(const char* type, std::uint32_t address) 
 
 /// A worker with one device, the client's objects for it, and what the worker was sent.
 struct Node {
-  Node(zmq::context_t& zmq, unsigned index) {
+  Node(protocol::ZmqContext& zmq, unsigned index) {
     fake.on_create_buffer = [this](const auto& message) { buffers.push_back(message); };
     fake.on_create_program = [this](const auto& message) { programs.push_back(message); };
     fake.on_build = [this](const auto& message) { build(message); };
@@ -137,7 +137,7 @@ class ProgramOnNodes : public ::testing::Test {
   }
 
   using Indices = std::vector<std::uint32_t>;
-  zmq::context_t zmq{1};
+  protocol::ZmqContext zmq{1};
   Node a{zmq, 0};
   Node b{zmq, 1};
   Ref<Context> context;

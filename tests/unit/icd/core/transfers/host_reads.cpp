@@ -62,7 +62,7 @@ class HostReadsOfAContext : public ::testing::Test {
   // The worker's thread uses these two.
   std::atomic<protocol::ObjectId> context_id_{0};
   std::atomic<bool> released_{false};
-  zmq::context_t zmq_{1};
+  protocol::ZmqContext zmq_{1};
   FakeWorker fake_;
   std::array<std::byte, 64> memory_{};
   std::unique_ptr<icd::Node> node_;
