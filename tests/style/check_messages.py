@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the messages that users get from the library, and from daemons that refuse their programs.
+"""Checks the messages that users get from the library, from daemons that refuse their programs, and from the logs of
+nodes.
 
-1. docs/troubleshooting.md has what the library says on standard error, and why daemons refuse programs. The first of a
-   message's constant texts that has three words must be in the page, or the beginning of that text. Settings explain
-   themselves: the page says how they look.
+1. docs/troubleshooting.md has what the library says on standard error, why daemons refuse programs, and what they and
+   their workers warn of. The first of a message's constant texts that has three words must be in the page, or the
+   beginning of that text. Settings explain themselves: the page says how they look.
 2. Messages about settings, and refusals, name a value, and say what to do.
 
 A message is what the sources pass to the functions below, or what functions that give reasons return.
@@ -38,6 +39,9 @@ REASONS = {
 }
 LITERALS = re.compile(r'(?:R"\((?:.*?)\)"\s*|"(?:[^"\\]|\\.)*"\s*)+', re.DOTALL)
 LITERAL = re.compile(r'R"\((.*?)\)"|"((?:[^"\\]|\\.)*)"', re.DOTALL)
+# What the daemon and its workers say, or end with when they start.
+NODE = 'daemon'
+TELLING = re.compile(r'\bConfigError\(|\bspdlog::(?:warn|error|critical)\(')
 # What tells the reader what to do, or what is allowed.
 ADVICE = re.compile(r'\b(?:write|see|try|install|leave|raise|choose|start|check|set|ask|let|put|remove|wait|use)\b'
                     r'|known are|did you mean|has to change|admits (?:it|user \{\}) with|lists its')
@@ -93,7 +97,7 @@ def names_value(expression, function):
 
 def main():
     page = ' '.join(PAGE.read_text(encoding='utf-8').replace('|', ' ').split())
-    found = {'said': 0, 'about settings': 0, 'refusals': 0}
+    found = {'said': 0, 'about settings': 0, 'refusals': 0, 'of nodes': 0}
     wrong = []
 
     def expect(condition, place, text, what):
@@ -140,8 +144,13 @@ def main():
                 found['refusals'] += 1
                 in_page(text, place)
                 helps(expression, called, texts, place)
+    for file in sorted((ROOT / NODE).rglob('*.cpp')):
+        for expression, _, line in messages(file.read_text(encoding='utf-8'), TELLING):
+            if text := found_by(texts_of(expression)):
+                found['of nodes'] += 1
+                in_page(text, f'{file.relative_to(ROOT)}:{line}')
     print('\n'.join(wrong + [', '.join(f'{count} {what}' for what, count in found.items()), f'{len(wrong)} wrong']))
-    if found['said'] < 40 or found['about settings'] < 30 or found['refusals'] < 15:
+    if found['said'] < 40 or found['about settings'] < 30 or found['refusals'] < 15 or found['of nodes'] < 20:
         print('too few messages were found in the sources: the check no longer works')
         return 1
     return 1 if wrong else 0
