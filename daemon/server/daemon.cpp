@@ -208,6 +208,7 @@ int run_daemon(int argc, char** argv) {
   Settings settings = read_settings(std::move(line));
   init_log("cliqued", settings.log);
   const protocol::Identity identity = identity_of(settings);
+  settings.log.node = settings.name;
   // With the name, because nodes may share a key.
   settings.session.node =
       (has_key_file(settings) ? identity.public_key().text() + " " : std::string()) + settings.name;
