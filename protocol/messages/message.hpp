@@ -113,6 +113,7 @@ enum class Op : std::uint16_t {
   FileAnswer = 134,
 
   PeerData = 141,
+  PeerSilent = 135,
   PeerDone = 142,
   // 143 was SharedData.
   FreeSegment = 144,
