@@ -38,6 +38,6 @@ using BulkMessages = MessageList<PeerData>;
 using LineMessages = MessageList<Received, SessionEnded>;
 /// Messages on the daemon's socket, and on a worker's sockets before they are attached.
 using HandshakeMessages = MessageList<Hello, Welcome, Offer, Refused, Starting, Status, Steer, Steered,
-                                      Choice, Loads, Attach, AttachLine>;
+                                      Choice, Loads, Reach, Reached, Attach, AttachLine>;
 
 }  // namespace clique::protocol

@@ -42,6 +42,8 @@ enum class Op : std::uint16_t {
   Steered = 13,
   Choice = 14,
   Loads = 15,
+  Reach = 16,
+  Reached = 17,
 
   CreateContext = 20,
   CreateSubDevices = 21,
@@ -111,9 +113,9 @@ enum class Op : std::uint16_t {
   PeerLost = 132,
   ProgramAnalysed = 133,
   FileAnswer = 134,
+  PeerSilent = 135,
 
   PeerData = 141,
-  PeerSilent = 135,
   PeerDone = 142,
   // 143 was SharedData.
   FreeSegment = 144,
