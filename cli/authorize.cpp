@@ -1,9 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/edit_file.hpp"
+#include "cli/node_view.hpp"
 #include "protocol/security/key_files.hpp"
 #include "protocol/security/places.hpp"
 
@@ -20,6 +22,7 @@ struct AuthorizeOptions {
   std::string devices;
   std::string files;
   bool admin = false;
+  bool json = false;
   std::string file{protocol::kAuthorizedClients};
 };
 
@@ -65,6 +68,13 @@ void authorize(const AuthorizeOptions& options) {
     append_line(edited, line);
     return edited;
   });
+  if (options.json) {
+    auto document = json_of(client.key, options.file);
+    document["name"] = client.name;
+    document["line"] = line;
+    print_json(document);
+    return;
+  }
   std::printf("%s is authorized in %s, with the key %s\n", client.name.c_str(), options.file.c_str(),
               client.key.fingerprint().c_str());
 }
@@ -105,6 +115,7 @@ void add_authorize(CLI::App& app, Action& chosen) {
       ->type_name("LIST");
   command->add_flag("--admin", options->admin,
                     "It sees and ends the sessions of all clients, and drains the node");
+  command->add_flag("--json", options->json, "Print JSON: the file, the key, the name and the added line");
   command->add_option("--file", options->file, "The list of clients")
       ->type_name("FILE")
       ->capture_default_str();

@@ -369,7 +369,7 @@ void add_bench(CLI::App& app, Action& chosen) {
       "Measure a device, beside what TCP can do on the way to it. Takes about 10 seconds. Other programs on "
       "the node, its devices and the network make the figures worse");
   auto options = std::make_shared<BenchOptions>();
-  command->add_option("NODE", options->node,
+  command->add_option("NODE,--node", options->node,
                       "The node, written as in CLIQUE_NODES; by default that of the first device");
   command->add_option("--device", options->device, "The device, as in CLIQUE_DEVICES; the first by default")
       ->type_name("DEVICE");

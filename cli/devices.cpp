@@ -5,10 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/node_view.hpp"
 #include "cli/text_table.hpp"
 #include "icd/common/settings.hpp"
+#include "icd/remote/discovery.hpp"
+#include "icd/remote/node_state.hpp"
 #include "icd/remote/nodes.hpp"
 #include "icd/remote/selection.hpp"
+#include "icd/remote/trust.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/transport/zmq.hpp"
@@ -22,11 +26,15 @@ namespace {
 struct OfferedDevice {
   std::size_t position = 0;  ///< in the full list, as CLIQUE_DEVICES counts
   std::string node;
-  std::string name;
+  std::string own_name;  ///< as the node calls it
+  std::string name;      ///< as programs see it
   std::string type;
   std::uint64_t memory = 0;  ///< bytes
   std::string uuid;
   std::string backend;
+  std::string pci;                                 ///< empty: unknown
+  std::uint64_t memory_free = protocol::kUnknown;  ///< bytes
+  std::uint64_t utilisation = protocol::kUnknown;  ///< percent
 
   std::string selection() const { return "CLIQUE_DEVICES=" + std::to_string(position); }
 };
@@ -53,7 +61,9 @@ std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Nod
         OfferedDevice device;
         device.position = devices.size();
         device.node = protocol::printable(node->name());
-        device.name = protocol::printable(protocol::property_text(description.properties, CL_DEVICE_NAME));
+        device.own_name =
+            protocol::printable(protocol::property_text(description.properties, CL_DEVICE_NAME));
+        device.name = device.own_name;
         if (node->use().names_with_node) device.name += " @ " + device.node;
         device.type =
             type_text(protocol::property_value<cl_device_type>(description.properties, CL_DEVICE_TYPE));
@@ -61,11 +71,36 @@ std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Nod
         device.uuid =
             protocol::uuid_text(protocol::property_bytes(description.properties, CL_DEVICE_UUID_KHR));
         device.backend = protocol::printable(driver.name);
+        device.pci =
+            protocol::pci_text(protocol::property_bytes(description.properties, CL_DEVICE_PCI_BUS_INFO_KHR));
         devices.push_back(std::move(device));
       }
     }
   }
   return devices;
+}
+
+/// Asks the nodes how much memory of the devices is free, and how busy they are. What they do not tell stays
+/// unknown.
+void add_state(std::vector<OfferedDevice>& devices) {
+  icd::NodeSettings settings = icd::NodeSettings::read();
+  // find_nodes() has reported the problems. Private workers have no daemon that could be asked.
+  if (!icd::settle_nodes(settings).empty() || settings.nodes.empty()) return;
+  icd::remove_repeated(settings.nodes);
+  const icd::Trust trust(settings.security);
+  for (const icd::NodeState& state : icd::look_at_nodes(settings.nodes, settings.connect_timeout, trust)) {
+    if (!state.status) continue;
+    // The node lists its devices for this client in the same order both times.
+    const std::string node = protocol::printable(state.status->node);
+    auto next = state.status->devices.begin();
+    for (OfferedDevice& device : devices) {
+      if (device.node != node) continue;
+      if (next == state.status->devices.end() || protocol::printable(next->name) != device.own_name) break;
+      device.memory_free = next->memory_free;
+      device.utilisation = next->utilisation;
+      ++next;
+    }
+  }
 }
 
 /// Those that programs are offered, in their order.
@@ -83,7 +118,8 @@ void list_devices(bool as_json) {
   if (icd::is_off()) throw Failed("CLIQUE_NODES is off, so there are no devices; unset it, or name nodes");
   protocol::ZmqContext zmq(protocol::io_threads());
   const auto nodes = icd::find_nodes(zmq);
-  const std::vector<OfferedDevice> all = devices_of(nodes);
+  std::vector<OfferedDevice> all = devices_of(nodes);
+  add_state(all);
   const std::vector<OfferedDevice> devices = chosen_of(all, nodes);
   if (as_json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -93,6 +129,9 @@ void list_devices(bool as_json) {
                       {"name", device.name},
                       {"type", device.type},
                       {"memory", device.memory},
+                      {"memory_free", json_of_known(device.memory_free)},
+                      {"utilisation", json_of_known(device.utilisation)},
+                      {"pci", json_of_text(device.pci)},
                       {"uuid", device.uuid},
                       {"backend", device.backend},
                       {"select", device.selection()}});
@@ -101,11 +140,14 @@ void list_devices(bool as_json) {
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const OfferedDevice& device = devices[i];
-      rows.push_back({std::to_string(i), device.node, device.name, device.type, memory_text(device.memory),
-                      device.backend, device.uuid, device.selection()});
+      rows.push_back(
+          {std::to_string(i), device.node, device.name, device.type, memory_text(device.memory),
+           device.memory_free == protocol::kUnknown ? "-" : memory_text(device.memory_free),
+           device.utilisation == protocol::kUnknown ? "-" : std::to_string(device.utilisation) + "%",
+           device.backend, device.pci.empty() ? "-" : device.pci, device.uuid, device.selection()});
     }
-    const std::vector<Column> columns{{"#"},      {"NODE"},     {"DEVICE"}, {"TYPE"},
-                                      {"MEMORY"}, {"BACK END"}, {"UUID"},   {"SELECT WITH"}};
+    const std::vector<Column> columns{{"#"},    {"NODE"},     {"DEVICE"}, {"TYPE"}, {"MEMORY"},     {"FREE"},
+                                      {"LOAD"}, {"BACK END"}, {"PCI"},    {"UUID"}, {"SELECT WITH"}};
     for (const std::string& line : table_lines(columns, rows)) std::puts(line.c_str());
   }
   if (devices.empty())

@@ -51,13 +51,14 @@ Findings examine(doctor::SteadyClock::time_point begin, std::chrono::seconds lim
          std::to_string(settings.nodes.size()) + " nodes announce themselves whose keys are known"});
   }
   icd::remove_repeated(settings.nodes);
-  // The other half is for the devices.
+  // The rest is for what the nodes say, and for the devices.
   const auto nodes = doctor::check_nodes(settings, begin + limit / 2);
   std::vector<doctor::NodeFindings> usable;
   for (const doctor::NodeFindings& node : nodes) {
     append(all, node.findings);
     if (!node.name.empty()) usable.push_back(node);
   }
+  append(all, doctor::check_cluster(settings, usable, begin + limit * 3 / 4));
   append(all, doctor::check_devices(usable, !settings.nodes.empty(), begin + limit));
   return all;
 }

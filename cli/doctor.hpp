@@ -47,6 +47,12 @@ struct NodeFindings {
 /// Returns at the deadline, also if a node has not answered. Then threads that wait for it still run.
 std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline);
 
+/// Asks the nodes what their hosts lack, and has them try to reach each other. Returns at the deadline, or
+/// soon after it.
+/// @param nodes those that can be used
+Findings check_cluster(const icd::NodeSettings& settings, const std::vector<NodeFindings>& nodes,
+                       SteadyClock::time_point deadline);
+
 /// Checks OpenCL in a process of its own: loader, drivers, sessions, a kernel on each device, transfers.
 /// @param nodes those that are used; if it is empty, this host
 Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,

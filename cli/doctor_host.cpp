@@ -18,7 +18,6 @@ namespace {
 using protocol::printable;
 
 /// Less free space than this makes programs or drivers fail.
-constexpr std::uint64_t kLeastSpace = 64ULL << 20U;
 
 /// Whether a file names a library that certainly does not exist. Names without a folder are searched by the
 /// dynamic linker, which the check through OpenCL's loader covers.

@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/node_view.hpp"
 #include "cli/places.hpp"
 #include "protocol/security/identity.hpp"
 #include "protocol/security/places.hpp"
@@ -29,7 +31,7 @@ void print_next_steps(const protocol::PublicKey& key, bool of_node) {
   }
 }
 
-void make_key(const std::string& file, bool of_node) {
+void make_key(const std::string& file, bool of_node, bool as_json) {
   const std::filesystem::path path = identity_file(file, of_node);
   const auto identity = protocol::Identity::generate();
   // All users must be able to read the other files in /etc/clique.
@@ -37,6 +39,10 @@ void make_key(const std::string& file, bool of_node) {
   if (of_node) std::filesystem::create_directories(path.parent_path(), error);
   identity.write(path);
   const protocol::PublicKey& key = identity.public_key();
+  if (as_json) {
+    print_json(json_of(key, path));
+    return;
+  }
   std::printf("The private key is in %s; keep it secret.\nPublic key:  %s\nFingerprint: %s\n\n", path.c_str(),
               key.text().c_str(), key.fingerprint().c_str());
   print_next_steps(key, of_node);
@@ -50,12 +56,14 @@ void add_keygen(CLI::App& app, Action& chosen) {
       "Make a private key, by which nodes recognise this client, or with --node, clients this node");
   auto file = std::make_shared<std::string>();
   auto of_node = std::make_shared<bool>(false);
+  auto as_json = std::make_shared<bool>(false);
   command->add_flag("--node", *of_node, "Make the key of this node, " + std::string(protocol::kNodeIdentity));
   command
       ->add_option("--file", *file,
                    "Where to write the key; by default this user's place. An existing file is never replaced")
       ->type_name("FILE");
-  command->callback([=, &chosen] { chosen = [=] { make_key(*file, *of_node); }; });
+  command->add_flag("--json", *as_json, "Print JSON: the file, the public key and its fingerprint");
+  command->callback([=, &chosen] { chosen = [=] { make_key(*file, *of_node, *as_json); }; });
 }
 
 }  // namespace clique::cli

@@ -2,11 +2,13 @@
 
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/text_table.hpp"
 #include "icd/remote/discovery.hpp"
 #include "icd/remote/resolve.hpp"
 #include "protocol/printable.hpp"
@@ -42,8 +44,9 @@ std::string number_text(std::uint64_t number) {
   return number == protocol::kUnknown ? "unknown" : std::to_string(number);
 }
 
-nlohmann::ordered_json json_of_known(std::uint64_t number) {
-  return number == protocol::kUnknown ? nlohmann::ordered_json() : nlohmann::ordered_json(number);
+/// HOST:PORT, to be printed.
+std::string place_of(const icd::NodeRoute& route) {
+  return printable(route.endpoint.substr(route.endpoint.find("://") + 3));
 }
 
 nlohmann::ordered_json json_of_device(const protocol::DeviceStatus& device) {
@@ -54,10 +57,41 @@ nlohmann::ordered_json json_of_device(const protocol::DeviceStatus& device) {
           {"driver_version", device.driver_version},
           {"memory_total", json_of_known(device.memory_total)},
           {"memory_free", json_of_known(device.memory_free)},
-          {"utilisation", json_of_known(device.utilisation)}};
+          {"utilisation", json_of_known(device.utilisation)},
+          {"pci", json_of_text(device.pci)}};
+}
+
+nlohmann::ordered_json json_of_space(const protocol::FolderSpace& space) {
+  return {{"folder", json_of_text(space.folder)},
+          {"total", json_of_known(space.total)},
+          {"free", json_of_known(space.free)}};
+}
+
+nlohmann::ordered_json json_of_health(const protocol::Status& status) {
+  const protocol::NodeHealth& health = status.health;
+  auto walls = nlohmann::ordered_json::array();
+  for (const protocol::MissingWall& wall : health.missing_walls)
+    walls.push_back({{"name", wall.name}, {"reason", wall.reason}, {"remedy", wall.remedy}});
+  auto problems = nlohmann::ordered_json::array();
+  for (const HealthProblem& problem : health_problems(status))
+    problems.push_back({{"bad", problem.bad}, {"text", problem.text}, {"remedy", problem.remedy}});
+  return {{"confined", health.confined},
+          {"missing_walls", std::move(walls)},
+          {"cache", json_of_space(health.cache)},
+          {"shared_memory", json_of_space(health.shared_memory)},
+          {"compiler", json_of_text(health.compiler)},
+          {"problems", std::move(problems)}};
 }
 
 }  // namespace
+
+nlohmann::ordered_json json_of_known(std::uint64_t number) {
+  return number == protocol::kUnknown ? nlohmann::ordered_json() : nlohmann::ordered_json(number);
+}
+
+nlohmann::ordered_json json_of_text(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
 
 NodeView::NodeView(const std::vector<std::string>& named)
     : settings_(read_settings(!named.empty())),
@@ -66,6 +100,10 @@ NodeView::NodeView(const std::vector<std::string>& named)
 
 std::vector<icd::NodeState> NodeView::look() const {
   return icd::look_at_nodes(nodes_, settings_.connect_timeout, trust_);
+}
+
+std::vector<icd::NodeRoute> NodeView::routes(const std::vector<icd::NodeState>& states) const {
+  return icd::routes_between(states, settings_.connect_timeout, trust_);
 }
 
 std::string NodeView::steer(const icd::NodeAddress& node, const protocol::Steer& steer) const {
@@ -123,6 +161,67 @@ std::string round_trip_text(const icd::NodeState& state) {
   return text;
 }
 
+std::vector<HealthProblem> health_problems(const protocol::Status& status) {
+  const protocol::NodeHealth& health = status.health;
+  std::vector<HealthProblem> problems;
+  if (!health.confined)
+    problems.push_back({false, "sessions have no walls: confinement is off",
+                        "set confinement = \"on\" in cliqued.toml there"});
+  for (const protocol::MissingWall& wall : health.missing_walls)
+    problems.push_back(
+        {false, "sessions run without the wall " + printable(wall.name) + ": " + printable(wall.reason),
+         printable(wall.remedy)});
+  const std::pair<const protocol::FolderSpace*, const char*> spaces[] = {
+      {&health.cache, "compiled programs"}, {&health.shared_memory, "shared memory"}};
+  for (const auto& [space, what] : spaces)
+    if (space->free < kLeastSpace)
+      problems.push_back(
+          {true, bytes_text(space->free) + " are free for " + what + " in " + printable(space->folder),
+           "remove files there, or enlarge the file system"});
+  const bool other_driver =
+      std::any_of(status.devices.begin(), status.devices.end(), [](const protocol::DeviceStatus& device) {
+        return device.driver.starts_with("NVIDIA") && device.backend != "cuda";
+      });
+  if (other_driver && health.compiler.empty())
+    problems.push_back(
+        {false, "GPUs of NVIDIA are used through their OpenCL driver: " + printable(health.without_compiler),
+         "install it, so that they are used through CUDA"});
+  return problems;
+}
+
+std::string broken_text(const icd::NodeRoute& route, const std::vector<icd::NodeState>& states) {
+  const std::string from = node_name(states[route.from]);
+  const std::string to = node_name(states[route.to]);
+  if (!route.outcome) return from + " has not said whether it reaches " + to + ": " + printable(route.reason);
+  return from + " cannot reach " + to + " at " + place_of(route) + ": " + printable(route.reason);
+}
+
+std::string remedy_of(const icd::NodeRoute& route, const std::vector<icd::NodeState>& states) {
+  using Outcome = protocol::ReachedNode::Outcome;
+  const std::string from = node_name(states[route.from]);
+  const std::string to = node_name(states[route.to]);
+  const std::string port = "TCP port " + std::to_string(states[route.to].node.port);
+  const std::string other_address = "set 'advertise' in cliqued.toml of " + to +
+                                    " to a name or address by which " + from +
+                                    " reaches it, or name it so in CLIQUE_NODES";
+  if (!route.outcome) return "the log of cliqued on " + from + " may say why";
+  if (route.astray) return "this name or address means another host there: " + other_address;
+  switch (*route.outcome) {
+    case Outcome::Refused:
+      return "check that cliqued on " + to + " listens at this address (its setting 'listen'), and open " +
+             port + " on its host for connections from " + from;
+    case Outcome::Silent:
+      return "open " + port + " on the host of " + to +
+             ", and on firewalls on the way, for connections from " + from;
+    case Outcome::Unresolved:
+      return "enter the name in DNS or in /etc/hosts on " + from + "; or " + other_address;
+    case Outcome::Foreign:
+      return "check which program has this port there; if it is another host than you mean, " + other_address;
+    default:
+      return "check the network of " + from + ", and its routes to " + to;
+  }
+}
+
 nlohmann::ordered_json json_of(const icd::NodeState& state) {
   nlohmann::ordered_json node{{"address", state.node.text()}, {"state", state_word(state)}};
   if (!state.status) {
@@ -140,6 +239,7 @@ nlohmann::ordered_json json_of(const icd::NodeState& state) {
   node["sessions"] = status.sessions;
   node["session_limit"] =
       status.session_limit == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.session_limit);
+  node["health"] = json_of_health(status);
   node["devices"] = nlohmann::ordered_json::array();
   for (const protocol::DeviceStatus& device : status.devices)
     node["devices"].push_back(json_of_device(device));
@@ -157,6 +257,7 @@ nlohmann::ordered_json json_of(const protocol::SessionStatus& session) {
           {"own", session.own},
           {"devices", session.devices},
           {"share", session.share},
+          {"load", json_of_known(session.load)},
           {"memory", usage.memory},
           {"peak_memory", usage.peak_memory},
           {"kernels", usage.kernels},
@@ -166,6 +267,10 @@ nlohmann::ordered_json json_of(const protocol::SessionStatus& session) {
           {"shared_out", usage.shared_out},
           {"peers_in", usage.peers_in},
           {"peers_out", usage.peers_out}};
+}
+
+nlohmann::ordered_json json_of(const protocol::PublicKey& key, const std::string& file) {
+  return {{"file", file}, {"public_key", key.text()}, {"fingerprint", key.fingerprint()}};
 }
 
 void print_json(const nlohmann::ordered_json& document) {

@@ -1,6 +1,7 @@
 // What the subcommands that look at nodes, or steer them, have in common.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -23,6 +24,8 @@ class NodeView {
   const std::vector<icd::NodeAddress>& nodes() const { return nodes_; }
   /// Asks all nodes at the same time, which takes the connect timeout at most.
   std::vector<icd::NodeState> look() const;
+  /// Has all nodes that have answered try to reach each other.
+  std::vector<icd::NodeRoute> routes(const std::vector<icd::NodeState>& states) const;
   /// Has a node do what the message says. @returns the node's own name, to be printed. Throws Failed.
   std::string steer(const icd::NodeAddress& node, const protocol::Steer& steer) const;
 
@@ -47,9 +50,30 @@ std::string sessions_text(const protocol::Status& status);
 /// The round trip in milliseconds, such as "0.05 ms".
 std::string round_trip_text(const icd::NodeState& state);
 
+/// A file system with less free space is as good as full.
+inline constexpr std::uint64_t kLeastSpace = 64ULL << 20U;
+
+/// Something that a node's host lacks. The texts are to be printed.
+struct HealthProblem {
+  bool bad = false;  ///< programs may fail; otherwise they work without it
+  std::string text;
+  std::string remedy;
+};
+std::vector<HealthProblem> health_problems(const protocol::Status& status);
+
+/// A route between two nodes that does not work: which, and why. To be printed.
+std::string broken_text(const icd::NodeRoute& route, const std::vector<icd::NodeState>& states);
+/// What to do about it, and where. To be printed.
+std::string remedy_of(const icd::NodeRoute& route, const std::vector<icd::NodeState>& states);
+
 /// Everything but the sessions.
 nlohmann::ordered_json json_of(const icd::NodeState& state);
 nlohmann::ordered_json json_of(const protocol::SessionStatus& session);
+/// A key, and the file that lists or contains it.
+nlohmann::ordered_json json_of(const protocol::PublicKey& key, const std::string& file);
+/// null for what is not known.
+nlohmann::ordered_json json_of_known(std::uint64_t number);
+nlohmann::ordered_json json_of_text(const std::string& text);
 /// Prints a document on standard output.
 void print_json(const nlohmann::ordered_json& document);
 

@@ -23,7 +23,7 @@ constexpr const char* kHome = "\x1b[H";
 constexpr const char* kEndOfLine = "\x1b[K";
 constexpr const char* kEndOfScreen = "\x1b[J";
 
-volatile std::sig_atomic_t signalled = 0;
+volatile std::sig_atomic_t signalled = 0;  // or the input has ended
 
 void print_now(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -63,14 +63,16 @@ Terminal::~Terminal() {
 }
 
 char Terminal::key(std::chrono::milliseconds patience) {
-  if (signalled != 0) return 'q';
   pollfd input{STDIN_FILENO, POLLIN, 0};
-  const int ready = ::poll(&input, 1, static_cast<int>(patience.count()));
-  if (signalled != 0) return 'q';
-  if (ready <= 0) return 0;
+  if (ended() || ::poll(&input, 1, static_cast<int>(patience.count())) <= 0) return 0;
   char key = 0;
   // The end of the input is the end of the terminal.
-  return ::read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
+  if (::read(STDIN_FILENO, &key, 1) != 1) signalled = 1;
+  return key;
+}
+
+bool Terminal::ended() {
+  return signalled != 0;
 }
 
 void Terminal::show(const std::vector<std::string>& lines) {

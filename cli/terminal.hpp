@@ -21,8 +21,10 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Waits for a key. @returns the key; 0 if none is pressed in time, 'q' after one of the signals
+  /// Waits for a key. @returns the key; 0 if none is pressed in time
   static char key(std::chrono::milliseconds patience);
+  /// Whether one of the signals has come, or key() has come to the end of the input.
+  static bool ended();
   /// Shows as much of the lines as has room, instead of what was shown before.
   static void show(const std::vector<std::string>& lines);
 

@@ -24,8 +24,8 @@ using TopClock = std::chrono::steady_clock;
 using protocol::printable;
 
 /// What the sessions can be sorted by, in the order in which the key 's' goes through it.
-constexpr std::string_view kSortKeys[] = {"kernels", "network", "shared", "peers",  "memory",
-                                          "since",   "node",    "client", "program"};
+constexpr std::string_view kSortKeys[] = {"kernels", "load",  "network", "shared", "peers",
+                                          "memory",  "since", "node",    "client", "program"};
 /// Between the two looks of --once.
 constexpr std::chrono::seconds kOnceInterval{1};
 /// How often keys are read while an answer is awaited.
@@ -107,6 +107,8 @@ using SortValue = std::pair<double, std::string>;
 SortValue sort_value(const SessionRow& row, std::string_view key) {
   const Rates rates = row.rates.value_or(Rates{});
   if (key == "kernels") return {-rates.kernels, ""};
+  if (key == "load")
+    return {row.session.load == protocol::kUnknown ? 1 : -static_cast<double>(row.session.load), ""};
   if (key == "network") return {-rates.network_in - rates.network_out, ""};
   if (key == "shared") return {-rates.shared_in - rates.shared_out, ""};
   if (key == "peers") return {-rates.peers_in - rates.peers_out, ""};
@@ -143,15 +145,17 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
   std::vector<std::vector<std::string>> cells;
   for (const SessionRow& row : rows) {
     const protocol::SessionStatus& session = row.session;
-    std::vector<std::string> line{row.node_name,
-                                  std::to_string(session.id),
-                                  cut_to_width(printable(session.program), kProgramWidth),
-                                  printable(session.client),
-                                  session.user.empty() ? "-" : printable(session.user),
-                                  printable(session.address),
-                                  duration_text(session.age_ms),
-                                  std::to_string(session.share),
-                                  bytes_text(session.usage.memory)};
+    std::vector<std::string> line{
+        row.node_name,
+        std::to_string(session.id),
+        cut_to_width(printable(session.program), kProgramWidth),
+        printable(session.client),
+        session.user.empty() ? "-" : printable(session.user),
+        printable(session.address),
+        duration_text(session.age_ms),
+        std::to_string(session.share),
+        bytes_text(session.usage.memory),
+        session.load == protocol::kUnknown ? "-" : std::to_string(session.load) + "%"};
     if (row.rates) {
       const Rates& rates = *row.rates;
       line.insert(line.end(), {rate_text(rates.kernels), both_rates(rates.network_in, rates.network_out),
@@ -171,6 +175,7 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
                       {"SINCE", true},
                       {"SHARE", true},
                       {"MEMORY", true},
+                      {"LOAD", true},
                       {"KERNELS/s", true},
                       {"NETWORK/s", true},
                       {"SHARED/s", true},
@@ -214,6 +219,7 @@ std::vector<std::string> node_lines(const icd::NodeState& state) {
           "  round trip " + round_trip_text(state) + "  encryption " + (status.encrypted ? "all" : "none");
   if (!status.administrator) line += "  (only your own sessions are listed)";
   std::vector<std::string> lines{line};
+  for (const HealthProblem& problem : health_problems(status)) lines.push_back("  ! " + problem.text);
   for (const protocol::DeviceStatus& device : status.devices) lines.push_back(device_line(device));
   return lines;
 }
@@ -265,6 +271,51 @@ void next_sort_key(TopOptions& options) {
   options.sort = present + 1 < std::end(kSortKeys) ? *(present + 1) : kSortKeys[0];
 }
 
+/// The text that a user types after '/', which filters the sessions at once.
+class FilterKeys {
+ public:
+  bool typing() const { return typing_; }
+  void begin() { typing_ = true; }
+  /// @param filter is edited. @returns whether the key was for it
+  bool take(char key, std::string& filter) {
+    constexpr char kEscape = 27;
+    constexpr char kBackspace = 8;
+    constexpr char kDelete = 127;
+    if (!typing_ || key == 0) return false;
+    if (key == '\n' || key == '\r') {
+      typing_ = false;
+    } else if (key == kEscape) {
+      typing_ = false;
+      filter.clear();
+    } else if (key == kBackspace || key == kDelete) {
+      remove_last(filter);
+    } else if (static_cast<unsigned char>(key) >= ' ' && filter.size() < kLongest) {
+      filter += key;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 256;
+
+  /// Removes a character of UTF-8.
+  static void remove_last(std::string& text) {
+    constexpr unsigned kKind = 0xc0;
+    constexpr unsigned kFollows = 0x80;
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & kKind) == kFollows) text.pop_back();
+    if (!text.empty()) text.pop_back();
+  }
+
+  bool typing_ = false;
+};
+
+std::string key_line(const TopOptions& options, bool typing) {
+  if (typing) return "filter: " + printable(options.filter) + "_    Enter: keep it    Esc: show all sessions";
+  return "sorted by " + options.sort +
+         (options.filter.empty() ? "" : ", filtered by " + protocol::in_quotes(printable(options.filter))) +
+         "    s: sort by something else    /: filter    q: quit";
+}
+
 /// Asks the nodes on a thread of its own, which nobody waits for.
 std::future<Look> look_meanwhile(const std::shared_ptr<const NodeView>& view) {
   std::packaged_task<Look()> task([view] { return Look{view->look()}; });
@@ -283,6 +334,7 @@ void show_live(const std::shared_ptr<const NodeView>& view, TopOptions options) 
   Look before;
   TopClock::time_point next;
   std::future<Look> answer = look_meanwhile(view);
+  FilterKeys filter;
   {
     const Terminal terminal;
     Terminal::show({"asking " + std::to_string(view->nodes().size()) + " nodes …"});
@@ -298,11 +350,14 @@ void show_live(const std::shared_ptr<const NodeView>& view, TopOptions options) 
         answer = look_meanwhile(view);
       }
       const char key = Terminal::key(changed ? std::chrono::milliseconds(0) : kKeyInterval);
-      if (key == 'q') break;
-      if (key == 's') next_sort_key(options);
-      if (!now || (!changed && key != 's')) continue;
-      std::vector<std::string> lines{"sorted by " + options.sort + "    s: sort by something else    q: quit",
-                                     ""};
+      if (Terminal::ended()) break;
+      if (!filter.take(key, options.filter)) {
+        if (key == 'q') break;
+        if (key == 's') next_sort_key(options);
+        if (key == '/') filter.begin();
+      }
+      if (!now || (!changed && key == 0)) continue;
+      std::vector<std::string> lines{key_line(options, filter.typing()), ""};
       for (std::string& line : page_of(*now, before, options)) lines.push_back(std::move(line));
       Terminal::show(lines);
     }
@@ -334,16 +389,17 @@ void add_top(CLI::App& app, Action& chosen) {
   CLI::App* const command =
       app.add_subcommand("top",
                          "Show the configured nodes, their devices and sessions, again and again. Key s "
-                         "sorts by something else, "
+                         "sorts by something else, / filters the sessions, "
                          "q quits. Users see their own sessions, administrators of a node all of them");
   auto options = std::make_shared<TopOptions>();
   command->add_flag(
       "--once", options->once,
       "Print everything once, after two looks one second apart; the default without a terminal");
   command
-      ->add_option("--sort", options->sort,
-                   "Order of the sessions: kernels, network, shared, peers, memory, since, node, client or "
-                   "program")
+      ->add_option(
+          "--sort", options->sort,
+          "Order of the sessions: kernels, load, network, shared, peers, memory, since, node, client or "
+          "program")
       ->type_name("KEY")
       ->capture_default_str();
   command

@@ -28,6 +28,7 @@ namespace {
 struct TraceOptions {
   std::string file;
   bool summary = false;
+  bool json = false;
   std::vector<std::string> program;
 };
 
@@ -121,7 +122,7 @@ int run_traced(const std::vector<std::string>& program) {
         options.file.c_str(), options.program[0].c_str());
   } else if (options.summary) {
     try {
-      print_trace_summary(file, stderr);
+      print_trace_summary(file, stderr, options.json);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "clique: %s\n", error.what());
     }
@@ -131,6 +132,7 @@ int run_traced(const std::vector<std::string>& program) {
 }
 
 void trace_or_summarise(const TraceOptions& options) {
+  if (options.json && !options.summary) throw Failed("--json is for the summary; add --summary");
   if (!options.file.empty()) {
     if (options.program.empty()) throw Failed("no program to trace is given; write it after --");
     trace_program(options);
@@ -140,7 +142,7 @@ void trace_or_summarise(const TraceOptions& options) {
         "no file for the trace is given; name it with -o, or summarise an existing one with --summary");
   if (options.program.size() != 1)
     throw Failed("--summary without -o takes one file with a trace; to trace a program, name a file with -o");
-  print_trace_summary(options.program[0], stdout);
+  print_trace_summary(options.program[0], stdout, options.json);
 }
 
 }  // namespace
@@ -156,6 +158,9 @@ void add_trace(CLI::App& app, Action& chosen) {
   command->add_flag(
       "--summary", options->summary,
       "Print where the time went: after the program, on standard error; without a program, of FILE");
+  command->add_flag(
+      "--json", options->json,
+      "With --summary: print it as JSON, with all kernels, calls and migrations; times are in ns");
   command->add_option("PROGRAM", options->program, "The program and its arguments, after --; or FILE")
       ->required();
   command->callback([=, &chosen] { chosen = [=] { trace_or_summarise(*options); }; });

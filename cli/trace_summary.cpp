@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <protozero/pbf_message.hpp>
 #include <string_view>
@@ -170,6 +171,37 @@ class Summary {
     print_migrations(to);
   }
 
+  /// The same with everything that print() leaves out.
+  nlohmann::ordered_json json() const {
+    using nlohmann::ordered_json;
+    auto devices = ordered_json::array();
+    for (const auto& [name, device] : devices_)
+      devices.push_back({{"name", name},
+                         {"busy", device.busy.covered()},
+                         {"commands", device.busy.count()},
+                         {"kernels", json_of_sums(device.kernels)}});
+    auto transfers = ordered_json::array();
+    for (const auto& [route, one] : transfers_)
+      transfers.push_back({{"route", route},
+                           {"bytes", one.bytes},
+                           {"time", one.spans.covered()},
+                           {"count", one.spans.count()}});
+    auto migrations = ordered_json::array();
+    for (const auto& [reason, one] : migrations_)
+      migrations.push_back({{"reason", reason},
+                            {"route", one.route},
+                            {"bytes", one.bytes},
+                            {"time", one.sum.time},
+                            {"count", one.sum.count}});
+    return {{"traced", end_ - begin_},
+            {"devices", std::move(devices)},
+            {"calls", json_of_sums(api_)},
+            {"waits", json_of_sums(waits_)},
+            {"transfers", std::move(transfers)},
+            {"compilations", json_of_sums(compilations_)},
+            {"migrations", std::move(migrations)}};
+  }
+
  private:
   struct Device {
     Spans busy;
@@ -192,6 +224,12 @@ class Summary {
   static void heading(std::FILE* to, const char* text) { std::fprintf(to, "\n%s\n", text); }
   static std::string text_of(const Sum& sum) { return seconds(sum.time) + ", " + times(sum.count); }
   static std::int64_t time_of(const Sum& sum) { return sum.time; }
+  static nlohmann::ordered_json json_of_sums(const std::map<std::string, Sum>& sums) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& [name, sum] : sums)
+      list.push_back({{"name", name}, {"time", sum.time}, {"count", sum.count}});
+    return list;
+  }
   static Sum total(const std::map<std::string, Sum>& all) {
     Sum sum;
     for (const auto& [name, one] : all) {
@@ -493,7 +531,7 @@ class TraceFile {
 }  // namespace
 }  // namespace trace_summary
 
-void print_trace_summary(const std::string& file, std::FILE* to) {
+void print_trace_summary(const std::string& file, std::FILE* to, bool as_json) {
   trace_summary::TraceFile trace(file);
   trace_summary::Summary summary;
   trace_summary::PacketReader reader(summary);
@@ -503,6 +541,13 @@ void print_trace_summary(const std::string& file, std::FILE* to) {
     throw Failed(file + " is not a trace in Perfetto's format: " + error.what());
   }
   if (summary.empty()) throw Failed(file + " has no slices");
+  if (as_json) {
+    using Handler = nlohmann::ordered_json::error_handler_t;
+    auto document = summary.json();
+    document["complete"] = !trace.cut_off();
+    std::fprintf(to, "%s\n", document.dump(2, ' ', false, Handler::replace).c_str());
+    return;
+  }
   summary.print(to);
   if (trace.cut_off())
     std::fprintf(to, "\nThe trace ends in the middle: the program was killed, or the disk is full.\n");

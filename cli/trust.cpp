@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/edit_file.hpp"
+#include "cli/node_view.hpp"
 #include "cli/places.hpp"
 #include "icd/common/node_address.hpp"
 #include "icd/remote/daemon_connection.hpp"
@@ -28,6 +30,7 @@ struct TrustOptions {
   std::string fingerprint;
   bool yes = false;
   bool replace = false;
+  bool json = false;
   std::string file;
 };
 
@@ -78,9 +81,11 @@ void check(const TrustOptions& options, const icd::NodeAddress& node, const prot
                  "; another host may be impersonating it. Nothing was changed");
   }
   if (options.yes) return;
-  if (::isatty(STDIN_FILENO) == 0)
+  if (options.json || ::isatty(STDIN_FILENO) == 0)
     throw Failed(
-        "cannot ask whether to trust the key, because standard input is not a terminal; pass the fingerprint "
+        "cannot ask whether to trust the key, because " +
+        std::string(options.json ? "--json prints nothing but JSON" : "standard input is not a terminal") +
+        "; pass the fingerprint "
         "that 'clique key --node' prints on the node with --fingerprint");
   std::printf("Compare the fingerprint with the one that 'clique key --node' prints on the node.\n");
   if (!confirmed()) throw Failed("the key is not trusted. Nothing was changed");
@@ -92,8 +97,9 @@ void check_replacement(const TrustOptions& options, const icd::NodeAddress& node
                        const protocol::PublicKey& key, const std::vector<Known>& others,
                        const std::string& file) {
   const Known& first = others.front();
-  std::printf("But %s lists the key\n  %s\n  %s\n", first.file.c_str(), first.entry.key.text().c_str(),
-              first.entry.key.fingerprint().c_str());
+  if (!options.json)
+    std::printf("But %s lists the key\n  %s\n  %s\n", first.file.c_str(), first.entry.key.text().c_str(),
+                first.entry.key.fingerprint().c_str());
   if (!options.replace)
     throw Failed(
         "the key of node " + node.text() + " has changed, from " + first.entry.key.fingerprint() + " to " +
@@ -118,13 +124,27 @@ std::string without(const std::string& text, const std::string& name) {
   return kept;
 }
 
+/// Says that the key is trusted. @param added now, not before
+void tell_trust(const TrustOptions& options, const icd::NodeAddress& node, const protocol::PublicKey& key,
+                const std::string& file, bool added) {
+  if (!options.json) {
+    std::printf("It is %s trusted: %s lists it.\n", added ? "now" : "already", file.c_str());
+    return;
+  }
+  auto document = json_of(key, file);
+  document["node"] = node.text();
+  document["added"] = added;
+  print_json(document);
+}
+
 void trust(const TrustOptions& options) {
   const icd::NodeAddress node = icd::parse_node(options.node);
   const auto files = known_nodes_files(options.file);
   const std::string& file = files.front();
   const protocol::PublicKey key = key_of(node);
-  std::printf("Node %s has the key\n  %s\n  %s\n", node.text().c_str(), key.text().c_str(),
-              key.fingerprint().c_str());
+  if (!options.json)
+    std::printf("Node %s has the key\n  %s\n  %s\n", node.text().c_str(), key.text().c_str(),
+                key.fingerprint().c_str());
   auto others = look_up(files, node);
   const auto same =
       std::find_if(others.begin(), others.end(), [&](const Known& known) { return known.entry.key == key; });
@@ -132,7 +152,7 @@ void trust(const TrustOptions& options) {
   std::erase_if(others, [&](const Known& known) { return known.entry.key == key; });
   if (!others.empty()) check_replacement(options, node, key, others, file);
   if (!listed_in.empty() && others.empty()) {
-    std::printf("It is already trusted: %s lists it.\n", listed_in.c_str());
+    tell_trust(options, node, key, listed_in, false);
     return;
   }
   check(options, node, key);
@@ -142,7 +162,7 @@ void trust(const TrustOptions& options) {
     append_line(edited, name + " " + key.text());
     return edited;
   });
-  std::printf("It is now trusted: %s lists it.\n", file.c_str());
+  tell_trust(options, node, key, file, true);
 }
 
 }  // namespace
@@ -157,6 +177,8 @@ void add_trust(CLI::App& app, Action& chosen) {
       ->type_name("SHA256:…");
   command->add_flag("--yes", options->yes, "Trust the key without comparing it");
   command->add_flag("--replace", options->replace, "Replace the key that was trusted before");
+  command->add_flag("--json", options->json,
+                    "Print JSON: the file, the key, the node, and whether it was added; asks nothing");
   command->add_option("--file", options->file, "The list of known nodes; by default this user's")
       ->type_name("FILE");
   command->callback([=, &chosen] { chosen = [=] { trust(*options); }; });

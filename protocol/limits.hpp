@@ -59,6 +59,9 @@ inline constexpr std::size_t kMaxPath = 4096;
 
 /// Sessions in a Status: the oldest ones.
 inline constexpr std::size_t kMostListedSessions = 4096;
+/// Nodes in a Reach, and how long their daemon may take for it.
+inline constexpr std::size_t kMostReached = 16;
+inline constexpr std::uint32_t kLongestReachMs = 5000;
 /// Bytes of Steer::reason. It fits into a Hello's batch.
 inline constexpr std::size_t kLongestReason = 500;
 

@@ -29,7 +29,7 @@ using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, Fill
 /// Accepted by a client from a worker.
 using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramAnalysed, ProgramBinary,
                                    WorkGroupAnswer, FileAnswer, Data, EventState, Finished, ClockSynced,
-                                   Print, Failed, SessionEnded, Taken, PeerLost, PeerData>;
+                                   Print, Failed, SessionEnded, Taken, PeerSilent, PeerLost, PeerData>;
 /// Accepted by a worker from the session's other workers.
 using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 /// Accepted by a worker or a client on a connection for bulk data.
@@ -38,6 +38,6 @@ using BulkMessages = MessageList<PeerData>;
 using LineMessages = MessageList<Received, SessionEnded>;
 /// Messages on the daemon's socket, and on a worker's sockets before they are attached.
 using HandshakeMessages = MessageList<Hello, Welcome, Offer, Refused, Starting, Status, Steer, Steered,
-                                      Choice, Loads, Attach, AttachLine>;
+                                      Choice, Loads, Reach, Reached, Attach, AttachLine>;
 
 }  // namespace clique::protocol

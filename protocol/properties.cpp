@@ -1,6 +1,8 @@
 #include "protocol/properties.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string_view>
 
 namespace clique::protocol {
@@ -33,6 +35,15 @@ std::string uuid_text(std::span<const std::byte> uuid) {
     const auto byte = std::to_integer<unsigned>(uuid[i]);
     text += {kDigits[byte >> 4U], kDigits[byte & 15U]};
   }
+  return text;
+}
+
+std::string pci_text(std::span<const std::byte> info) {
+  std::array<std::uint32_t, 4> numbers{};  // domain, bus, device, function
+  if (info.size() != sizeof numbers) return {};
+  std::memcpy(numbers.data(), info.data(), info.size());
+  char text[4 * 8 + 4];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", numbers[0], numbers[1], numbers[2], numbers[3]);
   return text;
 }
 

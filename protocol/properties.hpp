@@ -30,5 +30,7 @@ T property_value(const std::vector<Property>& properties, std::uint32_t name) {
 /// CL_DEVICE_UUID_KHR as it is written: 01234567-89ab-cdef-0123-456789abcdef. Empty if it has another size
 /// than 16 bytes.
 std::string uuid_text(std::span<const std::byte> uuid);
+/// CL_DEVICE_PCI_BUS_INFO_KHR as it is written: 0000:3b:00.0. Empty if it has another size than four numbers.
+std::string pci_text(std::span<const std::byte> info);
 
 }  // namespace clique::protocol

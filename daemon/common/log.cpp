@@ -1,17 +1,23 @@
 #include "daemon/common/log.hpp"
 
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "daemon/common/environment.hpp"
+#include "daemon/common/journal.hpp"
 #include "protocol/printable.hpp"
 
 namespace clique::daemon {
@@ -64,6 +70,16 @@ struct OfValue : Overloads... {
 template <typename... Overloads>
 OfValue(Overloads...) -> OfValue<Overloads...>;
 
+/// Without quotation marks.
+std::string bare_text(const LogField& field) {
+  return std::visit(OfValue{[](std::monostate) { return std::string(); },
+                            [](const std::string& text) { return protocol::printable(text, kLongestValue); },
+                            [](const LogWord& word) { return protocol::printable(word.text, kLongestValue); },
+                            [](std::uint64_t number) { return std::to_string(number); },
+                            [](double number) { return fmt::format("{:.3f}", number); }},
+                    field.value);
+}
+
 std::string value_text(const LogField& field) {
   return std::visit(OfValue{[](std::monostate) { return std::string("-"); },
                             [](const std::string& text) { return between_marks(text); },
@@ -72,6 +88,58 @@ std::string value_text(const LogField& field) {
                             [](double number) { return fmt::format("{:.3f}", number); }},
                     field.value);
 }
+
+/// A name as the journal allows it: CLIQUE_PEAK_MEMORY.
+std::string journal_name(std::string_view name) {
+  std::string result = "CLIQUE_";
+  for (const char c : name)
+    result += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// Hands lines over to the journal, or, if that fails, writes them to standard error.
+class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  JournalSink(Journal journal, std::string role, const std::string& node)
+      : journal_(std::move(journal)), role_(std::move(role)), node_(node) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::vector<std::string> fields{
+        "MESSAGE=" + protocol::printable({message.payload.data(), message.payload.size()}),
+        "PRIORITY=" + std::to_string(priority(message.level)), "SYSLOG_IDENTIFIER=" + role_};
+    if (!node_.empty()) fields.push_back("CLIQUE_NODE=" + node_);
+    if (fields_of_line != nullptr)
+      for (const LogField& field : *fields_of_line)
+        if (!std::holds_alternative<std::monostate>(field.value))
+          fields.push_back(journal_name(field.name) + "=" + bare_text(field));
+    if (journal_.send(fields)) return;
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+  void flush_() override {}
+
+  /// As sd-daemon(3) numbers them.
+  static int priority(spdlog::level::level_enum level) {
+    switch (level) {
+      case spdlog::level::critical:
+        return 2;
+      case spdlog::level::err:
+        return 3;
+      case spdlog::level::warn:
+        return 4;
+      case spdlog::level::info:
+        return 6;
+      default:
+        return 7;
+    }
+  }
+
+  const Journal journal_;
+  const std::string role_;
+  const std::string node_;
+};
 
 nlohmann::ordered_json json_value(const LogField& field) {
   using Json = nlohmann::ordered_json;
@@ -115,9 +183,14 @@ class JsonLines final : public spdlog::formatter {
 }  // namespace
 
 void init_log(const std::string& role, const LogOptions& options) {
-  auto logger = spdlog::stderr_logger_mt(role);
-  spdlog::set_default_logger(logger);
   log_format = options.format;
+  // Processes of sessions cannot reach the journal's socket.
+  auto journal = role == "cliqued" && log_format == LogFormat::Text ? Journal::open() : std::nullopt;
+  if (journal)
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        role, std::make_shared<JournalSink>(*std::move(journal), role, options.node)));
+  else
+    spdlog::set_default_logger(spdlog::stderr_logger_mt(role));
   if (options.format == LogFormat::Json) {
     spdlog::set_formatter(std::make_unique<JsonLines>());
   } else {
@@ -139,16 +212,15 @@ LogOptions log_options() {
 void log_fields(spdlog::level::level_enum level, const std::string& message, const LogFields& subject,
                 const LogFields& fields) {
   if (!spdlog::should_log(level)) return;
+  std::string text = message;
   if (log_format == LogFormat::Text) {
-    std::string text = message + ":";
+    text += ":";
     for (const LogField& field : fields) text += " " + field.name + "=" + value_text(field);
-    spdlog::log(level, "{}", text);
-    return;
   }
   LogFields all = subject;
   all.insert(all.end(), fields.begin(), fields.end());
   fields_of_line = &all;
-  spdlog::log(level, "{}", message);
+  spdlog::log(level, "{}", text);
   fields_of_line = nullptr;
 }
 

@@ -1,6 +1,7 @@
 // The log goes to standard error, through spdlog's default logger. What a line says is shown as
 // protocol::printable() does, since much of it comes from other processes: on one line, and not too long.
-// Lines are texts for people, or JSON objects for programs.
+// Lines are texts for people, or JSON objects for programs. Where standard error is systemd's journal,
+// cliqued hands texts over to it with fields (docs/configuration.md#the-journal).
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -23,6 +24,7 @@ enum class LogFormat : std::uint8_t { Text, Json };
 struct LogOptions {
   std::string level = kQuietLogLevel;  ///< a name that spdlog knows
   LogFormat format = LogFormat::Text;
+  std::string node = {};  ///< its name; empty: the process does not know it
 };
 
 /// Sets up the default logger. @param role e.g. "cliqued", "worker"

@@ -26,7 +26,7 @@ enum class Refusal : std::uint8_t {
   Failure     ///< the node cannot start the session's workers
 };
 inline constexpr std::size_t kRefusals = 8;
-inline constexpr std::size_t kWishes = 5;
+inline constexpr std::size_t kWishes = 6;
 
 /// What the daemon counts from its begin.
 struct ServerCounts {

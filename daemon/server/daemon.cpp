@@ -20,6 +20,7 @@
 #include "daemon/server/child_process.hpp"
 #include "daemon/server/command_line.hpp"
 #include "daemon/server/device_filter.hpp"
+#include "daemon/server/host_health.hpp"
 #include "daemon/server/server.hpp"
 #include "daemon/server/settings.hpp"
 #include "daemon/server/systemd.hpp"
@@ -124,9 +125,9 @@ int list_walls(const Settings& settings) {
   return missing.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/// Logs which walls sessions do without. Throws ConfigError if the settings require all, and the host lacks
-/// one.
-void check_walls(const Settings& settings) {
+/// Logs which walls sessions do without, and notes them. Throws ConfigError if the settings require all, and
+/// the host lacks one.
+void check_walls(const Settings& settings, protocol::NodeHealth& health) {
   const confinement::Mode mode = settings.confinement;
   // The processes of sessions read this variable.
   set_environment("CLIQUE_CONFINEMENT", std::string(name_of(mode)));
@@ -136,6 +137,7 @@ void check_walls(const Settings& settings) {
     return;
   }
   const auto missing = try_walls();
+  note_walls(health, mode, missing);
   if (mode == confinement::Mode::Required && !missing.empty())
     throw ConfigError("confinement is 'required', but this host lacks walls: " + to_text(missing) +
                       "; fix this, or set confinement to 'on' to run without them");
@@ -155,9 +157,9 @@ std::string prepare_session_folders() {
 }
 
 void listen_on(std::optional<Server>& server, const Settings& settings, const protocol::Identity& identity,
-               NodeDevices devices) {
+               NodeDevices devices, protocol::NodeHealth health) {
   try {
-    server.emplace(settings, identity, std::move(devices));
+    server.emplace(settings, identity, std::move(devices), std::move(health));
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::address_family_not_supported)
       throw ConfigError(
@@ -206,6 +208,7 @@ int run_daemon(int argc, char** argv) {
     return list_walls(read_settings(std::move(line)));
   }
   Settings settings = read_settings(std::move(line));
+  settings.log.node = settings.name;
   init_log("cliqued", settings.log);
   const protocol::Identity identity = identity_of(settings);
   // With the name, because nodes may share a key.
@@ -214,7 +217,9 @@ int run_daemon(int argc, char** argv) {
   check_spin_time();
   const Fd signals = block_signals();
   separate_driver_cache(settings.name + '-' + std::to_string(settings.listen.port));
-  check_walls(settings);
+  protocol::NodeHealth health;
+  check_walls(settings, health);
+  note_compiler(health);
   settings.session.folders = prepare_session_folders();
   make_nvidia_devices(settings.nvidia);
   NodeDevices devices;
@@ -223,7 +228,7 @@ int run_daemon(int argc, char** argv) {
   log_devices(devices.all);
 
   std::optional<Server> server;
-  listen_on(server, settings, identity, std::move(devices));
+  listen_on(server, settings, identity, std::move(devices), std::move(health));
   log_access(settings, identity);
   spdlog::info("node {} listens on {}{}", settings.name, server->endpoint(),
                settings.vsock ? " and on the same port of vsock" : "");

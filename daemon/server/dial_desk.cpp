@@ -1,6 +1,5 @@
 #include "daemon/server/dial_desk.hpp"
 
-#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <system_error>
@@ -16,9 +15,6 @@ namespace clique::daemon {
 namespace {
 
 using protocol::DialFailed;
-
-/// The shortest time that an attempt takes which fails, so that a hostile worker cannot make many.
-constexpr std::chrono::milliseconds kFailureTime{100};
 
 /// Connects, and does the handshake. Throws std::runtime_error.
 /// @param stop see protocol::dial()
@@ -63,7 +59,7 @@ void DialDesk::dial(const Account& account, DialRequest request) {
   const std::weak_ptr<std::size_t> waiting = account.waiting_;
   const std::uint64_t number = request.number;
   const auto work = [answers = answers_, waiting, request = std::move(request)] {
-    const auto earliest = std::chrono::steady_clock::now() + kFailureTime;
+    const auto earliest = std::chrono::steady_clock::now() + kDialFailureTime;
     Answer answer{waiting, {}, {}};
     try {
       protocol::Dialled connection = make_connection(request, [&] { return waiting.expired(); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "protocol/fd.hpp"
 
 namespace clique::daemon {
+
+/// The shortest time that an attempt to connect takes which fails, so that nobody can have the daemon make
+/// many.
+inline constexpr std::chrono::milliseconds kDialFailureTime{100};
 
 /// Connects to workers of other nodes for workers, which have no network of their own (docs/decisions/0039).
 /// It does the handshake, too, so that a worker gets a connection only to somebody who knows the secret that

@@ -22,8 +22,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The longest message: clients send nothing but Hello, and perhaps Steer or Choice.
-constexpr std::size_t kLongestHello = 4U << 10U;
+/// The longest message: clients send nothing but Hello, and perhaps Steer, Choice or Reach, which has the
+/// names of some hosts.
+constexpr std::size_t kLongestHello = 8U << 10U;
 /// The largest number of connections that have not sent Hello yet, or have been answered already. A
 /// well-behaved client takes some milliseconds for either.
 constexpr std::size_t kMaxStrangers = 128;
@@ -238,6 +239,7 @@ void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<co
   std::optional<protocol::Hello> hello;
   std::optional<protocol::Steer> steer;
   std::optional<protocol::Choice> choice;
+  std::optional<protocol::Reach> reach;
   const auto take = [&](auto&& message) {
     using M = std::remove_cvref_t<decltype(message)>;
     if constexpr (std::is_same_v<M, protocol::Hello>) {
@@ -246,16 +248,20 @@ void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<co
     } else if constexpr (std::is_same_v<M, protocol::Choice>) {
       if (!hello || choice) throw protocol::DecodeError("a Choice that does not follow its Hello");
       choice = std::forward<decltype(message)>(message);
+    } else if constexpr (std::is_same_v<M, protocol::Reach>) {
+      if (!hello || reach) throw protocol::DecodeError("a Reach that does not follow its Hello");
+      reach = std::forward<decltype(message)>(message);
     } else {
       if (!hello || steer) throw protocol::DecodeError("a Steer that does not follow its Hello");
       steer = std::forward<decltype(message)>(message);
     }
   };
-  protocol::BatchReader().read(protocol::MessageList<protocol::Hello, protocol::Steer, protocol::Choice>{},
-                               std::as_bytes(std::span(*records)), {}, records, take);
+  using Messages = protocol::MessageList<protocol::Hello, protocol::Steer, protocol::Choice, protocol::Reach>;
+  protocol::BatchReader().read(Messages{}, std::as_bytes(std::span(*records)), {}, records, take);
   if (!hello) throw protocol::DecodeError("no message");
   const bool reserves = hello->wish == protocol::Wish::Reserve;
   if (steer.has_value() != (hello->wish == protocol::Wish::Steer) ||
+      reach.has_value() != (hello->wish == protocol::Wish::Reach) ||
       (choice.has_value() ? !reserves && hello->wish != protocol::Wish::Session : reserves))
     throw protocol::DecodeError("a Hello whose wish and message do not match");
   spdlog::trace("connection {}: Hello of {} with wish {}", connection->first, hello->client,
@@ -268,6 +274,7 @@ void Gate::read_hello(Connections::iterator connection, const std::shared_ptr<co
        {guest.address, owners_.of_other_end(socket), guest.channel->peer(), guest.channel->binding()},
        std::move(*hello),
        std::move(steer).value_or(protocol::Steer{}),
+       std::move(reach).value_or(protocol::Reach{}),
        std::move(choice)});
 }
 

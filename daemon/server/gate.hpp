@@ -41,6 +41,7 @@ struct Greeting {
   Visitor visitor;
   protocol::Hello hello;
   protocol::Steer steer = {};                   ///< if hello.wish is Steer
+  protocol::Reach reach = {};                   ///< if hello.wish is Reach
   std::optional<protocol::Choice> choice = {};  ///< if hello.wish is Reserve, perhaps if it is Session
 };
 

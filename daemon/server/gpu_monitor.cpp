@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -31,8 +32,20 @@ struct NvmlUtilisation {
   unsigned gpu;
   unsigned memory;
 };
+struct NvmlProcessSample {
+  unsigned pid;
+  unsigned long long time;  // in us since 1970
+  unsigned sm;              // percent of the time since the sample before
+  unsigned memory;
+  unsigned encoder;
+  unsigned decoder;
+};
 using NvmlDevice = void*;
 constexpr int kNvmlSuccess = 0;
+constexpr int kNvmlNotFound = 6;  // there are no samples: no process has used the GPU
+/// Samples of processes that are read at a time, and how old they may be.
+constexpr std::size_t kMostSamples = 1024;
+constexpr std::chrono::microseconds kLately = std::chrono::seconds(2);
 
 class Nvml {
  public:
@@ -46,6 +59,7 @@ class Nvml {
     find(library, "nvmlDeviceGetHandleByUUID", by_uuid_);
     find(library, "nvmlDeviceGetMemoryInfo", memory_);
     find(library, "nvmlDeviceGetUtilizationRates", utilisation_);
+    processes_ = reinterpret_cast<decltype(processes_)>(::dlsym(library, "nvmlDeviceGetProcessUtilization"));
     if (const int error = init(); error != kNvmlSuccess)
       throw std::runtime_error("nvmlInit_v2 returns " + std::to_string(error));
   }
@@ -63,6 +77,7 @@ class Nvml {
     }
     NvmlUtilisation utilisation{};
     if (utilisation_(device, &utilisation) == kNvmlSuccess) reading.utilisation = utilisation.gpu;
+    reading.processes = processes(device);
     return reading;
   }
 
@@ -73,9 +88,30 @@ class Nvml {
     if (function == nullptr) throw std::runtime_error(std::string("libnvidia-ml.so.1 lacks ") + name);
   }
 
+  std::optional<std::map<pid_t, std::uint64_t>> processes(NvmlDevice device) const {
+    if (processes_ == nullptr) return std::nullopt;
+    const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    std::vector<NvmlProcessSample> samples(kMostSamples);
+    auto count = static_cast<unsigned>(samples.size());
+    const auto since = static_cast<unsigned long long>((now - kLately).count());
+    const int error = processes_(device, samples.data(), &count, since);
+    if (error == kNvmlNotFound) count = 0;
+    if ((error != kNvmlSuccess && error != kNvmlNotFound) || count > samples.size()) return std::nullopt;
+    std::map<pid_t, std::pair<unsigned long long, std::uint64_t>> last;
+    for (const NvmlProcessSample& sample : std::span(samples).first(count))
+      if (auto& one = last[static_cast<pid_t>(sample.pid)]; sample.time >= one.first)
+        one = {sample.time, sample.sm};
+    std::map<pid_t, std::uint64_t> result;
+    for (const auto& [pid, sample] : last) result.emplace(pid, sample.second);
+    return result;
+  }
+
   int (*by_uuid_)(const char*, NvmlDevice*) = nullptr;
   int (*memory_)(NvmlDevice, NvmlMemory*) = nullptr;
   int (*utilisation_)(NvmlDevice, NvmlUtilisation*) = nullptr;
+  int (*processes_)(NvmlDevice, NvmlProcessSample*, unsigned*,
+                    unsigned long long) = nullptr;  // may be missing
 };
 
 }  // namespace

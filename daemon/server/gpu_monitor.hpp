@@ -1,9 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,9 @@ struct GpuReading {
   std::uint64_t memory_total = protocol::kUnknown;  ///< bytes
   std::uint64_t memory_free = protocol::kUnknown;   ///< bytes
   std::uint64_t utilisation = protocol::kUnknown;   ///< percent
+  /// The part of its time that the GPU has worked for a process lately, in percent, by process ID. Nothing:
+  /// the driver does not tell.
+  std::optional<std::map<pid_t, std::uint64_t>> processes = {};
 };
 
 /// Asks NVML about the node's GPUs, in a thread of its own, because a driver may take long to answer. The

@@ -72,6 +72,8 @@ const char* in_words(protocol::Wish wish) {
       return "steering the node";
     case protocol::Wish::Reserve:
       return "the load of devices";
+    case protocol::Wish::Reach:
+      return "whether this node reaches others";
   }
   return "something unknown";
 }
@@ -83,9 +85,14 @@ bool any_address(const std::string& address) {
 
 /// What a client wants to be admitted for.
 Access::Purpose purpose_of(const protocol::Hello& hello) {
-  return hello.wish == protocol::Wish::Status || hello.wish == protocol::Wish::Steer
-             ? Access::Purpose::Operate
-             : Access::Purpose::Use;
+  switch (hello.wish) {
+    case protocol::Wish::Status:
+    case protocol::Wish::Steer:
+    case protocol::Wish::Reach:
+      return Access::Purpose::Operate;
+    default:
+      return Access::Purpose::Use;
+  }
 }
 
 std::string sessions_text(std::size_t count) {
@@ -94,12 +101,15 @@ std::string sessions_text(std::size_t count) {
 
 }  // namespace
 
-Server::Server(Settings settings, const protocol::Identity& identity, NodeDevices devices)
+Server::Server(Settings settings, const protocol::Identity& identity, NodeDevices devices,
+               protocol::NodeHealth health)
     : settings_(std::move(settings)),
       devices_(std::move(devices)),
       access_(settings_.access, devices_),
       guest_memory_(settings_.guest_memory),
-      gate_(settings_.listen, settings_.vsock, identity) {
+      gate_(settings_.listen, settings_.vsock, identity),
+      reach_desk_(identity),
+      health_(std::move(health), settings_.session.folders) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
     try {
@@ -176,6 +186,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
   if (desk_) watch(desk_->fd());
   watch(file_desk_.fd());
   watch(dial_desk_.fd());
+  watch(reach_desk_.fd());
   for (const Set& set : sets_)
     for (const Worker& worker : set) watch(worker.process.control().fd());
   // No descriptor tells when a session may start because another one has ended, or when to try again.
@@ -232,6 +243,7 @@ int Server::turn(int signal_fd, Clock::time_point deadline) {
     for (Greeting& greeting : desk_->done()) decide(std::move(greeting));
   if (readable(file_desk_.fd())) hand_out_files();
   if (readable(dial_desk_.fd())) hand_out_connections();
+  if (readable(reach_desk_.fd())) tell_reached();
   // A client that asks after a failure causes another try, and is refused only if that fails as well.
   start_sets();
   serve_waiting();
@@ -729,14 +741,18 @@ Server::Set Server::take_workers(std::deque<Set>::iterator& set, const Waiting& 
   return taken;
 }
 
+std::string Server::advertised_to(const Visitor& visitor) const {
+  if (!settings_.advertise.empty() || !visitor.address.starts_with(protocol::kVsockPrefix))
+    return settings_.advertise;
+  // Other nodes, and this node's own workers, cannot use the address that a virtual machine uses.
+  return any_address(settings_.listen.address) ? host_name() : settings_.listen.address;
+}
+
 void Server::welcome(const Waiting& client, Set set) {
   protocol::Welcome message;
   message.version = protocol::kVersion;
   message.node = settings_.name;
-  message.advertise = settings_.advertise;
-  // Other nodes, and this node's own workers, cannot use the address that a virtual machine uses.
-  if (message.advertise.empty() && client.visitor.address.starts_with(protocol::kVsockPrefix))
-    message.advertise = any_address(settings_.listen.address) ? host_name() : settings_.listen.address;
+  message.advertise = advertised_to(client.visitor);
   for (std::uint32_t driver = 0; driver < devices_.served.size(); ++driver) {
     if (!client.permit.may_use(driver) || !client.wanted.uses(driver)) continue;
     std::string why = hindrance(driver, client.permit, client.wanted);

@@ -24,6 +24,8 @@
 #include "daemon/server/gate.hpp"
 #include "daemon/server/gpu_monitor.hpp"
 #include "daemon/server/guest_memory.hpp"
+#include "daemon/server/host_health.hpp"
+#include "daemon/server/reach_desk.hpp"
 #include "daemon/server/reservations.hpp"
 #include "daemon/server/session_log.hpp"
 #include "daemon/server/settings.hpp"
@@ -37,7 +39,9 @@ class Server {
  public:
   /// Listens. Throws std::system_error, and ConfigError if the list of authorized clients cannot be read.
   /// @param identity by which clients know this node
-  Server(Settings settings, const protocol::Identity& identity, NodeDevices devices);
+  /// @param health what does not change of it
+  Server(Settings settings, const protocol::Identity& identity, NodeDevices devices,
+         protocol::NodeHealth health);
 
   /// Where it listens, with the port that was chosen if the settings ask for port 0.
   std::string endpoint() const { return settings_.listen.endpoint(); }
@@ -167,13 +171,19 @@ class Server {
   std::string hindrance(std::uint32_t driver, const Permit& permit, const Wanted& wanted) const;
   /// Whether a session has the driver's devices exclusively.
   bool taken_exclusively(std::uint32_t driver) const;
+  /// Answers the clients that have asked whether this node reaches others.
+  void tell_reached();
   /// Has a client wait for the node's state, or for the load of devices.
   void look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> loads);
   /// Answers the clients that wait for the node's state, unless the state of GPUs is about to be known.
   void answer_looking();
+  /// By which other nodes reach this one: Welcome::advertise.
+  std::string advertised_to(const Visitor& visitor) const;
   protocol::Status status(const Permit& permit, const Visitor& visitor) const;
   void log_status() const;
   std::vector<protocol::DeviceStatus> devices_for(const Permit& permit) const;
+  /// SessionStatus::load of all sessions whose GPUs tell.
+  std::map<SessionId, std::uint64_t> session_loads() const;
   /// What the workers of the sessions that still run have counted.
   std::map<SessionId, protocol::Usage> running_usage() const;
   /// @returns why not; empty: it is done
@@ -246,6 +256,7 @@ class Server {
   std::unique_ptr<CredentialDesk> desk_;  // if the node accepts MUNGE credentials
   FileDesk file_desk_;
   DialDesk dial_desk_;
+  ReachDesk reach_desk_;
   std::uint64_t last_file_ = 0;            // numbers of requests at the file desk
   std::deque<Set> sets_;                   // starting or ready, without a session
   bool told_ucx_ = false;                  // the log says that workers cannot use UCX
@@ -254,6 +265,7 @@ class Server {
   std::deque<Waiting> waiting_;
   std::vector<Looking> looking_;
   GpuMonitor gpus_;
+  HostHealth health_;
   Reservations reservations_;
   std::unique_ptr<Metrics> metrics_;  // if there are to be any
   ServerCounts counts_;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a client waits for the driver of GPUs to tell their state.
+/// How long a client waits for the driver of GPUs, and for disks, to tell their state.
 constexpr auto kGpuPatience = 300ms;
 /// Clients that may wait for it.
 constexpr std::size_t kMaxLooking = 256;
@@ -89,6 +89,11 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
     look(std::move(greeting), std::move(permit), std::nullopt);
     return;
   }
+  if (greeting.hello.wish == protocol::Wish::Reach) {
+    const std::string why = reach_desk_.reach(greeting.guest, permit.client, std::move(greeting.reach));
+    if (!why.empty()) refuse(greeting.guest, client, Refusal::Busy, why);
+    return;
+  }
   const std::string why =
       greeting.steer.act == protocol::Steer::Act::EndSession ? end_session(greeting, permit)
       : greeting.steer.act == protocol::Steer::Act::Drain
@@ -104,6 +109,13 @@ void Server::operate(Greeting&& greeting, Permit&& permit) {
   gate_.let_go(greeting.guest);
 }
 
+void Server::tell_reached() {
+  for (const ReachDesk::Answer& answer : reach_desk_.done()) {
+    gate_.answer(answer.guest, answer.reached);
+    gate_.let_go(answer.guest);
+  }
+}
+
 void Server::look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> loads) {
   if (looking_.size() >= kMaxLooking) {
     refuse(greeting.guest, fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address),
@@ -113,13 +125,14 @@ void Server::look(Greeting&& greeting, Permit&& permit, std::optional<Wanted> lo
     return;
   }
   gpus_.ask(gpus());
+  health_.ask();
   looking_.push_back({greeting.guest, std::move(permit), std::move(greeting.visitor),
                       Clock::now() + kGpuPatience, std::move(loads)});
 }
 
 void Server::answer_looking() {
   if (looking_.empty()) return;
-  const bool asking = gpus_.asking();
+  const bool asking = gpus_.asking() || health_.asking();
   std::erase_if(looking_, [&](const Looking& one) {
     if (asking && Clock::now() < one.until) return false;
     if (one.guest == 0) {
@@ -237,8 +250,11 @@ protocol::Status Server::status(const Permit& permit, const Visitor& visitor) co
   status.session_limit = settings_.sessions;
   status.encrypted = settings_.encryption == Encryption::All;
   status.administrator = permit.admin;
+  status.advertise = advertised_to(visitor);
+  status.health = health_.reading();
   status.devices = devices_for(permit);
   const auto running = running_usage();
+  const auto loads = session_loads();
   for (const auto& [session, entry] : session_log_.sessions()) {
     const bool own = owns(permit, visitor, entry.owner);
     const auto usage = running.find(session);
@@ -246,6 +262,7 @@ protocol::Status Server::status(const Permit& permit, const Visitor& visitor) co
     if (status.listed.size() == protocol::kMostListedSessions) break;
     protocol::SessionStatus& listed = status.listed.emplace_back(session_status(session, entry));
     listed.own = own;
+    if (const auto load = loads.find(session); load != loads.end()) listed.load = load->second;
     add(listed.usage, usage->second);
   }
   return status;
@@ -284,6 +301,8 @@ std::vector<protocol::DeviceStatus> Server::devices_for(const Permit& permit) co
       status.type = number_property(device, CL_DEVICE_TYPE).value_or(0);
       status.driver_version = protocol::property_text(device.properties, CL_DRIVER_VERSION);
       status.memory_total = number_property(device, CL_DEVICE_GLOBAL_MEM_SIZE).value_or(protocol::kUnknown);
+      status.pci =
+          protocol::pci_text(protocol::property_bytes(device.properties, CL_DEVICE_PCI_BUS_INFO_KHR));
       const auto reading =
           readings.find(protocol::uuid_text(protocol::property_bytes(device.properties, CL_DEVICE_UUID_KHR)));
       if (reading != readings.end()) {
@@ -294,6 +313,29 @@ std::vector<protocol::DeviceStatus> Server::devices_for(const Permit& permit) co
         status.utilisation = reading->second.utilisation;
       }
       result.push_back(std::move(status));
+    }
+  }
+  return result;
+}
+
+std::map<SessionId, std::uint64_t> Server::session_loads() const {
+  std::map<SessionId, std::uint64_t> result;
+  const GpuMonitor::Readings readings = gpus_.readings();
+  for (const Taken& taken : taken_) {
+    if (!taken.in_use()) continue;
+    for (const protocol::Driver& driver : drivers_) {
+      if (driver.id != taken.driver) continue;
+      for (const protocol::DeviceDescription& device : driver.devices) {
+        const auto reading = readings.find(
+            protocol::uuid_text(protocol::property_bytes(device.properties, CL_DEVICE_UUID_KHR)));
+        if (reading == readings.end() || !reading->second.processes) continue;
+        const auto& processes = *reading->second.processes;
+        const auto own = processes.find(taken.process.pid());
+        // If there are others only, the driver may count processes in another way, as in some containers.
+        if (own == processes.end() && !processes.empty()) continue;
+        std::uint64_t& load = result.emplace(taken.session, 0).first->second;
+        if (own != processes.end()) load = std::max(load, own->second);
+      }
     }
   }
   return result;

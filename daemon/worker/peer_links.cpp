@@ -5,6 +5,7 @@
 
 #include "daemon/worker/errors.hpp"
 #include "daemon/worker/worker_streams.hpp"
+#include "protocol/printable.hpp"
 #include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/endpoint.hpp"
 #include "protocol/transport/zmq_line.hpp"
@@ -14,6 +15,13 @@ namespace clique::daemon {
 namespace {
 /// The size from which messages are spread over several connections.
 constexpr std::size_t kLarge = protocol::kLeastPartSize;
+
+/// Why a line is down, without the place, which is told beside it.
+std::string cause_of(const std::string& why) {
+  constexpr std::string_view kBefore = " cannot be reached: ";
+  const auto at = why.find(kBefore);
+  return at == std::string::npos ? why : why.substr(at + kBefore.size());
+}
 }  // namespace
 
 std::uint64_t random_id() {
@@ -22,7 +30,10 @@ std::uint64_t random_id() {
 }
 
 void PeerLinks::connect(const protocol::ConnectPeer& message) {
-  Link link{.endpoint = message.endpoint, .pass = message.pass};
+  const std::string& endpoint = message.streams.empty() ? message.endpoint : message.daemon;
+  Link link{.endpoint = message.endpoint,
+            .pass = message.pass,
+            .where = "node " + protocol::printable(message.node) + " at " + protocol::printable(endpoint)};
   if (message.streams.empty()) {
     if (!protocol::is_tcp_endpoint(message.endpoint))
       throw RuleBroken("endpoint '" + message.endpoint + "' of peer " + std::to_string(message.peer) +
@@ -53,7 +64,7 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
   auto line = std::make_unique<protocol::StreamLine>(target, random_id(), protocol::StreamLine::Use{});
   line->set_resumable(patience_.count() > 0);
   link.lines.push_back({std::move(line)});
-  link.streams = std::make_unique<PeerStreams>(patience_, std::move(target), sending_);
+  link.streams = std::make_unique<PeerStreams>(link.where, patience_, std::move(target), sending_);
 }
 
 void PeerLinks::add_line(Link& link) {
@@ -168,7 +179,7 @@ void PeerLinks::PeerStreams::arrived(protocol::PeerData&& /*part*/) {
 }
 
 void PeerLinks::PeerStreams::failed(const std::string& reason) {
-  spdlog::warn("large transfers to another node: {}", reason);
+  spdlog::warn("large transfers to {}: {}", where_, reason);
   lost_.store(true, std::memory_order_relaxed);
 }
 
@@ -229,31 +240,46 @@ void PeerLinks::end(Link& link) {
   if (link.shared) link.shared->forget_loans();
 }
 
-std::vector<protocol::PeerId> PeerLinks::tend(std::chrono::steady_clock::time_point now) {
+void PeerLinks::lose(protocol::PeerId peer, Link& link, bool exited, std::vector<Outage>& outages) const {
+  end(link);
+  if (patience_.count() > 0) outages.push_back({peer, link.where, link.reason, true, exited});
+}
+
+std::vector<PeerLinks::Outage> PeerLinks::tend(std::chrono::steady_clock::time_point now) {
   using Advice = protocol::Repair::Advice;
-  std::vector<protocol::PeerId> lost;
+  std::vector<Outage> outages;
   const std::lock_guard lock(mutex_);
   down_ = false;
-  for (auto& entry : links_) {
-    Link& link = entry.second;
-    if (link.streams && link.streams->lost() && !link.gone) {
-      end(link);
-      if (patience_.count() > 0) lost.push_back(entry.first);
-    }
+  for (auto& [peer, link] : links_) {
+    if (link.streams && link.streams->lost() && !link.gone) lose(peer, link, false, outages);
+    bool fine = true;
     for (Tended& tended : link.lines) {
       if (link.gone) break;
       const Advice advice = tended.repair.look(*tended.line, now, patience_);
+      fine = fine && advice == Advice::Fine;
+      // Another attempt forgets it.
+      if (std::string why = tended.line->why(); !why.empty()) link.reason = cause_of(why);
       if (advice == Advice::GiveUp || (advice != Advice::Fine && patience_.count() == 0)) {
-        end(link);
-        if (patience_.count() > 0) lost.push_back(entry.first);
+        lose(peer, link, tended.line->end() == protocol::ConnectionEnd::Gone, outages);
         break;
       }
       if (advice == Advice::Reconnect) tended.line->reconnect();
       with_lines(link, [&] { tended.line->listen(); });
       down_ = down_ || advice != Advice::Fine;
     }
+    if (link.gone) continue;
+    if (fine) {
+      link.down_since = {};
+      link.told = false;
+      link.reason.clear();
+      continue;
+    }
+    if (link.down_since == std::chrono::steady_clock::time_point{}) link.down_since = now;
+    if (link.told || now - link.down_since < protocol::kSilence) continue;
+    link.told = true;
+    outages.push_back({peer, link.where, link.reason});
   }
-  return lost;
+  return outages;
 }
 
 void PeerLinks::collect() {

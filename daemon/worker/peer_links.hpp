@@ -132,9 +132,18 @@ class PeerLinks {
 
   /// Releases the blocks that peers have finished with. Any thread.
   void collect();
+  /// A peer that is out of reach.
+  struct Outage {
+    protocol::PeerId peer = 0;
+    std::string where;    ///< its node and the endpoint there, to be printed
+    std::string reason;   ///< why it cannot be reached, as far as that is known
+    bool lost = false;    ///< the link is given up
+    bool exited = false;  ///< because the peer's process has exited, as its daemon says
+  };
   /// Receives acknowledgements and reconnects broken links. To be called now and then. Main thread.
-  /// @returns the peers that have become out of reach for too long since the last call
-  std::vector<protocol::PeerId> tend(std::chrono::steady_clock::time_point now);
+  /// @returns the peers that have been out of reach for protocol::kSilence, or for too long, since the last
+  /// call
+  std::vector<Outage> tend(std::chrono::steady_clock::time_point now);
   /// Whether a link is down, so that tend() has to be called soon.
   bool down() const { return down_; }
 
@@ -154,9 +163,11 @@ class PeerLinks {
   /// The streams to a peer, which are opened when they are first needed.
   class PeerStreams final : private protocol::StreamSet::Owner {
    public:
-    PeerStreams(std::chrono::milliseconds patience, protocol::StreamTarget target,
+    /// @param where as Outage::where
+    PeerStreams(std::string where, std::chrono::milliseconds patience, protocol::StreamTarget target,
                 std::shared_ptr<protocol::BusyTime> sending)
-        : encrypt_(target.encrypt),
+        : where_(std::move(where)),
+          encrypt_(target.encrypt),
           ucx_(target.ucx),
           set_(*this, patience, std::move(target), std::move(sending)) {}
     void send(protocol::PeerData&& part, bool long_way);
@@ -175,6 +186,7 @@ class PeerLinks {
     void arrived(protocol::PeerData&& part) override;
     void failed(const std::string& reason) override;
 
+    const std::string where_;
     const bool encrypt_;
     const bool ucx_;
     std::atomic<bool> lost_{false};
@@ -188,6 +200,11 @@ class PeerLinks {
   struct Link {
     std::string endpoint;
     protocol::Pass pass;
+    std::string where;  ///< as Outage::where
+    /// Since when it is down; the epoch: it is not.
+    std::chrono::steady_clock::time_point down_since = {};
+    bool told = false;        ///< of this outage
+    std::string reason = {};  ///< why it was last down
     /// At least one. Without streams, large messages go through all of them in turn.
     std::vector<Tended> lines = {};
     std::size_t next = 0;
@@ -210,6 +227,8 @@ class PeerLinks {
   bool try_stream(Link& link, protocol::PeerData& part);
   /// Sends nothing more to the peer.
   static void end(Link& link);
+  /// The same because it is out of reach. Adds that to the outages, unless the session ends anyway.
+  void lose(protocol::PeerId peer, Link& link, bool exited, std::vector<Outage>& outages) const;
   /// Calls action(), which uses the link's lines, unless the link is gone.
   template <typename F>
   void with_lines(Link& link, F&& action);

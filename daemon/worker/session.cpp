@@ -324,9 +324,14 @@ std::optional<std::uint64_t> Session::resume_reports(const protocol::Incoming& i
 }
 
 void Session::tend_peers() {
-  for (const protocol::PeerId peer : surroundings_.peers.tend(Clock::now())) {
-    spdlog::warn("session of {}: another of its nodes cannot be reached", client_);
-    surroundings_.reporter.report(protocol::PeerLost{peer});
+  for (PeerLinks::Outage& outage : surroundings_.peers.tend(Clock::now())) {
+    spdlog::warn("session of {}: {} cannot be reached{}{}{}", client_, outage.where,
+                 outage.reason.empty() ? "" : ": ", outage.reason,
+                 outage.lost ? "; it is given up" : "; it is tried again and again");
+    if (outage.lost)
+      surroundings_.reporter.report(protocol::PeerLost{outage.peer, std::move(outage.reason), outage.exited});
+    else
+      surroundings_.reporter.report(protocol::PeerSilent{outage.peer, std::move(outage.reason)});
   }
 }
 

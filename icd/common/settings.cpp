@@ -48,6 +48,12 @@ std::string user_folder(const Environment& environment) {
   return {};
 }
 
+/// A variable's value; nothing if it is not set or empty.
+std::optional<std::string> given(const Environment& environment, Variable variable) {
+  auto text = environment(variable);
+  return text && !text->empty() ? text : std::nullopt;
+}
+
 struct NodesFile {
   std::string path;
   std::string text;
@@ -55,8 +61,8 @@ struct NodesFile {
 
 /// The nodes file that is used; nothing if there is none.
 std::optional<NodesFile> find_file(const Environment& environment, const std::string& system_file) {
-  // The variable stands for the whole file.
-  if (environment("CLIQUE_NODES")) return std::nullopt;
+  // Either variable stands for the whole file.
+  if (environment("CLIQUE_NODES") || given(environment, "CLIQUE_HOSTFILE")) return std::nullopt;
   std::vector<std::string> files;
   if (const std::string folder = user_folder(environment); !folder.empty())
     files.push_back(folder + "nodes.toml");
@@ -66,6 +72,44 @@ std::optional<NodesFile> find_file(const Environment& environment, const std::st
   return std::nullopt;
 }
 
+/// What MPI's host files say of a node beside its name: how many processes to start, which is not the
+/// library's business.
+bool is_for_mpi(std::string_view word) {
+  return word.starts_with("slots=") || word.starts_with("max_slots=") || word.starts_with("max-slots=");
+}
+
+/// The nodes of the file that CLIQUE_HOSTFILE names. Throws SettingError.
+std::vector<NodeAddress> read_host_file(const std::string& path) {
+  const auto text = content(path);
+  if (!text)
+    throw SettingError("CLIQUE_HOSTFILE is " + in_quotes(path) +
+                       ", which does not exist; set it to a file with a node in each line, or unset it");
+  std::vector<NodeAddress> nodes;
+  std::istringstream lines(*text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string entry;
+    if (!(words >> entry)) continue;
+    try {
+      for (std::string word; words >> word;)
+        if (!is_for_mpi(word))
+          throw SettingError(in_quotes(word) + " behind node " + in_quotes(entry) +
+                             " is not known; write one node in each line, and comments behind #");
+      for (NodeAddress& node : parse_node_list(entry)) nodes.push_back(std::move(node));
+    } catch (const SettingError& error) {
+      throw SettingError(path + ":" + std::to_string(number) + ": " + error.what());
+    }
+  }
+  if (nodes.empty())
+    throw SettingError("CLIQUE_HOSTFILE is " + in_quotes(path) +
+                       ", which has no node; write one in each line, or unset it");
+  // MPI's files may name a host once for each process.
+  remove_repeated(nodes);
+  return nodes;
+}
+
 std::chrono::milliseconds parse_connect_timeout(const std::string& text) {
   constexpr std::string_view kName = "CLIQUE_CONNECT_TIMEOUT_MS";
   std::int64_t ms = 0;
@@ -73,12 +117,6 @@ std::chrono::milliseconds parse_connect_timeout(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size())
     throw SettingError(std::string(kName) + " is " + in_quotes(text) + "; write milliseconds, such as 3000");
   return checked_connect_timeout(ms, kName);
-}
-
-/// A variable's value; nothing if it is not set or empty.
-std::optional<std::string> given(const Environment& environment, Variable variable) {
-  auto text = environment(variable);
-  return text && !text->empty() ? text : std::nullopt;
 }
 
 /// A variable that is 0 or 1; `fallback` if it is not set or empty. Throws SettingError.
@@ -202,6 +240,8 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
     } catch (const SettingError& error) {
       throw SettingError(std::string("CLIQUE_NODES: ") + error.what());
     }
+  } else if (const auto host_file = given(environment, "CLIQUE_HOSTFILE")) {
+    settings.nodes = read_host_file(*host_file);
   } else if (const auto file = find_file(environment, system_file)) {
     settings = parse_nodes_file(file->text, file->path);
   }

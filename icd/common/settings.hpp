@@ -31,6 +31,9 @@ inline constexpr std::array kVariables{
         "the nodes, separated by commas; empty: this host; auto: those that announce themselves and whose "
         "keys are known; off: the platform is not offered",
         "nodes"},
+    SettingInfo{"CLIQUE_HOSTFILE", "none",
+                "a file of nodes, one in a line, written as in CLIQUE_NODES, with comments behind #; used if "
+                "CLIQUE_NODES is not set, and then instead of nodes.toml"},
     SettingInfo{
         "CLIQUE_DEVICES", "all",
         "the devices to offer, in this order: positions in the full list, parts of device or node names, and "

@@ -194,6 +194,10 @@ protocol::Status DaemonConnection::ask_for_status(Clock::time_point deadline) {
   return ask<protocol::Status>(protocol::Wish::Status, deadline);
 }
 
+protocol::Reached DaemonConnection::reach(const protocol::Reach& reach, Clock::time_point deadline) {
+  return ask<protocol::Reached>(protocol::Wish::Reach, deadline, reach);
+}
+
 protocol::Steered DaemonConnection::steer(const protocol::Steer& steer, Clock::time_point deadline) {
   return ask<protocol::Steered>(protocol::Wish::Steer, deadline, steer);
 }

@@ -46,9 +46,13 @@ class DaemonConnection {
   /// Reserves devices, and asks for the load of all.
   protocol::Loads reserve(const protocol::Choice& choice, Clock::time_point deadline);
   protocol::Status ask_for_status(Clock::time_point deadline);
+  /// Has the daemon try to reach other nodes.
+  protocol::Reached reach(const protocol::Reach& reach, Clock::time_point deadline);
   /// Has the daemon do what the message says.
   protocol::Steered steer(const protocol::Steer& steer, Clock::time_point deadline);
 
+  /// The key that the daemon has proven. After one of the above has returned.
+  const protocol::PublicKey& key() const { return channel_->peer(); }
   /// The connection's round trip, as the operating system measures it; 0: unknown.
   std::chrono::microseconds round_trip() const;
 

@@ -84,7 +84,7 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
   if (welcome.workers.size() > kMostWorkers)
     throw Unreachable("its cliqued offers " + std::to_string(welcome.workers.size()) + " workers; at most " +
                       std::to_string(kMostWorkers) + " are possible");
-  const std::string& peers_host = welcome.advertise.empty() ? node.host : welcome.advertise;
+  const std::string& peers_host = host_for_nodes(node, welcome.advertise);
   if (!protocol::is_tcp_endpoint(protocol::endpoint_of(peers_host, node.port)))
     throw Unreachable("its cliqued advertises '" + peers_host +
                       "', which is neither a host name nor an address. "

@@ -79,7 +79,11 @@ void ReportDispatch::take_report(protocol::Failed&& failure) {
 }
 
 void ReportDispatch::take_report(protocol::PeerLost&& loss) {
-  reports().unreachable(loss.peer);
+  reports().unreachable(loss);
+}
+
+void ReportDispatch::take_report(protocol::PeerSilent&& silence) {
+  reports().out_of_reach(silence.peer, silence.reason);
 }
 
 void ReportDispatch::take_report(protocol::PeerData&& part) {

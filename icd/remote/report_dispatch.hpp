@@ -40,6 +40,7 @@ class ReportDispatch {
   void take_report(protocol::Print&& text);
   void take_report(protocol::Failed&& failure);
   void take_report(protocol::PeerLost&& loss);
+  void take_report(protocol::PeerSilent&& silence);
   void take_report(protocol::PeerData&& part);
   void take_report(protocol::Taken&& taken);
   /// Throws DecodeError before start().

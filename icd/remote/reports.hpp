@@ -13,6 +13,7 @@ struct EventState;
 struct Failed;
 struct PeerData;
 struct Print;
+struct PeerLost;
 }  // namespace clique::protocol
 
 namespace clique::icd {
@@ -39,8 +40,11 @@ class Reports {
   virtual void arrived(protocol::PeerData&& part) = 0;
   virtual void print(protocol::Print&& text) = 0;
   virtual void failed(protocol::Failed&& failure) = 0;
-  /// The worker cannot reach another worker.
-  virtual void unreachable(protocol::PeerId peer) = 0;
+  /// The worker has not reached another worker for some seconds, and goes on trying.
+  /// @param why in words; may be empty
+  virtual void out_of_reach(protocol::PeerId peer, const std::string& why) = 0;
+  /// The worker has given up reaching another worker.
+  virtual void unreachable(const protocol::PeerLost& loss) = 0;
   /// The connection is lost for good. Called once, and not after Link::close(). Link::lost() is already true,
   /// and all payloads have been released. Outstanding requests fail, and threads return from Link::wait(),
   /// after this call.

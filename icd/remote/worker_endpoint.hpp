@@ -5,10 +5,17 @@
 #include <memory>
 #include <string>
 
+#include "icd/common/node_address.hpp"
 #include "protocol/pass.hpp"
 #include "protocol/streams/dial.hpp"
 
 namespace clique::icd {
+
+/// By which host other nodes reach a node that this client calls `node`.
+/// @param advertise protocol::Welcome::advertise of the node
+inline const std::string& host_for_nodes(const NodeAddress& node, const std::string& advertise) {
+  return advertise.empty() ? node.host : advertise;
+}
 
 /// The address of a worker, and the passes for it.
 struct WorkerEndpoint {

@@ -42,6 +42,8 @@ enum class Op : std::uint16_t {
   Steered = 13,
   Choice = 14,
   Loads = 15,
+  Reach = 16,
+  Reached = 17,
 
   CreateContext = 20,
   CreateSubDevices = 21,
@@ -111,6 +113,7 @@ enum class Op : std::uint16_t {
   PeerLost = 132,
   ProgramAnalysed = 133,
   FileAnswer = 134,
+  PeerSilent = 135,
 
   PeerData = 141,
   PeerDone = 142,

@@ -5,6 +5,7 @@
 namespace clique::protocol {
 
 CLIQUE_MESSAGE_CODEC(ConnectPeer);
+CLIQUE_MESSAGE_CODEC(PeerSilent);
 CLIQUE_MESSAGE_CODEC(PeerLost);
 
 }  // namespace clique::protocol

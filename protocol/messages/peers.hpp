@@ -19,14 +19,24 @@ struct ConnectPeer {
   /// all messages go through `endpoint`.
   std::string daemon = {};
   Bytes streams = {};
-  bool ucx = false;  ///< large transfers go through UCX. Both workers can use it
-  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared, daemon, streams, ucx)
+  bool ucx = false;       ///< large transfers go through UCX. Both workers can use it
+  std::string node = {};  ///< the peer's node, for logs
+  CLIQUE_MESSAGE(ConnectPeer, peer, endpoint, pass, shared, daemon, streams, ucx, node)
 };
 
-/// Worker to client: the worker cannot reach another one any more, which may be waiting for its data.
+/// Worker to client: the worker has not reached another one for some seconds. It goes on trying.
+struct PeerSilent {
+  PeerId peer = 0;
+  std::string reason;  ///< why, in words; may be empty
+  CLIQUE_MESSAGE(PeerSilent, peer, reason)
+};
+
+/// Worker to client: the worker has given up reaching another one, which may be waiting for its data.
 struct PeerLost {
   PeerId peer = 0;
-  CLIQUE_MESSAGE(PeerLost, peer)
+  std::string reason;   ///< as in PeerSilent
+  bool exited = false;  ///< the peer's daemon says that its process has exited
+  CLIQUE_MESSAGE(PeerLost, peer, reason, exited)
 };
 
 }  // namespace clique::protocol

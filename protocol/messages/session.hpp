@@ -17,13 +17,14 @@ enum class Wish : std::uint64_t {
   Devices = 1,  ///< answered by Offer
   Status = 2,   ///< answered by Status
   Steer = 3,    ///< what Steer says, which follows in the same batch; answered by Steered
-  Reserve = 4   ///< the devices of the Choice that follows in the same batch; answered by Loads
+  Reserve = 4,  ///< the devices of the Choice that follows in the same batch; answered by Loads
+  Reach = 5     ///< the nodes of the Reach that follows in the same batch; answered by Reached
 };
 
-/// Client to daemon, once on each connection; no other message but Steer or Choice goes there. Answered
-/// according to `wish`, or by Refused; Starting may precede the answer, and comes again while the client
-/// waits. The fields are the same in all versions of the protocol, so that a peer of another version can be
-/// told which version this is.
+/// Client to daemon, once on each connection; no other message but Steer, Choice or Reach goes there.
+/// Answered according to `wish`, or by Refused; Starting may precede the answer, and comes again while the
+/// client waits. The fields are the same in all versions of the protocol, so that a peer of another version
+/// can be told which version this is.
 struct Hello {
   std::uint32_t version = 0;
   Wish wish = Wish::Session;

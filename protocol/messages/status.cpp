@@ -7,5 +7,7 @@ namespace clique::protocol {
 CLIQUE_MESSAGE_CODEC(Status);
 CLIQUE_MESSAGE_CODEC(Steer);
 CLIQUE_MESSAGE_CODEC(Steered);
+CLIQUE_MESSAGE_CODEC(Reach);
+CLIQUE_MESSAGE_CODEC(Reached);
 
 }  // namespace clique::protocol

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/messages/message.hpp"
+#include "protocol/payload.hpp"
 
 namespace clique::protocol {
 
@@ -39,8 +40,9 @@ struct DeviceStatus {
   std::uint64_t memory_total = kUnknown;
   std::uint64_t memory_free = kUnknown;
   std::uint64_t utilisation = kUnknown;  ///< percent of the last moments in which a kernel ran
+  std::string pci = {};                  ///< address on the PCI bus, such as 0000:3b:00.0; empty: unknown
   CLIQUE_FIELDS(DeviceStatus, name, type, backend, driver, driver_version, memory_total, memory_free,
-                utilisation)
+                utilisation, pci)
 };
 
 /// A session that runs on the node.
@@ -55,7 +57,36 @@ struct SessionStatus {
   Usage usage;
   bool own = false;         ///< the client that asks may end it although it is no administrator
   std::uint32_t share = 0;  ///< of devices, relative to the shares of other sessions
-  CLIQUE_FIELDS(SessionStatus, id, client, user, address, program, age_ms, devices, usage, own, share)
+  /// Percent of the last moments in which its kernels were on the device of which it had most.
+  std::uint64_t load = kUnknown;
+  CLIQUE_FIELDS(SessionStatus, id, client, user, address, program, age_ms, devices, usage, own, share, load)
+};
+
+/// A wall around the processes of sessions that the node does without.
+struct MissingWall {
+  std::string name;
+  std::string reason;
+  std::string remedy;
+  CLIQUE_FIELDS(MissingWall, name, reason, remedy)
+};
+
+/// The space of the disk, or of the memory, that has a folder.
+struct FolderSpace {
+  std::string folder;  ///< empty: the node has none
+  std::uint64_t total = kUnknown;
+  std::uint64_t free = kUnknown;
+  CLIQUE_FIELDS(FolderSpace, folder, total, free)
+};
+
+/// What the node's host has and lacks.
+struct NodeHealth {
+  bool confined = false;  ///< there are to be walls around sessions
+  std::vector<MissingWall> missing_walls;
+  FolderSpace cache;             ///< for what drivers compile
+  FolderSpace shared_memory;     ///< for transfers to programs on the node's own host
+  std::string compiler;          ///< path of clique-compiler, which GPUs of NVIDIA need; empty: there is none
+  std::string without_compiler;  ///< why
+  CLIQUE_FIELDS(NodeHealth, confined, missing_walls, cache, shared_memory, compiler, without_compiler)
 };
 
 /// Daemon to client: the node's state. Texts may contain anything; protocol::printable() escapes them.
@@ -73,8 +104,42 @@ struct Status {
   std::vector<DeviceStatus> devices;
   /// All sessions if the client is an administrator, otherwise its own; kMostListedSessions at most.
   std::vector<SessionStatus> listed;
+  std::string advertise = {};  ///< as in Welcome
+  NodeHealth health = {};
   CLIQUE_MESSAGE(Status, version, node, release, uptime_ms, draining, cause, sessions, session_limit,
-                 encrypted, administrator, devices, listed)
+                 encrypted, administrator, devices, listed, advertise, health)
+};
+
+/// Client to daemon, behind a Hello with Wish::Reach in the same batch: whether this node can reach other
+/// ones, as the workers of sessions have to. Answered by Reached or Refused.
+struct Reach {
+  std::vector<std::string> endpoints;  ///< of their daemons, tcp://HOST:PORT; kMostReached at most
+  std::uint32_t patience_ms = 0;       ///< how long the daemon may take; kLongestReachMs at most
+  CLIQUE_MESSAGE(Reach, endpoints, patience_ms)
+};
+
+/// What came of the attempt to reach a node.
+struct ReachedNode {
+  enum class Outcome : std::uint8_t {
+    Reached = 0,
+    Refused = 1,     ///< nobody listens at the port, or a firewall rejects the connection
+    Silent = 2,      ///< no answer in time
+    Unresolved = 3,  ///< the name has no address there
+    Foreign = 4,     ///< what listens there is no daemon
+    Other = 5
+  };
+  Outcome outcome = Outcome::Other;
+  std::string reason;               ///< in words, unless it was reached
+  Bytes key = {};                   ///< PublicKey::Bytes that the daemon there has proven, if it was reached
+  std::uint64_t round_trip_us = 0;  ///< of the connection, if it was reached
+  CLIQUE_FIELDS(ReachedNode, outcome, reason, key, round_trip_us)
+};
+
+/// Daemon to client: one answer for each endpoint of Reach, in the same order.
+struct Reached {
+  std::uint32_t version = 0;
+  std::vector<ReachedNode> nodes;
+  CLIQUE_MESSAGE(Reached, version, nodes)
 };
 
 /// Client to daemon, behind a Hello with Wish::Steer in the same batch. Answered by Steered or Refused.

@@ -2,6 +2,7 @@
 """clique authorize."""
 
 import concurrent.futures
+import json
 import stat
 
 import nodes
@@ -32,6 +33,13 @@ class Authorize(nodes.TestCase):
                          f'# ours\nwrong line\n{first} alice@laptop\n{second} bob sessions=2 session-memory=512M '
                          'share=3 devices=0,gpu files=read:/data,write:/scratch admin\n')
         self.assertEqual([path.name for path in self.list.parent.iterdir()], ['authorized-clients'])
+
+    def test_json(self):
+        _, key, fingerprint = self.made_key('a.key')
+        status, said = self.authorize(key, 'alice', '--admin', '--json')
+        self.assertEqual(status, 0, said)
+        self.assertEqual(json.loads(said), {'file': str(self.list), 'public_key': key, 'fingerprint': fingerprint,
+                                            'name': 'alice', 'line': f'{key} alice admin'})
 
     def test_refuses_a_key_that_is_there(self):
         key = self.made_key('a.key')[1]

@@ -24,7 +24,7 @@ class Bench(nodes.TestCase):
 
     def test_prints_json(self):
         self.environment = self.using(self.node())
-        status, said = self.clique('bench', '--json')
+        status, said = self.clique('bench', '--node', self.environment['CLIQUE_NODES'], '--json')
         self.assertEqual(status, 0, said)
         found = json.loads(said)
         self.assertEqual(found['node'], 'alpha')

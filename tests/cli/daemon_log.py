@@ -41,6 +41,67 @@ class Levels(nodes.TestCase):
         says(trace, 'trace', r'session 1: process \d+ has sent its record')
 
 
+class ToJournal(nodes.TestCase):
+    """cliqued under systemd, whose library a substitute stands for: it writes the fields of each entry to a file."""
+
+    SUBSTITUTE = """
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <sys/uio.h>
+        int sd_journal_sendv(const struct iovec* fields, int count) {
+          FILE* file = fopen(getenv("CLIQUE_TEST_JOURNAL"), "a");
+          for (int i = 0; i < count; ++i)
+            fprintf(file, "%.*s\\n", (int)fields[i].iov_len, (const char*)fields[i].iov_base);
+          fprintf(file, "\\n");
+          fclose(file);
+          return 0;
+        }
+        """
+
+    def journal_of(self, stream, *options):
+        """Has a program use a node. Returns the node and the entries, each as a dictionary."""
+        library, entries = self.folder / 'libsystemd.so.0', self.folder / 'journal'
+        (self.folder / 'journal.c').write_text(self.SUBSTITUTE)
+        nodes.run(['cc', '-shared', '-fPIC', '-o', library, self.folder / 'journal.c'])
+        if not library.exists():
+            self.skipTest('there is no C compiler')
+        entries.touch()
+        log = self.folder / 'cliqued.log'
+        log.touch()
+        path = ':'.join(filter(None, (str(self.folder), os.environ.get('LD_LIBRARY_PATH'))))
+        process = nodes.Journalled(
+            [nodes.CLIQUED, '--config', '/dev/null', '--name', 'alpha', '--listen', '127.0.0.1:0', '--devices', '0',
+             *options], log, entries, stream(log), LD_LIBRARY_PATH=path)
+        self.addCleanup(process.stop)
+        return process
+
+    def entries(self, process):
+        text = process.entries.read_text(encoding='utf-8')
+        return [dict(line.split('=', 1) for line in entry.splitlines()) for entry in text.split('\n\n') if entry]
+
+    def test_fields(self):
+        node = self.journal_of(lambda log: f'{log.stat().st_dev}:{log.stat().st_ino}')
+        self.assertEqual(self.compute(node.address), (0, 'right\n'))
+        ended = lambda: [each for each in self.entries(node) if 'session 1 ended' in each['MESSAGE']]
+        self.assertTrue(nodes.eventually(ended, 20))
+        entry, = ended()
+        self.assertEqual({name: entry[name] for name in ('PRIORITY', 'SYSLOG_IDENTIFIER', 'CLIQUE_NODE',
+                                                         'CLIQUE_SESSION', 'CLIQUE_CLIENT', 'CLIQUE_USER')},
+                         {'PRIORITY': '6', 'SYSLOG_IDENTIFIER': 'cliqued', 'CLIQUE_NODE': 'alpha',
+                          'CLIQUE_SESSION': '1', 'CLIQUE_CLIENT': 'user root', 'CLIQUE_USER': 'root'})
+        self.assertRegex(entry['CLIQUE_ADDRESS'], r'^127\.0\.0\.1:\d+$')
+        self.assertIn('session 1 ended: seconds=', entry['MESSAGE'])
+        self.assertEqual(entry['CLIQUE_KERNELS'], '1')
+        # cliqued's own lines are in the journal alone; those of its workers come through standard error.
+        self.assertNotIn('cliqued[', node.log.read_text())
+        self.assertRegex(node.log.read_text(), r'worker\[\d+\] info: session of ')
+
+    def test_another_stream(self):
+        node = self.journal_of(lambda log: '1:2')
+        self.assertEqual(self.entries(node), [])
+        self.assertIn('cliqued[', node.log.read_text())
+
+
 class Json(nodes.TestCase):
     def test_lines_are_objects(self):
         node = self.node('--log-format', 'json', '--log-level', 'debug')

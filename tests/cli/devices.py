@@ -2,6 +2,7 @@
 """clique devices, and the UUIDs of devices that native drivers do not tell apart."""
 
 import json
+import os
 import re
 import uuid
 
@@ -32,6 +33,10 @@ class Devices(Lists):
             self.assertIn(device['type'], ('CPU', 'GPU', 'accelerator', 'custom'))
             self.assertGreater(device['memory'], 0)
             self.assertTrue(device['backend'])
+            # PoCL tells neither.
+            self.assertIsNone(device['memory_free'])
+            self.assertIsNone(device['utilisation'])
+            self.assertIsNone(device['pci'])
 
     def test_table_is_for_people(self):
         node = self.node()
@@ -43,6 +48,20 @@ class Devices(Lists):
         self.assertEqual(line.split()[:2], ['0', 'alpha'])
         for part in (device['name'], device['uuid'], 'CLIQUE_DEVICES=0', ' GiB '):
             self.assertIn(part, line)
+
+    def test_state_of_gpus(self):
+        gpus = {'devices': '', 'POCL_DEVICES': 'basic', 'FAKE_CUDA_GPUS': '2', 'CLIQUE_CACHE': '0',
+                'CLIQUE_COMPILER': '/bin/true', 'LD_LIBRARY_PATH': os.environ['CLIQUE_TEST_CUDA_DRIVER']}
+        listed = self.devices(self.node(**gpus))
+        found = [device for device in listed if device['type'] == 'GPU']
+        if not found:
+            self.skipTest('this cliqued has no support for GPUs')
+        first, second = found
+        self.assertEqual((first['memory_free'], first['utilisation']), (60 << 30, 37))
+        self.assertEqual((second['memory_free'], second['utilisation']), (61 << 30, None))
+        for device in found:
+            self.assertRegex(device['pci'], r'^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.0$')
+            self.assertIn(device['pci'], self.clique('devices')[1])
 
     def test_selection_keeps_the_positions_of_the_full_list(self):
         alpha, beta = self.node(), self.node(name='beta')

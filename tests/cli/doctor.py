@@ -45,6 +45,12 @@ class Doctor(nodes.TestCase):
         for node in (alpha, beta):
             for what in ('name', 'port', 'key', 'admission', 'clock', 'network'):
                 self.assert_finding(findings, 'good', f'node {node.address}, {what}')
+        for node in (alpha, beta):
+            about = [each for each in findings if each['subject'] == f'node {node.address}, health']
+            self.assertTrue(about)
+            # Whether this host has all walls, or lacks some.
+            self.assertLessEqual({each['verdict'] for each in about}, {'good', 'open'})
+        self.assert_finding(findings, 'good', 'node-to-node', '2 nodes reach each other')
         for device in ('device 0', 'device 1'):
             self.assert_finding(findings, 'good', device, 'right result')
         for name in ('alpha', 'beta'):

@@ -3,14 +3,19 @@
 
 import contextlib
 import http.server
+import json
 import os
+import pathlib
 import re
 import signal
 import socket
+import subprocess
 import threading
+import time
 
 import nodes
 from tunnel import Tunnel
+from unreachable import SilentPort
 
 MIB = 1 << 20
 RIGHT = (0, 'right\n')
@@ -59,6 +64,28 @@ class Reaching(Case):
     """Nodes that cannot be reached. unreachable.py has those that do not answer; security/nodes_keys.py and clients.py
     have keys, authorization and quotas; idle.py has devices that are taken; tests/unit/icd/remote/nodes.cpp has other
     releases."""
+
+    # What a program may take to say that a node cannot be reached; and what a busy machine may add.
+    SECONDS = 5
+    BUSY_SECONDS = 40
+
+    def clinfo(self, *used, **environment):
+        begin = time.monotonic()
+        said = super().clinfo(*used, **environment)
+        self.assertLess(time.monotonic() - begin, self.SECONDS + self.BUSY_SECONDS)
+        return said
+
+    def test_deadline(self):
+        values = {each['name']: each for each in json.loads(self.clique('config', '--json')[1])['settings']}
+        timeout = values['CLIQUE_CONNECT_TIMEOUT_MS']
+        self.assertEqual(timeout['source'], 'default')
+        self.assertLessEqual(int(timeout['value']), self.SECONDS * 1000)
+
+    def test_silent_port(self):
+        silent = SilentPort()
+        self.addCleanup(silent.close)
+        self.assert_message(self.clinfo(silent.address, CLIQUE_REMEMBER_UNREACHABLE='0'), f"node '{silent.address}'",
+                            'no answer in time', 'firewall')
 
     def test_wrong_name(self):
         self.assert_message(self.clinfo('no.such.host.invalid'), "node 'no.such.host.invalid:7890' cannot be reached",
@@ -274,6 +301,54 @@ class Losing(Case):
         tunnel.silent = False
         self.assert_message(program.stderr.readline(), 'node alpha answers again, after ')
         self.assertEqual(program.communicate()[0], 'right\n')
+
+
+class NodeToNode(Case):
+    """A program over two nodes, of which alpha cannot reach beta, and beta can reach alpha."""
+
+    OTHER = '127.0.0.2'
+
+    def run_over(self, *options):
+        """Starts a program whose data goes from alpha to beta. Returns both nodes and the program."""
+        alpha = self.node()
+        beta = self.node('--advertise', self.OTHER, *options, name='beta')
+        program = subprocess.Popen([os.environ['CLIQUE_TEST_TO_AND_FRO']], stderr=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, text=True, preexec_fn=nodes.die_with_parent,
+                                   env=self.using(alpha, beta, CLIQUE_SHARED_MEMORY='0'))
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        return alpha, beta, program
+
+    def remedy(self, beta):
+        return (f'{self.OTHER}:{beta.port}', 'Open this port on the host of beta', 'for connections from alpha',
+                'clique doctor')
+
+    def test_refused(self):
+        alpha, beta, program = self.run_over()
+        self.assert_message(program.communicate(timeout=90)[1], 'node beta: node alpha cannot reach it',
+                            'onnection refused', *self.remedy(beta))
+        self.assertNotEqual(program.returncode, 0)
+        self.assertTrue(alpha.says(f'node beta at tcp://{self.OTHER}:{beta.port} cannot be reached'), alpha.log())
+
+    def test_silent(self):
+        alpha = self.node('--resume-timeout', '9')
+        beta = self.node('--advertise', self.OTHER, name='beta')
+        server = socket.create_server((self.OTHER, beta.port), backlog=0)
+        self.addCleanup(server.close)
+        for _ in range(4):
+            full = socket.socket()
+            self.addCleanup(full.close)
+            full.setblocking(False)
+            full.connect_ex((self.OTHER, beta.port))
+        program = subprocess.Popen([os.environ['CLIQUE_TEST_TO_AND_FRO']], stderr=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, text=True, preexec_fn=nodes.die_with_parent,
+                                   env=self.using(alpha, beta, CLIQUE_SHARED_MEMORY='0'))
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        waits, lost = program.communicate(timeout=90)[1].splitlines()[:2]
+        self.assert_message(waits, 'node alpha cannot reach node beta', *self.remedy(beta))
+        self.assert_message(lost, 'node beta: node alpha cannot reach it', *self.remedy(beta))
+        self.assertTrue(alpha.says(f'node beta at tcp://{self.OTHER}:{beta.port} cannot be reached'), alpha.log())
 
 
 if __name__ == '__main__':

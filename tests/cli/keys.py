@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """clique keygen, clique key, clique version, and invalid command lines."""
 
+import json
 import os
 import re
 import stat
@@ -20,6 +21,17 @@ class Keygen(nodes.TestCase):
         self.assertIn(f'Public key:  {key}\nFingerprint: {fingerprint}\n', said)
         self.assertIn(f'clique authorize {key} NAME', said)
         self.assertNotIn('PRIVATE', said)
+
+    def test_json(self):
+        file = self.folder / 'some.key'
+        status, said = self.clique('keygen', '--file', file, '--json')
+        self.assertEqual(status, 0, said)
+        made = json.loads(said)
+        key, fingerprint = self.clique('key', '--file', file)[1].split()
+        self.assertEqual(made, {'file': str(file), 'public_key': key, 'fingerprint': fingerprint})
+        self.assertEqual(json.loads(self.clique('key', '--file', file, '--json')[1]), made)
+        version = json.loads(self.clique('version', '--json')[1])
+        self.assertIn(f"clique {version['version']}, protocol {version['protocol']}\n", self.clique('version')[1])
 
     def test_environment_names_the_place(self):
         self.environment['XDG_CONFIG_HOME'] = str(self.folder / 'xdg')

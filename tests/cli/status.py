@@ -3,17 +3,20 @@
 
 import json
 import os
+import pathlib
 import pty
 import re
 import select
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import nodes
 
 MIB = 1 << 20
+WITHOUT_NAMESPACES = str(pathlib.Path(__file__).resolve().parents[1] / 'security/without_namespaces')
 # Two GPUs, which a substitute of NVIDIA's driver makes up, and a device of PoCL.
 GPUS = {'devices': '', 'POCL_DEVICES': 'basic', 'FAKE_CUDA_GPUS': '2', 'CLIQUE_CACHE': '0',
         'CLIQUE_COMPILER': '/bin/true',
@@ -70,6 +73,7 @@ class Nodes(Case):
         # PoCL does not tell, which is not the same as none.
         self.assertIsNone(device['memory_free'])
         self.assertIsNone(device['utilisation'])
+        self.assertIsNone(device['pci'])
 
     def test_devices_whose_driver_tells_more(self):
         node = self.node(**GPUS)
@@ -84,6 +88,42 @@ class Nodes(Case):
         self.assertEqual((second['memory_free'], second['utilisation']), (61 << 30, None))
         self.assertIsNone(cpu['utilisation'])
         self.assertIn('2 GPUs, 1 CPU', self.asking(node, arguments=['nodes']))
+
+    def test_health(self):
+        node = self.node()
+        health = self.states(node)[0]['health']
+        self.assertTrue(health['confined'])
+        for space in (health['cache'], health['shared_memory']):
+            self.assertLess(0, space['total'])
+            self.assertLessEqual(space['free'], space['total'])
+        self.assertEqual(health['shared_memory']['folder'], '/dev/shm')
+        missing = {wall['name'] for wall in health['missing_walls']}
+        listed = nodes.run([nodes.CLIQUED, '--check'])[1]
+        self.assertEqual(missing, set(re.findall(r'(?m)^(\S+) +MISSING', listed)))
+
+    def test_host_that_lacks_something(self):
+        if nodes.run([WITHOUT_NAMESPACES, 'true'])[0] == nodes.SKIPPED:
+            self.skipTest('this host has no user namespaces')
+        node = self.node(prefix=(WITHOUT_NAMESPACES,))
+        said = self.asking(node, arguments=['nodes'])
+        for wall in ('processes', 'files'):
+            self.assertRegex(said, rf'(?m)^alpha: sessions run without the wall {wall}: .*\n  → .*max_user_namespaces')
+            self.assertRegex(self.asking(node, arguments=['top', '--once']), rf'(?m)^  ! sessions .* wall {wall}: ')
+        walls = self.states(node)[0]['health']['missing_walls']
+        self.assertLessEqual({'processes', 'files'}, {wall['name'] for wall in walls})
+
+    def test_host_without_walls(self):
+        node = self.node('--confinement', 'off')
+        self.assertIn('alpha: sessions have no walls: confinement is off', self.asking(node, arguments=['nodes']))
+
+    def test_full_disk_of_a_node(self):
+        if nodes.run(['unshare', '--mount', 'true'])[0] != 0:
+            self.skipTest('mount namespaces are not permitted here')
+        script = ('mount -t tmpfs -o size=1m full /dev/shm; '
+                  'dd if=/dev/zero of=/dev/shm/filled status=none 2>/dev/null || true; exec "$@"')
+        node = self.node(prefix=('unshare', '--mount', 'sh', '-ec', script, 'sh'))
+        self.assertRegex(self.asking(node, arguments=['nodes']),
+                         r'(?m)^alpha: \S+ are free for shared memory in /dev/shm\n  → remove files there')
 
     def test_unreachable_nodes(self):
         node = self.node()
@@ -106,7 +146,7 @@ class Nodes(Case):
         self.environment['CLIQUE_NODES'] = one.address
         status, said = self.clique('nodes', other.address, f'{one.address},{other.address}')
         self.assertEqual(status, 0, said)
-        self.assertEqual([line.split()[0] for line in said.splitlines()[1:]], ['other', 'one'])
+        self.assertEqual([line.split()[0] for line in said.splitlines()[1:3]], ['other', 'one'])
 
     def test_without_configured_nodes(self):
         # Whether this host has a daemon or not.
@@ -123,6 +163,96 @@ class Nodes(Case):
         self.assertTrue(node.says('draining'))
         self.assertEqual(self.states(node)[0]['state'], 'draining')
         self.assertRegex(self.asking(node, arguments=['nodes']), r'(?m)^alpha .* 1 +all +draining$')
+
+
+class NodeToNode(Case):
+    """Whether nodes reach each other. beta is reached at an address of its own, at which it does not listen."""
+
+    OTHER = '127.0.0.2'
+
+    def setUp(self):
+        super().setUp()
+        self.alpha = self.node()
+
+    def beta(self, advertise=OTHER):
+        return self.node('--advertise', advertise, name='beta')
+
+    def listening_for(self, beta, **options):
+        """A socket at the address by which other nodes know beta."""
+        server = socket.create_server((self.OTHER, beta.port), **options)
+        self.addCleanup(server.close)
+        return server
+
+    def assert_broken(self, beta, cause, remedy):
+        said = self.asking(self.alpha, beta, arguments=['nodes'], status=1)
+        lines = said.splitlines()
+        found = [i for i, line in enumerate(lines) if line.startswith('node-to-node: ')]
+        # The other direction works.
+        self.assertEqual(len(found), 1, said)
+        self.assertRegex(lines[found[0]], rf'^node-to-node: alpha cannot reach beta at \S+:{beta.port}: .*{cause}')
+        self.assertRegex(lines[found[0] + 1], rf'^  → .*{remedy}')
+        self.assertIn('clique: 1 of 2 ways from one node to another do not work', said)
+
+    def test_all_is_well(self):
+        beta = self.node(name='beta')
+        self.assertIn('\nnode-to-node: all reachable\n', self.asking(self.alpha, beta, arguments=['nodes']))
+        said = json.loads(self.asking(self.alpha, beta, arguments=['nodes', '--json']))
+        routes = said['node_to_node']
+        self.assertEqual([(one['from'], one['to'], one['endpoint'], one['reached'], one['reason']) for one in routes],
+                         [('alpha', 'beta', f'tcp://{beta.address}', True, None),
+                          ('beta', 'alpha', f'tcp://{self.alpha.address}', True, None)])
+        self.assertTrue(all(one['round_trip_ms'] is not None for one in routes))
+        # Nobody is asked where there is nobody to reach.
+        self.assertNotIn('node-to-node', self.asking(self.alpha, arguments=['nodes']))
+
+    def test_refused(self):
+        beta = self.beta()
+        self.assert_broken(beta, 'connection refused', f"listens at this address .*TCP port {beta.port} .* from alpha")
+        broken, _ = json.loads(self.clique('nodes', '--json')[1].rpartition('}')[0] + '}')['node_to_node']
+        self.assertEqual((broken['from'], broken['to'], broken['reached'], broken['reason'], broken['round_trip_ms']),
+                         ('alpha', 'beta', False, 'connection refused', None))
+        self.assertIn(f'TCP port {beta.port}', broken['remedy'])
+
+    def test_silent(self):
+        beta = self.beta()
+        self.listening_for(beta, backlog=0)
+        for _ in range(4):
+            full = socket.socket()
+            self.addCleanup(full.close)
+            full.setblocking(False)
+            full.connect_ex((self.OTHER, beta.port))
+        self.environment['CLIQUE_CONNECT_TIMEOUT_MS'] = '2000'
+        self.assert_broken(beta, 'connection timed out', f'open TCP port {beta.port} on the host of beta')
+
+    def test_something_else(self):
+        beta = self.beta()
+        server = self.listening_for(beta)
+
+        def greet():
+            with server.accept()[0] as connection:
+                connection.sendall(b'SSH-2.0-x')
+                connection.recv(1 << 16)
+
+        threading.Thread(target=greet, daemon=True).start()
+        self.assert_broken(beta, 'is not cliqued', "set 'advertise'")
+
+    def test_another_node(self):
+        beta = self.beta()
+        self.node(name='gamma', listen=f'{self.OTHER}:{beta.port}')
+        self.assert_broken(beta, 'another node answers there', "set 'advertise'")
+
+    def test_name_that_a_node_does_not_know(self):
+        self.assert_broken(self.beta('no.such.host.invalid'), 'cannot be resolved', '/etc/hosts on alpha')
+
+    def test_doctor(self):
+        beta = self.beta()
+        self.environment = self.using(self.alpha, beta)
+        findings = json.loads(nodes.run(['sh', '-c', 'exec "$@" 2>/dev/null', 'sh', nodes.CLIQUE, 'doctor', '--json',
+                                         '--timeout', '60'], env=self.environment)[1])
+        found, = [each for each in findings if each['subject'] == 'node-to-node']
+        self.assertEqual(found['verdict'], 'bad')
+        self.assertIn(f'alpha cannot reach beta at {self.OTHER}:{beta.port}: connection refused', found['text'])
+        self.assertIn(f'TCP port {beta.port}', found['remedy'])
 
 
 class Top(Case):
@@ -164,11 +294,21 @@ class Top(Case):
         self.assertRegex(said, r'(?m)^  \S.*  memory \S+, free unknown  load unknown$')
         rows = said[said.index('NODE  '):].splitlines()
         self.assertEqual(rows[0].split(), ['NODE', 'SESSION', 'PROGRAM', 'CLIENT', 'USER', 'FROM', 'SINCE', 'SHARE',
-                                           'MEMORY', 'KERNELS/s', 'NETWORK/s', 'SHARED/s', 'PEERS/s'])
+                                           'MEMORY', 'LOAD', 'KERNELS/s', 'NETWORK/s', 'SHARED/s', 'PEERS/s'])
         self.assertEqual(len(rows), 3)
         # Sorted by name: which session counts more kernels per second is left to chance here.
         for name, row in zip(('one', 'other'), sorted(rows[1:])):
-            self.assertRegex(row, rf'^{name} +1  security_client\[\S+ +user root  root  127\.0\.0\.1:\d+ .* 0/0$')
+            self.assertRegex(row, rf'^{name} +1  security_client\[\S+ +user root  root  127\.0\.0\.1:\d+ .* - .* 0/0$')
+
+    def test_load_of_a_session(self):
+        node = self.node(**dict(GPUS, devices='0'))
+        nodes.eventually(lambda: all(device['memory_total'] for device in self.states(node)[0]['devices']))
+        if self.states(node)[0]['devices'][0]['backend'] != 'cuda':
+            self.skipTest('this cliqued has no support for GPUs')
+        self.session(node, arguments=('--enqueue', '1'))
+        session, = self.sessions(node)
+        self.assertEqual(session['load'], 21)
+        self.assertIn(' 21% ', self.asking(node, arguments=['top', '--once']))
 
     def test_bars(self):
         node = self.node(**GPUS)
@@ -242,7 +382,20 @@ class Top(Case):
             shows('sorted by kernels')
             shows('security_client')
             os.write(ours, b's')
-            shows('sorted by network')
+            shows('sorted by load')
+            os.write(ours, b'/')
+            shows('filter: _')
+            os.write(ours, b'nobodyqx\x7f')  # q is not for quitting now.
+            shows('filter: nobodyq_')
+            os.write(ours, b'\n')
+            shows("filtered by 'nobodyq'")
+            shown = ''
+            shows('filtered by')
+            # What follows the headings is the end of the page.
+            self.assertNotIn('security_client', shown.rpartition('filtered by')[2])
+            shown = ''
+            os.write(ours, b'/\x1b')
+            shows('security_client')
             os.write(ours, b'q')
             shows('\x1b[?25h\x1b[?1049l')  # The cursor and the other screen are back.
             self.assertEqual(top.wait(20), 0)

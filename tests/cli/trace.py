@@ -2,6 +2,7 @@
 """clique trace, over the two nodes of CLIQUE_NODES."""
 
 import collections
+import json
 import os
 import pathlib
 import signal
@@ -167,6 +168,21 @@ class Contents(unittest.TestCase):
         self.assertRegex(printed, r'(?m)^  node2: [\d.]+ (s|ms|us), once$')
         self.assertRegex(printed, rf'(?m)^  \d\. node1 → node2, peer link: {size * self.ROUNDS}\.0 MiB in .*, 3 times$')
         self.assertIn('kernel add_one on node2 uses it as argument 0 (numbers)', printed)
+
+    def test_summary_as_json(self):
+        status, printed, said = run_apart(nodes.CLIQUE, 'trace', '--summary', '--json', self.file)
+        self.assertEqual(status, 0, said)
+        found = json.loads(printed)
+        self.assertTrue(found['complete'])
+        self.assertLess(0, found['traced'])
+        first = next(device for device in found['devices'] if device['name'].startswith('node1: '))
+        self.assertEqual(first['commands'], 5)
+        self.assertIn(('add_one', self.ROUNDS), [(kernel['name'], kernel['count']) for kernel in first['kernels']])
+        self.assertIn('clBuildProgram', [call['name'] for call in found['calls']])
+        routes = {transfer['route']: transfer for transfer in found['transfers']}
+        self.assertEqual(routes['node1 → node2, peer link']['bytes'], self.SIZE * self.ROUNDS * MIB)
+        self.assertTrue(any('kernel add_one on node2' in one['reason'] for one in found['migrations']))
+        self.assertEqual(run_apart(nodes.CLIQUE, 'trace', '--json', self.file)[0], 1)
 
 
 class Failures(nodes.TestCase):

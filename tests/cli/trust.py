@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """clique trust, with a real cliqued."""
 
+import json
 import os
 import pty
 import socket
@@ -41,6 +42,19 @@ class Trust(nodes.TestCase):
         # The daemon has no reason to complain, except about this host.
         complaints = [line for line in node.log().splitlines() if 'warning' in line and 'lacks the wall' not in line]
         self.assertEqual(complaints, [])
+
+    def test_json(self):
+        node = self.served()
+        # Nobody is asked.
+        status, said = self.clique('trust', node.address, '--json')
+        self.assertEqual(status, 1)
+        self.assertIn('--json prints nothing but JSON', said)
+        self.assertFalse(self.known.exists())
+        for added in (True, False):
+            status, said = self.clique('trust', node.address, '--json', '--fingerprint', self.fingerprint)
+            self.assertEqual(status, 0, said)
+            self.assertEqual(json.loads(said), {'file': str(self.known), 'public_key': self.key, 'node': node.address,
+                                                'fingerprint': self.fingerprint, 'added': added})
 
     def test_other_fingerprint_is_refused(self):
         node = self.served()

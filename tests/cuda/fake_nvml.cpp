@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
@@ -20,6 +22,14 @@ struct Memory {
 struct Utilisation {
   unsigned gpu;
   unsigned memory;
+};
+struct ProcessSample {
+  unsigned pid;
+  unsigned long long time;
+  unsigned sm;
+  unsigned memory;
+  unsigned encoder;
+  unsigned decoder;
 };
 
 std::uintptr_t number(void* device) {
@@ -42,6 +52,22 @@ EXPORT nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
 EXPORT nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
   const unsigned long long free = (59 + number(device)) * kGiB;
   *memory = {80 * kGiB, free, 80 * kGiB - free};
+  return kSuccess;
+}
+
+/// Each child of this process uses the first GPU for 21 percent of the time; earlier it was 90 percent.
+EXPORT nvmlDeviceGetProcessUtilization(void* device, ProcessSample* samples, unsigned* count,
+                                       unsigned long long since) {
+  if (number(device) != 1) return kNotSupported;
+  unsigned found = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream children(thread.path() / "children");
+    for (unsigned pid = 0; children >> pid && found + 2 <= *count;) {
+      samples[found++] = {pid, since + 2, 21, 0, 0, 0};
+      samples[found++] = {pid, since + 1, 90, 0, 0, 0};
+    }
+  }
+  *count = found;
   return kSuccess;
 }
 

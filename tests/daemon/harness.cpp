@@ -214,7 +214,7 @@ Caller::Caller(const std::string& endpoint) {
 void Caller::receive() {
   channel_->work();
   while (const auto records = channel_->receive())
-    BatchReader().read(MessageList<Welcome, Offer, Refused, Starting, Status, Steered, Loads>{},
+    BatchReader().read(MessageList<Welcome, Offer, Refused, Starting, Status, Steered, Loads, Reached>{},
                        std::as_bytes(std::span(*records)), {}, records, [this](auto&& message) {
                          messages_.emplace_back(std::forward<decltype(message)>(message));
                        });

@@ -204,7 +204,7 @@ class Caller {
   void receive();
 
   std::unique_ptr<TlsChannel> channel_;
-  std::deque<std::variant<Welcome, Offer, Refused, Starting, Status, Steered, Loads>> messages_;
+  std::deque<std::variant<Welcome, Offer, Refused, Starting, Status, Steered, Loads, Reached>> messages_;
 };
 
 /// Sends messages as one batch.

@@ -76,13 +76,55 @@ TEST_F(Operators, GivenWrongMessagesThenTheirSendersAloneAreDropped) {
   EXPECT_TRUE(dropped(looks, Choice{}));
   EXPECT_TRUE(dropped(Hello{kVersion, Wish::Devices, "x"}, Choice{}));
   EXPECT_TRUE(dropped(steers, end, Choice{}));
-  EXPECT_TRUE(dropped(steers, Steer{Steer::Act::EndSession, 1, std::string(5000, 'x')}));
+  const Hello reaches{kVersion, Wish::Reach, "x"};
+  EXPECT_TRUE(dropped(reaches)) << "whom to reach is missing";
+  EXPECT_TRUE(dropped(reaches, Reach{}, Reach{}));
+  EXPECT_TRUE(dropped(Reach{}, reaches));
+  EXPECT_TRUE(dropped(looks, Reach{}));
+  EXPECT_TRUE(dropped(steers, Steer{Steer::Act::EndSession, 1, std::string(9000, 'x')}));
   EXPECT_NE(
       answer<Refused>(Wish::Steer, Steer{static_cast<Steer::Act>(7), 1, ""}).reason.find("does not know"),
       std::string::npos);
   EXPECT_NE(answer<Refused>(Wish::Steer, Steer{Steer::Act::EndSession, 0, ""}).reason.find("no session 0"),
             std::string::npos);
   EXPECT_EQ(answer<Status>(Wish::Status).sessions, 1U) << node.log();
+}
+
+TEST_F(Operators, GivenOtherNodesThenItSaysWhichItReaches) {
+  const Node other(std::vector<std::string>{"--devices", "0"});
+  const Reached reached = answer<Reached>(
+      Wish::Reach, Reach{{other.endpoint(), "tcp://127.0.0.1:1", "ipc:///tmp/x", "tcp://:7890", ""}, 5000});
+  EXPECT_EQ(reached.version, kVersion);
+  ASSERT_EQ(reached.nodes.size(), 5U);
+  EXPECT_EQ(reached.nodes[0].outcome, ReachedNode::Outcome::Reached) << reached.nodes[0].reason;
+  EXPECT_EQ(reached.nodes[0].key.size(), PublicKey::kBytes);
+  EXPECT_EQ(reached.nodes[1].outcome, ReachedNode::Outcome::Refused) << reached.nodes[1].reason;
+  for (std::size_t i = 1; i < reached.nodes.size(); ++i) {
+    EXPECT_NE(reached.nodes[i].outcome, ReachedNode::Outcome::Reached) << i;
+    EXPECT_FALSE(reached.nodes[i].reason.empty()) << i;
+    EXPECT_TRUE(reached.nodes[i].key.empty()) << i;
+  }
+  EXPECT_TRUE(answer<Reached>(Wish::Reach, Reach{}).nodes.empty());
+}
+
+TEST_F(Operators, GivenMoreNodesToReachThanPossibleThenItRefuses) {
+  const std::string silent = "tcp://192.0.2.1:7890";  // of no host (RFC 5737)
+  const Reach too_many{std::vector<std::string>(kMostReached + 1, silent), 1};
+  EXPECT_NE(answer<Refused>(Wish::Reach, too_many).reason.find("names 17 nodes to reach; at most 16"),
+            std::string::npos);
+  // Attempts last as long as these connections wait for each other's answers.
+  const Reach most{std::vector<std::string>(kMostReached, silent), kLongestReachMs};
+  std::vector<std::unique_ptr<Caller>> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.push_back(std::make_unique<Caller>(node.endpoint()));
+    callers.back()->send(Hello{kVersion, Wish::Reach, "an operator"}, most);
+  }
+  EXPECT_NE(callers.back()->next<Refused>().reason.find("try again in some seconds"), std::string::npos);
+  for (int i = 0; i < 2; ++i) {
+    const Reached reached = callers.at(static_cast<std::size_t>(i))->next<Reached>();
+    ASSERT_EQ(reached.nodes.size(), kMostReached);
+    for (const ReachedNode& each : reached.nodes) EXPECT_NE(each.outcome, ReachedNode::Outcome::Reached);
+  }
 }
 
 TEST_F(Operators, GivenReservationsThenOthersSeeThem) {

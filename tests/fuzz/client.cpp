@@ -207,7 +207,8 @@ class FakeSession final : public Reports {
   void arrived(protocol::PeerData&& /*part*/) override {}
   void print(protocol::Print&& /*text*/) override {}
   void failed(protocol::Failed&& /*failure*/) override {}
-  void unreachable(protocol::PeerId /*peer*/) override {}
+  void out_of_reach(protocol::PeerId /*peer*/, const std::string& /*why*/) override {}
+  void unreachable(const protocol::PeerLost& /*loss*/) override {}
   void lost(const std::string& /*reason*/) override {}
 
   std::array<std::byte, kRead + 2 * kFrame> memory_;

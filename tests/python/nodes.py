@@ -92,6 +92,28 @@ class Node:
         self.process.wait()
 
 
+class Journalled:
+    """A cliqued whose standard error is a journal: what it says there is in a file of entries."""
+
+    def __init__(self, command, log, entries, stream, **environment):
+        self.log, self.entries = log, entries
+        with open(log, 'ab') as file:
+            self.process = subprocess.Popen(
+                list(map(str, command)), stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+                preexec_fn=die_with_parent,
+                env=dict(os.environ, JOURNAL_STREAM=stream, CLIQUE_TEST_JOURNAL=str(entries), **environment))
+        said = lambda: re.search(r'listens on tcp://([^\s"]+)', entries.read_text() + log.read_text())
+        eventually(lambda: said() or self.process.poll() is not None)
+        if not said():
+            self.stop()
+            raise AssertionError('cliqued did not start:\n' + log.read_text())
+        self.address = said()[1]
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
 class TestCase(unittest.TestCase):
     """A test with a folder and nodes of its own, which end with it."""
 

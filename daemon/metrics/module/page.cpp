@@ -19,7 +19,8 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-constexpr std::array<const char*, kWishes> kWishNames{"session", "devices", "status", "steer", "reserve"};
+constexpr std::array<const char*, kWishes> kWishNames{"session", "devices", "status",
+                                                      "steer",   "reserve", "reach"};
 constexpr std::array<const char*, kRefusals> kRefusalNames{"access",    "version", "draining", "limit",
                                                            "exclusive", "busy",    "request",  "failure"};
 

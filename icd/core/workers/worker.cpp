@@ -97,7 +97,7 @@ void Worker::connect_peer(const Worker& peer) {
   peers_[peer.index()] = true;
   const WorkerEndpoint& to = peer.link().endpoint();
   link().post(protocol::ConnectPeer{peer.index(), to.peers, to.peer, to.shared, to.peers_daemon, to.streams,
-                                    to.ucx && link().endpoint().ucx});
+                                    to.ucx && link().endpoint().ucx, peer.node().name()});
 }
 
 void Worker::expect_push(const Ref<Event>& arrival) {
@@ -176,13 +176,43 @@ void Worker::failed(protocol::Failed&& failure) {
   for (const Ref<Context>& context : contexts()) context->notify(what);
 }
 
-void Worker::unreachable(protocol::PeerId peer) {
+Worker* Worker::peer_with(protocol::PeerId peer) const {
   for (const Ref<Context>& context : contexts())
     for (Worker* other : context->workers())
-      if (other->index() == peer)
-        other->link().give_up(
-            "node " + node_.name() +
-            " can no longer reach it. Check the network and the firewalls between the two nodes");
+      if (other->index() == peer) return other;
+  return nullptr;
+}
+
+std::string Worker::place_and_cause(const Worker& peer, const std::string& why) {
+  const WorkerEndpoint& to = peer.link().endpoint();
+  const std::string& endpoint = to.peers_daemon.empty() ? to.peers : to.peers_daemon;
+  return " at " + endpoint.substr(endpoint.find("://") + 3) + ": " + (why.empty() ? "no answer" : why);
+}
+
+std::string Worker::remedy_for(const Worker& peer) const {
+  return "Open this port on the host of " + peer.node().name() +
+         ", and on firewalls on the way, for connections from " + node_.name() +
+         ". 'clique doctor' checks the ways between nodes";
+}
+
+void Worker::out_of_reach(protocol::PeerId peer, const std::string& why) {
+  const Worker* const other = peer_with(peer);
+  if (other == nullptr) return;
+  say_once("node " + node_.name() + " cannot reach node " + other->node().name() +
+           place_and_cause(*other, why) +
+           ". Commands on one that need data of the other wait, until the node's resume-timeout is over. " +
+           remedy_for(*other));
+}
+
+void Worker::unreachable(const protocol::PeerLost& loss) {
+  Worker* const other = peer_with(loss.peer);
+  if (other == nullptr) return;
+  if (loss.exited)
+    other->link().give_up("node " + node_.name() +
+                          " says that its worker has exited. The node's log may say why");
+  else
+    other->link().give_up("node " + node_.name() + " cannot reach it" + place_and_cause(*other, loss.reason) +
+                          ". " + remedy_for(*other));
 }
 
 void Worker::peer_lost(const Worker& peer) {

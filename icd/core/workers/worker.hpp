@@ -90,7 +90,14 @@ class Worker final : public Reports {
   void arrived(protocol::PeerData&& part) override;
   void print(protocol::Print&& text) override;
   void failed(protocol::Failed&& failure) override;
-  void unreachable(protocol::PeerId peer) override;
+  void out_of_reach(protocol::PeerId peer, const std::string& why) override;
+  void unreachable(const protocol::PeerLost& loss) override;
+  /// The worker to which the number belongs; null: none has it.
+  Worker* peer_with(protocol::PeerId peer) const;
+  /// " at HOST:PORT: CAUSE": how this worker tries to reach another one in vain.
+  static std::string place_and_cause(const Worker& peer, const std::string& why);
+  /// What to do when it cannot.
+  std::string remedy_for(const Worker& peer) const;
   void lost(const std::string& reason) override;
   /// Another worker is lost: from now on the client tells this one about the events of that worker.
   void peer_lost(const Worker& peer);

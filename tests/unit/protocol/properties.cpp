@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace clique::protocol {
@@ -14,6 +17,14 @@ TEST(UuidText, HasTheUsualForm) {
   EXPECT_EQ(uuid_text(uuid), "00112233-4455-6677-8899-aabbccddeeff");
   uuid.pop_back();
   EXPECT_EQ(uuid_text(uuid), "");
+}
+
+TEST(PciText, HasTheUsualForm) {
+  const std::array<std::uint32_t, 4> info{0, 0x3b, 0x1f, 2};
+  const auto bytes = std::as_bytes(std::span(info));
+  EXPECT_EQ(pci_text(bytes), "0000:3b:1f.2");
+  EXPECT_EQ(pci_text(bytes.first(12)), "");
+  EXPECT_EQ(pci_text({}), "");
 }
 
 }  // namespace

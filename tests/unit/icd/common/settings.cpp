@@ -230,6 +230,44 @@ TEST_F(Sources, GoFromTheEnvironmentToTheSystemsFile) {
   EXPECT_EQ(first(), "embedded");
 }
 
+TEST_F(Sources, MayBeAHostFile) {
+  const auto hosts = [this](const std::string& text) {
+    write("hosts", text);
+    environment["CLIQUE_HOSTFILE"] = folder / "hosts";
+    std::string list;
+    for (const NodeAddress& node : read().nodes) list += (list.empty() ? "" : " ") + node.text();
+    return list;
+  };
+  write("etc/nodes.toml", "nodes = [\"system\"]");
+  EXPECT_EQ(hosts("# a cluster\nalpha\n\n  beta:1234  # with a port\n\t[::1]:7\ngamma[1-2]\n"),
+            "alpha:7890 beta:1234 [::1]:7 gamma1:7890 gamma2:7890");
+  EXPECT_EQ(hosts("alpha slots=4\nbeta max_slots=8 slots=2\nalpha max-slots=1"), "alpha:7890 beta:7890");
+  environment["CLIQUE_NODES"] = "delta";
+  EXPECT_EQ(hosts("alpha"), "delta:7890");
+  environment.erase("CLIQUE_NODES");
+  environment["CLIQUE_HOSTFILE"] = "";
+  EXPECT_EQ(first(), "system");
+}
+
+TEST_F(Sources, ThatAreWrongHostFilesAreNamed) {
+  const auto problem = [this](const std::string& text) {
+    write("hosts", text);
+    environment["CLIQUE_HOSTFILE"] = folder / "hosts";
+    try {
+      read();
+    } catch (const SettingError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_NE(problem("alpha\nbeta gamma\n").find("hosts:2: 'gamma' behind node 'beta' is not known"),
+            std::string::npos);
+  EXPECT_NE(problem("\n\nalpha:x").find("hosts:3: "), std::string::npos);
+  EXPECT_NE(problem("# nothing\n").find("which has no node"), std::string::npos);
+  environment["CLIQUE_HOSTFILE"] = folder / "none";
+  EXPECT_THROW(read(), SettingError);
+}
+
 TEST_F(Sources, TimeoutOfTheEnvironmentGoesFirst) {
   write("etc/nodes.toml", "connect_timeout_ms = 10");
   EXPECT_EQ(read().connect_timeout.count(), 10);

@@ -110,7 +110,8 @@ class Recorder : public Reports {
   }
   void print(protocol::Print&& /*text*/) override {}
   void failed(protocol::Failed&& /*failure*/) override {}
-  void unreachable(protocol::PeerId /*peer*/) override {}
+  void out_of_reach(protocol::PeerId /*peer*/, const std::string& /*why*/) override {}
+  void unreachable(const protocol::PeerLost& /*loss*/) override {}
   void lost(const std::string& why) override {
     {
       std::lock_guard lock(mutex);

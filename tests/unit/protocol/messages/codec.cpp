@@ -116,13 +116,16 @@ TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
 }
 
 TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
-  const DeviceStatus device{"g", 4, "cuda", "d", "v", 5, kUnknown, 6};
-  const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true, 3};
-  const Status status{16, "n", "r", 9, false, "", 1, 0, true, false, {device}, {session}};
+  const DeviceStatus device{"g", 4, "cuda", "d", "v", 5, kUnknown, 6, "p"};
+  const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true, 3, 21};
+  const NodeHealth health{true, {{"w", "y", "z"}}, {"f", 2, 1}, {"", kUnknown, kUnknown}, "", "x"};
+  const Status status{16, "n", "r", 9, false, "", 1, 0, true, false, {device}, {session}, "h", health};
   EXPECT_EQ(encoded(status),
-            "9d0b10a16ea17209c2a00100c3c2"
-            "9198a16704a463756461a164a17605cfffffffffffffffff06"
-            "919a07a163a0a161a1700891a16799010203040506070809c303");
+            "9f0b10a16ea17209c2a00100c3c2"
+            "9199a16704a463756461a164a17605cfffffffffffffffff06a170"
+            "919b07a163a0a161a1700891a16799010203040506070809c30315"
+            "a168"
+            "96c39193a177a179a17a93a166020193a0cfffffffffffffffffcfffffffffffffffffa0a178");
   const auto read = round_trip(status);
   EXPECT_EQ(read.devices[0].memory_free, kUnknown);
   EXPECT_EQ(read.listed[0].usage.fields(), session.usage.fields());
@@ -133,6 +136,16 @@ TEST(Codec, GivenWhatANodeIsToDoThenItIsTheseBytes) {
             "95011003a163a0"
             "940c0100a3776879");
   EXPECT_EQ(encoded(Steered{16, "n"}), "930d10a16e");
+}
+
+TEST(Codec, GivenNodesToReachThenTheyAreTheseBytes) {
+  EXPECT_EQ(encoded(Hello{23, Wish::Reach, "c", ""}, Reach{{"tcp://a:1"}, 100}),
+            "95011705a163a0"
+            "931091a97463703a2f2f613a3164");
+  EXPECT_EQ(encoded(Reached{23, {{ReachedNode::Outcome::Silent, "w", {1, 2}, 5}}}),
+            "931117919402a177c402010205");
+  EXPECT_EQ(encoded(PeerSilent{3, "w"}), "93cc8703a177");
+  EXPECT_EQ(encoded(PeerLost{3, "w", true}), "94cc8403a177c3");
 }
 
 TEST(Codec, GivenAChoiceOfDevicesThenItIsTheseBytes) {
