@@ -95,7 +95,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   using Role = protocol::Authenticator::Role;
   // Without ports, this worker's own connections to others are all that may need threads of ZeroMQ.
   zmq::context_t context(options.session.ports.none() ? 1 : protocol::io_threads());
-  const protocol::Authenticator authenticator(context, options.encryption == Encryption::All);
+  const protocol::Authenticator authenticator(context, options.encryption);
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);
   zmq::socket_t reports = router(context);
