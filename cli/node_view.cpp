@@ -234,7 +234,7 @@ nlohmann::ordered_json json_of(const icd::NodeState& state) {
   node["version"] = status.release;
   node["uptime_seconds"] = static_cast<double>(status.uptime_ms) / 1000;
   node["round_trip_ms"] = static_cast<double>(state.round_trip.count()) / 1000;
-  node["encryption"] = status.encrypted ? "all" : "none";
+  node["encryption"] = to_text(status.encryption);
   node["administrator"] = status.administrator;
   node["sessions"] = status.sessions;
   node["session_limit"] =

@@ -27,7 +27,7 @@ void print_nodes_table(const std::vector<icd::NodeState>& states) {
       row[3] = round_trip_text(state);
       row[4] = devices_text(*status);
       row[5] = sessions_text(*status);
-      row[6] = status->encrypted ? "all" : "none";
+      row[6] = to_text(status->encryption);
     }
     rows.push_back(std::move(row));
   }

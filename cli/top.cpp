@@ -216,7 +216,8 @@ std::vector<std::string> node_lines(const icd::NodeState& state) {
   if (!state.status) return {line};
   const protocol::Status& status = *state.status;
   line += "  for " + duration_text(status.uptime_ms) + "  sessions " + sessions_text(status) +
-          "  round trip " + round_trip_text(state) + "  encryption " + (status.encrypted ? "all" : "none");
+          "  round trip " + round_trip_text(state) + "  encryption " +
+          std::string(to_text(status.encryption));
   if (!status.administrator) line += "  (only your own sessions are listed)";
   std::vector<std::string> lines{line};
   for (const HealthProblem& problem : health_problems(status)) lines.push_back("  ! " + problem.text);

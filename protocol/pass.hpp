@@ -3,6 +3,7 @@
 #include <string>
 
 #include "protocol/aggregate.hpp"
+#include "protocol/encryption.hpp"
 #include "protocol/payload.hpp"
 
 namespace clique::protocol {
@@ -17,10 +18,15 @@ struct Pass {
   std::string secret;
   /// The secret from which the keys of streams are derived (protocol/streams/keys.hpp); 32 random bytes.
   Bytes stream_key = {};
+  /// Although the worker encrypts, the parts of large transfers travel through streams as they are.
+  bool clear_parts = false;
 
-  /// Whether what the pass admits to is encrypted.
-  bool encrypts() const { return !worker.empty(); }
-  CLIQUE_FIELDS(Pass, worker, secret, stream_key)
+  /// What is encrypted of the traffic that the pass admits to.
+  Encryption encryption() const {
+    if (worker.empty()) return Encryption::None;
+    return clear_parts ? Encryption::Commands : Encryption::All;
+  }
+  CLIQUE_FIELDS(Pass, worker, secret, stream_key, clear_parts)
 };
 
 }  // namespace clique::protocol

@@ -174,8 +174,10 @@ void log_access(const Settings& settings, const protocol::Identity& identity) {
   spdlog::info("the node's key is {}, {}", identity.public_key().text(), identity.public_key().fingerprint());
   if (settings.access.insecure)
     spdlog::warn("--insecure: everybody who can reach this address can run programs on this node");
-  if (settings.encryption == Encryption::None && !settings.listen.loopback)
-    spdlog::warn("encryption is none: others in the network can read and change the data of sessions");
+  if (settings.encryption != protocol::Encryption::All && !settings.listen.loopback)
+    spdlog::warn("encryption is {}: others in the network can read and change the {} of sessions",
+                 to_text(settings.encryption),
+                 settings.encryption == protocol::Encryption::None ? "data" : "large transfers");
   if (settings.listen.loopback && !settings.vsock)
     spdlog::info("only programs on this host can use this node; to change that, use --listen HOST:PORT");
 }

@@ -27,7 +27,7 @@ protocol::Dialled make_connection(const DialRequest& request, const std::functio
   target.worker = request.worker;
   target.role = protocol::StreamRequest::Role::Peer;
   target.secret = request.secret;
-  target.encrypt = request.encrypt;
+  target.encryption = request.encryption;
   protocol::StreamRequest stream;
   stream.content = request.content;
   stream.line = request.line;

@@ -166,7 +166,7 @@ void Server::log_status() const {
                  {"state", std::string(state.draining ? "draining" : "up")},
                  {"sessions", state.sessions}};
   node.push_back({"session-limit", state.session_limit == 0 ? Value() : Value(state.session_limit)});
-  node.push_back({"encryption", std::string(state.encrypted ? "all" : "none")});
+  node.push_back({"encryption", std::string(to_text(state.encryption))});
   log_fields(spdlog::level::info, "state of the node", {}, node);
   for (const protocol::DeviceStatus& device : state.devices)
     log_fields(spdlog::level::info, "state of a device", {},
@@ -248,7 +248,7 @@ protocol::Status Server::status(const Permit& permit, const Visitor& visitor) co
   status.cause = drain_cause_;
   status.sessions = sessions();
   status.session_limit = settings_.sessions;
-  status.encrypted = settings_.encryption == Encryption::All;
+  status.encryption = settings_.encryption;
   status.administrator = permit.admin;
   status.advertise = advertised_to(visitor);
   status.health = health_.reading();

@@ -82,11 +82,10 @@ LogFormat parse_log_format(const std::string& text) {
   throw std::invalid_argument(in_quotes(text) + " is not a format of the log; write text or json");
 }
 
-Encryption parse_encryption(const std::string& text, const ListenAddress& listen) {
-  if (text.empty()) return listen.loopback ? Encryption::None : Encryption::All;
-  if (text == "all") return Encryption::All;
-  if (text == "none") return Encryption::None;
-  throw std::invalid_argument(in_quotes(text) + " is not a kind of encryption; write all or none");
+protocol::Encryption parse_encryption(const std::string& text, const ListenAddress& listen) {
+  if (text.empty()) return listen.loopback ? protocol::Encryption::None : protocol::Encryption::All;
+  if (const auto encryption = protocol::encryption_of(text)) return *encryption;
+  throw std::invalid_argument(in_quotes(text) + " is not a kind of encryption; write all, commands or none");
 }
 
 protocol::Compression parse_compression(const std::string& text) {
@@ -135,8 +134,8 @@ const std::array kSettings{
             "for all; the user that cliqued runs as always may",
             [](const std::string& text, Settings& s) { parse_local_users(text, s.access); }},
     Setting{"encryption", Type::Text, "WHAT", "",
-            "'all' encrypts connections to workers, 'none' only authenticates them; by default all, "
-            "but none on the loopback address",
+            "'all' encrypts connections to workers, 'commands' all but large transfers, 'none' only "
+            "authenticates them; by default all, but none on the loopback address",
             [](const std::string& text, Settings& s) { s.encryption = parse_encryption(text, s.listen); }},
     Setting{"compression", Type::Text, "WHEN", "auto",
             "'auto' compresses large transfers where the network is so slow that this is faster, 'none' "

@@ -26,10 +26,11 @@ struct Settings {
   bool vsock = false;                     ///< virtual machines of this host reach the same port through vsock
   std::string identity;  ///< file with the node's private key; empty: a key that lasts as long as the daemon
   AccessSettings access;
-  Encryption encryption = Encryption::All;  ///< of connections with workers; the daemon's always are
-  std::string metrics;                      ///< HOST:PORT of the metrics for Prometheus; empty: none
-  std::string devices;                      ///< see select_devices()
-  std::string name;                         ///< the node's name; never empty
+  /// Of the traffic with workers; connections to the daemon always are encrypted.
+  protocol::Encryption encryption = protocol::Encryption::All;
+  std::string metrics;    ///< HOST:PORT of the metrics for Prometheus; empty: none
+  std::string devices;    ///< see select_devices()
+  std::string name;       ///< the node's name; never empty
   std::string advertise;  ///< host by which other nodes reach this one; empty: the client's name for it
   std::chrono::seconds drain_timeout{0};
   std::size_t sessions = 0;         ///< at a time; 0: no limit

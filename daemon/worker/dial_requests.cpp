@@ -56,7 +56,7 @@ std::unique_ptr<protocol::Dialling> DialRequests::begin(const protocol::StreamTa
                       target.endpoint,
                       target.worker,
                       target.secret,
-                      target.encrypt,
+                      target.encryption,
                       request.content,
                       request.line,
                       request.attempt,

@@ -10,12 +10,10 @@
 #include "daemon/common/log.hpp"
 #include "daemon/common/port_range.hpp"
 #include "daemon/confinement/confine.hpp"
+#include "protocol/encryption.hpp"
 #include "protocol/streams/packing.hpp"
 
 namespace clique::daemon {
-
-/// Which connections with workers are encrypted. All of them are authenticated.
-enum class Encryption : std::uint8_t { None, All };
 
 /// Whether sessions may use UCX (docs/decisions/0037).
 enum class UcxUse : std::uint8_t { Refused, Offered };
@@ -46,7 +44,7 @@ struct WorkerOptions {
   std::uint32_t platform = 0;          ///< ListedPlatform::index
   std::vector<std::uint32_t> devices;  ///< positions in the platform; empty: all of its devices
   std::string bind = "127.0.0.1";      ///< numeric address for the sockets; IPv6 without brackets
-  Encryption encryption = Encryption::None;
+  protocol::Encryption encryption = protocol::Encryption::None;
   SessionOptions session;
   std::string folder;  ///< of this process alone, in session.folders; empty: none
   confinement::Start start = confinement::Start::WithoutNamespaces;

@@ -50,7 +50,7 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
   protocol::StreamTarget target{.endpoint = message.daemon,
                                 .role = protocol::StreamRequest::Role::Peer,
                                 .secret = message.pass.stream_key,
-                                .encrypt = message.pass.encrypts(),
+                                .encryption = message.pass.encryption(),
                                 .compression = compression_,
                                 .ucx = message.ucx,
                                 .dialler = dialler_};
@@ -114,7 +114,9 @@ std::uint64_t PeerLinks::chunk_size(protocol::PeerId peer, std::uint64_t size) {
 
 unsigned PeerLinks::idle_streams(protocol::PeerId peer) {
   if (peer == protocol::kClientPeer)
-    return client_->busy() ? 0 : protocol::stream_count(client_->round_trip() > protocol::kLongWay, true);
+    return client_->busy() ? 0
+                           : protocol::stream_count(client_->round_trip() > protocol::kLongWay,
+                                                    protocol::Encryption::All);
   const std::lock_guard lock(mutex_);
   const auto found = links_.find(peer);
   if (found == links_.end() || found->second.shares() || !found->second.streams) return 0;
@@ -142,8 +144,9 @@ unsigned PeerLinks::chunks_ahead(protocol::PeerId peer, std::size_t chunk) {
   }
   if (shared) return static_cast<unsigned>(std::min<std::size_t>(kFewest, kLeast / chunk));
   const double held = static_cast<double>(round_trip.count()) * kBytesPerNs / static_cast<double>(chunk);
-  const unsigned fewest =
-      round_trip > protocol::kLongWay ? kFewest : kFewest * protocol::stream_count(false, true);
+  const unsigned fewest = round_trip > protocol::kLongWay
+                              ? kFewest
+                              : kFewest * protocol::stream_count(false, protocol::Encryption::All);
   return static_cast<unsigned>(std::clamp<double>(held, fewest, kMost));
 }
 

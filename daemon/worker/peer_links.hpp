@@ -167,12 +167,12 @@ class PeerLinks {
     PeerStreams(std::string where, std::chrono::milliseconds patience, protocol::StreamTarget target,
                 std::shared_ptr<protocol::BusyTime> sending)
         : where_(std::move(where)),
-          encrypt_(target.encrypt),
+          encryption_(target.encryption),
           ucx_(target.ucx),
           set_(*this, patience, std::move(target), std::move(sending)) {}
     void send(protocol::PeerData&& part, bool long_way);
     /// How many there are.
-    unsigned count(bool long_way) const { return protocol::stream_count(long_way, encrypt_); }
+    unsigned count(bool long_way) const { return protocol::stream_count(long_way, encryption_); }
     /// Whether they have failed, and the peer cannot be reached any more.
     bool lost() const { return lost_.load(std::memory_order_relaxed); }
     /// Ends the connections, and releases what was to be sent.
@@ -187,7 +187,7 @@ class PeerLinks {
     void failed(const std::string& reason) override;
 
     const std::string where_;
-    const bool encrypt_;
+    const protocol::Encryption encryption_;
     const bool ucx_;
     std::atomic<bool> lost_{false};
     protocol::StreamSet set_;

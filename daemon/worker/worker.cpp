@@ -97,7 +97,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   // Without ports, this worker's own connections to others are all that may need threads of ZeroMQ.
   protocol::ZmqContext zmq(options.session.ports.none() ? 1 : protocol::io_threads());
   zmq::context_t& context = zmq.get();
-  const protocol::Authenticator authenticator(context, options.encryption == Encryption::All);
+  const protocol::Authenticator authenticator(context, options.encryption);
   zmq::socket_t commands = router(context);
   zmq::socket_t peers = router(context);
   zmq::socket_t reports = router(context);

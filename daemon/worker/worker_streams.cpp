@@ -41,9 +41,12 @@ bool WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
                  fmt::format("closed a connection of {}: it does not know the session's key", address));
     return false;
   }
-  if (pass.encrypts() != (decoded->cipher != protocol::StreamCipher::None))
+  const bool encrypts = StreamRequest::encrypts(pass.encryption(), decoded->content);
+  if (encrypts != (decoded->cipher != protocol::StreamCipher::None))
     throw protocol::DecodeError(
-        fmt::format("a connection that is {}encrypted", pass.encrypts() ? "not " : ""));
+        fmt::format("a connection for {} that is {}encrypted, where the node's encryption is {}",
+                    decoded->content == StreamRequest::Content::Batches ? "messages" : "large transfers",
+                    encrypts ? "not " : "", to_text(pass.encryption())));
   if (decoded->content == StreamRequest::Content::Batches) {
     if (!client) {
       peer_inbox_.accept(std::move(connection), *decoded, pass.stream_key);

@@ -88,8 +88,8 @@ class TomlReader {
       const std::string choice = text(value, name, R"("clique", "native" or "native:PROGRAM,...")");
       at(value, [&] { settings.vendor = VendorChoice::parse(choice, name); });
     } else if (name == "encryption") {
-      const std::string choice = text(value, name, R"("all" or "none")");
-      at(value, [&] { settings.security.encrypted = parse_encryption(choice, name); });
+      const std::string choice = text(value, name, R"("all", "commands" or "none")");
+      at(value, [&] { settings.security.encryption = parse_encryption(choice, name); });
     } else if (name == "auth") {
       const std::string choice = text(value, name, R"("keys" or "munge")");
       at(value, [&] { settings.security.munge = parse_auth(choice, name); });

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/encryption.hpp"
 #include "protocol/printable.hpp"
 
 namespace clique::icd {
@@ -30,9 +31,9 @@ std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_v
 /// "plain" or "node": whether the names of devices contain those of their nodes. Throws SettingError.
 /// @param name of the setting
 bool parse_device_names(std::string_view text, std::string_view name);
-/// "all" or "none": whether nodes must encrypt all connections. Throws SettingError.
+/// "all", "commands" or "none": what nodes must encrypt. Throws SettingError.
 /// @param name of the setting
-bool parse_encryption(std::string_view text, std::string_view name);
+protocol::Encryption parse_encryption(std::string_view text, std::string_view name);
 /// Whether devices are listed by their load. Throws SettingError unless the text is "nodes" or "idle".
 bool parse_order(std::string_view text, std::string_view name);
 /// Whether large transfers may be compressed. Throws SettingError unless the text is "auto" or "none".

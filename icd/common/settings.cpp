@@ -139,7 +139,7 @@ void read_security(const Environment& environment, SecuritySettings& security) {
   security.insecure = read_switch(environment, "CLIQUE_INSECURE", security.insecure,
                                   "1 to also use nodes with unknown keys, or 0");
   if (const auto text = given(environment, "CLIQUE_ENCRYPTION"))
-    security.encrypted = parse_encryption(*text, "CLIQUE_ENCRYPTION");
+    security.encryption = parse_encryption(*text, "CLIQUE_ENCRYPTION");
   if (const auto text = given(environment, "CLIQUE_AUTH")) security.munge = parse_auth(*text, "CLIQUE_AUTH");
 }
 
@@ -185,11 +185,11 @@ bool parse_order(std::string_view text, std::string_view name) {
   return text == "idle";
 }
 
-bool parse_encryption(std::string_view text, std::string_view name) {
-  if (text != "all" && text != "none")
-    throw SettingError(std::string(name) + " is " + in_quotes(text) +
-                       "; write all to use only nodes that encrypt all connections, or none");
-  return text == "all";
+protocol::Encryption parse_encryption(std::string_view text, std::string_view name) {
+  if (const auto encryption = protocol::encryption_of(text)) return *encryption;
+  throw SettingError(std::string(name) + " is " + in_quotes(text) +
+                     "; write all to use only nodes that encrypt everything, commands to use also those that "
+                     "encrypt all but large transfers, or none");
 }
 
 std::optional<std::string> parse_auth(std::string_view text, std::string_view name) {

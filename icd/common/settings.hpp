@@ -14,6 +14,7 @@
 
 #include "icd/common/node_address.hpp"
 #include "icd/common/vendor_choice.hpp"
+#include "protocol/encryption.hpp"
 
 namespace clique::icd {
 
@@ -71,9 +72,11 @@ inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_KNOWN_NODES", "clique/known-nodes there, and /etc/clique/known-nodes",
                 "the file with the keys of the nodes to trust"},
     SettingInfo{"CLIQUE_INSECURE", "0", "1: nodes with unknown keys are used as well", "insecure"},
-    SettingInfo{"CLIQUE_ENCRYPTION", "none",
-                "all: only nodes that encrypt all connections are used; none: the nodes decide",
-                "encryption"},
+    SettingInfo{
+        "CLIQUE_ENCRYPTION", "none",
+        "what nodes must encrypt: all; commands, which is all but large transfers; or none: the nodes "
+        "decide",
+        "encryption"},
     SettingInfo{"CLIQUE_AUTH", "keys",
                 "munge: also sends a MUNGE credential to nodes; munge:SOCKET names munged's socket", "auth"},
     SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
@@ -195,8 +198,9 @@ struct SecuritySettings {
   std::string identity;                  ///< file with this client's private key; empty: none
   std::vector<std::string> known_nodes;  ///< files with the nodes' keys
   bool insecure = false;                 ///< nodes with unknown keys are used as well
-  bool encrypted = false;                ///< only nodes that encrypt all connections are used
-  std::optional<std::string> munge;      ///< send MUNGE credentials; munged's socket, empty: its default
+  /// The least that nodes must encrypt.
+  protocol::Encryption encryption = protocol::Encryption::None;
+  std::optional<std::string> munge;  ///< send MUNGE credentials; munged's socket, empty: its default
 };
 
 /// Instead of nodes: those that announce themselves.

@@ -26,7 +26,7 @@ protocol::StreamSet* BulkStreams::opened() {
   if (!set_) {
     set_ =
         std::make_unique<protocol::StreamSet>(static_cast<Owner&>(*this), patience_, worker_.stream_target());
-    set_->open(protocol::stream_count(long_way_, worker_.client.encrypts()), protocol::kFirstBulkLine);
+    set_->open(protocol::stream_count(long_way_, worker_.client.encryption()), protocol::kFirstBulkLine);
   }
   return set_.get();
 }

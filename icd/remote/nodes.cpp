@@ -20,6 +20,7 @@
 #include "icd/remote/threads.hpp"
 #include "icd/remote/trust.hpp"
 #include "icd/remote/unreachable_nodes.hpp"
+#include "protocol/printable.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/socket_address.hpp"
 #include "protocol/spin.hpp"
@@ -109,14 +110,18 @@ struct Configuration {
   const Trust trust;
 };
 
-/// Throws Unreachable if the client wants all connections encrypted, and the node's workers do not.
+/// Throws Unreachable if one of the node's workers encrypts less than the client demands, or lets other
+/// workers send it their data with less.
 void check_encryption(const protocol::Welcome& welcome, const SecuritySettings& security) {
-  if (!security.encrypted) return;
-  for (const protocol::WorkerAddress& worker : welcome.workers)
-    if (worker.client.worker.empty())
-      throw Unreachable(
-          "it does not encrypt its connections, as CLIQUE_ENCRYPTION (or encryption in nodes.toml) demands. "
-          "Set encryption = \"all\" in the configuration of cliqued there");
+  for (const protocol::WorkerAddress& worker : welcome.workers) {
+    const auto offered = std::min(worker.client.encryption(), worker.peer.encryption());
+    if (offered >= security.encryption) continue;
+    const std::string demanded = protocol::in_quotes(to_text(security.encryption));
+    throw Unreachable(
+        "its encryption is " + protocol::in_quotes(to_text(offered)) + ", and " + demanded +
+        " is demanded here, by CLIQUE_ENCRYPTION or encryption in nodes.toml. Set encryption to " + demanded +
+        " in the configuration of cliqued there, or demand less here");
+  }
 }
 
 /// Throws Unreachable if the client's transport is UCX, and one of the node's workers cannot use it.

@@ -132,7 +132,7 @@ Uploads::Way& Session::upload_way() {
 }
 
 unsigned Session::stream_count() const {
-  return uses_streams() ? protocol::stream_count(long_way_, worker_.client.encrypts()) : 1;
+  return uses_streams() ? protocol::stream_count(long_way_, worker_.client.encryption()) : 1;
 }
 
 std::size_t Session::largest_with_commands() const {
@@ -142,7 +142,7 @@ std::size_t Session::largest_with_commands() const {
 std::size_t Session::upload_window() const {
   if (shared_) return kWindow;
   const std::size_t least =
-      long_way_ ? kWindow : kWindow * protocol::stream_count(false, worker_.client.encrypts());
+      long_way_ ? kWindow : kWindow * protocol::stream_count(false, worker_.client.encryption());
   const auto on_the_way = static_cast<double>(clock_.round_trip().count()) * kBytesPerNs;
   return std::clamp(static_cast<std::size_t>(on_the_way), least, kLargestWindow);
 }

@@ -45,7 +45,7 @@ struct WorkerEndpoint {
     protocol::StreamTarget target{.endpoint = daemon,
                                   .role = protocol::StreamRequest::Role::Client,
                                   .secret = client.stream_key,
-                                  .encrypt = client.encrypts(),
+                                  .encryption = client.encryption(),
                                   .compression = compression,
                                   .ucx = ucx};
     std::copy_n(streams.begin(), target.worker.size(), target.worker.begin());

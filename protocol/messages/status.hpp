@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/encryption.hpp"
 #include "protocol/messages/message.hpp"
 #include "protocol/payload.hpp"
 
@@ -96,18 +97,18 @@ struct Status {
   std::string release;          ///< of Clique
   std::uint64_t uptime_ms = 0;  ///< since the daemon began to listen, when this was sent
   bool draining = false;
-  std::string cause;                ///< why it drains
-  std::uint64_t sessions = 0;       ///< that run
-  std::uint64_t session_limit = 0;  ///< 0: none
-  bool encrypted = false;           ///< connections to workers are encrypted
-  bool administrator = false;       ///< the client that asks is one
+  std::string cause;                         ///< why it drains
+  std::uint64_t sessions = 0;                ///< that run
+  std::uint64_t session_limit = 0;           ///< 0: none
+  Encryption encryption = Encryption::None;  ///< of the traffic with workers
+  bool administrator = false;                ///< the client that asks is one
   std::vector<DeviceStatus> devices;
   /// All sessions if the client is an administrator, otherwise its own; kMostListedSessions at most.
   std::vector<SessionStatus> listed;
   std::string advertise = {};  ///< as in Welcome
   NodeHealth health = {};
   CLIQUE_MESSAGE(Status, version, node, release, uptime_ms, draining, cause, sessions, session_limit,
-                 encrypted, administrator, devices, listed, advertise, health)
+                 encryption, administrator, devices, listed, advertise, health)
 };
 
 /// Client to daemon, behind a Hello with Wish::Reach in the same batch: whether this node can reach other

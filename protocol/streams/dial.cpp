@@ -44,7 +44,8 @@ void send_first(int socket, std::span<const std::uint8_t> message) {
 Dial::Dial(const StreamTarget& target, const StreamRequest& request) : target_(target), request_(request) {
   request_.worker = target.worker;
   request_.role = target.role;
-  request_.cipher = target.encrypt ? preferred_cipher() : StreamCipher::None;
+  request_.cipher =
+      StreamRequest::encrypts(target.encryption, request.content) ? preferred_cipher() : StreamCipher::None;
   fill_random(request_.nonce);
   constexpr bool kNumeric = true;
   try {

@@ -62,7 +62,7 @@ struct StreamTarget {
   StreamAddress worker{};
   StreamRequest::Role role = StreamRequest::Role::Client;
   Bytes secret;  ///< Pass::stream_key
-  bool encrypt = true;
+  Encryption encryption = Encryption::All;
   Compression compression = Compression::Auto;  ///< of what this end sends
   bool ucx = false;                             ///< parts travel through UCX
   Dialler dialler = {};                         ///< makes the connections; empty: Dial does

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "protocol/encryption.hpp"
 #include "protocol/payload.hpp"
 #include "protocol/streams/keys.hpp"
 
@@ -31,6 +32,11 @@ struct StreamRequest {
     Batches = 1,  ///< of messages: the client's commands one way and reports the other; or a peer's messages
     UcxParts = 2  ///< as Parts, but through UCX; the connection itself carries their addresses there only
   };
+
+  /// Whether records with this content are encrypted.
+  static constexpr bool encrypts(Encryption encryption, Content content) {
+    return encryption >= (content == Content::Batches ? Encryption::Commands : Encryption::All);
+  }
 
   StreamAddress worker{};
   Role role = Role::Client;

@@ -17,7 +17,7 @@ namespace clique::protocol {
 
 /// What protects the records of a stream.
 enum class StreamCipher : std::uint8_t {
-  None = 0,              ///< nothing: the node does not encrypt
+  None = 0,              ///< nothing: the node does not encrypt what the stream carries
   Aes256Gcm = 1,         ///< NIST SP 800-38D
   ChaCha20Poly1305 = 2,  ///< RFC 8439
 };

@@ -29,8 +29,8 @@ class Stream;
 
 /// Number of streams over which this process spreads large transfers to another one, and back.
 /// @param long_way see kLongWay in zmq.hpp
-/// @param encrypted takes several times as much of a processor per byte
-unsigned stream_count(bool long_way, bool encrypted);
+/// @param encryption if it covers the transfers, they take several times as much of a processor per byte
+unsigned stream_count(bool long_way, Encryption encryption);
 
 /// Bytes of the parts of a transfer that `streams` streams carry, each about the same amount: at most
 /// kPartSize, and at least kLeastPartSize.

@@ -85,10 +85,11 @@ void present(zmq::socket_ref socket, const Pass& pass) {
   socket.set(zmq::sockopt::curve_secretkey, pass.secret);
 }
 
-Authenticator::Authenticator(zmq::context_t& context, bool encrypt)
+Authenticator::Authenticator(zmq::context_t& context, Encryption encryption)
     : requests_(context, zmq::socket_type::rep),
       stop_here_(context, zmq::socket_type::pair),
       stop_there_(context, zmq::socket_type::pair) {
+  const bool encrypt = encryption != Encryption::None;
   const KeyPair own = encrypt ? new_keys() : KeyPair{};
   secret_key_ = own.secret_key;
   for (RoleKeys& role : roles_) {
@@ -97,7 +98,7 @@ Authenticator::Authenticator(zmq::context_t& context, bool encrypt)
       continue;
     }
     const KeyPair keys = new_keys();
-    role.pass = {own.public_key, keys.secret_key, random_bytes()};
+    role.pass = {own.public_key, keys.secret_key, random_bytes(), encryption == Encryption::Commands};
     role.public_key.resize(kKeyBytes);
     if (zmq_z85_decode(reinterpret_cast<std::uint8_t*>(role.public_key.data()), keys.public_key.c_str()) ==
         nullptr)

@@ -9,6 +9,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "protocol/encryption.hpp"
 #include "protocol/pass.hpp"
 
 namespace clique::protocol {
@@ -23,9 +24,10 @@ class Authenticator {
  public:
   enum class Role : std::uint8_t { Client, Peer };
 
-  /// @param encrypt whether connections are also encrypted: CURVE instead of PLAIN
+  /// @param encryption of the connections, as the passes say. The sockets themselves, which do not tell large
+  /// transfers from messages, encrypt everything by CURVE unless it is None; then they use PLAIN.
   /// Throws zmq::error_t, and std::system_error if the system provides no random numbers.
-  Authenticator(zmq::context_t& context, bool encrypt);
+  Authenticator(zmq::context_t& context, Encryption encryption);
   ~Authenticator();
   Authenticator(const Authenticator&) = delete;
   Authenticator& operator=(const Authenticator&) = delete;

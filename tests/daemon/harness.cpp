@@ -44,7 +44,7 @@ std::shared_ptr<StreamLine> stream_line(const WorkerAddress& worker, const std::
   target.endpoint = daemon;
   std::copy(worker.streams.begin(), worker.streams.end(), target.worker.begin());
   target.secret = worker.client.stream_key;
-  target.encrypt = worker.client.encrypts();
+  target.encryption = worker.client.encryption();
   auto line = std::make_shared<StreamLine>(target, kCommandsLine, StreamLine::Use{});
   line->set_resumable(false);
   return line;

@@ -25,7 +25,7 @@ TEST_F(Operators, GivenAClientThatLooksThenItIsToldWhatRuns) {
   EXPECT_EQ(before.sessions, 0U);
   EXPECT_TRUE(before.listed.empty());
   EXPECT_TRUE(before.administrator);
-  EXPECT_TRUE(before.encrypted);
+  EXPECT_EQ(before.encryption, protocol::Encryption::All);
   EXPECT_EQ(before.devices.size(), 1U);
   Client client(node, "somebody");
   client.set_up();

@@ -5,11 +5,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <random>
 
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/streams/dial.hpp"
+#include "protocol/streams/record.hpp"
 
 namespace clique::test {
 namespace {
@@ -344,6 +348,56 @@ TEST_F(Strangers, GivenAttachedClientThatBreaksARuleThenItsSessionEndsWithTheRea
     EXPECT_NE(reason.find(offence.reason), std::string::npos) << reason;
     EXPECT_TRUE(eventually([&] { return node_.logged(reason); }));
   }
+}
+
+TEST_F(Strangers, GivenCommandsAloneAreEncryptedThenNoOtherStreamIs) {
+  const Node node({"--worker-ports", "none", "--encryption", "commands"});
+  using Content = StreamRequest::Content;
+  struct Case {
+    const char* name;
+    Content content;
+    Encryption encryption;
+    const char* reason;
+  };
+  const std::array cases{
+      Case{"messages in the clear", Content::Batches, Encryption::None,
+           "a connection for messages that is not encrypted, where the node's encryption is commands"},
+      Case{"large transfers that are encrypted", Content::Parts, Encryption::All,
+           "a connection for large transfers that is encrypted, where the node's encryption is commands"},
+      Case{"a message among large transfers", Content::Parts, Encryption::Commands,
+           "a message on a connection for large transfers"}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.name);
+    Client client(node, each.name);
+    client.set_up();
+    EXPECT_EQ(client.address.client.encryption(), Encryption::Commands);
+    EXPECT_EQ(client.address.peer.encryption(), Encryption::Commands);
+    StreamTarget target;
+    target.endpoint = node.endpoint();
+    std::copy(client.address.streams.begin(), client.address.streams.end(), target.worker.begin());
+    target.secret = client.address.client.stream_key;
+    target.encryption = each.encryption;
+    StreamRequest request;
+    request.content = each.content;
+    request.line = each.content == Content::Batches ? kCommandsLine : kFirstBulkLine;
+    request.attempt = 2;
+    try {
+      const Dialled stream = dial(target, request, [] { return false; });
+      EXPECT_EQ(stream.cipher, StreamCipher::None);
+      std::vector<std::byte> record(RecordHeader::kBytes + 8);
+      const auto header = RecordHeader::batch(8).encode();
+      std::copy(header.begin(), header.end(), record.begin());
+      EXPECT_EQ(::send(stream.socket.get(), record.data(), record.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(record.size()));
+    } catch (const StreamBroken&) {
+      // The worker does not answer a request that it refuses.
+    }
+    const std::string reason = end_of(client);
+    EXPECT_NE(reason.find(each.reason), std::string::npos) << reason;
+  }
+  Client later(node);
+  later.set_up();
+  EXPECT_TRUE(works(later));
 }
 
 TEST_F(Strangers, GivenReorderedMessagesThenOnlyTheirSessionEnds) {

@@ -45,17 +45,19 @@ class Clients(nodes.TestCase):
 
     def test_encrypted(self):
         self.list.write_text(f'{self.client_key} alice\n')
-        for what in ('all', 'none'):
-            with self.subTest(what):
-                node = self.served('--encryption', what)
-                status, said = self.compute(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.client_file))
-                self.assertEqual((status, said), (0, 'right\n'))
-                said = self.compute(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.client_file),
-                                    CLIQUE_ENCRYPTION='all')[1]
-                if what == 'all':
-                    self.assertEqual(said, 'right\n')
-                else:
-                    self.assertIn('does not encrypt its connections', said)
+        levels = ('none', 'commands', 'all')
+        for offered, what in enumerate(levels):
+            node = self.served('--encryption', what)
+            for demanded, demand in enumerate(levels):
+                with self.subTest(f'{demand} of {what}'):
+                    said = self.compute(node, prefix=nodes.AS_NOBODY, CLIQUE_IDENTITY=str(self.client_file),
+                                        CLIQUE_ENCRYPTION=demand)[1]
+                    if demanded <= offered:
+                        self.assertEqual(said, 'right\n')
+                        continue
+                    self.assertIn(f"its encryption is '{what}', and '{demand}' is demanded here", said)
+                    self.assertIn(f"Set encryption to '{demand}' in the configuration of cliqued", said)
+                    self.assertIn(node.address, said)
 
     def test_no_client_runs_programs_that_were_compiled_for_another(self):
         self.list.write_text(f'{self.client_key} alice\n{self.other_key} bob\n')

@@ -202,12 +202,12 @@ class ManInTheMiddle(nodes.TestCase):
         file.write_text(''.join(f'{name} {self.node_public_key}\n' for name in self.known))
         self.environment['CLIQUE_KNOWN_NODES'] = str(file)
 
-    def run_program(self, rounds=1, **environment):
+    def run_program(self, rounds=1, allowed=(RIGHT, FAILED, NO_DEVICE), **environment):
         """Runs the program. Returns its exit status and output. It ends in time."""
         status, said = nodes.run([SECRETS, rounds], cwd=self.folder, timeout=SECONDS, env=self.using(
             *self.known, CLIQUE_IDENTITY=str(self.key), CLIQUE_SHARED_MEMORY='0',
             **{'CLIQUE_CONNECT_TIMEOUT_MS': '30000', **environment}))
-        self.assertIn(status, (RIGHT, FAILED, NO_DEVICE), said)
+        self.assertIn(status, allowed, said)
         return status, said
 
     def recorded(self):
@@ -239,15 +239,36 @@ class ManInTheMiddle(nodes.TestCase):
         # What the daemon is told is encrypted all the same.
         self.assertNotIn(b'security_secrets', record)
 
-    def meddle(self, act, probability, rounds, timeout='5000'):
-        """Runs the program while he meddles. Returns how it ended each time, which is not with a wrong result."""
+    def test_he_reads_no_commands_where_data_is_no_secret(self):
+        self.start(encryption='commands')
+        self.assertEqual(self.run_program(), (RIGHT, 'right\n'))
+        self.assertTrue(self.peers_talked(), self.nodes[0].log())
+        record = self.recorded().lower()
+        for text in (b'secret_kernel', b'a secret remark', b'secret_file.h', b'secret_step', b'secret_option',
+                     b'pthread', b'security_secrets', b'opencl', b'get_global_id'):
+            self.assertNotIn(text, record)
+        # The data travels as it is, also from one node to the other, where the first one's kernel has changed it.
+        data = b'secret data that fills'
+        changed = bytes(byte ^ 128 for byte in data)
+        self.assertIn(data, bytes(self.men[0].record))
+        self.assertTrue(any(changed in bytes(man.record) for man in self.men))
+
+    def test_he_changes_data_that_is_no_secret(self):
+        results = self.meddle(change, 0.01, 4, encryption='commands', allowed=(RIGHT, FAILED, WRONG, NO_DEVICE))
+        self.assertEqual(len(results), 4)
+
+    def test_he_drops_data_that_is_no_secret(self):
+        self.meddle(drop, 0.01, 3, encryption='commands', allowed=(RIGHT, FAILED, WRONG, NO_DEVICE))
+
+    def meddle(self, act, probability, rounds, timeout='5000', encryption='all', allowed=(RIGHT, FAILED, NO_DEVICE)):
+        """Runs the program while he meddles. Returns how it ended each time, which is as allowed."""
         results = []
         meddler = Meddler(len(act.__name__), act, 0)
-        self.start(meddle=lambda data, source: meddler(data, source))
+        self.start(encryption, meddle=lambda data, source: meddler(data, source))
         for seed in range(rounds):
             meddler = Meddler(seed, act, probability)
             # A handshake that he drops takes as long as this limit.
-            results.append(self.run_program(CLIQUE_CONNECT_TIMEOUT_MS=timeout)[0])
+            results.append(self.run_program(allowed=allowed, CLIQUE_CONNECT_TIMEOUT_MS=timeout)[0])
         meddler = Meddler(0, act, 0)
         # The nodes are as well as before.
         for node in self.nodes:

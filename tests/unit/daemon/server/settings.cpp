@@ -80,7 +80,7 @@ TEST_F(SettingsFile, GivenEveryKeyThenItIsSet) {
   EXPECT_EQ(settings.access.authorized_clients, "/etc/clients");
   EXPECT_EQ(settings.access.local_users, std::set<uid_t>{0});
   EXPECT_TRUE(settings.access.all_local_users);
-  EXPECT_EQ(settings.encryption, Encryption::None);
+  EXPECT_EQ(settings.encryption, protocol::Encryption::None);
   EXPECT_TRUE(settings.access.insecure);
   EXPECT_EQ(settings.devices, "gpu,2");
   EXPECT_EQ(settings.access.files.text(), "read:/data,write:/scratch");
@@ -101,7 +101,7 @@ TEST_F(SettingsFile, GivenNothingThenTheDefaultsAreSet) {
   EXPECT_EQ(settings.listen.endpoint(), "tcp://127.0.0.1:7890");
   EXPECT_FALSE(settings.access.insecure);
   EXPECT_FALSE(settings.access.all_local_users);
-  EXPECT_EQ(settings.encryption, Encryption::None) << "on the loopback address";
+  EXPECT_EQ(settings.encryption, protocol::Encryption::None) << "on the loopback address";
   EXPECT_EQ(settings.devices, "");
   EXPECT_TRUE(settings.access.files.empty());
   EXPECT_FALSE(settings.name.empty()) << "the host's name";
@@ -140,12 +140,13 @@ TEST_F(SettingsFile, GivenUsersThenTheyExist) {
 }
 
 TEST_F(SettingsFile, GivenNoEncryptionThenTheAddressDecides) {
-  EXPECT_EQ(read("listen = \"127.0.0.1:0\"").encryption, Encryption::None);
-  EXPECT_EQ(read("listen = \"[::1]:0\"").encryption, Encryption::None);
-  EXPECT_EQ(read("listen = \"0.0.0.0:0\"").encryption, Encryption::All);
-  EXPECT_EQ(read("listen = \"10.0.0.1:0\"").encryption, Encryption::All);
-  EXPECT_EQ(read("listen = \"127.0.0.1:0\"\nencryption = \"all\"").encryption, Encryption::All);
-  EXPECT_CONTAINS(error("encryption = \"some\""), "write all or none");
+  EXPECT_EQ(read("listen = \"127.0.0.1:0\"").encryption, protocol::Encryption::None);
+  EXPECT_EQ(read("listen = \"[::1]:0\"").encryption, protocol::Encryption::None);
+  EXPECT_EQ(read("listen = \"0.0.0.0:0\"").encryption, protocol::Encryption::All);
+  EXPECT_EQ(read("listen = \"10.0.0.1:0\"").encryption, protocol::Encryption::All);
+  EXPECT_EQ(read("listen = \"127.0.0.1:0\"\nencryption = \"all\"").encryption, protocol::Encryption::All);
+  EXPECT_EQ(read("encryption = \"commands\"").encryption, protocol::Encryption::Commands);
+  EXPECT_CONTAINS(error("encryption = \"some\""), "write all, commands or none");
 }
 
 TEST_F(SettingsFile, GivenTimesThenUpToAWeekIsAccepted) {

@@ -34,7 +34,8 @@ class WorkerDials : public testing::Test {
     return ::poll(&item, 1, 0) == 1;
   }
 
-  protocol::StreamTarget target_{.endpoint = "tcp://host:1", .secret = {1, 2, 3}, .encrypt = false};
+  protocol::StreamTarget target_{
+      .endpoint = "tcp://host:1", .secret = {1, 2, 3}, .encryption = protocol::Encryption::Commands};
   std::vector<DialRequest> asked_;
   DialRequests dials_{[this](const DialRequest& request) { asked_.push_back(request); }};
 };
@@ -44,7 +45,7 @@ TEST_F(WorkerDials, AskWhatTheTargetSays) {
   ASSERT_EQ(asked_.size(), 1U);
   EXPECT_EQ(asked_[0].endpoint, target_.endpoint);
   EXPECT_EQ(asked_[0].secret, target_.secret);
-  EXPECT_FALSE(asked_[0].encrypt);
+  EXPECT_EQ(asked_[0].encryption, target_.encryption);
   EXPECT_EQ(asked_[0].content, protocol::StreamRequest::Content::Batches);
   EXPECT_EQ(asked_[0].line, 9U);
   EXPECT_EQ(asked_[0].attempt, 2U);

@@ -379,17 +379,17 @@ TEST_F(Sources, KeysAreInTheUsersFolderAndTheSystems) {
 
 TEST_F(Sources, SecurityOfTheEnvironmentGoesFirst) {
   EXPECT_FALSE(read().security.insecure);
-  EXPECT_FALSE(read().security.encrypted);
+  EXPECT_EQ(read().security.encryption, protocol::Encryption::None);
   EXPECT_EQ(read().security.munge, std::nullopt);
   write("etc/nodes.toml", "insecure = true\nencryption = \"all\"\nauth = \"munge:/some/socket\"");
   EXPECT_TRUE(read().security.insecure);
-  EXPECT_TRUE(read().security.encrypted);
+  EXPECT_EQ(read().security.encryption, protocol::Encryption::All);
   EXPECT_EQ(read().security.munge, "/some/socket");
   environment["CLIQUE_INSECURE"] = "0";
   environment["CLIQUE_ENCRYPTION"] = "none";
   environment["CLIQUE_AUTH"] = "keys";
   EXPECT_FALSE(read().security.insecure);
-  EXPECT_FALSE(read().security.encrypted);
+  EXPECT_EQ(read().security.encryption, protocol::Encryption::None);
   EXPECT_EQ(read().security.munge, std::nullopt);
   environment["CLIQUE_AUTH"] = "munge";
   EXPECT_EQ(read().security.munge, "");
@@ -408,7 +408,8 @@ TEST(NodesToml, RefusesMalformedFiles) {
 
 TEST(NodesToml, NamesWhatIsWrongWithSecurity) {
   EXPECT_EQ(failure("insecure = 1"), "nodes.toml:1:12: insecure is 1; write true or false");
-  EXPECT_EQ(failure("encryption = true"), "nodes.toml:1:14: encryption is true; write \"all\" or \"none\"");
+  EXPECT_EQ(failure("encryption = true"),
+            "nodes.toml:1:14: encryption is true; write \"all\", \"commands\" or \"none\"");
   EXPECT_NE(failure("encryption = \"some\"").find("encryption is 'some'"), std::string::npos);
   EXPECT_EQ(failure("auth = 1"), "nodes.toml:1:8: auth is 1; write \"keys\" or \"munge\"");
   EXPECT_NE(failure("auth = \"munge:\"").find("auth is 'munge:'"), std::string::npos);

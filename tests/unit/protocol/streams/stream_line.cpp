@@ -81,7 +81,7 @@ class StreamLines : public testing::TestWithParam<bool> {
     ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
     target_.endpoint = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
     target_.secret.assign(kStreamKeyBytes, 7);
-    target_.encrypt = GetParam();
+    target_.encryption = GetParam() ? Encryption::All : Encryption::None;
     there_.set_resumable(true);
   }
 

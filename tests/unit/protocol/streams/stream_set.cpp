@@ -225,7 +225,7 @@ class StreamSets : public testing::TestWithParam<Way> {
     // Before UCX reads its environment.
     ::setenv("UCX_TLS", "tcp,self", 0);
     target.secret.assign(32, 7);
-    target.encrypt = GetParam().encrypts;
+    target.encryption = GetParam().encrypts ? Encryption::All : Encryption::None;
     target.ucx = GetParam().ucx;
     target.endpoint = "tcp://127.0.0.1:" + std::to_string(middle.port());
   }

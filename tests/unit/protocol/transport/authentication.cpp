@@ -23,8 +23,8 @@ using Role = Authenticator::Role;
 
 constexpr int kPatienceMs = 20000;
 
-/// A worker's sockets, whose parameter says whether they are encrypted.
-class Authentication : public ::testing::TestWithParam<bool> {
+/// A worker's sockets, whose parameter says what is encrypted.
+class Authentication : public ::testing::TestWithParam<Encryption> {
  protected:
   void SetUp() override {
     for (const Role role : {Role::Client, Role::Peer}) {
@@ -79,6 +79,7 @@ class Authentication : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(next(to).second, "honest");
   }
 
+  static bool curve() { return GetParam() != Encryption::None; }
   Pass pass(Role role) const { return authenticator.pass(role); }
 
   zmq::context_t zmq;
@@ -97,6 +98,11 @@ TEST_P(Authentication, AdmitsWhoHasTheRolesPass) {
   }
 }
 
+TEST_P(Authentication, PassesSayWhatIsEncrypted) {
+  EXPECT_EQ(pass(Role::Client).encryption(), GetParam());
+  EXPECT_EQ(pass(Role::Peer).encryption(), GetParam());
+}
+
 TEST_P(Authentication, RejectsThePassOfTheOtherRole) {
   expect_rejected(Role::Client, pass(Role::Peer));
   expect_rejected(Role::Peer, pass(Role::Client));
@@ -106,7 +112,7 @@ TEST_P(Authentication, RejectsAPassOfAnotherWorker) {
   zmq::context_t elsewhere;
   const Authenticator other(elsewhere, GetParam());
   expect_rejected(Role::Client, other.pass(Role::Client));
-  if (GetParam()) expect_rejected(Role::Client, {pass(Role::Client).worker, other.pass(Role::Client).secret});
+  if (curve()) expect_rejected(Role::Client, {pass(Role::Client).worker, other.pass(Role::Client).secret});
 }
 
 TEST_P(Authentication, RejectsAPassThatIsAlmostRight) {
@@ -114,7 +120,7 @@ TEST_P(Authentication, RejectsAPassThatIsAlmostRight) {
   char& first = wrong.secret.at(0);
   first = first == '0' ? '1' : '0';
   expect_rejected(Role::Client, wrong);
-  if (GetParam()) return;
+  if (curve()) return;
   expect_rejected(Role::Client, {"", pass(Role::Client).secret + "x"});
   expect_rejected(Role::Client, {"", pass(Role::Client).secret.substr(1)});
 }
@@ -126,7 +132,7 @@ TEST_P(Authentication, RejectsWhoHasNoPass) {
 
 TEST_P(Authentication, RejectsTheOtherMechanism) {
   zmq::context_t elsewhere;
-  const Authenticator other(elsewhere, !GetParam());
+  const Authenticator other(elsewhere, curve() ? Encryption::None : Encryption::All);
   expect_rejected(Role::Client, other.pass(Role::Client));
 }
 
@@ -224,8 +230,9 @@ TEST_P(Authentication, ForgedIdsOfConnectionsDoNotArrive) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Mechanisms, Authentication, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "Curve" : "Plain"; });
+INSTANTIATE_TEST_SUITE_P(Mechanisms, Authentication,
+                         ::testing::Values(Encryption::None, Encryption::Commands, Encryption::All),
+                         [](const auto& info) { return std::string(to_text(info.param)); });
 
 }  // namespace
 }  // namespace clique::protocol
