@@ -366,7 +366,7 @@ class Embedded : public testing::Test {
     msgpack::packer packer(packet);
     packer.pack_array(1);
     using Bytes = std::vector<unsigned char>;
-    const std::tuple<std::string, std::string, Bytes> kNoPass;
+    const std::tuple<std::string, std::string, Bytes, bool> kNoPass;
     packer.pack(std::make_tuple("fake", "maker",
                                 std::make_tuple(worker.commands_port(), worker.reports_port(), 1234, kNoPass,
                                                 kNoPass, "", 0, Bytes(), 0, "")));
