@@ -35,7 +35,7 @@ class Builder {
       if (is_worker() && !landlock_knows_tcp()) try_to(Wall::Network, [] { try_fixing_a_peer(); });
       try_to(Wall::Network, [this] { restrict_sockets(needs_.role); });
     }
-    try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_.role, !signals_refused); });
+    try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_, !signals_refused); });
     return std::move(missing_);
   }
 

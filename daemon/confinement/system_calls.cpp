@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -43,11 +44,46 @@ constexpr const char* kForNobody[] = {
     // Programs and memory without a name, which no rule for files covers.
     "execveat", "memfd_secret"};
 
+/// What clique-compiler, LLVM in it, NVRTC and the SPIR-V translator need, with the C libraries of Debian 12
+/// and 13, on all architectures.
+constexpr const char* kForCompiler[] = {
+    // Memory.
+    "brk", "mmap", "mmap2", "munmap", "mremap", "mprotect", "madvise", "membarrier",
+    // Files, of which other walls say what may be done with them.
+    "open", "openat", "close", "close_range", "read", "readv", "pread64", "preadv", "write", "writev",
+    "pwrite64", "lseek", "_llseek", "stat", "stat64", "fstat", "fstat64", "lstat", "lstat64", "newfstatat",
+    "fstatat64", "statx", "statfs", "statfs64", "fstatfs", "fstatfs64", "access", "faccessat", "faccessat2",
+    "readlink", "readlinkat", "getdents", "getdents64", "getcwd", "fcntl", "fcntl64", "fadvise64",
+    "fadvise64_64", "arm_fadvise64_64", "ftruncate", "ftruncate64", "dup", "dup2", "dup3", "pipe", "pipe2",
+    "umask",
+    // The connection to the worker.
+    "poll", "ppoll", "ppoll_time64", "select", "_newselect", "pselect6", "pselect6_time64", "send", "sendto",
+    "sendmsg", "recv", "recvfrom", "recvmsg", "shutdown",
+    // Threads, and the process itself.
+    "clone", "fork", "vfork", "futex", "futex_time64", "set_robust_list", "get_robust_list", "rseq",
+    "set_tid_address", "gettid", "getpid", "getppid", "sched_yield", "sched_getaffinity", "sched_setaffinity",
+    "sched_getparam", "sched_getscheduler", "sched_get_priority_max", "sched_get_priority_min", "getcpu",
+    "exit", "exit_group", "wait4", "waitpid", "waitid", "prctl", "arch_prctl", "set_thread_area", "set_tls",
+    "cacheflush", "riscv_flush_icache", "riscv_hwprobe", "getrlimit", "ugetrlimit", "setrlimit", "prlimit64",
+    "getrusage", "getpriority", "sysinfo", "uname", "getuid", "getuid32", "geteuid", "geteuid32", "getgid",
+    "getgid32", "getegid", "getegid32", "getpgrp", "getrandom", "seccomp",
+    // Signals. Others see to it that they reach no other process.
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigreturn", "sigaltstack", "rt_sigsuspend",
+    "rt_sigtimedwait", "rt_sigpending", "pause", "restart_syscall", "kill", "tkill", "tgkill",
+    // Time.
+    "clock_gettime", "clock_gettime64", "clock_getres", "clock_getres_time64", "clock_nanosleep",
+    "clock_nanosleep_time64", "nanosleep", "gettimeofday", "time", "times"};
+
 constexpr std::uint32_t kRefuse = SCMP_ACT_ERRNO(EPERM);
+/// For calls that nobody has thought of: C libraries then do without, as on an older kernel. On EPERM they
+/// would fail.
+constexpr std::uint32_t kUnknown = SCMP_ACT_ERRNO(ENOSYS);
 
 class Filter {
  public:
-  Filter() : filter_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
+  /// @param others what happens to calls that the filter does not name
+  explicit Filter(std::uint32_t others = SCMP_ACT_ALLOW)
+      : filter_(::seccomp_init(others), &::seccomp_release) {
     if (!filter_) throw std::runtime_error("seccomp_init failed");
     // Before Linux 5.16, filters turn on a mitigation against speculative store bypass, which slows processes
     // down. It is not needed, because kernels of other sessions run in other processes.
@@ -58,10 +94,10 @@ class Filter {
 
   template <typename... Conditions>
   void refuse(const char* name, Conditions... conditions) {
-    refuse_with(kRefuse, name, conditions...);
+    add(kRefuse, name, conditions...);
   }
   template <typename... Conditions>
-  void refuse_with(std::uint32_t action, const char* name, Conditions... conditions) {
+  void add(std::uint32_t action, const char* name, Conditions... conditions) {
     const int number = ::seccomp_syscall_resolve_name(name);
     // Negative numbers are calls that only other architectures have.
     if (number < 0) return;
@@ -94,7 +130,7 @@ void refuse_namespaces(Filter& filter) {
 #endif
   }
   // Filters cannot see its flags, which are in memory. On ENOSYS the C library uses clone() instead.
-  filter.refuse_with(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
 }
 
 /// Allows signals to this process only.
@@ -112,6 +148,19 @@ void allow_sockets(Filter& filter, std::initializer_list<int> families) {
     if (std::find(families.begin(), families.end(), family) == families.end())
       filter.refuse("socket", SCMP_A0_32(SCMP_CMP_EQ, static_cast<scmp_datum_t>(family)));
   filter.refuse("socket", SCMP_A0_32(SCMP_CMP_GE, kMost));
+}
+
+/// Allows the calls of the compiler alone.
+void allow_for_compiler() {
+  Filter filter(kUnknown);
+  for (const char* name : kForCompiler) filter.add(SCMP_ACT_ALLOW, name);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  for (const char* name : {"personality", "mincore", "msync"}) filter.add(SCMP_ACT_ALLOW, name);
+#endif
+  // The C library asks whether a file is a terminal.
+  filter.add(SCMP_ACT_ALLOW, "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TCGETS));
+  filter.add(SCMP_ACT_ALLOW, "execve");
+  filter.load();
 }
 
 }  // namespace
@@ -133,14 +182,23 @@ void restrict_sockets(Role role) {
   filter.load();
 }
 
-void restrict_system_calls(Role role, bool signals) {
+void restrict_system_calls(const FileNeeds& needs, bool signals) {
+  // Of two filters that refuse a call, the one that was loaded last determines the error.
+  if (needs.role == Role::Compiler) allow_for_compiler();
   Filter filter;
   for (const char* name : kForNobody) filter.refuse(name);
   refuse_namespaces(filter);
   // A CUDA worker may have to kill its compiler.
-  if (signals && role != Role::CudaWorker) refuse_signals_to_others(filter);
-  // Without the wall of the network, what RDMA and ZeroMQ need.
-  allow_sockets(filter, {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
+  if (signals && needs.role != Role::CudaWorker) refuse_signals_to_others(filter);
+  if (needs.role == Role::Compiler) {
+    // Such a file could be executed where execve() is allowed. Those for the translator are made before.
+    filter.refuse("memfd_create");
+    if (needs.programs.empty()) filter.refuse("execve");
+    filter.refuse("socket");
+  } else {
+    // Without the wall of the network, what RDMA and ZeroMQ need.
+    allow_sockets(filter, {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
+  }
   filter.load();
 }
 

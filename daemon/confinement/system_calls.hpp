@@ -2,6 +2,7 @@
 // be undone.
 #pragma once
 
+#include "daemon/confinement/file_rules.hpp"
 #include "daemon/confinement/wall.hpp"
 
 namespace clique::daemon::confinement {
@@ -12,11 +13,12 @@ namespace clique::daemon::confinement {
 /// with the reason if the kernel does not support this.
 void restrict_sockets(Role role);
 
-/// Makes the system calls that a process of this role does not need fail with EPERM. All others stay allowed,
-/// because drivers need many, and differ. no_new_privs must be set. Throws std::runtime_error with the reason
-/// if the kernel does not support this.
+/// Makes the system calls that no process of a session needs fail with EPERM. All others stay allowed in
+/// workers, because drivers need many, and differ. The compiler, whose code is known, has those that it needs
+/// alone; it starts programs only if `needs` names some. no_new_privs must be set. Throws std::runtime_error
+/// with the reason if the kernel does not support this.
 /// @param signals whether to refuse signals to other processes as well, if no other wall does. Programs that
 /// this process starts can then not even signal themselves.
-void restrict_system_calls(Role role, bool signals);
+void restrict_system_calls(const FileNeeds& needs, bool signals);
 
 }  // namespace clique::daemon::confinement

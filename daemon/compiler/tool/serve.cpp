@@ -13,6 +13,7 @@
 #include "daemon/compiler/contract/message_io.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/tool/compile.hpp"
+#include "daemon/compiler/tool/spirv/translate_spirv.hpp"
 #include "daemon/confinement/confine.hpp"
 
 namespace clique::daemon::compiler {
@@ -41,7 +42,10 @@ void limit_processor_time() {
 /// and nothing to start but the translator.
 void put_up_walls() {
   confinement::FileNeeds needs{confinement::Role::Compiler, {}, {}};
-  if (const auto translator = find_spirv_translator()) needs.programs.emplace_back(translator->path);
+  if (const auto translator = find_spirv_translator()) {
+    needs.programs.emplace_back(translator->path);
+    make_files_for_translator();
+  }
   // The daemon has said which walls this host lacks.
   confinement::confine(needs, confinement::Start::WithoutNamespaces, confinement::mode_of_environment());
 }

@@ -34,12 +34,49 @@ void check(bool done, const char* what) {
   if (!done) throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A file in memory, which disappears when it is closed.
+/// A file in memory, which nobody can execute.
 Fd memory_file(const char* name) {
   Fd file(::memfd_create(name, MFD_CLOEXEC));
   check(static_cast<bool>(file), "memfd_create");
+  check(::fchmod(file.get(), S_IRUSR | S_IWUSR) == 0, "fchmod");
   return file;
 }
+
+/// What the translator reads and writes. It cannot read a pipe.
+struct TranslatorFiles {
+  const Fd input = memory_file("program.spv");
+  const Fd output = memory_file("program.bc");
+};
+
+const TranslatorFiles& translator_files() {
+  static const TranslatorFiles both;
+  return both;
+}
+
+void empty_file(const Fd& file) {
+  check(::ftruncate(file.get(), 0) == 0 && ::lseek(file.get(), 0, SEEK_SET) == 0, "ftruncate");
+}
+
+/// Empties the files when it begins and ends.
+class UseOfFiles {
+ public:
+  UseOfFiles() { clear(); }
+  ~UseOfFiles() {
+    try {
+      clear();
+    } catch (const std::system_error&) {
+      // The next use tries again.
+    }
+  }
+  UseOfFiles(const UseOfFiles&) = delete;
+  UseOfFiles& operator=(const UseOfFiles&) = delete;
+
+ private:
+  static void clear() {
+    empty_file(translator_files().input);
+    empty_file(translator_files().output);
+  }
+};
 
 void write_all(int file, std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
@@ -132,6 +169,10 @@ int run(const std::string& path, int input, int output, std::string& messages) {
 
 }  // namespace
 
+void make_files_for_translator() {
+  translator_files();
+}
+
 protocol::Bytes translate_spirv(std::span<const std::uint8_t> module, std::string& log) {
   const auto translator = find_spirv_translator();
   if (!translator)
@@ -139,8 +180,8 @@ protocol::Bytes translate_spirv(std::span<const std::uint8_t> module, std::strin
         "this node cannot compile SPIR-V: install a package llvm-spirv-N, or set CLIQUE_SPIRV_TRANSLATOR to "
         "the "
         "path of llvm-spirv");
-  const Fd input = memory_file("program.spv");
-  const Fd output = memory_file("program.bc");
+  const UseOfFiles use;
+  const auto& [input, output] = translator_files();
   write_all(input.get(), module);
   std::string messages;
   const int status = run(translator->path, input.get(), output.get(), messages);
