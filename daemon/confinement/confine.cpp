@@ -30,9 +30,10 @@ class Builder {
     // In a PID namespace, signals cannot reach processes outside.
     bool signals_refused = start_ == Start::InNamespaces;
     try_to(Wall::FileRights, [&] { signals_refused |= restrict_file_rights(rules_, scope()); });
-    if (network_ == Network::HandedOver) {
+    if (network_ != Network::Own) {
       // Where Landlock keeps connections what they are, filters are a second means. This makes a socket.
-      if (is_worker() && !landlock_knows_tcp()) try_to(Wall::Network, [] { try_fixing_a_peer(); });
+      const bool fixed = network_ == Network::FixedPeers || landlock_knows_tcp();
+      if (is_worker() && !fixed) try_to(Wall::Network, [] { try_fixing_a_peer(); });
       try_to(Wall::Network, [this] { restrict_sockets(needs_.role); });
     }
     try_to(Wall::SystemCalls, [&] { restrict_system_calls(needs_, !signals_refused); });
@@ -61,7 +62,7 @@ class Builder {
 
   LandlockScope scope() const {
     // Workers share memory with clients and with each other through sockets with abstract names.
-    return {network_ == Network::HandedOver, !is_worker()};
+    return {network_ != Network::Own, !is_worker()};
   }
   bool is_worker() const { return needs_.role == Role::OpenClWorker || needs_.role == Role::CudaWorker; }
 

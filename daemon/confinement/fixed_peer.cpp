@@ -68,7 +68,7 @@ void require_sender(Program& program, std::uint32_t version, std::uint32_t at,
   program.require(BPF_H, 0, kEverything, ntohs(port));
 }
 
-bool peers_can_be_fixed() {
+bool fixes_a_peer() {
   try {
     try_fixing_a_peer();
     return true;
@@ -79,9 +79,13 @@ bool peers_can_be_fixed() {
 
 }  // namespace
 
+bool can_fix_peers() {
+  static const bool can = fixes_a_peer();
+  return can;
+}
+
 void fix_peer(int socket) {
-  static const bool possible = peers_can_be_fixed();
-  if (!possible) return;
+  if (!can_fix_peers()) return;
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
   if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) throw_errno("getpeername");

@@ -7,12 +7,16 @@
 namespace clique::daemon::confinement {
 
 /// From now on the socket receives nothing from others than its present peer. Does nothing to sockets that
-/// can have no other peer, those that are not TCP's, and on hosts where try_fixing_a_peer() throws. Any
+/// can have no other peer, those that are not TCP's, and in processes that cannot (can_fix_peers()). Any
 /// thread. Throws std::system_error, also if the connection has ended: a process must not get the socket
 /// then.
 void fix_peer(int socket);
 
-/// Throws std::runtime_error with the reason if this host's kernel cannot fix peers.
+/// Throws std::runtime_error with the reason if this process cannot fix peers: kernels may demand
+/// CAP_NET_ADMIN.
 void try_fixing_a_peer();
+
+/// Whether this process can fix peers, as it could when it was first asked. Any thread.
+bool can_fix_peers();
 
 }  // namespace clique::daemon::confinement

@@ -34,6 +34,7 @@ inline constexpr Wall kWalls[] = {Wall::Limits,     Wall::Processes, Wall::Files
 /// What a worker has of the network.
 enum class Network : std::uint8_t {
   HandedOver,  ///< the connections that it is handed, and UNIX sockets
+  FixedPeers,  ///< the same, and whoever hands connections over has fixed their peers (fixed_peer.hpp)
   Own          ///< also sockets that it makes itself; it has no wall of this kind
 };
 

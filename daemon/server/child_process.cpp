@@ -16,6 +16,7 @@
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/common/spawn.hpp"
+#include "daemon/confinement/fixed_peer.hpp"
 #include "daemon/server/probe.hpp"
 #include "daemon/server/trial.hpp"
 
@@ -59,6 +60,12 @@ SessionFolder make_folder(const std::string& folders) {
     spdlog::warn("{}; a session shares the folder for compiled programs with others", error.what());
     return {};
   }
+}
+
+/// The network of a worker to which this process hands connections. The worker itself cannot tell: it has no
+/// capabilities, which fixing a peer may need.
+confinement::Network handed_over() {
+  return confinement::can_fix_peers() ? confinement::Network::FixedPeers : confinement::Network::HandedOver;
 }
 
 void check(int error, const char* what) {
@@ -127,6 +134,7 @@ ChildProcess ChildProcess::start_worker(WorkerOptions options, ControlGroup grou
   launch.folder = make_folder(options.session.folders);
   launch.group = std::move(group);
   options.folder = launch.folder.path();
+  options.network = handed_over();
   launch.arguments = [options = std::move(options)](confinement::Start start) mutable {
     options.start = start;
     return worker_arguments(options);
@@ -147,7 +155,7 @@ ChildProcess ChildProcess::start_trial() {
   Launch launch;
   launch.process = "trial";
   launch.namespaces = true;
-  launch.arguments = [](confinement::Start start) { return trial_arguments({start}); };
+  launch.arguments = [](confinement::Start start) { return trial_arguments({start, handed_over()}); };
   return start(std::move(launch));
 }
 

@@ -15,6 +15,7 @@ namespace clique::daemon {
 namespace {
 const std::array kTrialArguments{
     argument<TrialOptions>("--start", [](auto& options) -> auto& { return options.start; }),
+    argument<TrialOptions>("--network", [](auto& options) -> auto& { return options.network; }),
 };
 }  // namespace
 
@@ -29,8 +30,8 @@ TrialOptions parse_trial_arguments(std::span<char* const> arguments) {
 void run_trial(const ControlChannel& control, const TrialOptions& options) {
   die_with_parent();
   try {
-    const auto missing =
-        confinement::confine({confinement::Role::OpenClWorker, {}, {}}, options.start, confinement::Mode::On);
+    const auto missing = confinement::confine({confinement::Role::OpenClWorker, {}, {}}, options.start,
+                                              confinement::Mode::On, options.network);
     std::vector<Finding> findings;
     for (const auto& [wall, reason] : missing)
       findings.push_back({std::string(confinement::name_of(wall)), reason});

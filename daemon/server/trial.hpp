@@ -12,6 +12,7 @@ namespace clique::daemon {
 /// Options of `cliqued trial`.
 struct TrialOptions {
   confinement::Start start = confinement::Start::WithoutNamespaces;
+  confinement::Network network = confinement::Network::HandedOver;
 };
 
 /// The options as arguments of `cliqued trial`.

@@ -24,6 +24,7 @@ const std::array kArguments{
     argument<WorkerOptions>("--node", [](auto& o) -> auto& { return o.session.node; }),
     argument<WorkerOptions>("--folder", [](auto& o) -> auto& { return o.folder; }),
     argument<WorkerOptions>("--start", [](auto& o) -> auto& { return o.start; }),
+    argument<WorkerOptions>("--network", [](auto& o) -> auto& { return o.network; }),
 };
 }  // namespace
 
@@ -33,8 +34,8 @@ std::string needs_sockets(const SessionOptions& session) {
   return {};
 }
 
-confinement::Network network_of(const SessionOptions& session) {
-  return needs_sockets(session).empty() ? confinement::Network::HandedOver : confinement::Network::Own;
+confinement::Network network_of(const WorkerOptions& options) {
+  return needs_sockets(options.session).empty() ? options.network : confinement::Network::Own;
 }
 
 std::vector<std::string> worker_arguments(const WorkerOptions& options) {

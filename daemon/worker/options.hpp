@@ -34,9 +34,6 @@ struct SessionOptions {
 
 /// Which setting of sessions needs sockets that their processes make themselves, in words; empty: none.
 std::string needs_sockets(const SessionOptions& session);
-/// The network that a session's processes have.
-confinement::Network network_of(const SessionOptions& session);
-
 /// Options of `cliqued worker`.
 struct WorkerOptions {
   LogOptions log;
@@ -48,7 +45,12 @@ struct WorkerOptions {
   SessionOptions session;
   std::string folder;  ///< of this process alone, in session.folders; empty: none
   confinement::Start start = confinement::Start::WithoutNamespaces;
+  /// Unless the session needs sockets of its own.
+  confinement::Network network = confinement::Network::HandedOver;
 };
+
+/// The network that the worker has.
+confinement::Network network_of(const WorkerOptions& options);
 
 /// The options as arguments of `cliqued worker`.
 std::vector<std::string> worker_arguments(const WorkerOptions& options);

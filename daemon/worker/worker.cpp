@@ -40,7 +40,7 @@ void confine(const WorkerOptions& options) {
       options.kind == PlatformKind::Cuda ? confinement::Role::CudaWorker : confinement::Role::OpenClWorker;
   const bool rdma = options.session.ucx == UcxUse::Offered;
   const auto missing = confinement::confine({role, options.folder, {}, rdma}, options.start,
-                                            confinement::mode_of_environment(), network_of(options.session));
+                                            confinement::mode_of_environment(), network_of(options));
   // The daemon has said it for all of its workers.
   if (!missing.empty()) spdlog::debug("this worker goes without walls: {}", to_text(missing));
 }
@@ -117,7 +117,7 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
   const std::string no_ucx = without_ucx(options);
   DialRequests dials([&control](const DialRequest& request) { control.send(request); });
   protocol::Dialler dialler;
-  if (network_of(options.session) == confinement::Network::HandedOver)
+  if (network_of(options) != confinement::Network::Own)
     dialler = [&dials](const auto& target, const auto& request) { return dials.begin(target, request); };
   PeerLinks peer_links(context, std::move(dialler), options.session.resume_timeout,
                        options.session.compression, no_ucx.empty());

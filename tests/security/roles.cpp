@@ -1,6 +1,8 @@
 // What each role may still do behind its walls. Each test runs in a child process that sets up the walls.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -16,8 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -27,6 +32,7 @@
 #include <vector>
 
 #include "daemon/confinement/confine.hpp"
+#include "daemon/confinement/fixed_peer.hpp"
 #include "daemon/confinement/system_calls.hpp"
 
 namespace clique::daemon::confinement {
@@ -142,6 +148,45 @@ TEST_F(Roles, GivenAWorkerWithANetworkOfItsOwnThenItConnects) {
   // Nobody listens at this port, and the worker is allowed to find that out.
   CLIQUE_IN_ROLE(network, Role::OpenClWorker, [] { return error_of_connect(1); }, {}, Network::Own);
   EXPECT_EQ(network, ECONNREFUSED);
+}
+
+/// Makes a system call fail with ENOSYS, as on an older kernel.
+bool take_away(int number) {
+  std::array<sock_filter, 4> code{
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{code.size(), code.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(Roles, GivenNoLandlockThenPeersHaveToBeFixedByWhoeverHandsConnectionsOver) {
+  constexpr int kPresent = 0;
+  constexpr int kMissing = 1;
+  constexpr int kUnknown = 2;
+  const auto outcome = [this](Network network) {
+    return in_child([&] {
+      if (!take_away(SYS_landlock_create_ruleset)) return kUnknown;
+      const auto missing =
+          confine({Role::OpenClWorker, own_, {}}, Start::WithoutNamespaces, Mode::On, network);
+      return std::any_of(missing.begin(), missing.end(),
+                         [](const MissingWall& one) { return one.wall == Wall::Network; })
+                 ? kMissing
+                 : kPresent;
+    });
+  };
+  const int with_fixed_peers = outcome(Network::FixedPeers);
+  if (with_fixed_peers == kUnknown) GTEST_SKIP() << "this kernel lacks seccomp";
+  EXPECT_EQ(with_fixed_peers, kPresent);
+  // The worker itself has no capabilities by then.
+  const int unprivileged = in_child([] {
+    if (::setresuid(65534, 65534, 65534) != 0) return kUnknown;
+    return can_fix_peers() ? kPresent : kMissing;
+  });
+  if (unprivileged == kUnknown) return;
+  EXPECT_EQ(outcome(Network::HandedOver), unprivileged);
 }
 
 TEST_F(Roles, GivenAConnectionThenItSendsNothingWithTheBeginningOfAnother) {

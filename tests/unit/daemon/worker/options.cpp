@@ -28,6 +28,8 @@ TEST(WorkerOptions, AreReadAsTheyWereWritten) {
   written.session.memory = 1ULL << 40U;
   written.session.ucx = UcxUse::Offered;
   written.session.node = "ed25519:A= alpha";
+  written.encryption = protocol::Encryption::Commands;
+  written.network = confinement::Network::FixedPeers;
   const WorkerOptions read = parse(worker_arguments(written));
   EXPECT_EQ(read.log.level, "debug");
   EXPECT_EQ(read.log.format, LogFormat::Json);
@@ -41,6 +43,8 @@ TEST(WorkerOptions, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read.session.memory, 1ULL << 40U);
   EXPECT_EQ(read.session.ucx, UcxUse::Offered);
   EXPECT_EQ(read.session.node, "ed25519:A= alpha");
+  EXPECT_EQ(read.encryption, protocol::Encryption::Commands);
+  EXPECT_EQ(read.network, confinement::Network::FixedPeers);
 }
 
 TEST(WorkerOptions, KeepTheirDefaultsWhenTheyAreEmpty) {
@@ -51,16 +55,20 @@ TEST(WorkerOptions, KeepTheirDefaultsWhenTheyAreEmpty) {
 }
 
 TEST(WorkerOptions, LeaveSessionsTheNetworkThatTheirSettingsNeed) {
-  SessionOptions session;
+  WorkerOptions options;
+  SessionOptions& session = options.session;
   EXPECT_EQ(needs_sockets(session), "");
-  EXPECT_EQ(network_of(session), confinement::Network::HandedOver);
+  for (const auto network : {confinement::Network::HandedOver, confinement::Network::FixedPeers}) {
+    options.network = network;
+    EXPECT_EQ(network_of(options), network);
+  }
   session.ports = {7900, 7999};
   EXPECT_EQ(needs_sockets(session), "worker-ports is 7900-7999");
-  EXPECT_EQ(network_of(session), confinement::Network::Own);
+  EXPECT_EQ(network_of(options), confinement::Network::Own);
   session.ports = {};
   session.ucx = UcxUse::Offered;
   EXPECT_EQ(needs_sockets(session), "ucx is true");
-  EXPECT_EQ(network_of(session), confinement::Network::Own);
+  EXPECT_EQ(network_of(options), confinement::Network::Own);
 }
 
 TEST(WorkerOptions, AreRefusedWhenTheyAreUnknownOrIncomplete) {
