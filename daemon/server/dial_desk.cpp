@@ -58,9 +58,10 @@ void DialDesk::dial(const Account& account, DialRequest request) {
   ++*account.waiting_;
   const std::weak_ptr<std::size_t> waiting = account.waiting_;
   const std::uint64_t number = request.number;
+  const std::string endpoint = request.endpoint;
   const auto work = [answers = answers_, waiting, request = std::move(request)] {
     const auto earliest = std::chrono::steady_clock::now() + kDialFailureTime;
-    Answer answer{waiting, {}, {}};
+    Answer answer{waiting, request.endpoint, {}, {}};
     try {
       protocol::Dialled connection = make_connection(request, [&] { return waiting.expired(); });
       answer.notice = succeeded(request.number, connection);
@@ -77,6 +78,7 @@ void DialDesk::dial(const Account& account, DialRequest request) {
     std::thread(work).detach();
   } catch (const std::system_error& error) {
     answers_->add({waiting,
+                   endpoint,
                    {},
                    failed(number, DialFailed::Kind::Other,
                           std::string("the node cannot start a thread: ") + error.what())});

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "daemon/common/control.hpp"
@@ -41,7 +42,8 @@ class DialDesk {
 
   struct Answer {
     std::weak_ptr<std::size_t> account;
-    Fd socket = {};  ///< none: the notice says why
+    std::string endpoint;  ///< DialRequest::endpoint
+    Fd socket = {};        ///< none: the notice says why
     Notice notice = {};
 
     bool is_for(const Account& whose) const { return account.lock() == whose.waiting_; }

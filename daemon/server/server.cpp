@@ -33,6 +33,8 @@ constexpr std::size_t kMaxWaiting = 256;
 constexpr std::size_t kMaxWaitingOfOne = 64;
 /// The largest number of sessions that one client may have without having attached to them.
 constexpr std::size_t kMaxUnattached = 8;
+/// The places to which a session got no connection and that the log names as warnings.
+constexpr std::size_t kNamedDials = 16;
 /// Sets of workers that may start at the same time.
 constexpr std::size_t kMaxSets = 4;
 /// How long to wait before workers that failed are started again.
@@ -314,7 +316,15 @@ bool Server::hear(Taken& taken) {
     }
     // The number is limited: a kernel could ask for any.
     if (auto* dial = std::get_if<DialRequest>(&said)) {
-      if (!taken.dials.has_room()) return false;
+      if (!taken.dials.has_room()) {
+        warn_limited(
+            refused_dials_,
+            fmt::format("session {} of {} asks for more than {} connections at a time, the last one to "
+                        "{}: its worker is ended",
+                        taken.session, taken.identity, kMostDials,
+                        protocol::in_quotes(protocol::printable(dial->endpoint))));
+        return false;
+      }
       spdlog::trace("session {} of {} asks for a connection to {}", taken.session, taken.identity,
                     protocol::in_quotes(protocol::printable(dial->endpoint)));
       dial_desk_.dial(taken.dials, std::move(*dial));
@@ -349,14 +359,25 @@ void Server::hand_out_files() {
   }
 }
 
+void Server::note_refused_dial(Taken& taken, const DialDesk::Answer& answer) {
+  const std::string line =
+      fmt::format("session {} of {} gets no connection to {}: {}", taken.session, taken.identity,
+                  protocol::in_quotes(protocol::printable(answer.endpoint)), answer.notice.text);
+  // A worker tries again for as long as its session waits for another node.
+  const bool first =
+      taken.refused_dials.size() < kNamedDials && taken.refused_dials.insert(answer.endpoint).second;
+  if (first)
+    warn_limited(refused_dials_, line);
+  else
+    spdlog::debug("{}", line);
+}
+
 void Server::hand_out_connections() {
   for (const DialDesk::Answer& answer : dial_desk_.done()) {
     const auto taken = std::find_if(taken_.begin(), taken_.end(),
                                     [&](const Taken& one) { return answer.is_for(one.dials); });
     if (taken == taken_.end()) continue;
-    if (!answer.socket)
-      spdlog::debug("session {} of {} does not get the connection: {}", taken->session, taken->identity,
-                    answer.notice.text);
+    if (!answer.socket) note_refused_dial(*taken, answer);
     // As with files.
     if (!answer.send(taken->process.control())) taken->process.kill();
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <variant>
@@ -124,6 +125,7 @@ class Server {
     GuestMemory::Region memory = {};  ///< of a virtual machine's session
     std::uint64_t opening = 0;        ///< the number of its request at the FileDesk; 0: none is there
     DialDesk::Account dials = {};
+    std::set<std::string> refused_dials = {};  ///< where it got no connection, a limited number
 
     /// Whether a session has the worker.
     bool in_use() const { return session != 0 && closed == Clock::time_point(); }
@@ -243,6 +245,8 @@ class Server {
   void hand_out_files();
   /// Hands the connections that were made to the workers that have asked for them.
   void hand_out_connections();
+  /// Logs that a session does not get a connection.
+  void note_refused_dial(Taken& taken, const DialDesk::Answer& answer);
   /// Ends workers without a session, without waiting for them.
   void retire(Set set);
 
@@ -280,6 +284,7 @@ class Server {
   bool draining_ = false;
   std::string drain_cause_;
   LogLimit strangers_;
+  LogLimit refused_dials_;
 };
 
 }  // namespace clique::daemon

@@ -459,7 +459,7 @@ TEST_F(HostileKernel, GivenWallsThenItMakesNoConnections) {
 }
 
 TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItReachesNoOtherServices) {
-  const Node node({"--worker-ports", "none", "--log-level", "debug"});
+  const Node node({"--worker-ports", "none"});
   Client other(node, "other");
   other.set_up();
   Attacker attacker(node, "attacker");
@@ -479,6 +479,8 @@ TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItReachesNoOtherServices) {
             static_cast<ssize_t>(answer.size()));
   EXPECT_LE(::recv(connection.get(), begin.data(), begin.size(), 0), 0) << "the daemon does not hang up";
   EXPECT_TRUE(eventually([&] { return node.logged("does not know the session's key"); })) << node.log();
+  // The log names the session, and the place.
+  EXPECT_TRUE(node.logged("gets no connection to '" + service.endpoint() + "': ")) << node.log();
   // A worker's own secret does not make it anything else.
   request.number = 2;
   request.endpoint = "vsock://2:1";
@@ -489,7 +491,7 @@ TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItReachesNoOtherServices) {
 }
 
 TEST_F(HostileKernel, GivenTooManyRequestsForConnectionsThenItsSessionEnds) {
-  const Node node({"--worker-ports", "none", "--log-level", "debug"});
+  const Node node({"--worker-ports", "none"});
   Client other(node, "other");
   other.set_up();
   Attacker attacker(node, "attacker");
@@ -506,6 +508,9 @@ TEST_F(HostileKernel, GivenTooManyRequestsForConnectionsThenItsSessionEnds) {
     if (!ended()) attacker.post(SYS_sendto, {kControlChannel, bytes, bytes.size(), 0, 0, 0});
     return ended();
   }));
+  EXPECT_TRUE(
+      node.logged("asks for more than 64 connections at a time, the last one to '" + service.endpoint()))
+      << node.log();
   expect_unharmed(node, other);
 }
 
