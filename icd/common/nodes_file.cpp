@@ -70,6 +70,11 @@ class TomlReader {
       if (!number)
         fail(value, name + " is " + shown(value) + "; write a whole number of milliseconds, such as 3000");
       at(value, [&] { settings.connect_timeout = checked_connect_timeout(*number, name); });
+    } else if (name == "build-timeout-s") {
+      const auto number = value.value_exact<std::int64_t>();
+      if (!number)
+        fail(value, name + " is " + shown(value) + "; write a whole number of seconds, such as 600");
+      at(value, [&] { settings.build_timeout = checked_build_timeout(*number, name); });
     } else if (name == "remember-unreachable") {
       settings.remember_unreachable = flag(value, name);
     } else if (name == "combine") {

@@ -28,6 +28,10 @@ using protocol::in_quotes;
 /// @param name of the setting
 std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_view name);
 
+/// A time for building programs. Throws SettingError if it is out of range.
+/// @param name of the setting
+std::chrono::seconds checked_build_timeout(std::int64_t seconds, std::string_view name);
+
 /// "plain" or "node": whether the names of devices contain those of their nodes. Throws SettingError.
 /// @param name of the setting
 bool parse_device_names(std::string_view text, std::string_view name);

@@ -110,13 +110,14 @@ std::vector<NodeAddress> read_host_file(const std::string& path) {
   return nodes;
 }
 
-std::chrono::milliseconds parse_connect_timeout(const std::string& text) {
-  constexpr std::string_view kName = "CLIQUE_CONNECT_TIMEOUT_MS";
-  std::int64_t ms = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
+/// A variable's value as a whole number. Throws SettingError.
+/// @param advice what to write, for the message
+std::int64_t parse_number(const std::string& text, Variable variable, const char* advice) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
-    throw SettingError(std::string(kName) + " is " + in_quotes(text) + "; write milliseconds, such as 3000");
-  return checked_connect_timeout(ms, kName);
+    throw SettingError(std::string(variable.name()) + " is " + in_quotes(text) + "; write " + advice);
+  return number;
 }
 
 /// A variable that is 0 or 1; `fallback` if it is not set or empty. Throws SettingError.
@@ -206,6 +207,14 @@ std::chrono::milliseconds checked_connect_timeout(std::int64_t ms, std::string_v
   return std::chrono::milliseconds(ms);
 }
 
+std::chrono::seconds checked_build_timeout(std::int64_t seconds, std::string_view name) {
+  constexpr std::int64_t kWeek = 7 * 24 * 3600;
+  if (seconds < 0 || seconds > kWeek)
+    throw SettingError(std::string(name) + " is " + std::to_string(seconds) + "; write seconds from 0 to " +
+                       std::to_string(kWeek) + ", 0 for any time");
+  return std::chrono::seconds(seconds);
+}
+
 std::optional<std::string> environment(Variable variable) {
   const char* const value = std::getenv(variable.name());
   return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
@@ -247,7 +256,12 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
   }
   read_security(environment, settings.security);
   if (const auto text = environment("CLIQUE_CONNECT_TIMEOUT_MS"); text && !text->empty())
-    settings.connect_timeout = parse_connect_timeout(*text);
+    settings.connect_timeout = checked_connect_timeout(
+        parse_number(*text, "CLIQUE_CONNECT_TIMEOUT_MS", "milliseconds, such as 3000"),
+        "CLIQUE_CONNECT_TIMEOUT_MS");
+  if (const auto text = given(environment, "CLIQUE_BUILD_TIMEOUT_S"))
+    settings.build_timeout = checked_build_timeout(
+        parse_number(*text, "CLIQUE_BUILD_TIMEOUT_S", "seconds, such as 600"), "CLIQUE_BUILD_TIMEOUT_S");
   settings.remember_unreachable =
       read_switch(environment, "CLIQUE_REMEMBER_UNREACHABLE", settings.remember_unreachable,
                   "0 to always wait for nodes, or 1 to ask those briefly that did not answer lately");

@@ -64,6 +64,10 @@ inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
                 "time allowed for reaching a node, in milliseconds, 1 to 600000", "connect-timeout-ms"},
     SettingInfo{
+        "CLIQUE_BUILD_TIMEOUT_S", "600",
+        "how long a node may take for a program that it builds, in seconds, up to 604800; 0: any time",
+        "build-timeout-s"},
+    SettingInfo{
         "CLIQUE_REMEMBER_UNREACHABLE", "1",
         "1: a node that did not answer within the last 30 seconds is asked briefly; 0: always as long",
         "remember-unreachable"},
@@ -140,6 +144,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
     SettingInfo{"vendor", "\"clique\"", "as CLIQUE_VENDOR, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
+    SettingInfo{"build-timeout-s", "600", "as CLIQUE_BUILD_TIMEOUT_S, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
     SettingInfo{"insecure", "false", "as CLIQUE_INSECURE, which overrides it"},
     SettingInfo{"encryption", "\"none\"", "as CLIQUE_ENCRYPTION, which overrides it"},
@@ -213,6 +218,8 @@ struct NodeSettings {
   bool discover = false;
   /// For reaching a node: resolving its name, connecting, and the answers of daemon and workers.
   std::chrono::milliseconds connect_timeout{3000};
+  /// How long a node may build programs without finishing one; 0: any time.
+  std::chrono::seconds build_timeout{600};
   /// Whether programs remember for a short time that a node did not answer.
   bool remember_unreachable = true;
   /// The file with these nodes (UnreachableNodes); empty: they are not remembered.

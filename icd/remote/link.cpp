@@ -107,8 +107,8 @@ void Link::expect_transfer(std::uint64_t size) {
   if (!birthplace_.foreign()) session_->inbox().expect_transfer(size);
 }
 
-protocol::RequestId Link::expect(protocol::Op reply, std::function<void(void*, const std::string&)> answer) {
-  if (!birthplace_.foreign()) return session_->answers().expect(reply, std::move(answer));
+protocol::RequestId Link::expect(protocol::Op reply, Answers::Answer answer, AnswerLimit limit) {
+  if (!birthplace_.foreign()) return session_->answers().expect(reply, std::move(answer), std::move(limit));
   answer(nullptr, kForeign);
   return 0;
 }

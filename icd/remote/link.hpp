@@ -13,6 +13,7 @@
 
 #include "icd/common/error.hpp"
 #include "icd/common/function_ref.hpp"
+#include "icd/remote/answers.hpp"
 #include "icd/remote/process.hpp"
 #include "icd/remote/worker_endpoint.hpp"
 #include "icd/trace/trace.hpp"
@@ -147,13 +148,16 @@ class Link {
     if (!outcome->reply) throw Error(CL_OUT_OF_RESOURCES, outcome->failure);
     return std::move(*outcome->reply);
   }
-  /// Sends a request without waiting. `answer` is called once, on a receiving thread; or at once if the link
-  /// is lost.
+  /// Sends a request without waiting. `answer` is called once, on a receiving thread, or on the background
+  /// thread when the limit is over; or at once if the link is lost.
   template <typename Reply, typename M>
-  void request(M message, Answer<Reply> answer) {
-    const auto id = expect(Reply::op, [answer = std::move(answer)](void* reply, const std::string& failure) {
-      answer(static_cast<Reply*>(reply), failure);
-    });
+  void request(M message, Answer<Reply> answer, AnswerLimit limit = {}) {
+    const auto id = expect(
+        Reply::op,
+        [answer = std::move(answer)](void* reply, const std::string& failure) {
+          answer(static_cast<Reply*>(reply), failure);
+        },
+        std::move(limit));
     if (id == 0) return;
     message.request = id;
     post(message);
@@ -183,7 +187,7 @@ class Link {
 
  private:
   /// Registers a request. @returns its id; or 0 if the link is lost, in which case `answer` has been called.
-  protocol::RequestId expect(protocol::Op reply, std::function<void(void*, const std::string&)> answer);
+  protocol::RequestId expect(protocol::Op reply, Answers::Answer answer, AnswerLimit limit);
 
   const Birthplace birthplace_;
   const WorkerEndpoint endpoint_;

@@ -50,6 +50,7 @@ Attempt open_links(protocol::ZmqContext& zmq, std::vector<WorkerEndpoint> worker
     try {
       if (!settings.shared_memory) workers[i].shared.clear();
       if (settings.transport == Transport::ZeroMq) workers[i].streams.clear();
+      workers[i].build_timeout = settings.build_timeout;
       workers[i].ucx = settings.transport == Transport::Ucx;
       if (!settings.compresses) workers[i].compression = protocol::Compression::None;
       links[i] = std::make_unique<Link>(zmq, std::move(workers[i]), left_until(deadline));

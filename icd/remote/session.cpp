@@ -83,7 +83,8 @@ Session::Session(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, std::c
       reports_(stream_ ? std::shared_ptr<protocol::Line>(stream_)
                        : zmq_line(zmq, worker.reports, worker, protocol::kReportsLine,
                                   ZmqLine::Direction::Inward, shared_ != nullptr)),
-      upkeep_(outbox_, inbox_, reconnect_, clock_),
+      upkeep_(outbox_, inbox_, reconnect_, clock_, answers_),
+      answers_(worker.node),
       outbox_(commands_, shared_, upkeep_),
       inbox_(reports_, shared_, *this, upkeep_),
       bulk_(zmq, worker, inbox_, upkeep_),

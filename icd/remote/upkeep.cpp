@@ -1,5 +1,6 @@
 #include "icd/remote/upkeep.hpp"
 
+#include "icd/remote/answers.hpp"
 #include "icd/remote/inbox.hpp"
 #include "icd/remote/outbox.hpp"
 #include "icd/remote/reconnect.hpp"
@@ -17,12 +18,13 @@ constexpr auto kAttended = 5ms;
 
 }  // namespace
 
-Upkeep::Upkeep(Outbox& outbox, Inbox& inbox, Reconnect& reconnect, WorkerClock& clock)
+Upkeep::Upkeep(Outbox& outbox, Inbox& inbox, Reconnect& reconnect, WorkerClock& clock, Answers& answers)
     : Reactor::Client(Reactor::instance()),
       outbox_(outbox),
       inbox_(inbox),
       reconnect_(reconnect),
-      clock_(clock) {}
+      clock_(clock),
+      answers_(answers) {}
 
 void Upkeep::begin() {
   Reactor::instance().add(*this);
@@ -48,12 +50,14 @@ void Upkeep::serve(Reactor::Clock::time_point now) {
   outbox_.try_flush();
   inbox_.serve();
   clock_.tick(now);
+  answers_.expire(now);
 }
 
 bool Upkeep::watch(Reactor::Clock::time_point now, std::vector<int>& fds) {
   const Inbox::View view = inbox_.view();
   if (view.ended) return true;
   if (view.condemned) return false;
+  fds.push_back(answers_.timer());
   reconnect_.watch(fds);
   const bool lines_up = reconnect_.look(now);
   if (view.attendances != attendances_) {

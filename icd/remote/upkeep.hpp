@@ -10,16 +10,18 @@
 
 namespace clique::icd {
 
+class Answers;
 class Inbox;
 class Outbox;
 class Reconnect;
 class WorkerClock;
 
 /// What the background thread does for a link: it sends what is in the outbox, receives if no other thread
-/// does, has broken lines connected again, and asks for the worker's clock.
+/// does, has broken lines connected again, asks for the worker's clock, and fails requests whose limit is
+/// over.
 class Upkeep final : public Reactor::Client, public LinkControl {
  public:
-  Upkeep(Outbox& outbox, Inbox& inbox, Reconnect& reconnect, WorkerClock& clock);
+  Upkeep(Outbox& outbox, Inbox& inbox, Reconnect& reconnect, WorkerClock& clock, Answers& answers);
 
   /// Registers the link with the background thread.
   void begin();
@@ -42,6 +44,7 @@ class Upkeep final : public Reactor::Client, public LinkControl {
   Inbox& inbox_;
   Reconnect& reconnect_;
   WorkerClock& clock_;
+  Answers& answers_;
   std::atomic<bool> retired_{false};
   // How often an application's thread had begun or ceased to receive, and when the count last changed.
   unsigned attendances_ = 0;

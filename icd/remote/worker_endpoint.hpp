@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ struct WorkerEndpoint {
   std::string memory = {};               ///< file of the memory that this virtual machine shares; empty: none
   std::uint64_t memory_at = 0;           ///< protocol::WorkerAddress::memory_at
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what the client sends
+  std::chrono::seconds build_timeout{0};                            ///< NodeSettings::build_timeout
   bool ucx = false;  ///< large transfers, also those to other workers, go through UCX
 
   /// Whether commands, reports and large transfers can go through streams.

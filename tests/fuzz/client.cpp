@@ -217,7 +217,7 @@ class FakeSession final : public Reports {
   NoControl control_;
   NoHandler handler_;
   NoWay way_;
-  Answers answers_;
+  Answers answers_{"node"};
   Uploads uploads_{way_};
   Inbox inbox_{nullptr, nullptr, handler_, control_};
   BulkLines bulk_{Application::get().zmq(), Application::get().endpoint(), inbox_, control_};

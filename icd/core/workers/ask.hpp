@@ -13,7 +13,11 @@
 
 namespace clique::icd {
 
-/// Sends each worker its request. Does not wait. The caller must not hold a lock that `done` takes.
+/// How long a worker may answer none of the requests about programs.
+AnswerLimit build_limit(const Link& link);
+
+/// Sends each worker its request, which is about a program. Does not wait. The caller must not hold a lock
+/// that `done` takes.
 template <typename Reply, typename M>
 std::shared_ptr<Replies<Reply>> ask(std::vector<std::pair<Worker*, M>> requests,
                                     typename Replies<Reply>::Done done = {}) {
@@ -24,7 +28,8 @@ std::shared_ptr<Replies<Reply>> ask(std::vector<std::pair<Worker*, M>> requests,
     Link& link = requests[i].first->link();
     link.template request<Reply>(
         std::move(requests[i].second),
-        [replies, i](Reply* reply, const std::string& reason) { replies->take(i, reply, reason); });
+        [replies, i](Reply* reply, const std::string& reason) { replies->take(i, reply, reason); },
+        build_limit(link));
     link.flush();
   }
   return replies;

@@ -58,6 +58,9 @@ TEST(Documentation, OfTheCodeNamesTheDefaults) {
     if (setting.name == "CLIQUE_CONNECT_TIMEOUT_MS") {
       EXPECT_EQ(setting.fallback, std::to_string(standard.connect_timeout.count()));
     }
+    if (setting.name == "CLIQUE_BUILD_TIMEOUT_S") {
+      EXPECT_EQ(setting.fallback, std::to_string(standard.build_timeout.count()));
+    }
     if (setting.name == "CLIQUE_REMEMBER_UNREACHABLE") {
       EXPECT_EQ(setting.fallback, standard.remember_unreachable ? "1" : "0");
     }

@@ -146,8 +146,8 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
   EXPECT_EQ(failure("\ncolour = 1"),
             "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, combine, "
-            "device-names, vendor, connect-timeout-ms, remember-unreachable, insecure, encryption, auth, "
-            "transport and compression");
+            "device-names, vendor, connect-timeout-ms, build-timeout-s, remember-unreachable, insecure, "
+            "encryption, auth, transport and compression");
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
   EXPECT_EQ(failure("nodes = [\"a\", 7]"),
@@ -169,6 +169,9 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("[[node]]\nhost = \"a\"\nport = 65536"),
             "nodes.toml:3:8: port is 65536; write a number from 1 to 65535");
   EXPECT_EQ(failure("connect-timeout-ms = 0").rfind("nodes.toml:1:22: connect-timeout-ms is 0", 0), 0U);
+  EXPECT_EQ(failure("build-timeout-s = -1").rfind("nodes.toml:1:19: build-timeout-s is -1; write seconds", 0),
+            0U);
+  EXPECT_EQ(failure("build-timeout-s = \"long\"").rfind("nodes.toml:1:19: build-timeout-s is 'long'", 0), 0U);
   EXPECT_EQ(
       failure("device-names = \"both\"").rfind("nodes.toml:1:16: device-names is 'both'; write plain", 0),
       0U);
@@ -266,6 +269,18 @@ TEST_F(Sources, ThatAreWrongHostFilesAreNamed) {
   EXPECT_NE(problem("# nothing\n").find("which has no node"), std::string::npos);
   environment["CLIQUE_HOSTFILE"] = folder / "none";
   EXPECT_THROW(read(), SettingError);
+}
+
+TEST_F(Sources, TimeoutOfBuildsOfTheEnvironmentGoesFirst) {
+  EXPECT_EQ(read().build_timeout, std::chrono::minutes(10));
+  write("etc/nodes.toml", "build-timeout-s = 10");
+  EXPECT_EQ(read().build_timeout.count(), 10);
+  environment["CLIQUE_BUILD_TIMEOUT_S"] = "0";
+  EXPECT_EQ(read().build_timeout.count(), 0);
+  for (const char* const wrong : {"soon", "-1", "604801"}) {
+    environment["CLIQUE_BUILD_TIMEOUT_S"] = wrong;
+    EXPECT_THROW(read(), SettingError) << wrong;
+  }
 }
 
 TEST_F(Sources, TimeoutOfTheEnvironmentGoesFirst) {

@@ -42,7 +42,9 @@ class LyingNode : public ::testing::Test {
     fake_.run([] {});  // so that its thread sees the functions that were set
     const auto open = [this](const auto&) {
       std::vector<std::unique_ptr<Link>> links;
-      links.push_back(std::make_unique<Link>(zmq_, fake_.endpoint(), std::chrono::seconds(5)));
+      WorkerEndpoint endpoint = fake_.endpoint();
+      endpoint.build_timeout = build_timeout_;
+      links.push_back(std::make_unique<Link>(zmq_, std::move(endpoint), std::chrono::seconds(5)));
       return OpenedSession{std::move(links)};
     };
     node_ = std::make_unique<icd::Node>("node", std::vector<protocol::Driver>(1), open,
@@ -76,6 +78,7 @@ class LyingNode : public ::testing::Test {
 
   protocol::ZmqContext zmq_{1};
   FakeWorker fake_;
+  std::chrono::seconds build_timeout_{0};
   std::array<std::byte, kRead + 2 * kFrame> memory_{};
   std::unique_ptr<icd::Node> node_;
   std::unique_ptr<Worker> worker_;
@@ -220,6 +223,42 @@ TEST_F(LyingNode, GivenKernelsWithTooManyArgumentsTogetherThenTheBuildFails) {
   const Ref<Program> program = Program::from_source(context_, "source");
   EXPECT_EQ(program->build(context_->devices(), "", {}), CL_OUT_OF_RESOURCES);
   expect_lost("kernel c with 400000 arguments");
+}
+
+TEST_F(LyingNode, GivenABuildWithoutAnAnswerThenItFailsAndTheSessionGoesOn) {
+  build_timeout_ = std::chrono::seconds(1);
+  std::vector<protocol::RequestId> requests;
+  fake_.on_build = [&](const protocol::BuildProgram& message) { requests.push_back(message.request); };
+  open();
+  const Ref<Program> program = Program::from_source(context_, "source");
+  EXPECT_EQ(program->build(context_->devices(), "", {}), CL_OUT_OF_RESOURCES);
+  const Program::Build build = program->build_of(*device_);
+  EXPECT_EQ(build.status, CL_BUILD_ERROR);
+  EXPECT_NE(build.log.find("node node: it has not finished building a program within 1 s"), std::string::npos)
+      << build.log;
+  EXPECT_NE(build.log.find("CLIQUE_BUILD_TIMEOUT_S"), std::string::npos);
+
+  // Nobody waits for this one.
+  std::atomic<bool> called{false};
+  const auto call = [](cl_program, void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; };
+  EXPECT_EQ(program->build(context_->devices(), "", {call, &called}), CL_SUCCESS);
+  EXPECT_TRUE(eventually([&] { return called.load(); }, std::chrono::minutes(5)));
+  EXPECT_EQ(program->build_of(*device_).status, CL_BUILD_ERROR);
+
+  // Answers that come too late, and those to later builds.
+  fake_.run([&] {
+    for (const protocol::RequestId request : requests)
+      fake_.reply(protocol::ProgramBuilt{request, CL_SUCCESS, {}, {}});
+    fake_.on_build = [&](const protocol::BuildProgram& message) {
+      fake_.reply(protocol::ProgramBuilt{message.request, CL_SUCCESS, {}, {}});
+    };
+  });
+  EXPECT_EQ(program->build(context_->devices(), "", {}), CL_SUCCESS);
+  EXPECT_FALSE(worker_->lost());
+  // No reply comes twice.
+  fake_.run([&] { fake_.reply(protocol::ProgramBuilt{requests.front(), CL_SUCCESS, {}, {}}); });
+  EXPECT_TRUE(eventually([&] { return worker_->lost(); }, std::chrono::minutes(5)));
+  expect_lost("which is not outstanding");
 }
 
 TEST_F(LyingNode, GivenTimesAndAClockOfAnySizeThenTheEventEnds) {
