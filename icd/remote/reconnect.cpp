@@ -24,6 +24,8 @@ constexpr auto kLastWords = 100ms;
 
 /// A silence that the user is told of.
 constexpr auto kTellAfter = protocol::kSilence;
+/// How long the daemon may take to answer before its silence counts as well.
+constexpr auto kDaemonTime = 500ms;
 
 /// Why a connection for commands or reports ended, for people.
 std::string reason_for(protocol::Line& line) {
@@ -43,10 +45,11 @@ std::string reason_for(protocol::Line& line) {
 
 }  // namespace
 
-Reconnect::Reconnect(std::string node, std::shared_ptr<protocol::Line> commands,
-                     std::shared_ptr<protocol::Line> reports, Outbox& outbox, Inbox& inbox, BulkLines& bulk,
-                     LinkControl& control)
+Reconnect::Reconnect(std::string node, std::optional<protocol::StreamTarget> daemon,
+                     std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports,
+                     Outbox& outbox, Inbox& inbox, BulkLines& bulk, LinkControl& control)
     : node_(std::move(node)),
+      daemon_(std::move(daemon)),
       commands_{std::move(commands)},
       reports_{std::move(reports)},
       outbox_(outbox),
@@ -149,6 +152,7 @@ void Reconnect::tell(bool fine, Clock::time_point now) {
     if (told_) say("node " + node_ + " answers again, after " + seconds());
     told_ = false;
     heard_ = {};
+    daemon_.reset();
     return;
   }
   if (heard_ == Clock::time_point{}) {
@@ -156,13 +160,20 @@ void Reconnect::tell(bool fine, Clock::time_point now) {
     if (heard_ == Clock::time_point{}) heard_ = now;
   }
   if (told_ || now - heard_ < kTellAfter) return;
+  daemon_.ask();
+  const bool daemon_answers = daemon_.answered();
+  if (!daemon_answers && now - heard_ < kTellAfter + kDaemonTime) return;
   told_ = true;
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(timeout_.load());
-  say("node " + node_ + ": no answer for " + seconds() + ". Its commands wait up to " +
-      std::to_string(left.count()) +
-      " s more, its resume-timeout. Check that the host is up, and the network and the firewalls on the way "
-      "to " +
-      commands_.line->endpoint());
+  const std::string wait =
+      ". Its commands wait up to " + std::to_string(left.count()) + " s more, its resume-timeout. ";
+  if (daemon_answers)
+    say("node " + node_ + ": its worker does not answer for " + seconds() + ", and its cliqued does" + wait +
+        "The worker is stopped, or its host is overloaded: check the host's load, and the node's log");
+  else
+    say("node " + node_ + ": no answer for " + seconds() + wait +
+        "Check that the host is up, and the network and the firewalls on the way to " +
+        commands_.line->endpoint());
 }
 
 }  // namespace clique::icd

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "icd/common/function_ref.hpp"
+#include "icd/remote/daemon_probe.hpp"
 #include "icd/remote/tended_line.hpp"
 
 namespace clique::icd {
@@ -26,10 +28,11 @@ class Reconnect {
   using Clock = std::chrono::steady_clock;
 
   /// @param node its name, for people
+  /// @param daemon see DaemonProbe
   /// @param reports may be the same line as `commands`
-  Reconnect(std::string node, std::shared_ptr<protocol::Line> commands,
-            std::shared_ptr<protocol::Line> reports, Outbox& outbox, Inbox& inbox, BulkLines& bulk,
-            LinkControl& control);
+  Reconnect(std::string node, std::optional<protocol::StreamTarget> daemon,
+            std::shared_ptr<protocol::Line> commands, std::shared_ptr<protocol::Line> reports, Outbox& outbox,
+            Inbox& inbox, BulkLines& bulk, LinkControl& control);
 
   /// Sets the resume timeout; 0 until this is called. Any thread.
   void set_timeout(std::chrono::milliseconds timeout);
@@ -57,6 +60,7 @@ class Reconnect {
   bool mend(TendedLine& tended, Clock::time_point now, FunctionRef<void()> reconnect);
 
   const std::string node_;
+  DaemonProbe daemon_;
   TendedLine commands_;
   TendedLine reports_;
   Outbox& outbox_;

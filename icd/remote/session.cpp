@@ -92,7 +92,7 @@ Session::Session(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, std::c
       shared_route_(shared_, outbox_),
       uploads_(upload_way()),
       dispatch_(answers_, uploads_, bulk_, inbox_, upkeep_),
-      reconnect_(worker_.node, commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
+      reconnect_(worker_.node, worker_.daemon_target(), commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
       clock_(answers_, outbox_) {
   if (!shared_) protocol::keep_payload_memory();
   upkeep_.begin();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "icd/common/node_address.hpp"
@@ -41,6 +42,10 @@ struct WorkerEndpoint {
   /// Whether commands, reports and large transfers can go through streams.
   bool has_streams() const {
     return streams.size() == std::tuple_size_v<protocol::StreamAddress> && !daemon.empty();
+  }
+  /// For DaemonProbe.
+  std::optional<protocol::StreamTarget> daemon_target() const {
+    return has_streams() ? std::optional(stream_target()) : std::nullopt;
   }
   /// For the client's streams, if it has any.
   protocol::StreamTarget stream_target() const {

@@ -270,7 +270,7 @@ class Losing(Case):
     def assert_lost(self, program, *parts):
         said = program.stderr.read().splitlines(keepends=True)
         # On a busy machine, the loss may take so long that the silence is said as well.
-        silence = 'clique: node alpha: no answer for '
+        silence = ('clique: node alpha: no answer for ', 'clique: node alpha: its worker does not answer for ')
         self.assert_message(''.join(line for line in said if not line.startswith(silence)), 'node alpha: ', *parts,
                             'start the program again')
         self.assertNotEqual(program.wait(), 0)
@@ -293,6 +293,15 @@ class Losing(Case):
         self.assert_message(silent, 'node alpha: no answer for 5 s', 'wait up to 6 s more', 'Check that the host is up',
                             f'tcp://{tunnel.address}')
         self.assert_message(lost, 'node alpha: ', 'could not be restored within the resume timeout')
+
+    def test_stopped_worker(self):
+        _, worker, _, program = self.using_node()
+        os.kill(worker, signal.SIGSTOP)
+        self.assert_message(program.stderr.readline(), 'node alpha: its worker does not answer for ',
+                            'and its cliqued does', 'wait up to 30 s more', 'The worker is stopped')
+        os.kill(worker, signal.SIGCONT)
+        self.assert_message(program.stderr.readline(), 'node alpha answers again, after ')
+        self.assertEqual(program.communicate()[0], 'right\n')
 
     def test_cable_that_is_plugged_in_again(self):
         _, _, tunnel, program = self.using_node()
