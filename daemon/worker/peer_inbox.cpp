@@ -104,6 +104,7 @@ bool PeerInbox::receive_shared() {
     protocol::Incoming incoming;
     for (int turn = 0; turn < kBatchesPerTurn && memory->receive(incoming) == Received::Batch;
          ++turn, ++count) {
+      waiting_.count(incoming);
       received_.add(bytes_of(incoming));
       dispatcher_.handle_peer(incoming);
     }
