@@ -264,6 +264,29 @@ TEST_F(SessionMemory, GivenDataOfAnotherWorkerThatIsNotExpectedThenItCounts) {
   });
 }
 
+TEST_F(SessionMemory, GivenDataInMemoryOfOtherWorkersThatIsNotExpectedThenItCounts) {
+  constexpr PeerId kPeer = 1;
+  // Less than the memory that two workers share, so that all of it goes there.
+  constexpr CommandId kAddsOfEach = 3;
+  // What a push has on the way through memory.
+  constexpr std::uint64_t kMostOfOne = 6 * kMiB;
+  std::vector<std::unique_ptr<Client>> sources;
+  expect_end_by([&](CommandId id) {
+    if ((id - 1000) % kAddsOfEach == 0) {
+      Client& source = *sources.emplace_back(std::make_unique<Client>(node_, "a source"));
+      source.set_up();
+      source.send(ConnectPeer{kPeer, client_.peers_endpoint(), client_.address.peer, client_.address.shared},
+                  CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB},
+                  FillBuffer{command(100), kBuffer, Bytes(4), 0, 8 * kMiB});
+      EXPECT_EQ(source.ended(100).status, 0);
+    }
+    const CommandId other = id + 1000;
+    sources.back()->send(
+        Push{command(id, 0, {}, kOutOfOrder), kBuffer, 0, kMostOfOne, kPeer, id},
+        Push{command(other, 0, {}, kOutOfOrder), kBuffer, 0, 8 * kMiB - kMostOfOne, kPeer, other});
+  });
+}
+
 TEST_F(SessionMemory, GivenDataThatDoesNotWaitThenItCountsNoMore) {
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB});
   for (CommandId id = 1000; id < 1020; ++id) {
