@@ -119,7 +119,8 @@ TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
   const DeviceStatus device{"g", 4, "cuda", "d", "v", 5, kUnknown, 6, "p"};
   const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true, 3, 21};
   const NodeHealth health{true, {{"w", "y", "z"}}, {"f", 2, 1}, {"", kUnknown, kUnknown}, "", "x"};
-  const Status status{16, "n", "r", 9, false, "", 1, 0, Encryption::All, false, {device}, {session}, "h", health};
+  const Status status{16,    "n",      "r",       9,   false, "", 1, 0, Encryption::All,
+                      false, {device}, {session}, "h", health};
   EXPECT_EQ(encoded(status),
             "9f0b10a16ea17209c2a0010002c2"
             "9199a16704a463756461a164a17605cfffffffffffffffff06a170"
