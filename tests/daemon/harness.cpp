@@ -26,7 +26,9 @@ template class Receiver<WorkerMessages>;
 namespace {
 
 zmq::context_t& context() {
-  static zmq::context_t context(1);
+  // A thread for each connection of a test: one that encrypts a huge message answers no heartbeats meanwhile.
+  constexpr int kThreads = 8;
+  static zmq::context_t context(kThreads);
   return context;
 }
 
