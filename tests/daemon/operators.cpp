@@ -1,7 +1,11 @@
 // Messages of clients that look at the node and steer it: right ones, and wrong ones, which concern nobody
 // else.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/fd.hpp"
 
 namespace clique::test {
 namespace {
@@ -108,7 +112,16 @@ TEST_F(Operators, GivenOtherNodesThenItSaysWhichItReaches) {
 }
 
 TEST_F(Operators, GivenMoreNodesToReachThanPossibleThenItRefuses) {
-  const std::string silent = "tcp://192.0.2.1:7890";  // of no host (RFC 5737)
+  // The system accepts connections there, and nobody answers.
+  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 64), 0);
+  ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string silent = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   const Reach too_many{std::vector<std::string>(kMostReached + 1, silent), 1};
   EXPECT_NE(answer<Refused>(Wish::Reach, too_many).reason.find("names 17 nodes to reach; at most 16"),
             std::string::npos);
