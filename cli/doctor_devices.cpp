@@ -1,6 +1,4 @@
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "cli/child.hpp"
 #include "cli/doctor.hpp"
 #include "icd/remote/deadline.hpp"
 #include "protocol/fd.hpp"
@@ -48,47 +47,10 @@ std::vector<std::string> probe_environment(const std::vector<NodeFindings>& node
   changed["CLIQUE_CONNECT_TIMEOUT_MS"] = std::to_string(icd::left_until(deadline).count());
   changed["CLIQUE_REMEMBER_UNREACHABLE"] = "0";
   std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text(*variable);
-    if (!changed.contains(text.substr(0, text.find('=')))) environment.push_back(text);
-  }
+  for (std::string& variable : own_environment())
+    if (!changed.contains(variable.substr(0, variable.find('=')))) environment.push_back(std::move(variable));
   for (const auto& [name, value] : changed) environment.push_back(name + "=" + value);
   return environment;
-}
-
-struct ProbeEnds {
-  Fd results;
-  Fd messages;
-  pid_t process = 0;
-};
-
-/// Starts `clique doctor-probe`. Throws std::system_error.
-ProbeEnds start_probe(std::vector<std::string> environment) {
-  int results[2];
-  int messages[2];
-  if (::pipe2(results, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe2");
-  ProbeEnds ends;
-  ends.results = Fd(results[0]);
-  const Fd write_results(results[1]);
-  if (::pipe2(messages, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe2");
-  ends.messages = Fd(messages[0]);
-  const Fd write_messages(messages[1]);
-  std::vector<char*> variables;
-  for (std::string& variable : environment) variables.push_back(variable.data());
-  variables.push_back(nullptr);
-  std::string program = "clique";
-  std::string command = "doctor-probe";
-  char* const arguments[] = {program.data(), command.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, write_results.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, write_messages.get(), STDERR_FILENO);
-  const int error =
-      ::posix_spawn(&ends.process, "/proc/self/exe", &actions, nullptr, arguments, variables.data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "starting this program again");
-  return ends;
 }
 
 /// What the process says, line by line.
@@ -215,17 +177,18 @@ Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,
   Findings findings;
   if (configured && nodes.empty())
     findings.push_back({Verdict::Open, "devices", "they are not checked, because no node can be used"});
-  ProbeEnds ends;
+  Child probe;
   const auto until = deadline - kReserve;
   try {
-    ends = start_probe(probe_environment(nodes, configured, until));
+    probe = start_child("/proc/self/exe", {"clique", "doctor-probe"},
+                        probe_environment(nodes, configured, until), Messages::Apart);
   } catch (const std::system_error& error) {
     findings.push_back({Verdict::Open, "OpenCL", printable(error.what())});
     return findings;
   }
   ProbeListener listener(nodes, findings);
-  LineReader results(std::move(ends.results), [&](const std::string& line) { listener.take_result(line); });
-  LineReader messages(std::move(ends.messages),
+  LineReader results(std::move(probe.output), [&](const std::string& line) { listener.take_result(line); });
+  LineReader messages(std::move(probe.messages),
                       [&](const std::string& line) { listener.take_message(line); });
   std::optional<std::string> end;
   while (!end && !listener.done() && SteadyClock::now() < until) {
@@ -233,18 +196,18 @@ Findings check_devices(const std::vector<NodeFindings>& nodes, bool configured,
     // Private workers keep the pipes open after a crash.
     constexpr int kLookMs = 50;
     ::poll(items, 2, static_cast<int>(std::min<long>(icd::left_until(until).count(), kLookMs)));
-    end = probe_end(ends.process);
+    end = probe_end(probe.process);
     if (items[1].revents != 0) messages.read();
     if (items[0].revents != 0) results.read();
   }
   if (!listener.done()) listener.take_end(end.value_or("did not end in time"));
   if (!end) {
     // It has done its work, and says goodbye to the nodes.
-    while (!(end = probe_end(ends.process)) && listener.done() && SteadyClock::now() < until)
+    while (!(end = probe_end(probe.process)) && listener.done() && SteadyClock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     if (!end) {
-      ::kill(ends.process, SIGKILL);
-      ::waitpid(ends.process, nullptr, 0);
+      ::kill(probe.process, SIGKILL);
+      ::waitpid(probe.process, nullptr, 0);
     }
   }
   return findings;

@@ -1,6 +1,4 @@
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "cli/child.hpp"
 #include "cli/doctor.hpp"
 #include "icd/remote/deadline.hpp"
 #include "icd/remote/embedded.hpp"
@@ -26,38 +25,23 @@ constexpr std::size_t kLongestList = 64U << 10U;
 constexpr const char* kWalls = "walls around sessions on this host";
 
 /// What `cliqued --check` prints, as far as it has printed it by the deadline. Throws std::system_error.
-std::string wall_list(std::string daemon, SteadyClock::time_point deadline) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe2");
-  const Fd from_daemon(ends[0]);
-  Fd to_here(ends[1]);
+std::string wall_list(const std::string& daemon, SteadyClock::time_point deadline) {
   // The settings of a node that runs here have no influence on the walls, and may be wrong.
-  std::string options[] = {"cliqued", "--config", "/dev/null", "--check"};
-  char* const arguments[] = {options[0].data(), options[1].data(), options[2].data(), options[3].data(),
-                             nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, to_here.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, to_here.get(), STDERR_FILENO);
-  pid_t process = 0;
-  const int error = ::posix_spawn(&process, daemon.c_str(), &actions, nullptr, arguments, environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "starting " + daemon);
-  to_here = Fd();
+  const Child child = start_child(daemon, {"cliqued", "--config", "/dev/null", "--check"}, own_environment(),
+                                  Messages::WithOutput);
   std::string list;
   while (SteadyClock::now() < deadline && list.size() < kLongestList) {
-    pollfd readable{from_daemon.get(), POLLIN, 0};
+    pollfd readable{child.output.get(), POLLIN, 0};
     if (::poll(&readable, 1, static_cast<int>(icd::left_until(deadline).count())) <= 0) continue;
     char buffer[4096];
-    const ssize_t size = ::read(from_daemon.get(), buffer, sizeof buffer);
+    const ssize_t size = ::read(child.output.get(), buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
     list.append(buffer, static_cast<std::size_t>(size));
   }
   // It has ended, unless it hangs.
-  ::kill(process, SIGKILL);
-  ::waitpid(process, nullptr, 0);
+  ::kill(child.process, SIGKILL);
+  ::waitpid(child.process, nullptr, 0);
   return list;
 }
 
