@@ -198,6 +198,8 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
   const Ref<Queue> queue = svm_queue(command_queue);
   require(size != 0, CL_INVALID_VALUE, "size is 0");
   const SvmPointer svm = svm_part(*queue, svm_ptr, size);
+  require(!svm.allocation->in_place(), CL_INVALID_VALUE,
+          "the pointer points into a host or shared allocation, which the host uses without mapping it");
   check_map_flags(flags, *svm.allocation);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   Mapping mapping;
