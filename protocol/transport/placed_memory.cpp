@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "protocol/throw_errno.hpp"
+
 namespace clique::protocol {
 
 std::span<const PlacedMemory::Window> PlacedMemory::windows() {
@@ -62,6 +64,10 @@ std::unique_ptr<PlacedMemory> PlacedMemory::at(std::uint64_t address, std::span<
     return nullptr;
   }
   return std::unique_ptr<PlacedMemory>(new PlacedMemory({static_cast<std::byte*>(reserved), shared.size()}));
+}
+
+void PlacedMemory::forbid_access() const {
+  if (::mprotect(bytes_.data(), bytes_.size(), PROT_NONE) != 0) throw_errno("mprotect");
 }
 
 PlacedMemory::~PlacedMemory() {

@@ -30,6 +30,8 @@ class PlacedMemory {
   PlacedMemory& operator=(const PlacedMemory&) = delete;
 
   std::span<std::byte> bytes() const { return bytes_; }
+  /// From now on an access of this process to the memory raises SIGSEGV. Throws std::system_error.
+  void forbid_access() const;
   static std::size_t page_size();
   /// Bytes: blocks begin at multiples of this, because CUDA reserves requested addresses in such units.
   static constexpr std::size_t kGranule = 32U << 20U;

@@ -148,6 +148,22 @@ TEST_F(clHostMemAllocINTEL, GivenPointerThenItCannotBeMapped) {
             ::clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, data.get(), 4, 0, nullptr, nullptr));
 }
 
+TEST_F(clHostMemAllocINTEL, GivenBufferOverItThenItIsAPartOfIt) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  const auto data = on_host<cl_int>(100);
+  cl_int err = -1;
+  const Mem part(::clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 200, data.get() + 50, &err));
+  ASSERT_EQ(CL_SUCCESS, err);
+  const cl_int seven = 7;
+  EXPECT_CL(::clEnqueueFillBuffer(queue, part, &seven, sizeof seven, 0, 200, 0, nullptr, nullptr));
+  EXPECT_CL(::clFinish(queue));
+  EXPECT_EQ(0, data[49]);
+  EXPECT_EQ(std::vector<cl_int>(50, 7), std::vector<cl_int>(data.get() + 50, data.get() + 100));
+  data[50] = 9;
+  EXPECT_EQ((std::vector<cl_int>{9, 7}), read<cl_int>(part, 2));
+}
+
 TEST_F(clHostMemAllocINTEL, GivenHintsThenTheContentStays) {
   use_mapping_device();
   if (IsSkipped()) return;

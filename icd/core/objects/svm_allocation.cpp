@@ -89,6 +89,15 @@ std::shared_ptr<protocol::SharedSegment> make_segment(std::size_t size) {
   }
 }
 
+/// Whether an allocation is memory of this process, in which devices work. Device allocations are where that
+/// is possible: libraries that know a device to be a processor of this host, such as oneMKL, compute with
+/// them in the process itself.
+bool is_host_memory(cl_unified_shared_memory_type_intel type, const Context& context) {
+  return type != CL_MEM_TYPE_DEVICE_INTEL ||
+         std::all_of(context.devices().begin(), context.devices().end(),
+                     [](const Ref<Device>& device) { return device->maps_host_memory(); });
+}
+
 }  // namespace
 
 SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
@@ -115,8 +124,8 @@ void SvmAllocation::post_create(Worker& worker) const {
 
 UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
                              Ref<Device> device, cl_bitfield flags, std::size_t size, std::size_t alignment)
-    : UsmAllocation(type, std::move(context), std::move(device), flags, size, alignment,
-                    type == CL_MEM_TYPE_DEVICE_INTEL ? nullptr : make_segment(size)) {}
+    : UsmAllocation(type, context, std::move(device), flags, size, alignment,
+                    is_host_memory(type, *context) ? make_segment(size) : nullptr) {}
 
 UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
                              Ref<Device> device, cl_bitfield flags, std::size_t size, std::size_t alignment,
@@ -125,7 +134,10 @@ UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Conte
       usm_type_(type),
       device_(std::move(device)),
       allocation_flags_(flags) {
-  if (segment) share(*segment);
+  if (segment)
+    share(*segment);
+  else
+    memory().forbid_access();
 }
 
 UsmAllocation::~UsmAllocation() = default;

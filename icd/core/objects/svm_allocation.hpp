@@ -32,13 +32,16 @@ class SvmAllocation : public Memory {
                 std::unique_ptr<protocol::PlacedMemory> memory);
   void post_create(Worker& worker) const override;
 
+  const protocol::PlacedMemory& memory() const { return *memory_; }
+
  private:
   const std::unique_ptr<protocol::PlacedMemory> memory_;
 };
 
-/// An allocation of cl_intel_unified_shared_memory. A device allocation is shared virtual memory that the
-/// host never maps. A host or shared allocation is memory of this process, in which workers on this host work
-/// as well (Memory::in_place()); other workers cannot have it.
+/// An allocation of cl_intel_unified_shared_memory. A host or shared allocation is memory of this process, in
+/// which workers on this host work as well (Memory::in_place()); other workers cannot have it. So is a device
+/// allocation, if all devices of the context work that way; otherwise it is shared virtual memory that the
+/// host never maps.
 class UsmAllocation final : public SvmAllocation {
  public:
   /// @param type CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_DEVICE_INTEL or CL_MEM_TYPE_SHARED_INTEL

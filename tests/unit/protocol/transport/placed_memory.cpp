@@ -1,7 +1,10 @@
 // Memory at chosen addresses.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "protocol/transport/placed_memory.hpp"
 #include "protocol/transport/shared_segment.hpp"
@@ -59,6 +62,19 @@ TEST(PlacedMemory, GivenMemoryThatIsNotSharedThenNullAndTheAddressStaysFree) {
   ASSERT_NE(nullptr, other);
   EXPECT_EQ(nullptr, PlacedMemory::at(address, other->bytes()));
   EXPECT_NE(nullptr, PlacedMemory::at(address, PlacedMemory::page_size()));
+}
+
+TEST(PlacedMemory, GivenForbiddenAccessThenTheSystemRefusesItToo) {
+  const auto memory = PlacedMemory::at(free_address(), PlacedMemory::page_size());
+  ASSERT_NE(nullptr, memory);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(0, ::pipe(ends.data()));
+  EXPECT_EQ(1, ::write(ends[1], memory->bytes().data(), 1));
+  memory->forbid_access();
+  EXPECT_EQ(-1, ::write(ends[1], memory->bytes().data(), 1));
+  EXPECT_EQ(EFAULT, errno);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST(PlacedMemory, GivenMemoryThatWentThenItsAddressIsFreeAgain) {
