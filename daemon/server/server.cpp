@@ -639,7 +639,8 @@ void Server::answer_devices() {
     protocol::Offer offer{protocol::kVersion,
                           settings_.name,
                           {},
-                          std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+                          std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
+                          client.visitor.user == ::geteuid()};
     for (const protocol::Driver& driver : drivers_) {
       auto devices = permitted(client.permit, driver.id, driver.devices);
       if (devices.empty()) continue;

@@ -14,11 +14,15 @@ namespace clique::icd::api {
 
 namespace {
 
-void require_svm(const Kernel& kernel) {
+bool any_device(const Kernel& kernel, bool (Device::*supports)() const) {
   const auto& devices = kernel.context()->devices();
-  require(std::any_of(devices.begin(), devices.end(),
-                      [](const Ref<Device>& device) { return device->has_svm(); }),
-          CL_INVALID_OPERATION, "no device of the context supports shared virtual memory");
+  return std::any_of(devices.begin(), devices.end(),
+                     [supports](const Ref<Device>& device) { return (device.get()->*supports)(); });
+}
+
+void require_svm(const Kernel& kernel) {
+  require(any_device(kernel, &Device::has_svm), CL_INVALID_OPERATION,
+          "no device of the context supports shared virtual memory");
 }
 
 /// The allocations into which a list of pointers points. Throws Error(CL_INVALID_VALUE).
@@ -110,7 +114,11 @@ void set_exec_info(Kernel& kernel, cl_kernel_exec_info param_name, size_t param_
       break;
     case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
-      throw Error(CL_INVALID_OPERATION, "no device supports host or shared allocations");
+      // Devices that can access such allocations at all do so without preparation.
+      require(any_device(kernel, &Device::maps_host_memory), CL_INVALID_OPERATION,
+              "no device of the context supports host or shared allocations");
+      boolean(param_value_size, param_value);
+      break;
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
       require(!boolean(param_value_size, param_value), CL_INVALID_OPERATION,
               "no device supports fine-grained system sharing");

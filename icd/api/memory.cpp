@@ -3,6 +3,7 @@
 
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
+#include "icd/core/objects/svm_allocation.hpp"
 
 namespace clique::icd::api {
 
@@ -24,9 +25,16 @@ Ref<Buffer> create_buffer(cl_context context, const cl_mem_properties* propertie
   require(size > 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
           "; the devices of the context can allocate 1 to ", largest, " bytes");
   check_host_ptr(flags, host_ptr);
-  if ((flags & CL_MEM_USE_HOST_PTR) != 0) touch_source(host_ptr, size);
+  SvmPointer svm = host_ptr != nullptr ? owner->svm().find(host_ptr) : SvmPointer();
+  const auto* const usm = dynamic_cast<const UsmAllocation*>(svm.allocation.get());
+  require(usm == nullptr || usm->usm_type() != CL_MEM_TYPE_DEVICE_INTEL, CL_INVALID_HOST_PTR,
+          "host_ptr points into a device allocation, which the host cannot access");
+  if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
+    touch_source(host_ptr, size);
+  } else {
+    svm = {};
+  }
   if (flags == 0) flags = CL_MEM_READ_WRITE;
-  SvmPointer svm = (flags & CL_MEM_USE_HOST_PTR) != 0 ? owner->svm().find(host_ptr) : SvmPointer();
   if (svm)
     require(size <= svm.room(), CL_INVALID_BUFFER_SIZE, "size is ", size,
             "; from host_ptr on, the allocation of shared virtual memory has ", svm.room(), " bytes");

@@ -119,8 +119,9 @@ void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t
                  const CommandInfo& command, cl_event* event) {
   require(to != nullptr && from != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
   require_apart(to, from, size);
-  touch_source(from, size);
-  touch_destination(to, size);
+  // The host may have no access to device allocations.
+  if (!part(queue, from, size)) touch_source(from, size);
+  if (!part(queue, to, size)) touch_destination(to, size);
   conclude(copy(queue, to, from, size, command, report_if(blocking || event != nullptr)), blocking,
            command.waits, event);
 }
@@ -198,6 +199,8 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
   const Ref<Queue> queue = svm_queue(command_queue);
   require(size != 0, CL_INVALID_VALUE, "size is 0");
   const SvmPointer svm = svm_part(*queue, svm_ptr, size);
+  require(dynamic_cast<const UsmAllocation*>(svm.allocation.get()) == nullptr, CL_INVALID_VALUE,
+          "the pointer points into unified shared memory, which is not mapped");
   check_map_flags(flags, *svm.allocation);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   Mapping mapping;

@@ -1,6 +1,8 @@
-// cl_intel_unified_shared_memory, version 1.0: device allocations. They are shared virtual memory that the
-// host never maps. Host and shared allocations, which the host accesses like any memory, are not supported.
+// cl_intel_unified_shared_memory, version 1.0 (icd/core/objects/svm_allocation.hpp).
+#include <algorithm>
 #include <bit>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "icd/api/arguments.hpp"
@@ -18,30 +20,60 @@ namespace {
 /// Bytes of the largest data types, long16 and double16, to whose size the extension limits alignments.
 constexpr cl_uint kLargestType = 128;
 
+constexpr cl_bitfield kPlacements =
+    CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
+
 /// The flags in a list of properties. Throws Error(CL_INVALID_PROPERTY).
-cl_bitfield allocation_flags(const cl_properties* properties) {
+/// @param placements the flags about the initial placement that are allowed, of which one may be given
+cl_bitfield allocation_flags(const cl_properties* properties, cl_bitfield placements) {
+  const cl_bitfield allowed = CL_MEM_ALLOC_WRITE_COMBINED_INTEL | placements;
   cl_bitfield flags = 0;
   for_each_property(property_list(properties), CL_INVALID_PROPERTY,
                     [&](cl_properties name, cl_properties value) {
                       require(name == CL_MEM_ALLOC_FLAGS_INTEL, CL_INVALID_PROPERTY, "property ", Hex{name},
                               " is not supported");
-                      require((value & ~cl_bitfield{CL_MEM_ALLOC_WRITE_COMBINED_INTEL}) == 0,
-                              CL_INVALID_PROPERTY, "CL_MEM_ALLOC_FLAGS_INTEL is ", Hex{value},
-                              "; a device allocation may have CL_MEM_ALLOC_WRITE_COMBINED_INTEL");
+                      require((value & ~allowed) == 0 && at_most_one(value, placements), CL_INVALID_PROPERTY,
+                              "CL_MEM_ALLOC_FLAGS_INTEL is ", Hex{value}, "; allowed are ", Hex{allowed},
+                              ", of which at most one about the initial placement");
                       flags = value;
                     });
   return flags;
 }
 
-/// The device allocation into which a pointer points; empty if there is none.
+/// Allocates, once the handles have been checked, and whether a device supports it.
+/// @param users the devices that can use the allocation
+/// @param device the one that it belongs to; null: none
+void* allocate(cl_unified_shared_memory_type_intel type, const Ref<Context>& context,
+               std::span<const Ref<Device>> users, const Ref<Device>& device, const cl_properties* properties,
+               size_t size, cl_uint alignment) {
+  require(alignment == 0 || (std::has_single_bit(alignment) && alignment <= kLargestType), CL_INVALID_VALUE,
+          "alignment is ", alignment, "; it must be a power of two, and ", kLargestType, " at most");
+  const cl_bitfield flags = allocation_flags(properties, type == CL_MEM_TYPE_SHARED_INTEL ? kPlacements : 0);
+  cl_ulong largest = std::numeric_limits<cl_ulong>::max();
+  for (const Ref<Device>& user : users)
+    largest = std::min(largest, user->value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
+          "; the devices can allocate 1 to ", largest, " bytes");
+  const Ref<Memory> allocation(new UsmAllocation(type, context, device, flags, size, kLargestType));
+  return context->svm().add(*allocation);
+}
+
+/// The devices of the context that can use this process's memory.
+std::vector<Ref<Device>> mapping_devices(const Context& context) {
+  std::vector<Ref<Device>> devices = context.devices();
+  std::erase_if(devices, [](const Ref<Device>& device) { return !device->maps_host_memory(); });
+  return devices;
+}
+
+/// The allocation into which a pointer points; empty if there is none.
 struct UsmPointer {
   Ref<Memory> memory;  ///< keeps the allocation
-  const DeviceAllocation* allocation = nullptr;
+  const UsmAllocation* allocation = nullptr;
 };
 
 UsmPointer usm_at(Context& context, const void* pointer) {
   UsmPointer result{context.svm().find(pointer).allocation};
-  result.allocation = dynamic_cast<const DeviceAllocation*>(result.memory.get());
+  result.allocation = dynamic_cast<const UsmAllocation*>(result.memory.get());
   return result;
 }
 
@@ -49,20 +81,20 @@ void free_allocation(Context& context, void* pointer) {
   if (pointer == nullptr) return;
   const UsmPointer found = usm_at(context, pointer);
   require(found.allocation != nullptr && found.allocation->host_ptr() == pointer, CL_INVALID_VALUE,
-          "no device allocation of this context begins at ptr");
+          "no allocation of unified shared memory of this context begins at ptr");
   context.svm().release(pointer);
-}
-
-[[noreturn]] void refuse(cl_context context, const char* kind) {
-  get<Context>(context);
-  throw Error(CL_INVALID_OPERATION, "no device supports ", kind, " allocations");
 }
 
 }  // namespace
 
-void* CL_API_CALL clHostMemAllocINTEL(cl_context context, const cl_properties* /*properties*/,
-                                      size_t /*size*/, cl_uint /*alignment*/, cl_int* errcode_ret) try {
-  refuse(context, "host");
+void* CL_API_CALL clHostMemAllocINTEL(cl_context context, const cl_properties* properties, size_t size,
+                                      cl_uint alignment, cl_int* errcode_ret) try {
+  const Ref<Context> owner = get<Context>(context);
+  const std::vector<Ref<Device>> users = mapping_devices(*owner);
+  require(!users.empty(), CL_INVALID_OPERATION, "no device of the context supports host allocations");
+  void* const address = allocate(CL_MEM_TYPE_HOST_INTEL, owner, users, nullptr, properties, size, alignment);
+  if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
+  return address;
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)
 
@@ -73,24 +105,26 @@ void* CL_API_CALL clDeviceMemAllocINTEL(cl_context context, cl_device_id device,
   const Ref<Device> on = get<Device>(device);
   require(owner->has(*on), CL_INVALID_DEVICE, "the device does not belong to the context");
   require(on->has_svm(), CL_INVALID_OPERATION, "the device does not support device allocations");
-  require(alignment == 0 || (std::has_single_bit(alignment) && alignment <= kLargestType), CL_INVALID_VALUE,
-          "alignment is ", alignment, "; it must be a power of two, and ", kLargestType, " at most");
-  const cl_bitfield flags = allocation_flags(properties);
-  const auto largest = on->value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
-          "; the device can allocate 1 to ", largest, " bytes");
-  const Ref<Memory> allocation(new DeviceAllocation(owner, on, flags, size, kLargestType));
-  void* const address = owner->svm().add(*allocation);
+  void* const address = allocate(CL_MEM_TYPE_DEVICE_INTEL, owner, {&on, 1}, on, properties, size, alignment);
   if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
   return address;
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)
 
 void* CL_API_CALL clSharedMemAllocINTEL(cl_context context, cl_device_id device,
-                                        const cl_properties* /*properties*/, size_t /*size*/,
-                                        cl_uint /*alignment*/, cl_int* errcode_ret) try {
-  if (device != nullptr) get<Device>(device);
-  refuse(context, "shared");
+                                        const cl_properties* properties, size_t size, cl_uint alignment,
+                                        cl_int* errcode_ret) try {
+  const Ref<Context> owner = get<Context>(context);
+  const Ref<Device> on = device != nullptr ? get<Device>(device) : nullptr;
+  require(!on || owner->has(*on), CL_INVALID_DEVICE, "the device does not belong to the context");
+  std::vector<Ref<Device>> users = mapping_devices(*owner);
+  if (on) std::erase_if(users, [&](const Ref<Device>& user) { return user != on; });
+  require(!users.empty(), CL_INVALID_OPERATION,
+          on ? "the device does not support shared allocations"
+             : "no device of the context supports shared allocations");
+  void* const address = allocate(CL_MEM_TYPE_SHARED_INTEL, owner, users, on, properties, size, alignment);
+  if (errcode_ret != nullptr) *errcode_ret = CL_SUCCESS;
+  return address;
 }
 CLIQUE_CATCH_ERRCODE(errcode_ret)
 
@@ -119,10 +153,10 @@ cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void* ptr, c
                                           size_t* param_value_size_ret) try {
   const InfoWriter write(param_value_size, param_value, param_value_size_ret);
   const UsmPointer found = usm_at(*get<Context>(context), ptr);
-  const DeviceAllocation* const allocation = found.allocation;
+  const UsmAllocation* const allocation = found.allocation;
   switch (param_name) {
     case CL_MEM_ALLOC_TYPE_INTEL:
-      write(allocation != nullptr ? cl_uint{CL_MEM_TYPE_DEVICE_INTEL} : cl_uint{CL_MEM_TYPE_UNKNOWN_INTEL});
+      write(allocation != nullptr ? allocation->usm_type() : cl_uint{CL_MEM_TYPE_UNKNOWN_INTEL});
       break;
     case CL_MEM_ALLOC_BASE_PTR_INTEL:
       write(allocation != nullptr ? allocation->host_ptr() : nullptr);
@@ -180,7 +214,8 @@ cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue command_queue, cons
   const SvmPointer part = svm_part(*queue, ptr, size);
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   std::vector<Access> ranges;
-  if (size != 0) ranges.push_back({part.allocation.get(), part.offset, size, Access::Read});
+  if (size != 0 && !part.allocation->in_place())
+    ranges.push_back({part.allocation.get(), part.offset, size, Access::Read});
   give_event(migrate(*queue, std::move(ranges), flags, {CL_COMMAND_MIGRATEMEM_INTEL, waits},
                      report_if(event != nullptr)),
              event);

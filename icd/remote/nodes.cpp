@@ -206,8 +206,10 @@ std::set<std::uint32_t> free_drivers(const std::vector<protocol::Driver>& driver
   return result;
 }
 
-DeviceUse use_of(const NodeSettings& settings) {
-  return {settings.device_names_with_node, settings.idle_first, settings.exclusive};
+/// @param same_user whether the node's workers run on this host, as this process's user
+DeviceUse use_of(const NodeSettings& settings, bool same_user) {
+  return {settings.device_names_with_node, settings.idle_first, settings.exclusive,
+          same_user && settings.shared_memory};
 }
 
 /// The node whose daemon at one of its addresses has sent an offer.
@@ -234,7 +236,7 @@ std::unique_ptr<Node> node_at(protocol::ZmqContext& zmq, const NodeAddress& node
     return DaemonConnection(node, address, configuration->trust).reserve(choice, patience);
   };
   return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask,
-                                use_of(configuration->settings), reserve);
+                                use_of(configuration->settings, offer.same_user), reserve);
 }
 
 /// How long a node that has lately been silent may take to accept a connection. Then it has the same time as
@@ -329,7 +331,7 @@ std::unique_ptr<Node> start_node(protocol::ZmqContext& zmq, const NodeSettings& 
     std::set<std::uint32_t> available = free_drivers(drivers);
     return std::make_unique<Node>(
         name, std::move(drivers), [once](const auto&) { return std::move(*once); },
-        [available = std::move(available)] { return available; }, use_of(settings));
+        [available = std::move(available)] { return available; }, use_of(settings, /*same_user=*/true));
   } catch (const std::exception& error) {
     say_once(std::string("no node is configured, and no worker could be started on this host: ") +
              error.what());

@@ -23,6 +23,7 @@ struct DeviceUse {
   bool names_with_node = false;
   bool idle_first = false;
   bool exclusive = false;
+  bool shares_memory = false;  ///< the node's workers can map memory of this process
 };
 
 /// A session that was opened.

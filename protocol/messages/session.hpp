@@ -143,7 +143,9 @@ struct Offer {
   std::string node;  ///< as in Welcome
   std::vector<Driver> drivers;
   std::int64_t time = 0;  ///< the node's CLOCK_REALTIME when this was sent, in ns
-  CLIQUE_MESSAGE(Offer, version, node, drivers, time)
+  /// Whether the client's process runs on the node's host, as the daemon's user: they can share memory.
+  bool same_user = false;
+  CLIQUE_MESSAGE(Offer, version, node, drivers, time, same_user)
 };
 
 /// Client to worker, over ZeroMQ: the first message on each of its two sockets (commands and reports) when

@@ -1,4 +1,9 @@
 // clDeviceMemAllocINTEL: cl_intel_unified_shared_memory.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
 #include "usm.hpp"
 
 namespace clique::test {
@@ -41,6 +46,34 @@ TEST_F(clDeviceMemAllocINTEL, GivenFlagsThenTheyAreReported) {
   EXPECT_EQ(cl_bitfield{CL_MEM_ALLOC_WRITE_COMBINED_INTEL},
             alloc_value<cl_bitfield>(memory, CL_MEM_ALLOC_FLAGS_INTEL));
   EXPECT_CL(free(context, memory));
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenAccessByTheHostThenItFaultsUnlessItIsTheSameMemory) {
+  const auto data = on_device<char>(64);
+  write_usm(data.get(), std::vector<char>(64, 7));
+  int ends[2];
+  ASSERT_EQ(0, ::pipe(ends));
+  // The system accesses the memory with this process's rights.
+  const bool all = std::all_of(devices().begin(), devices().end(), maps_host_memory);
+  EXPECT_EQ(all ? 64 : -1, ::write(ends[1], data.get(), 64));
+  if (all) {
+    EXPECT_EQ(std::vector<char>(64, 7), std::vector<char>(data.get(), data.get() + 64));
+  } else {
+    EXPECT_EQ(EFAULT, errno);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(clDeviceMemAllocINTEL, GivenPointerThenItIsNoHostPointer) {
+  const auto data = on_device<char>(64);
+  for (const cl_mem_flags flag : {CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR}) {
+    cl_int err = CL_SUCCESS;
+    EXPECT_EQ(nullptr, ::clCreateBuffer(context, flag, 64, data.get(), &err));
+    EXPECT_EQ(CL_INVALID_HOST_PTR, err);
+  }
+  EXPECT_EQ(CL_INVALID_VALUE,
+            ::clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, data.get(), 64, 0, nullptr, nullptr));
 }
 
 TEST_F(clDeviceMemAllocINTEL, GivenWrongArgumentsThenErrors) {

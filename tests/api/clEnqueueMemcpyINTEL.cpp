@@ -46,12 +46,12 @@ TEST_F(clEnqueueMemcpyINTEL, GivenWrongArgumentsThenErrors) {
 }
 
 TEST_F(clEnqueueMemcpyINTEL, GivenAnyEnqueueThenCommonRulesHold) {
-  const auto data = on_device<char>(64);
-  const std::vector<char> host(64);
+  std::vector<char> to(64);
+  const std::vector<char> from(64);
   const auto enqueue = [&](cl_command_queue on, cl_uint count, const cl_event* list, cl_event* event) {
-    return copy(on, CL_FALSE, data.get(), host.data(), 64, count, list, event);
+    return copy(on, CL_FALSE, to.data(), from.data(), 64, count, list, event);
   };
-  // To another context, the pointer is one to host memory.
+  // Host memory belongs to no context.
   expect_enqueue_rules(context, device, CL_COMMAND_MEMCPY_INTEL, enqueue, CL_SUCCESS);
   expect_failed_event_ends_command(context, device, enqueue);
 }

@@ -82,13 +82,42 @@ TEST_F(clSetKernelArgMemPointerINTEL, GivenIndirectAccessThenTheKernelReachesAll
   EXPECT_CL(reach_all(CL_FALSE));
 }
 
-TEST_F(clSetKernelArgMemPointerINTEL, GivenIndirectAccessToOtherKindsThenInvalidOperation) {
+TEST_F(clSetKernelArgMemPointerINTEL, GivenHostAndSharedAllocationsThenKernelsReachThemAnyhow) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  const auto pair = on_host<Pair>(1);
+  const auto a = on_host<cl_int>(1);
+  const auto b = shared<cl_int>(2);
+  *pair.get() = {a.get(), b.get() + 1};
+  EXPECT_CL(set_arg(follow, 0, pair.get()));
   const cl_bool any = CL_TRUE;
   for (const cl_kernel_exec_info name :
        {CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL})
-    EXPECT_EQ(CL_INVALID_OPERATION, ::clSetKernelExecInfo(follow, name, sizeof any, &any));
+    EXPECT_CL(::clSetKernelExecInfo(follow, name, sizeof any, &any));
+  for (int i = 0; i < 3; ++i) {
+    a[0] = i;
+    b[1] = i;
+    EXPECT_CL(launch(queue, follow, 1));
+    EXPECT_CL(::clFinish(queue));
+    EXPECT_EQ(i + 1, a[0]);
+    EXPECT_EQ(i + 10, b[1]);
+  }
+  const void* const reached[] = {a.get(), b.get()};
+  EXPECT_CL(::clSetKernelExecInfo(follow, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, sizeof reached, reached));
+  EXPECT_CL(launch(queue, follow, 1));
+  EXPECT_CL(::clFinish(queue));
+  EXPECT_EQ(4, a[0]);
+}
+
+TEST_F(clSetKernelArgMemPointerINTEL, GivenIndirectAccessToKindsThatNoDeviceHasThenInvalidOperation) {
+  const cl_bool any = CL_TRUE;
   EXPECT_EQ(CL_INVALID_VALUE,
             ::clSetKernelExecInfo(follow, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, 1, &any));
+  for (const cl_device_id each : devices())
+    if (maps_host_memory(each)) GTEST_SKIP() << "a device has host and shared allocations";
+  for (const cl_kernel_exec_info name :
+       {CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL})
+    EXPECT_EQ(CL_INVALID_OPERATION, ::clSetKernelExecInfo(follow, name, sizeof any, &any));
 }
 
 }  // namespace clique::test

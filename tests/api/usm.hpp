@@ -61,6 +61,38 @@ class UsmTest : public SvmTest {
     EXPECT_NE(nullptr, memory);
     return {memory, [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
   }
+  /// A device with host and shared allocations, for which the test's queue is then; the test is skipped if
+  /// there is none.
+  void use_mapping_device() {
+    for (const cl_device_id each : with_svm) {
+      if (!maps_host_memory(each)) continue;
+      device = each;
+      queue = make_queue(0, device);
+      return;
+    }
+    GTEST_SKIP() << "no device has host and shared allocations";
+  }
+  static bool maps_host_memory(cl_device_id of) {
+    return info<cl_bitfield>(clGetDeviceInfo, of, CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) != 0;
+  }
+  /// Host allocations, as on_device().
+  template <typename T>
+  std::unique_ptr<T[], std::function<void(T*)>> on_host(size_t count) {
+    cl_int err = -1;
+    auto* memory = static_cast<T*>(host_alloc(context, nullptr, count * sizeof(T), 0, &err));
+    EXPECT_EQ(CL_SUCCESS, err);
+    EXPECT_NE(nullptr, memory);
+    return {memory, [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
+  }
+  /// Shared allocations of `device`, as on_device().
+  template <typename T>
+  std::unique_ptr<T[], std::function<void(T*)>> shared(size_t count) {
+    cl_int err = -1;
+    auto* memory = static_cast<T*>(shared_alloc(context, device, nullptr, count * sizeof(T), 0, &err));
+    EXPECT_EQ(CL_SUCCESS, err);
+    EXPECT_NE(nullptr, memory);
+    return {memory, [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
+  }
   /// Allocates, and expects this error.
   void expect_refused(cl_int expected, cl_context in, cl_device_id of, const cl_properties* properties,
                       size_t size, cl_uint alignment) const {

@@ -78,5 +78,10 @@ TEST_F(CudaSvm, GivenPointersThatBreakARuleThenTheSessionEnds) {
   }
 }
 
+TEST_F(CudaSvm, GivenBufferInASegmentThenTheSessionEnds) {
+  client_.send(CreateBuffer{20, kContext, 1, 64, address_, 900});
+  EXPECT_NE(client_.next<SessionEnded>().reason.find("segment 900"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace clique::test

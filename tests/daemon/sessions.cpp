@@ -120,6 +120,7 @@ TEST(Sessions, GivenAClientThatAsksForDevicesThenItGetsNoSession) {
     caller.send(Hello{kVersion, Wish::Devices, "a test"});
     const Offer offer = caller.next<Offer>();
     ASSERT_EQ(offer.drivers.size(), 1U);
+    EXPECT_TRUE(offer.same_user);
     EXPECT_FALSE(offer.drivers[0].devices.at(0).properties.empty());
   }
   EXPECT_FALSE(node.logged(" began: ")) << node.log();

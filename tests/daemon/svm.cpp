@@ -2,6 +2,8 @@
 #include "harness.hpp"
 #include "ids.hpp"
 #include "protocol/transport/placed_memory.hpp"
+#include "protocol/transport/shared_offer.hpp"
+#include "protocol/transport/shared_segment.hpp"
 
 namespace clique::test {
 namespace {
@@ -65,6 +67,35 @@ TEST_F(Svm, GivenAddressInUseThenWhatUsesTheBufferFails) {
       RunKernel{command(101), kOtherKernel, {pointer_arg(0, 11, 0), value_arg(1, 1)}, {}, {1}, {}},
       RunKernel{command(102), kOtherKernel, {pointer_arg(0, 10, 0), value_arg(1, 1)}, {}, {1}, {}, {11}});
   for (const CommandId id : {100, 101, 102}) EXPECT_EQ(client_.ended(id).status, kAllocationFailure) << id;
+}
+
+TEST_F(Svm, GivenSegmentThenTheBufferIsTheClientsMemory) {
+  auto segment = SharedSegment::create(100);
+  ASSERT_TRUE(give_segment(client_.address.shared, client_.address.client.secret, 900, *segment,
+                           std::chrono::seconds(2)));
+  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_, 900}, FreeSegment{900},
+               FillBuffer{command(100), 10, Bytes{3}, 0, 100},
+               RunKernel{command(101), kOtherKernel, {pointer_arg(0, 10, 96), value_arg(1, 1)}, {}, {1}, {}});
+  EXPECT_EQ(client_.ended(100).status, 0);
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(segment->bytes()[95], std::byte{3});
+  EXPECT_EQ(segment->bytes()[96], std::byte{4});
+  segment->bytes()[0] = std::byte{9};
+  EXPECT_EQ(read<std::uint8_t>(102, 10, 0), 9);
+}
+
+TEST_F(Svm, GivenSegmentsThatBreakARuleThenTheSessionEnds) {
+  for (const CreateBuffer& wrong : {CreateBuffer{10, kContext, kReadWrite, 100, address_, 901},  // not given
+                                    CreateBuffer{10, kContext, kReadWrite, 101, address_, 900},  // larger
+                                    CreateBuffer{10, kContext, kReadWrite, 100, 0, 900}}) {      // nowhere
+    Client client(node_);
+    client.set_up(kSvmKernels);
+    const auto segment = SharedSegment::create(100);
+    ASSERT_TRUE(give_segment(client.address.shared, client.address.client.secret, 900, *segment,
+                             std::chrono::seconds(2)));
+    client.send(wrong);
+    EXPECT_NE(client.next<SessionEnded>().reason.find("segment"), std::string::npos);
+  }
 }
 
 TEST_F(Svm, GivenReleasedBufferThenItsAddressIsFreeAgain) {

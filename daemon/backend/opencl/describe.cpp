@@ -254,9 +254,17 @@ protocol::DeviceDescription describe_device(cl_device_id device) {
   for (cl_uint name = kFirstDeviceQuery; name <= kLastDeviceQuery; ++name)
     if (name != CL_DEVICE_PLATFORM && name != CL_DEVICE_PARENT_DEVICE) add(name);
   for (const cl_uint name : kExtensionQueries) add(name);
+  const bool in_place = uses_host_memory(device);
   for (Property& property : result.properties)
-    if (property.name == CL_DEVICE_SVM_CAPABILITIES && !uses_host_memory(device))
+    if (property.name == CL_DEVICE_SVM_CAPABILITIES && !in_place)
       std::fill(property.value.begin(), property.value.end(), 0);
+  // What the driver says of its own allocations does not matter.
+  std::erase_if(result.properties, [](const Property& property) {
+    return property.name == CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL;
+  });
+  const cl_bitfield capabilities = in_place ? shared_memory_capabilities(device) : 0;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&capabilities);
+  result.properties.push_back({CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, {bytes, bytes + sizeof capabilities}});
   result.image_formats = describe_image_formats(device);
   return result;
 }

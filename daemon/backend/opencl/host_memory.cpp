@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <thread>
 
 #include "daemon/worker/errors.hpp"
@@ -45,34 +46,51 @@ bool works_in_place(cl_device_id device) {
          seen == memory;
 }
 
+template <typename T>
+T ask(cl_device_id device, cl_device_info name) {
+  return get_value<T>([device, name](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetDeviceInfo(device, name, size, value, size_ret);
+  });
+}
+
 }  // namespace
 
 bool uses_host_memory(cl_device_id device) {
-  const auto ask = [device](cl_device_info name) {
-    return [device, name](std::size_t size, void* value, std::size_t* size_ret) {
-      return clGetDeviceInfo(device, name, size, value, size_ret);
-    };
-  };
-  const auto type = get_value<cl_device_type>(ask(CL_DEVICE_TYPE));
-  const auto svm = get_value<cl_device_svm_capabilities>(ask(CL_DEVICE_SVM_CAPABILITIES));
+  const auto type = ask<cl_device_type>(device, CL_DEVICE_TYPE);
+  const auto svm = ask<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES);
   // Devices other than processors reach only memory that their driver has allocated.
   const bool any_pointer = (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0 ||
                            ((type & CL_DEVICE_TYPE_CPU) != 0 && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0);
   return any_pointer && works_in_place(device);
 }
 
-std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size) {
+cl_bitfield shared_memory_capabilities(cl_device_id device) {
+  const cl_bitfield fine_grained = CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL |
+                                   CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
+                                   CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
+  const auto svm = ask<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES);
+  return (svm & CL_DEVICE_SVM_ATOMICS) != 0
+             ? fine_grained | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
+             : fine_grained;
+}
+
+std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size,
+                                                    std::byte* shared) {
   if (address % protocol::PlacedMemory::page_size() != 0 || size == 0 ||
       size > std::numeric_limits<std::uint64_t>::max() - address)
     throw RuleBroken("a buffer of " + std::to_string(size) + " bytes cannot have the address " +
                      std::to_string(address) +
                      ": it must be aligned to a page, and the buffer must have bytes and end "
                      "below 2^64");
-  std::shared_ptr<const protocol::PlacedMemory> memory = protocol::PlacedMemory::at(address, size);
+  const auto map = [&] {
+    return shared != nullptr ? protocol::PlacedMemory::at(address, std::span(shared, size))
+                             : protocol::PlacedMemory::at(address, size);
+  };
+  std::shared_ptr<const protocol::PlacedMemory> memory = map();
   const auto patience = std::chrono::steady_clock::now() + kRelease;
   while (!memory && errno == EEXIST && std::chrono::steady_clock::now() < patience) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-    memory = protocol::PlacedMemory::at(address, size);
+    memory = map();
   }
   if (!memory)
     throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,

@@ -13,10 +13,16 @@ namespace clique::daemon::opencl {
 /// the driver, and tries it with a small buffer.
 bool uses_host_memory(cl_device_id device);
 
+/// How such a device can access memory that it shares with processes of its host
+/// (cl_device_unified_shared_memory_capabilities_intel).
+cl_bitfield shared_memory_capabilities(cl_device_id device);
+
 /// Allocates memory at an address that the client chose. Throws RuleBroken for an impossible address, and
 /// ClError if the memory is not available. If the address is in use, waits up to a second: drivers release a
 /// command's buffers a moment after they have reported its end.
-std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size);
+/// @param shared the client's memory of that size, which is then mapped there; null: new memory
+std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size,
+                                                    std::byte* shared = nullptr);
 
 /// Creates a buffer over `size` bytes of the memory, which lives until the driver has released the buffer.
 /// @param offset where in the memory the buffer begins

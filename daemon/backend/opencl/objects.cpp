@@ -122,8 +122,12 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     memory->context = contexts_.get(message.context);
     memory->size = message.size;
     memory->share = surroundings_.memory.take(message.size);
+    if (message.segment != 0 && message.address == 0)
+      throw RuleBroken("a buffer in segment " + std::to_string(message.segment) + " without an address");
     if (message.address != 0) {
-      memory->placed = place(message.address, message.size);
+      std::shared_ptr<std::byte> shared;
+      if (message.segment != 0) shared = surroundings_.peers.segment(message.segment, 0, message.size);
+      memory->placed = place(message.address, message.size, shared.get());
       surroundings_.memory.note_peak();
       memory->native =
           buffer_over(memory->context->native.get(), message.flags, memory->placed, 0, message.size);

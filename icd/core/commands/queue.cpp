@@ -158,6 +158,7 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
     if (i < submission.kernel.arguments.size()) need.argument = submission.kernel.arguments[i];
     access.memory->ensure_on(here);
     if (prepared.keeps_memory) prepared.event->keep(Ref<RefCounted>(access.memory));
+    if (access.memory->in_place()) continue;
     const std::uint64_t begin = begin_of(access);
     Coherence& coherence = access.memory->coherence();
     if (access.mode == Access::Overwrite) {
@@ -205,7 +206,7 @@ void Queue::expect_reports(Submission& submission, const Ref<Event>& event) {
 
 void Queue::commit(const Submission& submission, const Prepared& prepared) {
   for (const Access& access : submission.accesses) {
-    if (access.mode == Access::Read) continue;
+    if (access.mode == Access::Read || access.memory->in_place()) continue;
     const std::uint64_t begin = begin_of(access);
     access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event,
                                        prepared.may_fail);

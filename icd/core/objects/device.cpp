@@ -278,10 +278,14 @@ void Device::correct_extensions() {
   constexpr cl_bitfield kUsm =
       CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
   set(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, has_svm() ? kUsm : 0);
+  // Host and shared allocations are memory of this process, in which all devices that can map it work.
+  const bool shares = has_svm() && worker_.node().use().shares_memory;
+  const cl_bitfield mapped = shares ? value<cl_bitfield>(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) : 0;
   for (const cl_device_info kind :
        {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
-        CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL})
-    set(kind, cl_bitfield{0});
+        CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL})
+    set(kind, mapped);
+  set(CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL, cl_bitfield{0});
 }
 
 void Device::add_versions() {

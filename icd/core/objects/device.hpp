@@ -62,6 +62,9 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   bool has_images() const { return value<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE; }
   /// Whether pointers into shared virtual memory are valid on the device as they are on the host.
   bool has_svm() const { return value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) != 0; }
+  /// Whether the device can use host and shared allocations (cl_intel_unified_shared_memory), which are this
+  /// process's memory.
+  bool maps_host_memory() const { return value<cl_bitfield>(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) != 0; }
   /// The formats for exactly one of the access flags and one image type, as pairs of channel order and
   /// channel type.
   std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access,

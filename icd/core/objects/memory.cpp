@@ -43,9 +43,14 @@ void Memory::ensure_on(Worker& worker) {
   if (base()) base()->ensure_on(worker);
   const std::lock_guard lock(mutex_);
   if (std::find(created_on_.begin(), created_on_.end(), &worker) != created_on_.end()) return;
-  created_on_.push_back(&worker);
   // Posted under the lock: a thread that finds the worker in the list may post commands that use the object.
   post_create(worker);
+  created_on_.push_back(&worker);
+}
+
+bool Memory::exists_on(const Worker& worker) const {
+  const std::lock_guard lock(mutex_);
+  return std::find(created_on_.begin(), created_on_.end(), &worker) != created_on_.end();
 }
 
 HostBlock Memory::pinned_memory(std::size_t offset) {

@@ -67,6 +67,10 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   const Ref<Memory>& base() const { return parent_ ? parent_ : svm_.allocation; }
   std::size_t base_offset() const { return parent_ ? origin_ : svm_.offset; }
 
+  /// Whether the content is this process's memory, in which the workers work as well. Then it is valid
+  /// everywhere, and never moves.
+  bool in_place() const { return base() ? base()->in_place() : in_place_; }
+
   /// Where the content is tracked, and the byte at which this object's content begins there.
   Coherence& coherence() { return base() ? base()->coherence() : *coherence_; }
   std::uint64_t coherence_begin() const { return base() ? base()->coherence_begin() + base_offset() : 0; }
@@ -78,8 +82,10 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   /// not, in this object.
   void set_content_size(Ref<Memory> buffer);
 
-  /// Creates the native object on the worker, and those of its bases, if they do not exist there.
+  /// Creates the native object on the worker, and those of its bases, if they do not exist there. Throws
+  /// Error(CL_INVALID_OPERATION) if the worker cannot have it.
   void ensure_on(Worker& worker);
+  bool exists_on(const Worker& worker) const;
 
   /// Memory for CL_MEM_ALLOC_HOST_PTR that workers on this host share, from this byte of the object on. Null
   /// if the flag was not given, or sharing is not worthwhile.
@@ -105,11 +111,14 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, std::size_t size, void* host_ptr,
          Ref<Memory> parent, std::size_t origin, std::vector<cl_mem_properties> properties,
          SvmPointer svm = {});
+  /// From now on in_place(). To be called before the object is used.
+  void set_in_place() { in_place_ = true; }
   /// Sets the content of COPY_HOST_PTR or USE_HOST_PTR. @param block the content without gaps; null if it is
   /// at host_ptr itself.
   void set_host_content(HostBlock block);
 
  private:
+  /// Throws Error(CL_INVALID_OPERATION) if the worker cannot have the object.
   virtual void post_create(Worker& worker) const = 0;
 
   protocol::ObjectId id_ = next_id();
@@ -122,6 +131,7 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   std::size_t origin_;
   std::vector<cl_mem_properties> properties_;
   SvmPointer svm_;
+  bool in_place_ = false;
   Ref<Memory> content_size_;
   const std::unique_ptr<Coherence> coherence_;
   mutable std::mutex mutex_;

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <system_error>
 
+#include "icd/common/function_ref.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/device.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
+#include "icd/remote/nodes.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/transport/placed_memory.hpp"
+#include "protocol/transport/shared_segment.hpp"
 
 namespace clique::icd {
 
@@ -25,13 +29,15 @@ class Places {
   explicit Places(const PlacedMemory::Window& window)
       : begin_(window.begin), end_(window.end), next_(window.begin) {}
 
+  /// @param map maps memory of that size at an address; null: the address is not free
   /// @returns null if none of the places that were tried was free.
-  std::unique_ptr<PlacedMemory> place(std::uint64_t size, std::uint64_t alignment) {
+  std::unique_ptr<PlacedMemory> place(std::uint64_t size, std::uint64_t alignment,
+                                      FunctionRef<std::unique_ptr<PlacedMemory>(std::uint64_t)> map) {
     if (size > end_ - begin_ || alignment > end_ - begin_ - size) return nullptr;
     constexpr int kTries = 32;
     std::uint64_t skip = 0;
     for (int i = 0; i < kTries; ++i) {
-      if (auto memory = PlacedMemory::at(take(size, alignment, skip), size)) return memory;
+      if (auto memory = map(take(size, alignment, skip))) return memory;
       skip = std::max(alignment, 2 * skip);
     }
     return nullptr;
@@ -56,7 +62,9 @@ class Places {
   std::atomic<std::uint64_t> next_;
 };
 
-std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment) {
+/// @param shared memory to map; null: new memory
+std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment,
+                                    const protocol::SharedSegment* shared = nullptr) {
   static auto& places = *[] {
     auto* list = new std::deque<Places>;
     for (const PlacedMemory::Window& window : PlacedMemory::windows()) list->emplace_back(window);
@@ -64,10 +72,30 @@ std::unique_ptr<PlacedMemory> place(std::size_t size, std::size_t alignment) {
   }();
   const std::size_t page = PlacedMemory::page_size();
   const std::size_t whole = (size + page - 1) / page * page;
+  const auto map = [&](std::uint64_t address) {
+    return shared != nullptr ? PlacedMemory::at(address, shared->bytes()) : PlacedMemory::at(address, whole);
+  };
   for (Places& window : places)
-    if (auto memory = window.place(whole, std::max(alignment, PlacedMemory::kGranule))) return memory;
+    if (auto memory = window.place(whole, std::max(alignment, PlacedMemory::kGranule), map)) return memory;
   throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "no free address range of ", whole,
               " bytes for shared virtual memory");
+}
+
+std::shared_ptr<protocol::SharedSegment> make_segment(std::size_t size) {
+  try {
+    return protocol::SharedSegment::create(size);
+  } catch (const std::system_error& error) {
+    throw Error(CL_OUT_OF_HOST_MEMORY, size, " bytes that workers can map: ", error.what());
+  }
+}
+
+/// Whether an allocation is memory of this process, in which devices work. Device allocations are where that
+/// is possible: libraries that know a device to be a processor of this host, such as oneMKL, compute with
+/// them in the process itself.
+bool is_host_memory(cl_unified_shared_memory_type_intel type, const Context& context) {
+  return type != CL_MEM_TYPE_DEVICE_INTEL ||
+         std::all_of(context.devices().begin(), context.devices().end(),
+                     [](const Ref<Device>& device) { return device->maps_host_memory(); });
 }
 
 }  // namespace
@@ -84,14 +112,6 @@ SvmAllocation::SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size
              memory->bytes().data(), nullptr, 0, {}),
       memory_(std::move(memory)) {}
 
-DeviceAllocation::DeviceAllocation(Ref<Context> context, Ref<Device> device, cl_bitfield flags,
-                                   std::size_t size, std::size_t alignment)
-    : SvmAllocation(std::move(context), CL_MEM_READ_WRITE, size, alignment),
-      device_(std::move(device)),
-      allocation_flags_(flags) {}
-
-DeviceAllocation::~DeviceAllocation() = default;
-
 void SvmAllocation::post_create(Worker& worker) const {
   const auto& devices = context()->devices();
   const bool by_address = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
@@ -100,6 +120,49 @@ void SvmAllocation::post_create(Worker& worker) const {
   worker.link().post(
       protocol::CreateBuffer{id(), context()->id(), flags() & ~cl_mem_flags{CL_MEM_USE_HOST_PTR}, size(),
                              by_address ? reinterpret_cast<std::uintptr_t>(memory_->bytes().data()) : 0});
+}
+
+UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
+                             Ref<Device> device, cl_bitfield flags, std::size_t size, std::size_t alignment)
+    : UsmAllocation(type, context, std::move(device), flags, size, alignment,
+                    is_host_memory(type, *context) ? make_segment(size) : nullptr) {}
+
+UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
+                             Ref<Device> device, cl_bitfield flags, std::size_t size, std::size_t alignment,
+                             const std::shared_ptr<protocol::SharedSegment>& segment)
+    : SvmAllocation(std::move(context), CL_MEM_READ_WRITE, size, place(size, alignment, segment.get())),
+      usm_type_(type),
+      device_(std::move(device)),
+      allocation_flags_(flags) {
+  if (segment)
+    share(*segment);
+  else
+    memory().forbid_access();
+}
+
+UsmAllocation::~UsmAllocation() = default;
+
+void UsmAllocation::share(const protocol::SharedSegment& segment) {
+  set_in_place();
+  // Each worker keeps the memory, so that neither side needs a descriptor for it afterwards.
+  given_ = next_id();
+  for (const Ref<Device>& device : context()->devices()) {
+    Worker& worker = device->worker();
+    if (!device->maps_host_memory() || worker.lost()) continue;
+    require(exists_on(worker) || worker.link().give(given_, segment), CL_OUT_OF_RESOURCES, "node ",
+            worker.node().name(), " does not take ", size(), " bytes of this process's memory");
+    ensure_on(worker);
+  }
+  given_ = 0;
+}
+
+void UsmAllocation::post_create(Worker& worker) const {
+  if (!in_place()) return SvmAllocation::post_create(worker);
+  require(given_ != 0, CL_INVALID_OPERATION, "node ", worker.node().name(),
+          " cannot access host and shared allocations, which are memory of this process");
+  worker.link().post(protocol::CreateBuffer{id(), context()->id(), CL_MEM_READ_WRITE, size(),
+                                            reinterpret_cast<std::uintptr_t>(host_ptr()), given_});
+  worker.link().post(protocol::FreeSegment{given_});
 }
 
 }  // namespace clique::icd

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <CL/cl_ext.h>
+
 #include <memory>
 
 #include "icd/core/objects/memory.hpp"
+#include "protocol/ids.hpp"
 
 namespace clique::protocol {
 class PlacedMemory;
-}
+class SharedSegment;
+}  // namespace clique::protocol
 
 namespace clique::icd {
 
@@ -23,29 +27,48 @@ class SvmAllocation : public Memory {
 
   ~SvmAllocation() override;
 
- private:
+ protected:
   SvmAllocation(Ref<Context> context, cl_mem_flags flags, std::size_t size,
                 std::unique_ptr<protocol::PlacedMemory> memory);
   void post_create(Worker& worker) const override;
 
+  const protocol::PlacedMemory& memory() const { return *memory_; }
+
+ private:
   const std::unique_ptr<protocol::PlacedMemory> memory_;
 };
 
-/// cl_intel_unified_shared_memory: a device allocation. It differs from shared virtual memory in that the
-/// host copies to and from it, and never maps it.
-class DeviceAllocation final : public SvmAllocation {
+/// An allocation of cl_intel_unified_shared_memory. A host or shared allocation is memory of this process, in
+/// which workers on this host work as well (Memory::in_place()); other workers cannot have it. So is a device
+/// allocation, if all devices of the context work that way; otherwise it is shared virtual memory that the
+/// host never maps.
+class UsmAllocation final : public SvmAllocation {
  public:
+  /// @param type CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_DEVICE_INTEL or CL_MEM_TYPE_SHARED_INTEL
+  /// @param device the one that the allocation belongs to; null: none
   /// @param flags cl_mem_alloc_flags_intel, as the query reports them. Otherwise as SvmAllocation.
-  DeviceAllocation(Ref<Context> context, Ref<Device> device, cl_bitfield flags, std::size_t size,
-                   std::size_t alignment);
-  ~DeviceAllocation() override;
+  /// Also throws Error(CL_OUT_OF_RESOURCES) if a worker that can map host memory does not take it, and
+  /// Error(CL_OUT_OF_HOST_MEMORY).
+  UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context, Ref<Device> device,
+                cl_bitfield flags, std::size_t size, std::size_t alignment);
+  ~UsmAllocation() override;
 
+  cl_unified_shared_memory_type_intel usm_type() const { return usm_type_; }
   const Ref<Device>& device() const { return device_; }
   cl_bitfield allocation_flags() const { return allocation_flags_; }
 
  private:
+  UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context, Ref<Device> device,
+                cl_bitfield flags, std::size_t size, std::size_t alignment,
+                const std::shared_ptr<protocol::SharedSegment>& segment);
+  /// Gives the memory to the workers that can map it.
+  void share(const protocol::SharedSegment& segment);
+  void post_create(Worker& worker) const override;
+
+  const cl_unified_shared_memory_type_intel usm_type_;
   const Ref<Device> device_;
   const cl_bitfield allocation_flags_;
+  protocol::ObjectId given_ = 0;  ///< the segment, while share() gives it to a worker
 };
 
 }  // namespace clique::icd

@@ -48,10 +48,11 @@ bool SvmTable::release(const void* pointer) {
 std::vector<Ref<Memory>> SvmTable::device_allocations() const {
   std::vector<Ref<Memory>> all;
   const std::lock_guard lock(mutex_);
-  for (const auto& [begin, handle] : allocations_)
-    if (auto memory = icd::find<Memory>(handle);
-        dynamic_cast<const DeviceAllocation*>(memory.get()) != nullptr)
-      all.push_back(std::move(memory));
+  for (const auto& [begin, handle] : allocations_) {
+    auto memory = icd::find<Memory>(handle);
+    const auto* const usm = dynamic_cast<const UsmAllocation*>(memory.get());
+    if (usm != nullptr && usm->usm_type() == CL_MEM_TYPE_DEVICE_INTEL) all.push_back(std::move(memory));
+  }
   return all;
 }
 

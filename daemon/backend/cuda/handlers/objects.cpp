@@ -63,6 +63,9 @@ void Objects::handle(protocol::CreateQueue&& message) {
 void Objects::handle(protocol::CreateBuffer&& message) {
   memory_.create(message.id, reporter_, [&] {
     contexts_.get(message.context);
+    if (message.segment != 0)
+      throw RuleBroken("a buffer in segment " + std::to_string(message.segment) +
+                       ": buffers of GPUs are in their own memory");
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
     memory->share = budget_.take(message.size);

@@ -83,7 +83,7 @@ TEST(Codec, GivenNestedStructuresThenTheyAreArrays) {
 }
 
 TEST(Codec, GivenAddressesThenTheyAreNumbersAndBytes) {
-  EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "961701020304cf0000110000001000");
+  EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "971701020304cf000011000000100000");
   const KernelArg pointer{0, KernelArg::Pointer, 9, {8, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_EQ(encoded(RunKernel{{1, 2, 0, {}}, 5, {pointer}, {}, {6}, {}, {7}}),
             "993c"
