@@ -7,8 +7,8 @@ import sys
 
 import nodes
 
-# As in a program that uses OpenSSL before Clique does, OpenSSL cleans itself up before the destructors of libraries run.
-# An exit handler of the program runs in between, until its standard input ends.
+# As in a program that uses OpenSSL before Clique does, OpenSSL cleans itself up before the destructors of libraries
+# run. An exit handler of the program runs in between, until its standard input ends.
 PROGRAM = '''
 import ctypes
 libc = ctypes.CDLL(None)
