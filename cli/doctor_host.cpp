@@ -71,9 +71,10 @@ void check_vendors(bool has_nodes, Findings& findings) {
 }
 
 void check_settings(const icd::SettingValues& settings, Findings& findings) {
-  const std::string file = settings.file.empty() ? "no nodes.toml" : printable(settings.file);
   if (settings.error.empty())
-    findings.push_back({Verdict::Good, "settings", file + " and the environment are valid"});
+    findings.push_back({Verdict::Good, "settings",
+                        settings.file.empty() ? "the environment is valid, and there is no nodes.toml"
+                                              : printable(settings.file) + " and the environment are valid"});
   else
     findings.push_back({Verdict::Bad, "settings", printable(settings.error),
                         "correct it; 'clique config' shows all settings"});

@@ -137,6 +137,10 @@ void Link::say_goodbye() {
   if (!birthplace_.foreign()) session_->say_goodbye();
 }
 
+void Link::announce_end() {
+  if (!birthplace_.foreign()) session_->announce_end();
+}
+
 void Link::close() {
   if (!birthplace_.foreign()) session_->close();
 }

@@ -180,6 +180,9 @@ class Link {
   /// but nothing may be expected of the link from now on. Returns when the worker has been told, after a
   /// short time at the latest.
   void say_goodbye();
+  /// Tells the worker the same, but the link is lost as usual when it ends, so that nobody waits for it: the
+  /// connections end while the application's exit handlers may still use OpenCL.
+  void announce_end();
   /// Sends Goodbye and closes the sockets; messages that are not sent within a short time are dropped.
   /// Outstanding requests fail. No function of Reports is called after this returns. Further calls do
   /// nothing.

@@ -361,6 +361,19 @@ Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, A
       links_(drivers_.size()),
       available_(free_drivers(drivers_)) {}
 
+Node::~Node() {
+  end_use();
+}
+
+void Node::before_stop() {
+  if (birthplace_.foreign()) return;
+  said_lost_ = true;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  for (const std::unique_ptr<Link>& link : links_)
+    if (link) link->announce_end();
+}
+
 std::optional<protocol::Choice> Node::wanted() const {
   const bool first = std::all_of(links_.begin(), links_.end(), [](const auto& link) { return !link; });
   if (first) return choice_;
@@ -390,7 +403,9 @@ Link& Node::link(std::size_t driver) {
       // A daemon that was restarted meanwhile may serve other devices under this id.
       if (names(served->devices) != names(opened->attached().devices)) continue;
       std::unique_ptr<Link>& mine = links_[static_cast<std::size_t>(served - drivers_.begin())];
-      if (!mine) mine = std::move(opened);
+      if (mine) continue;
+      mine = std::move(opened);
+      if (!mine->shares_memory()) begin_use();
     }
     for (const protocol::Withheld& withheld : session.withheld) {
       if (withheld.driver != drivers_[driver].id) continue;

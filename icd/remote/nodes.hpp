@@ -15,6 +15,7 @@
 #include "icd/remote/process.hpp"
 #include "protocol/descriptions.hpp"
 #include "protocol/messages/session.hpp"
+#include "protocol/security/openssl.hpp"
 
 namespace clique::icd {
 
@@ -34,7 +35,7 @@ struct OpenedSession {
 
 /// A node of the cluster: its devices, and the session of this process there, which is opened when it is
 /// first needed. Thread-safe.
-class Node {
+class Node final : private protocol::OpensslUser {
  public:
   /// Opens a session for what was chosen; nothing: for all devices. Throws Error(CL_DEVICE_NOT_AVAILABLE).
   using Open = std::function<OpenedSession(const std::optional<protocol::Choice>&)>;
@@ -46,6 +47,7 @@ class Node {
   /// @param reserve none: nobody knows the load of the devices
   Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, DeviceUse use = {},
        Reserve reserve = nullptr);
+  ~Node() override;
 
   /// The node's own name.
   const std::string& name() const { return name_; }
@@ -72,6 +74,9 @@ class Node {
   void say_goodbye();
 
  private:
+  /// The connections to the node end before the process does. Tells the workers; nobody else has to know.
+  void before_stop() override;
+  void stop_use() override {}
   /// What the next session is for: all that has been chosen, or what earlier sessions lack.
   std::optional<protocol::Choice> wanted() const;
 

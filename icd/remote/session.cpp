@@ -189,7 +189,14 @@ std::string Session::loss() {
 }
 
 void Session::say_goodbye() {
-  if (lost() || closing_.exchange(true)) return;
+  if (!lost() && !closing_.exchange(true)) send_goodbye();
+}
+
+void Session::announce_end() {
+  if (!lost() && !closing_) send_goodbye();
+}
+
+void Session::send_goodbye() {
   reconnect_.stop();
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kGoodbyeMs);
   outbox_.compose([](protocol::Batch& batch) { batch.add(protocol::Goodbye{}); });

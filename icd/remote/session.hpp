@@ -62,6 +62,8 @@ class Session final : private Inbox::Handler {
   void start(Reports& reports);
   /// Link::say_goodbye.
   void say_goodbye();
+  /// Link::announce_end.
+  void announce_end();
   /// Link::close.
   void close();
   /// Link::wait.
@@ -86,6 +88,8 @@ class Session final : private Inbox::Handler {
   std::int64_t clock_offset() const { return clock_.offset(); }
 
  private:
+  /// Tells the worker that this client ends.
+  void send_goodbye();
   // Inbox::Handler
   void handle(WorkerMessage&& message) override;
   void ended(const std::string& reason) override;

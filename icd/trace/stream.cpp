@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <protozero/pbf_builder.hpp>
 #include <utility>
 
@@ -39,6 +40,13 @@ class Packet {
   Builder<perfetto::Trace> trace_;
   Builder<TracePacket> packet_;
 };
+
+/// The value of a fact that is a text.
+std::optional<std::string_view> text_of(const Fact& fact) {
+  if (const auto* text = std::get_if<std::string>(&fact.value)) return *text;
+  if (const auto* view = std::get_if<std::string_view>(&fact.value)) return *view;
+  return std::nullopt;
+}
 
 std::uint64_t time_of(clockid_t clock) {
   timespec time{};
@@ -127,12 +135,11 @@ void Stream::describe_track(std::uint64_t track, std::uint64_t parent, std::stri
 
 Stream::Name Stream::intern(Names& names, std::string_view text) {
   text = text.substr(0, kLongestName);
-  std::string key(text);
-  const auto found = names.iids.find(key);
+  const auto found = names.iids.find(text);
   if (found != names.iids.end()) return {found->second, text, false};
   if (names.iids.size() >= kMostNames) return {0, text, false};
   const std::uint64_t iid = names.iids.size() + 1;
-  names.iids.emplace(std::move(key), iid);
+  names.iids.emplace(text, iid);
   return {iid, text, true};
 }
 
@@ -140,11 +147,11 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
   const std::lock_guard lock(mutex_);
   const Name category = intern(categories_, slice.category);
   const Name name = intern(names_, slice.name);
-  std::vector<std::pair<Name, Name>> facts;  // names, and values that are texts
-  facts.reserve(slice.facts.size());
+  auto& facts = added_facts_;
+  facts.clear();
   for (const Fact& fact : slice.facts) {
-    const auto* text = std::get_if<std::string>(&fact.value);
-    facts.emplace_back(intern(facts_, fact.name), text != nullptr ? intern(values_, *text) : Name{});
+    const auto text = text_of(fact);
+    facts.emplace_back(intern(facts_, fact.name), text ? intern(values_, *text) : Name{});
   }
 
   {

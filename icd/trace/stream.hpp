@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "icd/trace/trace.hpp"
@@ -70,7 +72,12 @@ class Stream {
  private:
   /// Names of one kind, and the numbers that stand for them.
   struct Names {
-    std::unordered_map<std::string, std::uint64_t> iids;
+    /// Finds views without copying them.
+    struct Hash {
+      using is_transparent = void;
+      std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
+    std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> iids;
   };
   /// A name in a packet: a number, or, if there are too many names, the name itself.
   struct Name {
@@ -93,6 +100,9 @@ class Stream {
   Names names_;
   Names facts_;
   Names values_;
+  /// Of the slice that add() adds: the names of its facts, and their values that are texts. Kept for its
+  /// memory.
+  std::vector<std::pair<Name, Name>> added_facts_;
 };
 
 }  // namespace clique::icd::trace

@@ -41,7 +41,8 @@ std::int64_t now();
 /// A fact about a slice, shown when the slice is selected.
 struct Fact {
   std::string_view name;  ///< of names.hpp
-  std::variant<std::uint64_t, std::string> value;
+  /// A view refers to a text that outlives the slice: most commands have the same ones.
+  std::variant<std::uint64_t, std::string, std::string_view> value;
 };
 
 /// A number that connects slices: an arrow leads from each slice with the number to the next one. The library

@@ -35,6 +35,7 @@ class OpensslUsers {
   }
   void stop() {
     const std::lock_guard lock(mutex_);
+    for (OpensslUser* user : users_) user->before_stop();
     for (OpensslUser* user : users_) user->stop_use();
   }
 

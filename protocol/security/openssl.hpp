@@ -24,6 +24,9 @@ class OpensslUser {
   void end_use();
 
  private:
+  /// Called for all users before stop_use() is called for the first one, with the same restrictions: the last
+  /// opportunity to send something.
+  virtual void before_stop() {}
   /// Has to return when no thread uses OpenSSL for this object any more. Called between begin_use() and
   /// end_use().
   virtual void stop_use() = 0;

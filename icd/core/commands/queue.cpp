@@ -63,8 +63,10 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(property_list)),
       order_(in_order()) {
-  if (trace::on())
-    track_ = trace::make_track("Device " + device_text(*device_), "queue " + std::to_string(id_));
+  if (trace::on()) {
+    traced_device_ = device_text(*device_);
+    track_ = trace::make_track("Device " + traced_device_, "queue " + std::to_string(id_));
+  }
   // The application sees properties_; a trace needs times of all queues, and a combined device those of
   // launches.
   const bool measures = trace::on() || timed || device_->is_combined();

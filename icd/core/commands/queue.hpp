@@ -93,6 +93,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   void failed_silently(cl_int status);
   /// The track of the trace with this queue's commands; null if this process does not record.
   const std::shared_ptr<trace::Track>& track() const { return track_; }
+  /// What a trace calls the device; empty without a trace.
+  const std::string& traced_device() const { return traced_device_; }
 
   /// Enqueues a marker, a command whose only work is to wait.
   Ref<Event> submit_marker(Submission submission);
@@ -161,6 +163,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<cl_queue_properties> property_list_;
   QueueOrder order_;
   std::shared_ptr<trace::Track> track_;
+  std::string traced_device_;
   std::atomic<cl_int> silent_failure_{CL_SUCCESS};
   std::mutex members_mutex_;
   std::vector<Ref<Queue>> members_;  ///< of members 1 and up; empty until they are used

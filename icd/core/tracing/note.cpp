@@ -90,7 +90,7 @@ trace::Slice slice_of(std::string_view category, const Route& route, std::uint64
           .facts = {{trace::kBytes, bytes},
                     {trace::kFrom, route.from},
                     {trace::kTo, route.to},
-                    {trace::kWay, std::string(route.way)}}};
+                    {trace::kWay, route.way}}};
 }
 
 /// The slice of a transfer between host memory and a worker.
@@ -105,7 +105,7 @@ void connect_call(trace::Slice& slice, protocol::CommandId id) {
   trace::Call* const call = trace::Call::current();
   if (call == nullptr) return;
   call->connect(id);
-  slice.facts.push_back({trace::kCall, std::string(call->name())});
+  slice.facts.push_back({trace::kCall, std::string_view(call->name())});
 }
 
 std::string_view way_of(const Migration& migration) {
@@ -176,26 +176,23 @@ void show(const Event& event, Note& note) {
   const auto time = [&](std::size_t i, std::int64_t otherwise) {
     return times[i] != 0 ? within(times[i]) : otherwise;
   };
-  const auto with_status = [&](trace::Slice slice) {
-    if (event.status() < 0)
-      slice.facts.push_back({trace::kStatus, "failed with " + std::to_string(event.status())});
-    return slice;
-  };
+  if (event.status() < 0)
+    for (trace::Slice* const slice : {&note.slice, &note.transfer})
+      slice->facts.push_back({trace::kStatus, "failed with " + std::to_string(event.status())});
   const std::int64_t end = time(3, now);
   if (event.is_internal()) {
     std::int64_t begin = note.posted;
     for (const Ref<Event>& before : after)
       if (before->ended()) begin = std::max(begin, within(before->times().back()));
-    trace::record(with_status(note.slice), begin, note.to_host ? now : end);
+    trace::record(note.slice, begin, note.to_host ? now : end);
     return;
   }
   const std::int64_t begin = time(2, note.posted);
-  trace::Slice slice = with_status(note.slice);
   if (times[2] != 0)
-    slice.facts.push_back(
+    note.slice.facts.push_back(
         {trace::kQueued, static_cast<std::uint64_t>(std::max<std::int64_t>(0, begin - note.posted))});
-  trace::record(slice, begin, end);
-  if (note.transfer.track) trace::record(with_status(note.transfer), begin, note.to_host ? now : end);
+  trace::record(note.slice, begin, end);
+  trace::record(note.transfer, begin, note.to_host ? now : end);
 }
 
 void note_command(const Submission& submission, bool silent, std::span<const Ref<Event>> transfers,
@@ -206,7 +203,7 @@ void note_command(const Submission& submission, bool silent, std::span<const Ref
       Note{.slice = {.track = queue.track(),
                      .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
                      .name = kernel != nullptr ? kernel->name : command_text(event.type()),
-                     .facts = {{trace::kDevice, device_text(*queue.device())}}},
+                     .facts = {{trace::kDevice, std::string_view(queue.traced_device())}}},
            .silent = silent});
   connect_call(note->slice, event.id());
   for (const Ref<Event>& transfer : transfers.first(std::min(transfers.size(), kMostTransfers)))
