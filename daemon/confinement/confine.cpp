@@ -14,7 +14,7 @@ namespace clique::daemon::confinement {
 namespace {
 
 constexpr const char* kNoNamespaces =
-    "this kernel or container does not allow user namespaces (see user.max_user_namespaces and "
+    "this kernel, container or chroot does not allow user namespaces (see user.max_user_namespaces and "
     "kernel.apparmor_restrict_unprivileged_userns)";
 
 /// Sets up the walls one after the other, and notes which ones fail.

@@ -56,7 +56,7 @@ std::string_view remedy_of(Wall wall) {
     case Wall::Files:
       return "set the kernel's parameters user.max_user_namespaces above 0 and, where it exists, "
              "kernel.apparmor_restrict_unprivileged_userns to 0; in a container, use a runtime profile that "
-             "allows namespaces, and unmask /proc";
+             "allows namespaces, and unmask /proc; in a chroot, enter the folder with pivot_root instead";
     case Wall::FileRights:
       return "use Linux 5.19 or later with Landlock enabled; in a container, use a seccomp profile that "
              "allows Landlock's calls";
