@@ -69,7 +69,7 @@ TEST_F(clHostMemAllocINTEL, GivenManyAllocationsThenEachHasItsContent) {
   if (IsSkipped()) return;
   // More than a process has descriptors.
   constexpr size_t kCount = 1500;
-  std::vector<std::unique_ptr<cl_uint[], std::function<void(cl_uint*)>>> all;
+  std::vector<Allocation<cl_uint>> all;
   for (cl_uint i = 0; i < kCount; ++i) {
     all.push_back(on_host<cl_uint>(4));
     std::fill_n(all.back().get(), 4, i);

@@ -52,14 +52,16 @@ class UsmTest : public SvmTest {
       ASSERT_NE(nullptr, found);
   }
 
-  /// A device allocation of `count` elements, which is freed with the returned pointer.
+  /// An allocation that is freed with this pointer.
   template <typename T>
-  std::unique_ptr<T[], std::function<void(T*)>> on_device(size_t count) {
+  using Allocation = std::unique_ptr<T[], std::function<void(T*)>>;
+
+  /// A device allocation of `count` elements.
+  template <typename T>
+  Allocation<T> on_device(size_t count) {
     cl_int err = -1;
-    auto* memory = static_cast<T*>(device_alloc(context, device, nullptr, count * sizeof(T), 0, &err));
-    EXPECT_EQ(CL_SUCCESS, err);
-    EXPECT_NE(nullptr, memory);
-    return {memory, [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
+    void* const memory = device_alloc(context, device, nullptr, count * sizeof(T), 0, &err);
+    return owned<T>(memory, err);
   }
   /// A device with host and shared allocations, for which the test's queue is then; the test is skipped if
   /// there is none.
@@ -77,21 +79,24 @@ class UsmTest : public SvmTest {
   }
   /// Host allocations, as on_device().
   template <typename T>
-  std::unique_ptr<T[], std::function<void(T*)>> on_host(size_t count) {
+  Allocation<T> on_host(size_t count) {
     cl_int err = -1;
-    auto* memory = static_cast<T*>(host_alloc(context, nullptr, count * sizeof(T), 0, &err));
-    EXPECT_EQ(CL_SUCCESS, err);
-    EXPECT_NE(nullptr, memory);
-    return {memory, [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
+    void* const memory = host_alloc(context, nullptr, count * sizeof(T), 0, &err);
+    return owned<T>(memory, err);
   }
   /// Shared allocations of `device`, as on_device().
   template <typename T>
-  std::unique_ptr<T[], std::function<void(T*)>> shared(size_t count) {
+  Allocation<T> shared(size_t count) {
     cl_int err = -1;
-    auto* memory = static_cast<T*>(shared_alloc(context, device, nullptr, count * sizeof(T), 0, &err));
+    void* const memory = shared_alloc(context, device, nullptr, count * sizeof(T), 0, &err);
+    return owned<T>(memory, err);
+  }
+  /// What a function has allocated, and its error code, which must be CL_SUCCESS.
+  template <typename T>
+  Allocation<T> owned(void* memory, cl_int err) {
     EXPECT_EQ(CL_SUCCESS, err);
     EXPECT_NE(nullptr, memory);
-    return {memory, [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
+    return {static_cast<T*>(memory), [this](T* pointer) { EXPECT_CL(free(context, pointer)); }};
   }
   /// Allocates, and expects this error.
   void expect_refused(cl_int expected, cl_context in, cl_device_id of, const cl_properties* properties,

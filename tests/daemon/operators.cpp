@@ -128,8 +128,9 @@ TEST_F(Operators, GivenMoreNodesToReachThanPossibleThenItRefuses) {
   // Attempts at the silent port last kLongestReachMs, so that some of the callers find two others before
   // them.
   const Reach most{std::vector<std::string>(kMostReached, silent), kLongestReachMs};
+  constexpr int kCallers = 8;
   std::vector<std::unique_ptr<Caller>> callers;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < kCallers; ++i) {
     callers.push_back(std::make_unique<Caller>(node.endpoint()));
     callers.back()->send(Hello{kVersion, Wish::Reach, "an operator"}, most);
   }
@@ -152,7 +153,7 @@ TEST_F(Operators, GivenMoreNodesToReachThanPossibleThenItRefuses) {
       }
       caller.reset();
     }
-    return refused + served == 8;
+    return refused + served == kCallers;
   }));
   EXPECT_GE(refused, 1);
   EXPECT_GE(served, 2);
