@@ -92,6 +92,9 @@ class TomlReader {
     } else if (name == "vendor") {
       const std::string choice = text(value, name, R"("clique", "native" or "native:PROGRAM,...")");
       at(value, [&] { settings.vendor = VendorChoice::parse(choice, name); });
+    } else if (name == "local-memory") {
+      const std::string choice = text(value, name, R"("known", "whole" or "quarter")");
+      at(value, [&] { settings.local_memory = parse_local_memory(choice, name); });
     } else if (name == "encryption") {
       const std::string choice = text(value, name, R"("all", "commands" or "none")");
       at(value, [&] { settings.security.encryption = parse_encryption(choice, name); });

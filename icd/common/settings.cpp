@@ -274,6 +274,8 @@ NodeSettings NodeSettings::read(const Environment& environment, const std::strin
     settings.device_names_with_node = parse_device_names(*text, "CLIQUE_DEVICE_NAMES");
   if (const auto text = given(environment, "CLIQUE_VENDOR"))
     settings.vendor = VendorChoice::parse(*text, "CLIQUE_VENDOR");
+  if (const auto text = given(environment, "CLIQUE_LOCAL_MEMORY"))
+    settings.local_memory = parse_local_memory(*text, "CLIQUE_LOCAL_MEMORY");
   if (const auto text = given(environment, "CLIQUE_ORDER"))
     settings.idle_first = parse_order(*text, "CLIQUE_ORDER");
   settings.exclusive = read_switch(environment, "CLIQUE_EXCLUSIVE", settings.exclusive,

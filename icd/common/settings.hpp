@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "icd/common/node_address.hpp"
-#include "icd/common/vendor_choice.hpp"
+#include "icd/common/program_choices.hpp"
 #include "protocol/encryption.hpp"
 
 namespace clique::icd {
@@ -61,6 +61,11 @@ inline constexpr std::array kVariables{
                 "driver; native: and programs, separated by commas: native for these, known for those that "
                 "are known to need it",
                 "vendor"},
+    SettingInfo{
+        "CLIQUE_LOCAL_MEMORY", "known",
+        "the local memory of GPUs that programs are told of: known: a quarter for the programs that are "
+        "known to fill it, and to be faster then, and all for others; whole: all; quarter: a quarter",
+        "local-memory"},
     SettingInfo{"CLIQUE_CONNECT_TIMEOUT_MS", "3000",
                 "time allowed for reaching a node, in milliseconds, 1 to 600000", "connect-timeout-ms"},
     SettingInfo{
@@ -143,6 +148,7 @@ inline constexpr std::array kFileKeys{
     SettingInfo{"combine", "none", "as CLIQUE_COMBINE, which overrides it"},
     SettingInfo{"device-names", "\"plain\"", "as CLIQUE_DEVICE_NAMES, which overrides it"},
     SettingInfo{"vendor", "\"clique\"", "as CLIQUE_VENDOR, which overrides it"},
+    SettingInfo{"local-memory", "\"known\"", "as CLIQUE_LOCAL_MEMORY, which overrides it"},
     SettingInfo{"connect-timeout-ms", "3000", "as CLIQUE_CONNECT_TIMEOUT_MS, which overrides it"},
     SettingInfo{"build-timeout-s", "600", "as CLIQUE_BUILD_TIMEOUT_S, which overrides it"},
     SettingInfo{"remember-unreachable", "true", "as CLIQUE_REMEMBER_UNREACHABLE, which overrides it"},
@@ -231,6 +237,8 @@ struct NodeSettings {
   bool device_names_with_node = false;
   /// For which programs the platform answers as the driver of the first device.
   VendorChoice vendor;
+  /// How much of a GPU's local memory programs are told of.
+  LocalMemory local_memory = LocalMemory::Known;
   /// Whether devices are listed by their load, the least first.
   bool idle_first = false;
   /// Whether sessions take their devices exclusively.

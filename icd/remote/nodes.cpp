@@ -209,7 +209,8 @@ std::set<std::uint32_t> free_drivers(const std::vector<protocol::Driver>& driver
 /// @param same_user whether the node's workers run on this host, as this process's user
 DeviceUse use_of(const NodeSettings& settings, bool same_user) {
   return {settings.device_names_with_node, settings.idle_first, settings.exclusive,
-          same_user && settings.shared_memory};
+          same_user && settings.shared_memory,
+          is_quarter_for(settings.local_memory, program_invocation_short_name)};
 }
 
 /// The node whose daemon at one of its addresses has sent an offer.

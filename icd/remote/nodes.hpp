@@ -24,7 +24,8 @@ struct DeviceUse {
   bool names_with_node = false;
   bool idle_first = false;
   bool exclusive = false;
-  bool shares_memory = false;  ///< the node's workers can map memory of this process
+  bool shares_memory = false;            ///< the node's workers can map memory of this process
+  bool quarter_of_local_memory = false;  ///< this process is told of a quarter of GPUs' local memory
 };
 
 /// A session that was opened.

@@ -152,6 +152,8 @@ class Vendor(nodes.TestCase):
         self.assertEqual(self.platform(node, CLIQUE_VENDOR='native:known,clinfo'), native)
         self.assertEqual(self.platform(node, CLIQUE_VENDOR='native:known,hashcat'), own)
         self.assertIn("CLIQUE_VENDOR is 'nativ'; write clique, native", self.clinfo(node, CLIQUE_VENDOR='nativ'))
+        said = self.clinfo(node, CLIQUE_LOCAL_MEMORY='half')
+        self.assertIn("CLIQUE_LOCAL_MEMORY is 'half'; write known to tell", said)
 
     def test_is_the_platforms_own_without_devices(self):
         with self.closed_port() as closed:

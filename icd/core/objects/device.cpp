@@ -217,6 +217,11 @@ void Device::correct_capabilities() {
   set(CL_DEVICE_SVM_CAPABILITIES, value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) &
                                       cl_device_svm_capabilities{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER});
   set(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{CL_FALSE});
+  // Work-groups that fill a quarter of a multiprocessor hide more latency than one that fills all of it.
+  if (worker_.node().use().quarter_of_local_memory &&
+      value<cl_device_local_mem_type>(CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL)
+    set(CL_DEVICE_LOCAL_MEM_SIZE,
+        cl_ulong{quarter_of_local_memory(value<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE))});
   set(CL_DEVICE_EXECUTION_CAPABILITIES, value<cl_device_exec_capabilities>(CL_DEVICE_EXECUTION_CAPABILITIES) &
                                             ~cl_device_exec_capabilities{CL_EXEC_NATIVE_KERNEL});
   set(CL_DEVICE_PIPE_SUPPORT, cl_bool{CL_FALSE});

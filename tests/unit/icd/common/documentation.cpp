@@ -70,6 +70,9 @@ TEST(Documentation, OfTheCodeNamesTheDefaults) {
     if (setting.name == "CLIQUE_VENDOR") {
       EXPECT_FALSE(VendorChoice::parse(setting.fallback, "").is_native_for("hashcat"));
     }
+    if (setting.name == "CLIQUE_LOCAL_MEMORY") {
+      EXPECT_EQ(standard.local_memory, parse_local_memory(setting.fallback, ""));
+    }
     if (setting.name == "CLIQUE_SHARED_MEMORY") {
       EXPECT_EQ(setting.fallback, standard.shared_memory ? "1" : "0");
     }

@@ -146,7 +146,8 @@ TEST(NodesToml, NamesThePlaceOfAnError) {
   EXPECT_EQ(failure("\nnods = []"), "nodes.toml:2:1: unknown key 'nods'; did you mean nodes?");
   EXPECT_EQ(failure("\ncolour = 1"),
             "nodes.toml:2:1: unknown key 'colour'; known are nodes, [[node]], order, exclusive, combine, "
-            "device-names, vendor, connect-timeout-ms, build-timeout-s, remember-unreachable, insecure, "
+            "device-names, vendor, local-memory, connect-timeout-ms, build-timeout-s, remember-unreachable, "
+            "insecure, "
             "encryption, auth, transport and compression");
   EXPECT_EQ(failure("conect_timeout_ms = 1"),
             "nodes.toml:1:1: unknown key 'conect_timeout_ms'; did you mean connect-timeout-ms?");
@@ -361,6 +362,15 @@ TEST_F(Sources, OfTheVendorAreTheEnvironmentAndTheFile) {
   environment["CLIQUE_VENDOR"] = "native:";
   EXPECT_THROW(read(), SettingError);
   EXPECT_THROW(parse_nodes_file("vendor = 1", "nodes.toml"), SettingError);
+}
+
+TEST_F(Sources, OfTheLocalMemoryAreTheEnvironmentAndTheFile) {
+  write("etc/nodes.toml", "local-memory = \"quarter\"");
+  EXPECT_EQ(LocalMemory::Quarter, read().local_memory);
+  environment["CLIQUE_LOCAL_MEMORY"] = "whole";
+  EXPECT_EQ(LocalMemory::Whole, read().local_memory);
+  environment["CLIQUE_LOCAL_MEMORY"] = "56";
+  EXPECT_THROW(read(), SettingError);
 }
 
 TEST_F(Sources, TheTimeToSpinIsANumberOfMicroseconds) {

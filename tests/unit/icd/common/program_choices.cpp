@@ -1,5 +1,5 @@
-// CLIQUE_VENDOR.
-#include "icd/common/vendor_choice.hpp"
+// CLIQUE_VENDOR and CLIQUE_LOCAL_MEMORY.
+#include "icd/common/program_choices.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,23 @@ TEST(VendorChoice, GivenAnythingElseThenSettingError) {
     EXPECT_THROW(VendorChoice::parse(text, "vendor"), SettingError) << text;
 }
 
-TEST(VendorChoice, GivenKnownProgramsThenTheDocumentationListsThem) {
+TEST(LocalMemory, GivenChoiceThenItIsAQuarterForThesePrograms) {
+  EXPECT_TRUE(is_quarter_for(parse_local_memory("known", ""), "hashcat"));
+  EXPECT_FALSE(is_quarter_for(parse_local_memory("known", ""), "anything"));
+  EXPECT_FALSE(is_quarter_for(parse_local_memory("known", ""), "FahCore_22"));
+  EXPECT_FALSE(is_quarter_for(parse_local_memory("whole", ""), "hashcat"));
+  EXPECT_TRUE(is_quarter_for(parse_local_memory("quarter", ""), "anything"));
+  for (const char* text : {"", "Known", "half", "49152"})
+    EXPECT_THROW(parse_local_memory(text, "local-memory"), SettingError) << text;
+}
+
+TEST(LocalMemory, GivenQuarterThenNotLessThanOfNvidiasDriver) {
+  EXPECT_EQ(58'112U, quarter_of_local_memory(227 << 10));
+  EXPECT_EQ(48U << 10, quarter_of_local_memory(99 << 10));
+  EXPECT_EQ(32U << 10, quarter_of_local_memory(32 << 10));
+}
+
+TEST(KnownPrograms, GivenEachThenTheDocumentationListsThem) {
   std::ifstream file(CLIQUE_SOURCE_DIR "/docs/configuration.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   for (const KnownProgram& program : kKnownPrograms)
