@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "icd/common/program_choices.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/objects/platform.hpp"
 #include "icd/core/recordings/names.hpp"
