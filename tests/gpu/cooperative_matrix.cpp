@@ -332,6 +332,22 @@ TEST_F(CooperativeMatrix, GivenFactorsInAnyMemoryAndOrderWhenMultipliedThenTheHo
   }
 }
 
+TEST_F(CooperativeMatrix, GivenStrideOfZeroThenEachRowIsTheSame) {
+  SKIP_WITHOUT_MATRICES();
+  const Program program = build(R"(
+    kernel void k(global const int* row, global int* out) {
+      clique_matrix_store(clique_load_int16x16(row, 0, CLIQUE_ROW_MAJOR), out, 16, CLIQUE_ROW_MAJOR);
+    })");
+  const Kernel k = kernel(program, "k");
+  std::vector<cl_int> row(16), expected(256);
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] = row[i % 16] = static_cast<cl_int>(100 + i % 16);
+  const Mem in = buffer(row.size(), row.data());
+  const Mem out = buffer<cl_int>(256);
+  set_args(k, in, out);
+  ASSERT_CL(launch(k, 32, 32));
+  EXPECT_EQ(expected, read<cl_int>(out, 256));
+}
+
 TEST_F(CooperativeMatrix, GivenFunctionThatIsNotInlinedThenItTakesAndReturnsMatrices) {
   SKIP_WITHOUT_MATRICES();
   const std::string source = std::string(kPreamble) + R"(
