@@ -55,7 +55,7 @@ cl_half half_bits(double value) {
 /// Multiplies matrices of half, with a product of float.
 /// @param rows, columns the part of the product that a work-group of `local` computes
 void multiply_halves(const Bench& bench, const std::string& figure, const char* file, std::size_t rows,
-                     std::size_t columns, const cl::NDRange& local) {
+                     std::size_t columns, const cl::NDRange& local, const std::string& options = "") {
   const cl_int size = bench.scale.pick(4096, 256);
   const std::size_t row = static_cast<std::size_t>(size), count = row * row;
   auto a = numbers<float>(count, -1, 1), b = numbers<float>(count, 0, 2);
@@ -69,7 +69,7 @@ void multiply_halves(const Bench& bench, const std::string& figure, const char* 
     return bench.upload(bits);
   };
   const cl::Buffer in_a = upload(a), in_b = upload(b), out = bench.upload(std::vector<float>(count, NAN));
-  cl::Kernel kernel = bench.build("hgemm", file, figure);
+  cl::Kernel kernel = bench.build("hgemm", file, figure, options);
   bench.set(kernel, in_a, in_b, out, size);
   const cl::NDRange global(row / columns * local[0], row / rows * local[1]);
   bench.run(kernel, global, local);
@@ -85,7 +85,10 @@ void hgemm(const Bench& bench) {
 
 void hgemm_tensor(const Bench& bench) {
   bench.need("cl_clique_cooperative_matrix");
-  multiply_halves(bench, "hgemm, tensor cores", "hgemm_tensor", 128, 256, {32, 8});
+  // GPUs for graphics have less local memory than those for computing.
+  const bool large = bench.device().getInfo<CL_DEVICE_LOCAL_MEM_SIZE>() >= 128 << 10;
+  multiply_halves(bench, "hgemm, tensor cores", "hgemm_tensor", 128, 256, {32, 8},
+                  large ? "-DTILES=4" : "-DTILES=3");
 }
 
 void nbody(const Bench& bench) {

@@ -2,14 +2,13 @@
 // tensor cores of NVIDIA's GPUs (cl_clique_cooperative_matrix). A work-group computes 128 by 256 elements, each of its
 // 8 sub-groups 64 by 64 of them.
 //
-// 32 columns of A and rows of B are a tile. TILES of them are in local memory: one that is multiplied, and those after
-// it, which arrive by NVIDIA's asynchronous copies. Lines of a tile are 16 bytes longer than they need to be, so that
-// the parts of eight lines that are loaded together lie in different banks.
+// 32 columns of A and rows of B are a tile. TILES of them, at least 3, are in local memory: one that is multiplied, and
+// those after it, which arrive by NVIDIA's asynchronous copies. Lines of a tile are 16 bytes longer than they need to
+// be, so that the parts of eight lines that are loaded together lie in different banks.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define ROWS 128
 #define COLUMNS 256
 #define DEPTH 32
-#define TILES 4
 #define PART 64
 #define MATRICES (PART / 16)
 #define STEPS (DEPTH / 16)
