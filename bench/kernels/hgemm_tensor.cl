@@ -16,21 +16,23 @@
 #define A_STRIDE (DEPTH + 8)
 #define B_STRIDE (COLUMNS + 8)
 
-// Copies `rows` rows of `width` elements, 16 bytes at a time.
-void start_copy(local half* to, int to_stride, global const half* from, int from_stride, int rows, int width) {
+// Copies `rows` rows of `width` elements, or fills them with zeros: `bytes` of each 16 bytes are read.
+void start_copy(local half* to, int to_stride, global const half* from, int from_stride, int rows, int width,
+                uint bytes) {
   const int chunks = width / 8;
   for (int i = get_local_id(1) * 32 + get_local_id(0); i < rows * chunks; i += 32 * PARTS)
-    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                          (uint)(size_t)(to + i / chunks * to_stride + i % chunks * 8)),
-                     "l"(from + (size_t)(i / chunks) * from_stride + i % chunks * 8)
+                     "l"(from + (size_t)(i / chunks) * from_stride + i % chunks * 8), "r"(bytes)
                      : "memory");
 }
 
+// Nothing is read for tiles after the last one. A branch around this would keep its instructions apart from others.
 #define START_COPY(tile)                                                                                      \
-  if ((tile) < tiles) {                                                                                       \
-    start_copy(a_tiles[(tile) % TILES], A_STRIDE, a + (tile) * DEPTH, size, ROWS, DEPTH);                     \
-    start_copy(b_tiles[(tile) % TILES], B_STRIDE, b + (size_t)((tile) * DEPTH) * size, size, DEPTH, COLUMNS); \
-  }                                                                                                           \
+  start_copy(a_tiles[(tile) % TILES], A_STRIDE, a + (tile) * DEPTH, size, ROWS, DEPTH,                        \
+             (tile) < tiles ? 16 : 0);                                                                        \
+  start_copy(b_tiles[(tile) % TILES], B_STRIDE, b + (size_t)((tile) * DEPTH) * size, size, DEPTH, COLUMNS,    \
+             (tile) < tiles ? 16 : 0);                                                                        \
   __asm__ volatile("cp.async.commit_group;" ::: "memory")
 // Waits until all copies but the newest TILES - 2 are complete, and no sub-group reads the tile before any more.
 #define AWAIT_COPY()                                                       \
