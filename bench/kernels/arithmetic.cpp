@@ -3,6 +3,20 @@
 
 namespace bench::kernels {
 
+namespace {
+
+/// Throws Wrong if `got` is not the product of two square matrices with rows of `row` elements.
+void expect_product(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& got,
+                    std::size_t row) {
+  for (std::size_t i = 0; i < got.size(); i += got.size() / 509) {
+    double expected = 0;
+    for (std::size_t k = 0; k < row; ++k) expected += double{a[i / row * row + k]} * b[k * row + i % row];
+    expect_near(expected, got[i], 1e-3, i);
+  }
+}
+
+}  // namespace
+
 void sgemm(const Bench& bench) {
   const cl_int size = bench.scale.pick(2048, 128);
   const std::size_t row = static_cast<std::size_t>(size), count = row * row;
@@ -13,13 +27,68 @@ void sgemm(const Bench& bench) {
   bench.set(kernel, in_a, in_b, out, size);
   const cl::NDRange global(row / 4, row / 4), local(16, 16);
   bench.run(kernel, global, local);
-  const auto got = bench.download<float>(out, count);
-  for (std::size_t i = 0; i < count; i += count / 509) {
-    double expected = 0;
-    for (std::size_t k = 0; k < row; ++k) expected += double{a[i / row * row + k]} * b[k * row + i % row];
-    expect_near(expected, got[i], 1e-3, i);
-  }
+  expect_product(a, b, bench.download<float>(out, count), row);
   bench.time("sgemm", kernel, global, local, 2.0 * static_cast<double>(count) * size, "GFLOP/s");
+}
+
+namespace {
+
+/// The nearest half to a number whose magnitude is at most that of the largest half.
+double rounded_to_half(double value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  // 11 bits, or fewer below the smallest normal number.
+  const int last = std::max(exponent, -13) - 11;
+  return std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
+}
+
+/// The bits of a half that is 0 or normal.
+cl_half half_bits(double value) {
+  if (value == 0) return 0;
+  int exponent = 0;
+  const double mantissa = std::frexp(std::abs(value), &exponent);
+  const auto bits =
+      static_cast<unsigned>(exponent + 14) << 10U | (static_cast<unsigned>(2048 * mantissa) & 0x3ffU);
+  return static_cast<cl_half>(bits | (value < 0 ? 0x8000U : 0U));
+}
+
+/// Multiplies matrices of half, with a product of float.
+/// @param rows, columns the part of the product that a work-group of `local` computes
+void multiply_halves(const Bench& bench, const std::string& figure, const char* file, std::size_t rows,
+                     std::size_t columns, const cl::NDRange& local, const std::string& options = "") {
+  const cl_int size = bench.scale.pick(4096, 256);
+  const std::size_t row = static_cast<std::size_t>(size), count = row * row;
+  auto a = numbers<float>(count, -1, 1), b = numbers<float>(count, 0, 2);
+  const auto upload = [&](std::vector<float>& factor) {
+    std::vector<cl_half> bits(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      // A half can be any multiple of this up to 2.
+      factor[i] = std::nearbyint(factor[i] * 1024) / 1024;
+      bits[i] = half_bits(factor[i]);
+    }
+    return bench.upload(bits);
+  };
+  const cl::Buffer in_a = upload(a), in_b = upload(b), out = bench.upload(std::vector<float>(count, NAN));
+  cl::Kernel kernel = bench.build("hgemm", file, figure, options);
+  bench.set(kernel, in_a, in_b, out, size);
+  const cl::NDRange global(row / columns * local[0], row / rows * local[1]);
+  bench.run(kernel, global, local);
+  expect_product(a, b, bench.download<float>(out, count), row);
+  bench.time(figure, kernel, global, local, 2.0 * static_cast<double>(count) * size, "GFLOP/s");
+}
+
+}  // namespace
+
+void hgemm(const Bench& bench) {
+  multiply_halves(bench, "hgemm", "hgemm", 128, 128, {16, 16});
+}
+
+void hgemm_tensor(const Bench& bench) {
+  bench.need("cl_clique_cooperative_matrix");
+  // GPUs for graphics have less local memory than those for computing.
+  const bool large = bench.device().getInfo<CL_DEVICE_LOCAL_MEM_SIZE>() >= 128 << 10;
+  multiply_halves(bench, "hgemm, tensor cores", "hgemm_tensor", 128, 256, {32, 8},
+                  large ? "-DTILES=4" : "-DTILES=3");
 }
 
 void nbody(const Bench& bench) {
@@ -179,30 +248,8 @@ void short_pairs(const Bench& bench) {
   measure_pairs(bench, "pairs of short", kernel, count);
 }
 
-namespace {
-
-/// The nearest half to a number whose magnitude is at most that of the largest half.
-double rounded_to_half(double value) {
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  // 11 bits, or fewer below the smallest normal number.
-  const int last = std::max(exponent, -13) - 11;
-  return std::ldexp(std::nearbyint(std::ldexp(value, -last)), last);
-}
-
-/// The bits of a normal half.
-cl_half half_bits(double value) {
-  int exponent = 0;
-  const double mantissa = std::frexp(std::abs(value), &exponent);
-  const auto bits =
-      static_cast<unsigned>(exponent + 14) << 10U | (static_cast<unsigned>(2048 * mantissa) & 0x3ffU);
-  return static_cast<cl_half>(bits | (value < 0 ? 0x8000U : 0U));
-}
-
-}  // namespace
-
 void half_pairs(const Bench& bench) {
-  bench.need_half();
+  bench.need("cl_khr_fp16");
   const auto count = bench.scale.pick<std::size_t>(1U << 22U, 1U << 12U);
   // From here the numbers approach 0, slowly enough to remain normal.
   const auto start = [](std::size_t i) { return -static_cast<double>(4 + i % 13) / 64; };

@@ -56,10 +56,10 @@ class Bench {
       throw Inapplicable("the device has no double precision");
   }
 
-  /// @throws Inapplicable if the device has no half precision
-  void need_half() const {
-    if (device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_khr_fp16") == std::string::npos)
-      throw Inapplicable("the device has no half precision");
+  /// @throws Inapplicable if the device lacks the extension
+  void need(const std::string& extension) const {
+    if (device_.getInfo<CL_DEVICE_EXTENSIONS>().find(extension) == std::string::npos)
+      throw Inapplicable("the device lacks the extension " + extension);
   }
 
   /// Builds the kernel `name` of the source `file` and reports the time of the build.
@@ -181,6 +181,8 @@ void reduction(const Bench& bench);
 void stencil(const Bench& bench);
 void transpose(const Bench& bench);
 void sgemm(const Bench& bench);
+void hgemm(const Bench& bench);
+void hgemm_tensor(const Bench& bench);
 void nbody(const Bench& bench);
 void fft(const Bench& bench);
 void sha256(const Bench& bench);

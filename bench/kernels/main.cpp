@@ -20,6 +20,8 @@ constexpr Named all[] = {
     {"stencil", kernels::stencil},
     {"transpose", kernels::transpose},
     {"sgemm", kernels::sgemm},
+    {"hgemm", kernels::hgemm},
+    {"hgemm_tensor", kernels::hgemm_tensor},
     {"nbody", kernels::nbody},
     {"fft", kernels::fft},
     {"sha256", kernels::sha256},

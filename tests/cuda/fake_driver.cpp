@@ -362,9 +362,11 @@ EXPORT cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   return CUDA_SUCCESS;
 }
 EXPORT cuDeviceGetAttribute(int* value, CUdevice_attribute name, CUdevice /*device*/) {
+  static const char* const wanted = std::getenv("FAKE_CUDA_CAPABILITY");
+  static const int capability = wanted != nullptr ? std::atoi(wanted) : 90;
   static const std::map<int, int> values{
-      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, capability / 10},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, capability % 10},
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},

@@ -94,5 +94,22 @@ TEST_F(CudaPrograms, GivenQueriesOfAKernelThenTheyAreAnswered) {
   EXPECT_EQ(ask(QueryWorkGroup::kSuggestedLocalSize, {0, 0, 1920, 1080}, 2), (Numbers{32, 8}));
 }
 
+std::string extensions_of(const FakeNode& node) {
+  const FakeGpuClient client(node);
+  for (const auto& property : client.attached.devices.at(0).properties)
+    if (property.name == CL_DEVICE_EXTENSIONS) return {property.value.begin(), property.value.end()};
+  return {};
+}
+
+TEST_F(CudaPrograms, GivenTensorCoresWithoutTheInstructionsThenNoMatrices) {
+  EXPECT_NE(extensions_of(node_).find("cl_clique_cooperative_matrix"), std::string::npos);
+  ::setenv("FAKE_CUDA_CAPABILITY", "75", 1);
+  const FakeNode older;
+  const std::string extensions = extensions_of(older);
+  ::unsetenv("FAKE_CUDA_CAPABILITY");
+  EXPECT_NE(extensions.find("cl_khr_fp16"), std::string::npos) << extensions;
+  EXPECT_EQ(extensions.find("cl_clique_cooperative_matrix"), std::string::npos) << extensions;
+}
+
 }  // namespace
 }  // namespace clique::test

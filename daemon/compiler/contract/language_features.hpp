@@ -7,6 +7,10 @@
 
 namespace clique::daemon::compiler {
 
+/// Matrices in the registers of a sub-group (docs/extensions/cl_clique_cooperative_matrix.md). Needs compute
+/// capability 8.0.
+inline constexpr const char* kCooperativeMatrix = "cl_clique_cooperative_matrix";
+
 /// The extensions that the compiler and its device library implement: the part of CL_DEVICE_EXTENSIONS that
 /// concerns OpenCL C.
 std::vector<std::string> language_extensions();

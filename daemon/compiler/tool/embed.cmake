@@ -10,12 +10,9 @@ file(WRITE ${OUTPUT} "// Made from ${INPUT}.
 
 namespace clique::daemon::compiler {
 
-namespace {
-const unsigned char bytes[] = {
-${bytes}0};
-}  // namespace
-
 std::string_view ${FUNCTION}() {
+  static const unsigned char bytes[] = {
+${bytes}0};
   return {reinterpret_cast<const char*>(bytes), sizeof bytes - 1};
 }
 

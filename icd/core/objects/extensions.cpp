@@ -34,6 +34,7 @@ constexpr std::string_view kCarried[] = {
     "cl_arm_integer_dot_product_int8",
     "cl_arm_non_uniform_work_group_size",
     "cl_arm_thread_limit_hint",
+    "cl_clique_cooperative_matrix",
     "cl_clique_cuda_source",
     "cl_clique_file",
     "cl_ext_atomic_counters_32",

@@ -48,7 +48,9 @@ Device open_device(std::uint32_t number) {
 std::vector<std::string> language_extensions(const Device& device) {
   auto extensions = compiler::language_extensions();
   std::erase_if(extensions, [&device](const std::string& name) {
-    return name == "cl_khr_fp16" && device.major * 10 + device.minor < 53;
+    const unsigned capability = device.major * 10 + device.minor;
+    return (name == "cl_khr_fp16" && capability < 53) ||
+           (name == compiler::kCooperativeMatrix && capability < 80);
   });
   return extensions;
 }

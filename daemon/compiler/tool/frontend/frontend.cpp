@@ -13,6 +13,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "daemon/compiler/contract/language_features.hpp"
@@ -27,6 +28,8 @@ namespace {
 /// The folder in which the compiler's own headers appear, in memory.
 constexpr const char* kHeaderFolder = "/clique-compiler/include";
 constexpr const char* kBaseHeader = "/clique-compiler/include/opencl-c-base.h";
+
+constexpr const char* kMatrixHeader = "cl_clique_cooperative_matrix.h";
 
 /// Clang's map for NVPTX, except that __constant is global memory: a __constant argument is a buffer like any
 /// other, whereas `ld.const` reads only what is known when the program is linked. Tables in programs move to
@@ -131,6 +134,9 @@ std::vector<std::string> arguments_for(const Source& source, const Options& opti
     arguments.insert(arguments.end(), {"-include", "opencl-c-base.h"});
   } else {
     arguments.insert(arguments.end(), {"-finclude-default-header", "-fdeclare-opencl-builtins"});
+    if (std::find(source.extensions.begin(), source.extensions.end(), kCooperativeMatrix) !=
+        source.extensions.end())
+      arguments.insert(arguments.end(), {"-include", kMatrixHeader});
   }
   arguments.push_back(language_option(options.language));
   add_mathematics(options, arguments);
@@ -158,6 +164,7 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const Source& source
     memory->addFile(name, 0, llvm::MemoryBuffer::getMemBuffer(text, name));
   };
   add(kBaseHeader, opencl_c_base_header());
+  add(std::string(kHeaderFolder) + "/" + kMatrixHeader, cooperative_matrix_header());
   add(source.name, source.text);
   for (const auto& [name, text] : source.headers) add(name, text);
   for (const auto& [path, text] : source.files) add(path, text);
