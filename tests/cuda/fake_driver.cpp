@@ -183,6 +183,13 @@ struct SharedName {
 // Threads of streams run until the process ends.
 Memory& memory = *new Memory;
 
+/// Bytes of the largest piece of host memory that can be registered.
+constexpr std::size_t kMostRegistered = 1U << 30U;
+
+bool is_set(const char* variable) {
+  return std::getenv(variable) != nullptr;
+}
+
 struct Array {
   std::size_t row, height, depth;
   std::vector<unsigned char> bytes;
@@ -387,6 +394,8 @@ EXPORT cuDeviceGetAttribute(int* value, CUdevice_attribute name, CUdevice /*devi
       {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0},
       {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 6},
       {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 2048},
+      {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, !is_set("FAKE_CUDA_OTHER_ADDRESSES")},
+      {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, is_set("FAKE_CUDA_HOST_ATOMICS")},
   };
   const auto found = values.find(name);
   *value = found != values.end() ? found->second : 16384;
@@ -511,10 +520,19 @@ EXPORT cuMemHostAlloc(void** block, std::size_t size, unsigned /*flags*/) {
   *block = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
   return CUDA_SUCCESS;
 }
-EXPORT cuMemHostRegister_v2(void* /*block*/, std::size_t /*size*/, unsigned /*flags*/) {
+EXPORT cuMemHostRegister_v2(void* block, std::size_t size, unsigned flags) {
+  if (broken != CUDA_SUCCESS) return broken;
+  if (flags != (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP)) return CUDA_ERROR_INVALID_VALUE;
+  if (size > kMostRegistered) return CUDA_ERROR_OUT_OF_MEMORY;
+  const auto address = reinterpret_cast<CUdeviceptr>(block);
+  if (memory.find(address)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  memory.add_mapped(address, size);
   return CUDA_SUCCESS;
 }
-EXPORT cuMemHostUnregister(void* /*block*/) {
+EXPORT cuMemHostUnregister(void* block) {
+  const auto address = reinterpret_cast<CUdeviceptr>(block);
+  if (!memory.find(address)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  memory.forget(address);
   return CUDA_SUCCESS;
 }
 EXPORT cuMemFreeHost(void* block) {
@@ -523,6 +541,7 @@ EXPORT cuMemFreeHost(void* block) {
 }
 EXPORT cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* block, unsigned /*flags*/) {
   *address = reinterpret_cast<CUdeviceptr>(block);
+  if (is_set("FAKE_CUDA_OTHER_ADDRESSES") && memory.find(*address)) *address += 1U << 20U;
   return CUDA_SUCCESS;
 }
 EXPORT cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t size, CUstream stream) {

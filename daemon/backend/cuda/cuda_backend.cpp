@@ -33,7 +33,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
           {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }},
           &surroundings.pacer),
       reports_(surroundings.reporter, surroundings.order),
-      objects_(surroundings.reporter, surroundings.memory, device_memory_, scheduler_),
+      objects_(surroundings, device_memory_, scheduler_),
       commands_(reports_, scheduler_, objects_.queues()),
       events_(surroundings.reporter, reports_, commands_, scheduler_, objects_.queues()),
       graphs_(commands_, capture_, objects_.queues(), surroundings.kernel_limit),

@@ -32,6 +32,7 @@ class CudaBackend : public Backend {
   const protocol::Attached& description() const override { return description_; }
   std::int64_t clock() const override { return host_clock(); }
   void share(std::span<std::byte> memory) override { pinned_.share(memory); }
+  void share_in_place(std::span<std::byte> memory) override { pinned_.share_in_place(memory); }
   void unshare(std::span<std::byte> memory) override { pinned_.unshare(memory); }
   std::shared_ptr<std::byte> memory_for_part(std::size_t size) override;
   void flush() override { scheduler_.flush(); }

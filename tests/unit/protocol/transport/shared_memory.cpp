@@ -321,8 +321,8 @@ TEST(SharedOffer, GivenSegmentsThatAreNotAsAnnouncedThenNoDescriptorIsKept) {
   SharedOffer offer;
   const auto segment = SharedSegment::create(4096);
   const std::size_t before = open_descriptors();
-  // How many descriptors come with how many bytes, where one comes with 16.
-  for (const auto& [descriptors, bytes] : {std::pair{2, 16}, {1, 15}, {2, 1}, {1, 16}, {0, 16}}) {
+  // How many descriptors come with how many bytes, where one comes with 24.
+  for (const auto& [descriptors, bytes] : {std::pair{2, 24}, {1, 23}, {2, 1}, {1, 24}, {0, 24}}) {
     const Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -331,7 +331,7 @@ TEST(SharedOffer, GivenSegmentsThatAreNotAsAnnouncedThenNoDescriptorIsKept) {
                         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + offer.name().size())),
               0);
     ASSERT_EQ(::send(socket.get(), "ssecret", 7, 0), 7);
-    std::array<char, 16> data{};  // the size is 0, which no segment has
+    std::array<char, 24> data{};  // the size is 0, which no segment has
     iovec content{data.data(), static_cast<std::size_t>(bytes)};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> ancillary{};
     msghdr message{};
