@@ -152,7 +152,7 @@ TEST_F(clHostMemAllocINTEL, GivenRunningKernelThenTheHostUsesOtherPartsMeanwhile
             std::vector<cl_int>(data.get(), data.get() + 2 * kCount));
 }
 
-TEST_F(clHostMemAllocINTEL, GivenLargeAllocationThenTheDeviceWorksInAllOfIt) {
+TEST_F(clHostMemAllocINTEL, GivenLargeAllocationThenKernelsWorkInAllOfIt) {
   use_mapping_device();
   if (IsSkipped()) return;
   const Program program = build("kernel void add(global int* data) { data[get_global_id(0)] += 1; }");
