@@ -122,6 +122,27 @@ TEST_F(CudaSvm, GivenReleasedBufferThenCommandsBeforeUseItsSegmentAndItsAddressI
   }
 }
 
+TEST_F(CudaSvm, GivenCopiesWithinHostMemoryThenOtherQueuesDoNotWaitForThem) {
+  constexpr std::uint64_t kHalf = 100'000;  // more than a small read
+  const auto segment = SharedSegment::create(2 * kHalf);
+  ASSERT_EQ(give(*segment), "");
+  const std::vector<std::byte> written(kHalf, std::byte{5});
+  client_.send(CreateBuffer{20, kContext, 1, 2 * kHalf, address_, 900}, CreateBuffer{21, kContext, 1, 64},
+               RunKernel{command(100, 0), kWait, {value_arg(0, 1000)}, {}, {1}, {}},
+               WriteBuffer{command(101, 0), 20, 0, payload(written.data(), kHalf)},
+               CopyBuffer{command(102, 0), 20, 20, 1, kHalf + 1, kHalf - 1},
+               ReadBuffer{command(103), 0, 20, kHalf, kHalf},
+               FillBuffer{command(104, Command::kReport, {}, kOutOfOrder), 21, Bytes{1}, 0, 64});
+  EXPECT_EQ(client_.next<EventState>([](const EventState& state) { return state.status <= 0; }).command,
+            104U);
+  const auto read = client_.data(103);
+  EXPECT_EQ(client_.ended(103).status, 0);
+  ASSERT_EQ(read.size(), kHalf);
+  EXPECT_EQ(read.front(), std::byte{0});
+  EXPECT_EQ(std::vector(read.begin() + 1, read.end()), std::vector(kHalf - 1, std::byte{5}));
+  EXPECT_EQ(std::vector(segment->bytes().begin(), segment->bytes().begin() + kHalf), written);
+}
+
 TEST_F(CudaSvm, GivenSegmentThatTheDriverDoesNotPinThenItIsRefused) {
   const auto segment = SharedSegment::create((1U << 30U) + 1);
   EXPECT_NE(give(*segment).find("the driver cannot pin them"), std::string::npos);

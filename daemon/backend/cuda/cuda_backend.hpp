@@ -5,6 +5,7 @@
 #include "daemon/backend/common/command_reports.hpp"
 #include "daemon/backend/cuda/execution/fill.hpp"
 #include "daemon/backend/cuda/execution/graph.hpp"
+#include "daemon/backend/cuda/execution/host_copies.hpp"
 #include "daemon/backend/cuda/execution/pinned_memory.hpp"
 #include "daemon/backend/cuda/execution/scheduler.hpp"
 #include "daemon/backend/cuda/gpu/device.hpp"
@@ -129,6 +130,7 @@ class CudaBackend : public Backend {
   DeviceMemory device_memory_;
   Capture capture_;
   Filler filler_{capture_};
+  HostCopies host_copies_{capture_};
   Scheduler scheduler_;
 
   // handlers/

@@ -45,6 +45,10 @@ class PinnedMemory {
   std::shared_ptr<std::byte> incoming(std::size_t size);
   /// The data itself if the driver can read it in place, else a staging block with a copy.
   std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
+  /// Whether the block that pinned() has returned for the data is page-locked.
+  bool is_pinned(const std::byte* block, const protocol::Payload& data) const {
+    return block != data.bytes.data() || is_pinned(data.bytes);
+  }
 
  private:
   CUresult pin(std::span<std::byte> memory);

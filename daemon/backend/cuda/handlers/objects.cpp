@@ -69,6 +69,7 @@ void Objects::handle(protocol::CreateBuffer&& message) {
     if (message.segment != 0) {
       const auto shared = peers_.segment(message.segment, 0, message.size);
       check_shared_at(message, shared.get());
+      memory->in_host = true;
       memory->address = message.address;
       memory->allocation = shared;
       return memory;
@@ -91,6 +92,7 @@ void Objects::handle(protocol::CreateSubBuffer&& message) {
     memory->size = message.size;
     memory->allocation = parent->allocation;
     memory->placed = parent->placed;
+    memory->in_host = parent->in_host;
     memory->share = parent->share;
     memory->address = parent->address + message.origin;
     return memory;

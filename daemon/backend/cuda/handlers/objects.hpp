@@ -29,6 +29,7 @@ struct Memory {
   std::uint64_t size = 0;   ///< bytes; of an image, of its pixels without gaps
   CUdeviceptr address = 0;  ///< of a buffer
   bool placed = false;      ///< whether the client chose the address
+  bool in_host = false;     ///< whether a buffer is in a segment, and not in the GPU's memory
   /// Keeps the memory: the GPU's, or that of a segment. A sub-buffer and an image over a buffer share the
   /// buffer's.
   std::shared_ptr<const void> allocation;

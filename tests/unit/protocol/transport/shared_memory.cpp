@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "protocol/messages.hpp"
+#include "protocol/printable.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace {
@@ -315,6 +316,41 @@ TEST(SharedOffer, GivenAPeersTokenWhenAClientTakesItThenThereIsNone) {
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(SharedOffer, GivenSegmentThenItsClientLearnsWhatBecameOfIt) {
+  SharedOffer offer;
+  const auto segment = SharedSegment::create(100);
+  for (const std::string& refusal :
+       {std::string(), std::string("there is \n no room"), std::string(3000, 'x')}) {
+    std::string told = "nothing";
+    std::jthread giver(
+        [&] { told = give_segment(offer.name(), "secret", 7, *segment, 8192, std::chrono::seconds(5)); });
+    pollfd fd{offer.fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&fd, 1, 5000), 1);
+    {
+      const auto taken = offer.serve("secret", "secret of peers");
+      ASSERT_TRUE(taken);
+      EXPECT_EQ(taken->guest, Guest::Segment);
+      EXPECT_EQ(taken->segment.id, 7U);
+      EXPECT_EQ(taken->segment.address, 8192U);
+      EXPECT_EQ(taken->segment.memory->bytes().size(), 100U);
+      EXPECT_TRUE(SharedOffer::answer(taken->segment, refusal));
+    }
+    giver.join();
+    EXPECT_EQ(told, printable(refusal.substr(0, 1024)));
+  }
+}
+
+TEST(SharedOffer, GivenSegmentThatNobodyTakesThenItsClientDoesNotWaitLong) {
+  const auto segment = SharedSegment::create(100);
+  SharedOffer offer;
+  EXPECT_NE(give_segment(offer.name(), "secret", 7, *segment, 0, std::chrono::milliseconds(50)).find("50 ms"),
+            std::string::npos);
+  const auto taken = offer.serve("secret", "secret of peers");
+  ASSERT_TRUE(taken);
+  EXPECT_FALSE(SharedOffer::answer(taken->segment, "")) << "the client is gone";
+  EXPECT_NE(give_segment("clique-nobody", "secret", 7, *segment, 0, std::chrono::milliseconds(50)), "");
 }
 
 TEST(SharedOffer, GivenSegmentsThatAreNotAsAnnouncedThenNoDescriptorIsKept) {
