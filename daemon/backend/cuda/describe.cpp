@@ -284,10 +284,10 @@ cl_bitfield host_memory_capabilities(const Device& device) {
   if (device.attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) == 0) return 0;
   const cl_bitfield access =
       CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
-  // Over PCIe, the GPU's atomic operations are atomic for itself alone.
-  if (device.attribute(CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) == 0) return access;
-  return access | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
-         CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
+  // Never concurrent: kernels' atomic operations have device scope (daemon/compiler/library/atomics.cl).
+  return device.attribute(CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) == 0
+             ? access
+             : access | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
 }
 
 void describe_memory(const Device& device, Writer& write) {
