@@ -1,4 +1,5 @@
 // clHostMemAllocINTEL: cl_intel_unified_shared_memory.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -202,6 +203,31 @@ TEST_F(clHostMemAllocINTEL, GivenBufferOverItThenItIsAPartOfIt) {
   EXPECT_EQ(std::vector<cl_int>(50, 7), std::vector<cl_int>(data.get() + 50, data.get() + 100));
   data[50] = 9;
   EXPECT_EQ((std::vector<cl_int>{9, 7}), read<cl_int>(part, 2));
+}
+
+TEST_F(clHostMemAllocINTEL, GivenBufferOverItThenRectanglesAreCopied) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  const auto data = on_host<unsigned char>(256);
+  std::iota(data.get(), data.get() + 256, static_cast<unsigned char>(0));
+  cl_int err = -1;
+  const Mem buffer(::clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 256, data.get(), &err));
+  ASSERT_EQ(CL_SUCCESS, err);
+  // Two rows of 3 bytes, in rows of 16.
+  const size_t from[] = {2, 1, 0};
+  const size_t to[] = {4, 8, 0};
+  const size_t nowhere[] = {0, 0, 0};
+  const size_t region[] = {3, 2, 1};
+  EXPECT_CL(
+      ::clEnqueueCopyBufferRect(queue, buffer, buffer, from, to, region, 16, 0, 16, 0, 0, nullptr, nullptr));
+  std::array<unsigned char, 6> rows{};
+  EXPECT_CL(::clEnqueueReadBufferRect(queue, buffer, CL_TRUE, to, nowhere, region, 16, 0, 3, 0, rows.data(),
+                                      0, nullptr, nullptr));
+  EXPECT_EQ((std::array<unsigned char, 6>{18, 19, 20, 34, 35, 36}), rows);
+  EXPECT_EQ(20, data[4 + 8 * 16 + 2]);
+  EXPECT_CL(::clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, from, nowhere, region, 16, 0, 3, 0,
+                                       rows.data(), 0, nullptr, nullptr));
+  EXPECT_EQ(34, data[2 + 2 * 16]);
 }
 
 TEST_F(clHostMemAllocINTEL, GivenHintsThenTheContentStays) {
