@@ -143,6 +143,21 @@ TEST_F(CudaSvm, GivenCopiesWithinHostMemoryThenOtherQueuesDoNotWaitForThem) {
   EXPECT_EQ(std::vector(segment->bytes().begin(), segment->bytes().begin() + kHalf), written);
 }
 
+TEST_F(CudaSvm, GivenRecordingThatCopiesWithinHostMemoryThenEachRunCopies) {
+  const auto segment = SharedSegment::create(64);
+  ASSERT_EQ(give(*segment), "");
+  Batch batch;
+  batch.add(RunKernel{{}, kIncrement, {pointer_arg(0, 20, 0)}, {}, {1}, {}});
+  batch.add(CopyBuffer{{}, 20, 20, 0, 32, sizeof(int)});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  client_.send(
+      CreateBuffer{20, kContext, 1, 64, address_, 900}, DefineRecording{30, {bytes, bytes + batch.size()}},
+      RunRecording{command(100, Command::kReport), 30}, RunRecording{command(101, Command::kReport), 30});
+  EXPECT_EQ(client_.ended(100).status, 0);
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(number(20, 32), 2);
+}
+
 TEST_F(CudaSvm, GivenSegmentThatTheDriverDoesNotPinThenItIsRefused) {
   const auto segment = SharedSegment::create((1U << 30U) + 1);
   EXPECT_NE(give(*segment).find("the driver cannot pin them"), std::string::npos);
