@@ -176,6 +176,9 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// Announces memory that is shared with another process: payloads will lie in it, or outgoing data. It
   /// outlives the backend unless unshare() is called.
   virtual void share(std::span<std::byte> memory) = 0;
+  /// share() for memory of buffers, in which the devices are to work where it lies. Throws ClError if they
+  /// cannot.
+  virtual void share_in_place(std::span<std::byte> memory) = 0;
   /// The shared memory is about to be unmapped.
   virtual void unshare(std::span<std::byte> memory) = 0;
 

@@ -1,17 +1,46 @@
 #include "daemon/worker/segments.hpp"
 
+#include <CL/cl.h>
+
+#include <cerrno>
+#include <limits>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "daemon/worker/backend.hpp"
+#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon {
 
 void Segments::add(protocol::ObjectId id, std::shared_ptr<protocol::SharedSegment> segment) {
   const auto bytes = segment->bytes();
   backend_.share(bytes);
-  // The last command to use it may complete on any thread, but the backend is called on the main thread.
-  const std::shared_ptr<const void> life(bytes.data(), [this, segment = std::move(segment)](const void*) {
-    tasks_.post([this, segment] { backend_.unshare(segment->bytes()); });
+  insert(id, bytes, std::move(segment));
+}
+
+void Segments::add_at(std::uint64_t address, protocol::ObjectId id, const protocol::SharedSegment& segment) {
+  using Owner = std::pair<MemoryBudget::Share, std::shared_ptr<const protocol::PlacedMemory>>;
+  const std::size_t size = segment.bytes().size();
+  const auto owner = std::make_shared<Owner>(budget_.take(size), nullptr);
+  const bool possible = address % protocol::PlacedMemory::page_size() == 0 &&
+                        size <= std::numeric_limits<std::uint64_t>::max() - address;
+  errno = EINVAL;
+  if (possible) owner->second = protocol::PlacedMemory::at(address, segment.bytes());
+  if (!owner->second)
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                  "they cannot be mapped at the same address in the worker: " +
+                      (errno == EEXIST ? "it is in use there" : std::generic_category().message(errno)));
+  const auto bytes = owner->second->bytes();
+  backend_.share_in_place(bytes);
+  budget_.note_peak();
+  insert(id, bytes, owner);
+}
+
+void Segments::insert(protocol::ObjectId id, std::span<std::byte> bytes, std::shared_ptr<const void> owner) {
+  // The last user may be done with it on any thread, but the backend is called on the main thread.
+  const std::shared_ptr<const void> life(bytes.data(), [this, bytes, owner = std::move(owner)](const void*) {
+    tasks_.post([this, bytes, owner] { backend_.unshare(bytes); });
   });
   segments_[id] = {bytes, life};
 }

@@ -81,7 +81,7 @@ Session::Session(zmq::context_t& context, Sockets sockets, const ControlChannel&
       backend_(backend),
       patience_(patience),
       offer_(std::move(offer)),
-      segments_(backend, surroundings.tasks),
+      segments_(backend, surroundings.tasks, surroundings.memory),
       files_(surroundings, backend, [this](const FileRequest& request) { control_.send(request); }),
       dispatcher_(surroundings, backend, segments_, files_),
       connections_(context, sockets.commands, surroundings.reporter.socket(), patience),
@@ -214,6 +214,8 @@ void Session::loop() {
       busy = client_lines_.receive() || busy;
       if (!open_) try_open();
     }
+    // A busy worker never rests, and the client waits for each answer.
+    if (sockets) busy = serve_offer() || busy;
     if (sockets || peer_inbox_.attached()) busy = peer_inbox_.receive() || busy;
     busy = peer_inbox_.receive_shared() || busy;
     busy = dispatcher_.handle_part() || busy;
@@ -396,14 +398,14 @@ void Session::use_guest_memory(const Fd& file, std::uint64_t at) {
   }
 }
 
-void Session::serve_offer() {
+bool Session::serve_offer() {
   using Role = protocol::Authenticator::Role;
-  const auto taken =
+  auto taken =
       offer_->serve(authenticator_.pass(Role::Client).secret, authenticator_.pass(Role::Peer).secret);
-  if (!taken) return;
+  if (!taken) return false;
   switch (taken->guest) {
     case protocol::Guest::Segment:
-      segments_.add(taken->id, taken->segment);
+      take_segment(std::move(taken->segment));
       break;
     case protocol::Guest::Client:
       client_lines_.share(taken->memory);
@@ -412,6 +414,22 @@ void Session::serve_offer() {
       backend_.share(taken->memory->incoming());
       peer_inbox_.add(taken->memory);
       break;
+  }
+  return true;
+}
+
+void Session::take_segment(protocol::SharedOffer::Segment&& segment) {
+  using protocol::SharedOffer;
+  if (segment.address == 0) {
+    // The client need not wait until the memory is pinned: no command can fail for the lack of that.
+    if (SharedOffer::answer(segment, "")) segments_.add(segment.id, std::move(segment.memory));
+    return;
+  }
+  try {
+    segments_.add_at(segment.address, segment.id, *segment.memory);
+    if (!SharedOffer::answer(segment, "")) segments_.remove(segment.id);
+  } catch (const ClError& error) {
+    SharedOffer::answer(segment, error.what());
   }
 }
 

@@ -71,7 +71,9 @@ class Session {
   /// The client, in a virtual machine, may use the region that begins here in the file.
   void use_guest_memory(const Fd& file, std::uint64_t at);
   /// Hands memory to a process of this host that asks for it.
-  void serve_offer();
+  /// Answers a process that has connected to the offer. @returns whether one had.
+  bool serve_offer();
+  void take_segment(protocol::SharedOffer::Segment&& segment);
   /// Does what the starter has said in the meantime. Does not wait.
   void look_at_starter();
   void obey_starter();

@@ -13,6 +13,9 @@ namespace clique::icd {
 
 namespace {
 
+/// Bytes that a worker pins in a millisecond at least: pages that nobody has used yet take the most time.
+constexpr std::size_t kPinnedInMs = 64U << 10U;
+
 constexpr const char* kForeign = "the session belongs to the process that this one was forked from";
 
 }  // namespace
@@ -76,9 +79,13 @@ Link::SharedBlock Link::take_shared(std::size_t size) const {
   return {std::move(block), offset};
 }
 
-bool Link::give(protocol::ObjectId id, const protocol::SharedSegment& segment) const {
-  return shares_memory() && !lost() &&
-         protocol::give_segment(endpoint_.shared, endpoint_.client.secret, id, segment, kOfferTimeout);
+std::string Link::give(protocol::ObjectId id, const protocol::SharedSegment& segment,
+                       std::uint64_t address) const {
+  if (lost()) return "the session has ended";
+  if (!shares_memory()) return "the worker shares no memory with this process";
+  auto patience = kOfferTimeout;
+  if (address != 0) patience += std::chrono::milliseconds(segment.bytes().size() / kPinnedInMs);
+  return protocol::give_segment(endpoint_.shared, endpoint_.client.secret, id, segment, address, patience);
 }
 
 void Link::upload(protocol::CommandId transfer, protocol::Payload content) {

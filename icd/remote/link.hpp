@@ -91,9 +91,11 @@ class Link {
   };
   /// Takes a block of `size` bytes. No block if no memory is shared, or if there is no room.
   SharedBlock take_shared(std::size_t size) const;
-  /// Shares more memory with the worker. Waits for the worker for a short time.
-  /// @returns true if the worker has taken it.
-  bool give(protocol::ObjectId id, const protocol::SharedSegment& segment) const;
+  /// Shares more memory with the worker, and waits until the worker has mapped it, for a limited time.
+  /// @param address where the worker is to map it, and its devices are to work in it; 0: anywhere
+  /// @returns why the worker has not taken it; empty: it has.
+  std::string give(protocol::ObjectId id, const protocol::SharedSegment& segment,
+                   std::uint64_t address = 0) const;
 
   /// Sends the content of a transfer beside the commands, in parts, as fast as the worker takes them. A
   /// message posted before must have told the worker to expect it (protocol::Expect). The memory of `content`

@@ -49,7 +49,7 @@ struct CreateBuffer {
   /// The address that the worker must map the buffer at, because kernels will find pointers to it (an
   /// allocation of shared virtual memory): the beginning of a page that nothing else uses. 0: any address.
   std::uint64_t address = 0;
-  /// With an address: a segment, given before, whose first `size` bytes are the buffer's memory. The buffer
+  /// A segment that was given for this address, whose first `size` bytes are the buffer's memory. The buffer
   /// keeps them when the segment is freed. 0: the worker allocates the memory.
   ObjectId segment = 0;
   CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size, address, segment)

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "protocol/printable.hpp"
 #include "protocol/random.hpp"
 #include "protocol/throw_errno.hpp"
 
@@ -26,10 +27,11 @@ using namespace std::chrono_literals;
 
 /// Time for one packet of the other side, which has nothing else to do.
 constexpr auto kPatience = 500ms;
-constexpr std::size_t kMaxToken = 256;
+/// Bytes of a greeting, or of a refusal.
+constexpr std::size_t kMaxText = 1024;
 /// Of the names of offers.
 constexpr const char* kNamePrefix = "clique-";
-/// Sent by the client when it has mapped the memory.
+/// Sent by whoever has mapped the memory.
 constexpr char kTaken = 1;
 
 std::string unguessable_name() {
@@ -82,7 +84,7 @@ bool send_text(int connection, std::string_view text) {
 
 /// Receives one packet; empty if none arrives.
 std::string receive_text(int connection) {
-  std::array<char, kMaxToken> packet{};
+  std::array<char, kMaxText> packet{};
   const ssize_t size = ::recv(connection, packet.data(), packet.size(), 0);
   return {packet.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
@@ -95,6 +97,7 @@ std::string greeting(Guest guest, const std::string& token) {
 struct SegmentHeader {
   ObjectId id;
   std::uint64_t size;
+  std::uint64_t address;
 };
 
 /// Takes over the descriptors that came with a packet.
@@ -176,16 +179,16 @@ SharedOffer::SharedOffer()
 
 std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& client_token,
                                                      const std::string& peer_token) {
-  const Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection) return std::nullopt;
   limit_waiting(connection.get(), kPatience);
   if (!same_user(connection.get())) return std::nullopt;
   const std::string asked = receive_text(connection.get());
-  if (asked == greeting(Guest::Segment, client_token)) return take_segment(connection.get());
+  if (asked == greeting(Guest::Segment, client_token)) return take_segment(std::move(connection));
   const bool client = asked == greeting(Guest::Client, client_token);
   if (!client && asked != greeting(Guest::Peer, peer_token)) return std::nullopt;
   if (client ? client_has_it_ : peers_ == kMostPeers) return std::nullopt;
-  Taken taken{client ? Guest::Client : Guest::Peer, client ? memory_ : SharedMemory::create(), nullptr};
+  Taken taken{client ? Guest::Client : Guest::Peer, client ? memory_ : SharedMemory::create(), {}};
   if (!MemoryPacket().send(connection.get(), taken.memory->descriptors()) ||
       receive_text(connection.get()) != std::string(1, kTaken))
     return std::nullopt;
@@ -194,18 +197,23 @@ std::optional<SharedOffer::Taken> SharedOffer::serve(const std::string& client_t
   return taken;
 }
 
-std::optional<SharedOffer::Taken> SharedOffer::take_segment(int connection) {
+std::optional<SharedOffer::Taken> SharedOffer::take_segment(Fd connection) {
   SegmentPacket packet;
-  auto fds = packet.receive(connection);
+  auto fds = packet.receive(connection.get());
   if (!fds) return std::nullopt;
+  const auto& [id, size, address] = packet.value;
   try {
-    Taken taken{Guest::Segment, nullptr, SharedSegment::open(std::move((*fds)[0]), packet.value.size),
-                packet.value.id};
-    if (send_text(connection, std::string_view(&kTaken, 1))) return taken;
-  } catch (const std::exception&) {
-    // The client gets no answer, and then sends the data of the segment in other ways.
+    auto memory = SharedSegment::open(std::move((*fds)[0]), size);
+    return Taken{Guest::Segment, nullptr, {std::move(memory), id, address, std::move(connection)}};
+  } catch (const std::exception& error) {
+    send_text(connection.get(), error.what());
+    return std::nullopt;
   }
-  return std::nullopt;
+}
+
+bool SharedOffer::answer(const Segment& segment, std::string_view refusal) {
+  const std::string_view text = refusal.empty() ? std::string_view(&kTaken, 1) : refusal;
+  return send_text(segment.client.get(), text.substr(0, kMaxText));
 }
 
 std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const std::string& token,
@@ -223,17 +231,21 @@ std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const s
   }
 }
 
-bool give_segment(const std::string& name, const std::string& token, ObjectId id,
-                  const SharedSegment& segment, std::chrono::milliseconds timeout) {
+std::string give_segment(const std::string& name, const std::string& token, ObjectId id,
+                         const SharedSegment& segment, std::uint64_t address,
+                         std::chrono::milliseconds timeout) {
   try {
     const Fd socket = connect_as(Guest::Segment, name, token, timeout);
-    if (!socket) return false;
+    if (!socket) return "the worker cannot be reached through its socket on this host";
     SegmentPacket packet;
-    packet.value = {id, segment.bytes().size()};
-    return packet.send(socket.get(), {segment.descriptor()}) &&
-           receive_text(socket.get()) == std::string(1, kTaken);
-  } catch (const std::exception&) {
-    return false;
+    packet.value = {id, segment.bytes().size(), address};
+    if (!packet.send(socket.get(), {segment.descriptor()})) return "the memory cannot be sent to the worker";
+    const std::string answer = receive_text(socket.get());
+    if (answer.empty())
+      return "the worker has not answered within " + std::to_string(timeout.count()) + " ms, or has ended";
+    return answer == std::string(1, kTaken) ? "" : printable(answer);
+  } catch (const std::exception& error) {
+    return error.what();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "protocol/ids.hpp"
 #include "protocol/transport/shared_memory.hpp"
@@ -26,11 +27,17 @@ class SharedOffer {
   /// Largest number of workers that get memory.
   static constexpr unsigned kMostPeers = 256;
 
+  /// A segment that a client shares. It waits for answer().
+  struct Segment {
+    std::shared_ptr<SharedSegment> memory;
+    ObjectId id = 0;
+    std::uint64_t address = 0;  ///< where the client wants it to be mapped; 0: anywhere
+    Fd client;
+  };
   struct Taken {
     Guest guest;
-    std::shared_ptr<SharedMemory> memory;    ///< of a client or a peer
-    std::shared_ptr<SharedSegment> segment;  ///< that a client shares
-    ObjectId id = 0;                         ///< the segment's
+    std::shared_ptr<SharedMemory> memory;  ///< of a client or a peer
+    Segment segment;                       ///< of Guest::Segment
   };
 
   /// The name to send to the client.
@@ -45,9 +52,13 @@ class SharedOffer {
   /// @param client what a client has to present
   /// @param peer the same for other workers
   std::optional<Taken> serve(const std::string& client, const std::string& peer);
+  /// Tells the client whether this worker has its segment.
+  /// @param refusal why it has not; empty: it has
+  /// @returns whether the client can learn of it; otherwise it does not use the segment.
+  static bool answer(const Segment& segment, std::string_view refusal);
 
  private:
-  static std::optional<Taken> take_segment(int connection);
+  static std::optional<Taken> take_segment(Fd connection);
 
   std::string name_;
   Fd listener_;
@@ -62,8 +73,10 @@ std::shared_ptr<SharedMemory> take_shared_offer(const std::string& name, const s
                                                 Guest guest, std::chrono::milliseconds timeout);
 
 /// Shares a segment of the client with the worker that offers memory under this name.
-/// @returns whether the worker has mapped it.
-bool give_segment(const std::string& name, const std::string& token, ObjectId id,
-                  const SharedSegment& segment, std::chrono::milliseconds timeout);
+/// @param address where the worker is to map it, for a buffer that is this memory; 0: anywhere
+/// @returns why the worker has not got it, in words that may be shown; empty: it has it.
+std::string give_segment(const std::string& name, const std::string& token, ObjectId id,
+                         const SharedSegment& segment, std::uint64_t address,
+                         std::chrono::milliseconds timeout);
 
 }  // namespace clique::protocol

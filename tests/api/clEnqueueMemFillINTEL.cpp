@@ -3,19 +3,29 @@
 
 namespace clique::test {
 
-class clEnqueueMemFillINTEL : public UsmTest {};
+class clEnqueueMemFillINTEL : public UsmTest {
+ protected:
+  void fill_with_patterns(const Allocation<unsigned char>& data) {
+    std::vector<unsigned char> pattern(128);
+    std::iota(pattern.begin(), pattern.end(), 1);
+    for (size_t size = 1; size <= 128; size *= 2) {
+      write_usm(data.get(), std::vector<unsigned char>(512));
+      EXPECT_CL(fill(queue, data.get() + 128, pattern.data(), size, 256, 0, nullptr, nullptr));
+      const auto content = read_usm(data.get(), 512);
+      for (size_t i = 0; i < 512; ++i)
+        EXPECT_EQ(i < 128 || i >= 384 ? 0 : pattern[i % size], content[i]) << size << " at " << i;
+    }
+  }
+};
 
 TEST_F(clEnqueueMemFillINTEL, GivenPatternsThenRepeated) {
-  std::vector<unsigned char> pattern(128);
-  std::iota(pattern.begin(), pattern.end(), 1);
-  const auto data = on_device<unsigned char>(512);
-  for (size_t size = 1; size <= 128; size *= 2) {
-    write_usm(data.get(), std::vector<unsigned char>(512));
-    EXPECT_CL(fill(queue, data.get() + 128, pattern.data(), size, 256, 0, nullptr, nullptr));
-    const auto content = read_usm(data.get(), 512);
-    for (size_t i = 0; i < 512; ++i)
-      EXPECT_EQ(i < 128 || i >= 384 ? 0 : pattern[i % size], content[i]) << size << " at " << i;
-  }
+  fill_with_patterns(on_device<unsigned char>(512));
+}
+
+TEST_F(clEnqueueMemFillINTEL, GivenHostAllocationThenPatternsRepeated) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  fill_with_patterns(on_host<unsigned char>(512));
 }
 
 TEST_F(clEnqueueMemFillINTEL, GivenWrongArgumentsThenInvalidValue) {

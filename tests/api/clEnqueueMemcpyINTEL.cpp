@@ -1,4 +1,6 @@
 // clEnqueueMemcpyINTEL: cl_intel_unified_shared_memory.
+#include <algorithm>
+
 #include "usm.hpp"
 
 namespace clique::test {
@@ -18,6 +20,35 @@ TEST_F(clEnqueueMemcpyINTEL, GivenAnyMemoryThenCopied) {
     EXPECT_CL(copy(queue, blocking, back.data() + 99, host.data() + 99, 4, 0, nullptr, nullptr));
     EXPECT_CL(::clFinish(queue));
     EXPECT_EQ(host, back);
+  }
+}
+
+TEST_F(clEnqueueMemcpyINTEL, GivenHostAllocationsThenCopiedOfAnySizeFromAnywhere) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  constexpr size_t kMost = 5'000'000;  // more than travels with a command
+  const auto a = on_host<unsigned char>(kMost + 64);
+  const auto b = on_host<unsigned char>(kMost + 64);
+  const auto c = on_device<unsigned char>(kMost + 64);
+  std::vector<unsigned char> host(kMost);
+  std::iota(host.begin(), host.end(), static_cast<unsigned char>(7));
+  for (const size_t size : {size_t{1}, size_t{16}, size_t{100}, size_t{4'096}, size_t{100'003}, kMost}) {
+    for (const auto& [from, to] : {std::pair{0, 0}, {16, 32}, {3, 4}, {8, 3}}) {
+      std::fill_n(a.get(), size + 64, static_cast<unsigned char>(0));
+      std::fill_n(b.get(), size + 64, static_cast<unsigned char>(1));
+      std::vector<unsigned char> back(size);
+      EXPECT_CL(copy(queue, CL_FALSE, a.get() + from, host.data(), size, 0, nullptr, nullptr));
+      EXPECT_CL(copy(queue, CL_FALSE, c.get() + to, a.get() + from, size, 0, nullptr, nullptr));
+      EXPECT_CL(copy(queue, CL_FALSE, a.get() + from, c.get() + to, size, 0, nullptr, nullptr));
+      EXPECT_CL(copy(queue, CL_FALSE, b.get() + to, a.get() + from, size, 0, nullptr, nullptr));
+      EXPECT_CL(copy(queue, CL_TRUE, back.data(), b.get() + to, size, 0, nullptr, nullptr));
+      EXPECT_TRUE(std::equal(back.begin(), back.end(), host.begin()))
+          << size << " from " << from << " to " << to;
+      EXPECT_TRUE(std::equal(back.begin(), back.end(), b.get() + to))
+          << size << " from " << from << " to " << to;
+      EXPECT_EQ(1, b[static_cast<size_t>(to) + size]) << "behind it";
+      EXPECT_EQ(1, to > 0 ? b[static_cast<size_t>(to) - 1] : 1) << "before it";
+    }
   }
 }
 

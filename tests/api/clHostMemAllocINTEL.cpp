@@ -1,4 +1,5 @@
 // clHostMemAllocINTEL: cl_intel_unified_shared_memory.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -126,6 +127,46 @@ TEST_F(clHostMemAllocINTEL, GivenRunningKernelThenItAndTheHostSeeEachOthersWrite
   EXPECT_EQ(42, data[2]);
 }
 
+TEST_F(clHostMemAllocINTEL, GivenRunningKernelThenTheHostUsesOtherPartsMeanwhile) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  const cl_bitfield concurrent = CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
+  if ((info<cl_bitfield>(clGetDeviceInfo, device, CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) & concurrent) == 0)
+    GTEST_SKIP() << "the device has no concurrent access";
+  const Program program = build(
+      "kernel void count(volatile global int* data, int times) {"
+      "  for (int i = 0; i < times; ++i) ++data[2 * get_global_id(0)]; }");
+  const Kernel count = kernel(program, "count");
+  constexpr size_t kCount = 64;
+  constexpr cl_int kTimes = 10'000;
+  const auto data = on_host<cl_int>(2 * kCount);
+  std::fill_n(data.get(), 2 * kCount, 0);
+  EXPECT_CL(set_arg(count, 0, data.get()));
+  EXPECT_CL(::clSetKernelArg(count, 1, sizeof kTimes, &kTimes));
+  EXPECT_CL(launch(queue, count, kCount));
+  EXPECT_CL(::clFlush(queue));
+  volatile cl_int* const host = data.get();
+  for (cl_int i = 0; i < kTimes; ++i)
+    for (size_t at = 0; at < kCount; ++at) host[2 * at + 1] = host[2 * at + 1] + 1;
+  EXPECT_CL(::clFinish(queue));
+  EXPECT_EQ(std::vector<cl_int>(2 * kCount, kTimes),
+            std::vector<cl_int>(data.get(), data.get() + 2 * kCount));
+}
+
+TEST_F(clHostMemAllocINTEL, GivenLargeAllocationThenKernelsWorkInAllOfIt) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  const Program program = build("kernel void add(global int* data) { data[get_global_id(0)] += 1; }");
+  const Kernel add = kernel(program, "add");
+  constexpr size_t kCount = (48U << 18U) + 5;
+  const auto data = on_host<cl_int>(kCount);
+  std::iota(data.get(), data.get() + kCount, 0);
+  EXPECT_CL(set_arg(add, 0, data.get()));
+  EXPECT_CL(launch(queue, add, kCount));
+  EXPECT_CL(::clFinish(queue));
+  EXPECT_TRUE(std::equal(data.get(), data.get() + kCount, numbers(kCount).begin()));
+}
+
 TEST_F(clHostMemAllocINTEL, GivenDeviceThatCannotAccessItThenCommandsThereAreRefused) {
   use_mapping_device();
   if (IsSkipped()) return;
@@ -162,6 +203,31 @@ TEST_F(clHostMemAllocINTEL, GivenBufferOverItThenItIsAPartOfIt) {
   EXPECT_EQ(std::vector<cl_int>(50, 7), std::vector<cl_int>(data.get() + 50, data.get() + 100));
   data[50] = 9;
   EXPECT_EQ((std::vector<cl_int>{9, 7}), read<cl_int>(part, 2));
+}
+
+TEST_F(clHostMemAllocINTEL, GivenBufferOverItThenRectanglesAreCopied) {
+  use_mapping_device();
+  if (IsSkipped()) return;
+  const auto data = on_host<unsigned char>(256);
+  std::iota(data.get(), data.get() + 256, static_cast<unsigned char>(0));
+  cl_int err = -1;
+  const Mem buffer(::clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 256, data.get(), &err));
+  ASSERT_EQ(CL_SUCCESS, err);
+  // Two rows of 3 bytes, in rows of 16.
+  const size_t from[] = {2, 1, 0};
+  const size_t to[] = {4, 8, 0};
+  const size_t nowhere[] = {0, 0, 0};
+  const size_t region[] = {3, 2, 1};
+  EXPECT_CL(
+      ::clEnqueueCopyBufferRect(queue, buffer, buffer, from, to, region, 16, 0, 16, 0, 0, nullptr, nullptr));
+  std::array<unsigned char, 6> rows{};
+  EXPECT_CL(::clEnqueueReadBufferRect(queue, buffer, CL_TRUE, to, nowhere, region, 16, 0, 3, 0, rows.data(),
+                                      0, nullptr, nullptr));
+  EXPECT_EQ((std::array<unsigned char, 6>{18, 19, 20, 34, 35, 36}), rows);
+  EXPECT_EQ(20, data[4 + 8 * 16 + 2]);
+  EXPECT_CL(::clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, from, nowhere, region, 16, 0, 3, 0,
+                                       rows.data(), 0, nullptr, nullptr));
+  EXPECT_EQ(34, data[2 + 2 * 16]);
 }
 
 TEST_F(clHostMemAllocINTEL, GivenHintsThenTheContentStays) {

@@ -65,7 +65,7 @@ TEST_F(clSharedMemAllocINTEL, GivenDeviceOrNoneThenItIsReported) {
   }
 }
 
-TEST_F(clSharedMemAllocINTEL, GivenDevicesThatMapItThenAllWorkInIt) {
+TEST_F(clSharedMemAllocINTEL, GivenDevicesThatMapItThenKernelsOfAllWorkInIt) {
   use_mapping_device();
   if (IsSkipped()) return;
   const Program program = build("kernel void add(global int* data) { data[get_global_id(0)] += 1; }");

@@ -63,6 +63,12 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        for (std::uint64_t i = 0; i < count; ++i)
          std::memcpy(to + i * 8, launch.parameters.data() + 16 + i % 16 * 8, 8);
      }},
+    // The backend's kernel for copies within host memory: see host_copies.cpp.
+    {"clique_host_copy",
+     [](const Launch& launch) {
+       std::memmove(launch.parameter<void*>(0), launch.parameter<const void*>(8),
+                    launch.parameter<std::size_t>(24));
+     }},
     // The backend's kernel for small reads: see small_reads.cpp.
     {"clique_small_read",
      [](const Launch& launch) {
@@ -137,6 +143,17 @@ class Memory {
   void add_mapped(CUdeviceptr address, std::size_t size) {
     add({reinterpret_cast<void*>(address), size, -1});
   }
+  void add_registered(CUdeviceptr address, std::size_t size) {
+    add({reinterpret_cast<void*>(address), size, -1, true});
+  }
+  /// Whether the address is in host memory that was registered.
+  bool is_registered(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    const auto after = blocks_.upper_bound(address);
+    if (after == blocks_.begin()) return false;
+    const Block& block = std::prev(after)->second;
+    return block.registered && address - std::prev(after)->first < block.size;
+  }
   void forget(CUdeviceptr address) {
     const std::lock_guard lock(mutex_);
     blocks_.erase(address);
@@ -145,6 +162,7 @@ class Memory {
     void* memory = nullptr;
     std::size_t size = 0;
     int file = -1;
+    bool registered = false;
   };
   std::optional<Block> find(CUdeviceptr address) {
     const std::lock_guard lock(mutex_);
@@ -182,6 +200,13 @@ struct SharedName {
 
 // Threads of streams run until the process ends.
 Memory& memory = *new Memory;
+
+/// Bytes of the largest piece of host memory that can be registered.
+constexpr std::size_t kMostRegistered = 1U << 30U;
+
+bool is_set(const char* variable) {
+  return std::getenv(variable) != nullptr;
+}
 
 struct Array {
   std::size_t row, height, depth;
@@ -389,6 +414,8 @@ EXPORT cuDeviceGetAttribute(int* value, CUdevice_attribute name, CUdevice /*devi
       {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0},
       {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 6},
       {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 2048},
+      {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, !is_set("FAKE_CUDA_OTHER_ADDRESSES")},
+      {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, is_set("FAKE_CUDA_HOST_ATOMICS")},
   };
   const auto found = values.find(name);
   *value = found != values.end() ? found->second : 16384;
@@ -513,10 +540,19 @@ EXPORT cuMemHostAlloc(void** block, std::size_t size, unsigned /*flags*/) {
   *block = std::aligned_alloc(4096, (size + 4095) / 4096 * 4096);
   return CUDA_SUCCESS;
 }
-EXPORT cuMemHostRegister_v2(void* /*block*/, std::size_t /*size*/, unsigned /*flags*/) {
+EXPORT cuMemHostRegister_v2(void* block, std::size_t size, unsigned flags) {
+  if (broken != CUDA_SUCCESS) return broken;
+  if (flags != (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP)) return CUDA_ERROR_INVALID_VALUE;
+  if (size > kMostRegistered) return CUDA_ERROR_OUT_OF_MEMORY;
+  const auto address = reinterpret_cast<CUdeviceptr>(block);
+  if (memory.find(address)) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  memory.add_registered(address, size);
   return CUDA_SUCCESS;
 }
-EXPORT cuMemHostUnregister(void* /*block*/) {
+EXPORT cuMemHostUnregister(void* block) {
+  const auto address = reinterpret_cast<CUdeviceptr>(block);
+  if (!memory.find(address)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  memory.forget(address);
   return CUDA_SUCCESS;
 }
 EXPORT cuMemFreeHost(void* block) {
@@ -525,20 +561,28 @@ EXPORT cuMemFreeHost(void* block) {
 }
 EXPORT cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* block, unsigned /*flags*/) {
   *address = reinterpret_cast<CUdeviceptr>(block);
+  if (is_set("FAKE_CUDA_OTHER_ADDRESSES") && memory.find(*address)) *address += 1U << 20U;
   return CUDA_SUCCESS;
 }
+EXPORT cuStreamSynchronize(CUstream stream);
+/// Puts a copy into the stream. As the real driver says of its calls, one within host memory is over when the
+/// call returns.
+CUresult put_copy(CUstream stream, bool within_host, std::function<void()> what) {
+  const CUresult result = stream->put(std::move(what));
+  return result != CUDA_SUCCESS || !within_host || stream->captured ? result : cuStreamSynchronize(stream);
+}
 EXPORT cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t size, CUstream stream) {
-  return stream->put([=] {
+  return put_copy(stream, memory.is_registered(to), [=] {
     if (memory.owns(to, size)) std::memcpy(reinterpret_cast<void*>(to), from, size);
   });
 }
 EXPORT cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return stream->put([=] {
+  return put_copy(stream, memory.is_registered(from), [=] {
     if (memory.owns(from, size)) std::memcpy(to, reinterpret_cast<const void*>(from), size);
   });
 }
 EXPORT cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return stream->put([=] {
+  return put_copy(stream, memory.is_registered(to) && memory.is_registered(from), [=] {
     if (memory.owns(from, size) && memory.owns(to, size))
       std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
   });

@@ -1,5 +1,11 @@
-// Buffers with addresses: shared virtual memory on a GPU.
+// Buffers with addresses: shared virtual memory on a GPU, and host memory in which it works.
+#include <CL/cl_ext.h>
+
+#include <cstdlib>
+
 #include "protocol/transport/placed_memory.hpp"
+#include "protocol/transport/shared_offer.hpp"
+#include "protocol/transport/shared_segment.hpp"
 #include "session.hpp"
 
 namespace clique::test {
@@ -15,6 +21,12 @@ class CudaSvm : public testing::Test {
     int value = -1;
     std::memcpy(&value, bytes.data(), sizeof value);
     return value;
+  }
+
+  /// Gives segment 900, to be at address_. @returns why the worker refuses it.
+  std::string give(const SharedSegment& segment) const {
+    return give_segment(client_.address.shared, client_.address.client.secret, 900, segment, address_,
+                        std::chrono::seconds(2));
   }
 
   FakeNode node_;
@@ -78,9 +90,125 @@ TEST_F(CudaSvm, GivenPointersThatBreakARuleThenTheSessionEnds) {
   }
 }
 
-TEST_F(CudaSvm, GivenBufferInASegmentThenTheSessionEnds) {
+TEST_F(CudaSvm, GivenSegmentThenTheGpuWorksInTheClientsMemory) {
+  const auto segment = SharedSegment::create(5000);
+  ASSERT_EQ(give(*segment), "");
+  client_.send(CreateBuffer{20, kContext, 1, 5000, address_, 900}, FreeSegment{900},
+               CreateSubBuffer{21, 20, 1, 8, 4}, FillBuffer{command(100, 0), 20, Bytes{0}, 0, 5000},
+               RunKernel{command(101), kIncrement, {pointer_arg(0, 20, 4)}, {}, {2}, {}, {20}},
+               RunKernel{command(102), kIncrement, {object_arg(0, 21)}, {}, {1}, {}});
+  for (const CommandId id : {101, 102}) EXPECT_EQ(client_.ended(id).status, 0) << id;
+  auto* const host = reinterpret_cast<int*>(segment->bytes().data());
+  EXPECT_EQ(std::vector(host, host + 4), (std::vector{0, 1, 2, 0}));
+  host[3] = 41;
+  client_.send(RunKernel{command(103), kIncrement, {pointer_arg(0, 20, 12)}, {}, {1}, {}},
+               CopyBuffer{command(104, 0), 20, 20, 12, 4000, 4});
+  EXPECT_EQ(number(20, 4000), 42);
+  EXPECT_EQ(host[1000], 42);
+}
+
+TEST_F(CudaSvm, GivenReleasedBufferThenCommandsBeforeUseItsSegmentAndItsAddressIsFreeAfterThem) {
+  for (ObjectId id = 20; id < 23; ++id) {
+    const auto segment = SharedSegment::create(64);
+    std::string refusal;
+    EXPECT_TRUE(eventually([&] { return (refusal = give(*segment)).empty(); })) << refusal;
+    client_.send(CreateBuffer{id, kContext, 1, 64, address_, 900}, FreeSegment{900},
+                 RunKernel{command(100), kWait, {value_arg(0, 500)}, {}, {1}, {}},
+                 FillBuffer{command(101), id, Bytes{7}, 0, 64}, Release{{id}, {}});
+    EXPECT_EQ(give(*segment).find("they cannot be mapped"), 0U) << "in use, until the commands have ended";
+    EXPECT_EQ(client_.ended(101).status, 0);
+    EXPECT_EQ(segment->bytes().back(), std::byte{7});
+    client_.send(Release{{}, {100, 101}});
+  }
+}
+
+TEST_F(CudaSvm, GivenCopiesWithinHostMemoryThenOtherQueuesDoNotWaitForThem) {
+  constexpr std::uint64_t kHalf = 100'000;  // more than a small read
+  const auto segment = SharedSegment::create(2 * kHalf);
+  ASSERT_EQ(give(*segment), "");
+  const std::vector<std::byte> written(kHalf, std::byte{5});
+  client_.send(CreateBuffer{20, kContext, 1, 2 * kHalf, address_, 900}, CreateBuffer{21, kContext, 1, 64},
+               RunKernel{command(100, 0), kWait, {value_arg(0, 1000)}, {}, {1}, {}},
+               WriteBuffer{command(101, 0), 20, 0, payload(written.data(), kHalf)},
+               CopyBuffer{command(102, 0), 20, 20, 1, kHalf + 1, kHalf - 1},
+               ReadBuffer{command(103), 0, 20, kHalf, kHalf},
+               FillBuffer{command(104, Command::kReport, {}, kOutOfOrder), 21, Bytes{1}, 0, 64});
+  EXPECT_EQ(client_.next<EventState>([](const EventState& state) { return state.status <= 0; }).command,
+            104U);
+  const auto read = client_.data(103);
+  EXPECT_EQ(client_.ended(103).status, 0);
+  ASSERT_EQ(read.size(), kHalf);
+  EXPECT_EQ(read.front(), std::byte{0});
+  EXPECT_EQ(std::vector(read.begin() + 1, read.end()), std::vector(kHalf - 1, std::byte{5}));
+  EXPECT_EQ(std::vector(segment->bytes().begin(), segment->bytes().begin() + kHalf), written);
+}
+
+TEST_F(CudaSvm, GivenRecordingThatCopiesWithinHostMemoryThenEachRunCopies) {
+  const auto segment = SharedSegment::create(64);
+  ASSERT_EQ(give(*segment), "");
+  Batch batch;
+  batch.add(RunKernel{{}, kIncrement, {pointer_arg(0, 20, 0)}, {}, {1}, {}});
+  batch.add(CopyBuffer{{}, 20, 20, 0, 32, sizeof(int)});
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(batch.records().data());
+  client_.send(
+      CreateBuffer{20, kContext, 1, 64, address_, 900}, DefineRecording{30, {bytes, bytes + batch.size()}},
+      RunRecording{command(100, Command::kReport), 30}, RunRecording{command(101, Command::kReport), 30});
+  EXPECT_EQ(client_.ended(100).status, 0);
+  EXPECT_EQ(client_.ended(101).status, 0);
+  EXPECT_EQ(number(20, 32), 2);
+}
+
+TEST_F(CudaSvm, GivenSegmentThatTheDriverDoesNotPinThenItIsRefused) {
+  const auto segment = SharedSegment::create((1U << 30U) + 1);
+  EXPECT_NE(give(*segment).find("the driver cannot pin them"), std::string::npos);
+  // Nothing stays there.
+  EXPECT_EQ(give(*SharedSegment::create(64)), "");
+}
+
+TEST_F(CudaSvm, GivenSegmentThatWasSharedElsewhereThenTheSessionEnds) {
+  const auto segment = SharedSegment::create(64);
+  ASSERT_EQ(give(*segment), "");
+  client_.send(CreateBuffer{20, kContext, 1, 64, address_ + 4096, 900});
+  EXPECT_NE(client_.next<SessionEnded>().reason.find("segment 900"), std::string::npos);
+}
+
+TEST_F(CudaSvm, GivenSegmentThatIsNotSharedThenTheSessionEnds) {
   client_.send(CreateBuffer{20, kContext, 1, 64, address_, 900});
   EXPECT_NE(client_.next<SessionEnded>().reason.find("segment 900"), std::string::npos);
+}
+
+/// Of host allocations, on a GPU where this variable is set for the driver.
+cl_bitfield host_capabilities(const char* variable) {
+  ::setenv(variable, "1", 1);
+  const FakeNode node;
+  ::unsetenv(variable);
+  const FakeGpuClient client(node);
+  cl_bitfield value = ~cl_bitfield{0};
+  for (const Property& property : client.attached.devices.at(0).properties)
+    if (property.name == CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL)
+      std::memcpy(&value, property.value.data(), sizeof value);
+  return value;
+}
+
+TEST(CudaSvmCapabilities, GivenAttributesOfTheGpuThenHostAllocationsAreAsTheySay) {
+  const cl_bitfield access =
+      CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
+  EXPECT_EQ(host_capabilities("FAKE_CUDA_NOTHING"), access);
+  EXPECT_EQ(host_capabilities("FAKE_CUDA_HOST_ATOMICS"),
+            access | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL);
+  EXPECT_EQ(host_capabilities("FAKE_CUDA_OTHER_ADDRESSES"), 0U);
+}
+
+TEST(CudaSvmCapabilities, GivenOtherAddressesOnTheGpuThenSegmentsAreRefused) {
+  ::setenv("FAKE_CUDA_OTHER_ADDRESSES", "1", 1);
+  const FakeNode node;
+  ::unsetenv("FAKE_CUDA_OTHER_ADDRESSES");
+  const FakeGpuClient client(node);
+  const auto segment = SharedSegment::create(64);
+  EXPECT_NE(give_segment(client.address.shared, client.address.client.secret, 900, *segment,
+                         PlacedMemory::windows().front().begin, std::chrono::seconds(2))
+                .find("the GPU cannot use them"),
+            std::string::npos);
 }
 
 }  // namespace

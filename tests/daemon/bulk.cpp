@@ -129,8 +129,9 @@ TEST_F(Bulk, GivenPushThatFailsThenItsEventEnds) {
 
 TEST_F(Bulk, GivenSegmentThenContentNeedsNoPartsEitherWay) {
   const auto segment = SharedSegment::create(2 * bytes());
-  ASSERT_TRUE(give_segment(client_.address.shared, client_.address.client.secret, 900, *segment,
-                           std::chrono::seconds(2)));
+  ASSERT_EQ(give_segment(client_.address.shared, client_.address.client.secret, 900, *segment, 0,
+                         std::chrono::seconds(2)),
+            "");
   std::memcpy(segment->bytes().data() + 4096, data(), bytes());
   client_.send(
       WriteFromSegment{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes(), 900, 4096});

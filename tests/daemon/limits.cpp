@@ -12,6 +12,9 @@
 
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/transport/placed_memory.hpp"
+#include "protocol/transport/shared_offer.hpp"
+#include "protocol/transport/shared_segment.hpp"
 
 namespace clique::test {
 namespace {
@@ -165,6 +168,20 @@ TEST_F(SessionMemory, GivenABufferReleasedThenItsMemoryCountsNoMore) {
     EXPECT_EQ(use(id), 0);
     client_.send(Release{{id}, {}});
   }
+}
+
+TEST_F(SessionMemory, GivenBuffersThatAreTheClientsMemoryThenTheyCount) {
+  const auto give = [&](ObjectId id) {
+    const auto segment = SharedSegment::create(40 * kMiB);
+    return give_segment(client_.address.shared, client_.address.client.secret, id, *segment,
+                        PlacedMemory::windows().front().begin + id * PlacedMemory::kGranule,
+                        std::chrono::seconds(10));
+  };
+  EXPECT_EQ(give(900), "");
+  EXPECT_NE(give(904).find("session-memory"), std::string::npos);
+  client_.send(FreeSegment{900});
+  std::string refusal;
+  EXPECT_TRUE(eventually([&] { return (refusal = give(904)).empty(); })) << refusal;
 }
 
 TEST_F(SessionMemory, GivenASubBufferThenItIsMemoryOfItsBuffer) {

@@ -20,6 +20,11 @@ class Svm : public testing::Test {
     client_.set_up(kSvmKernels);
     client_.send(CreateKernel{kKernel, kProgram, "follow"}, CreateKernel{kOtherKernel, kProgram, "add"});
   }
+  /// Gives segment 900. @returns why the worker refuses it.
+  static std::string give(const Client& client, const SharedSegment& segment, std::uint64_t address) {
+    return give_segment(client.address.shared, client.address.client.secret, 900, segment, address,
+                        std::chrono::seconds(2));
+  }
   template <typename T>
   T read(CommandId id, ObjectId buffer, std::uint64_t offset) {
     T value{};
@@ -71,8 +76,7 @@ TEST_F(Svm, GivenAddressInUseThenWhatUsesTheBufferFails) {
 
 TEST_F(Svm, GivenSegmentThenTheBufferIsTheClientsMemory) {
   auto segment = SharedSegment::create(100);
-  ASSERT_TRUE(give_segment(client_.address.shared, client_.address.client.secret, 900, *segment,
-                           std::chrono::seconds(2)));
+  ASSERT_EQ(give(client_, *segment, address_), "");
   client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_, 900}, FreeSegment{900},
                FillBuffer{command(100), 10, Bytes{3}, 0, 100},
                RunKernel{command(101), kOtherKernel, {pointer_arg(0, 10, 96), value_arg(1, 1)}, {}, {1}, {}});
@@ -85,16 +89,40 @@ TEST_F(Svm, GivenSegmentThenTheBufferIsTheClientsMemory) {
 }
 
 TEST_F(Svm, GivenSegmentsThatBreakARuleThenTheSessionEnds) {
+  const std::uint64_t elsewhere = address_ + PlacedMemory::page_size();
   for (const CreateBuffer& wrong : {CreateBuffer{10, kContext, kReadWrite, 100, address_, 901},  // not given
                                     CreateBuffer{10, kContext, kReadWrite, 101, address_, 900},  // larger
-                                    CreateBuffer{10, kContext, kReadWrite, 100, 0, 900}}) {      // nowhere
+                                    CreateBuffer{10, kContext, kReadWrite, 100, 0, 900},         // nowhere
+                                    CreateBuffer{10, kContext, kReadWrite, 100, elsewhere, 900}}) {
     Client client(node_);
     client.set_up(kSvmKernels);
     const auto segment = SharedSegment::create(100);
-    ASSERT_TRUE(give_segment(client.address.shared, client.address.client.secret, 900, *segment,
-                             std::chrono::seconds(2)));
+    ASSERT_EQ(give(client, *segment, address_), "");
     client.send(wrong);
     EXPECT_NE(client.next<SessionEnded>().reason.find("segment"), std::string::npos);
+  }
+}
+
+TEST_F(Svm, GivenSegmentThatCannotBeThereThenItIsRefused) {
+  const auto segment = SharedSegment::create(100);
+  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_});
+  client_.finish();
+  EXPECT_NE(give(client_, *segment, address_).find("in use"), std::string::npos);
+  for (const std::uint64_t impossible : {address_ + 1, ~std::uint64_t{0} - 4095})
+    EXPECT_NE(give(client_, *segment, impossible).find("cannot be mapped"), std::string::npos) << impossible;
+  EXPECT_EQ(client_.finish().status, 0);
+}
+
+TEST_F(Svm, GivenBuffersOverASegmentThenItsAddressIsFreeWhenTheyAreReleased) {
+  for (ObjectId id = 10; id < 13; ++id) {
+    const auto segment = SharedSegment::create(100);
+    std::string refusal;
+    EXPECT_TRUE(eventually([&] { return (refusal = give(client_, *segment, address_)).empty(); })) << refusal;
+    client_.send(CreateBuffer{id, kContext, kReadWrite, 100, address_, 900}, FreeSegment{900},
+                 FillBuffer{command(100 + id), id, Bytes{1}, 0, 100});
+    EXPECT_EQ(client_.ended(100 + id).status, 0);
+    EXPECT_EQ(segment->bytes()[99], std::byte{1});
+    client_.send(Release{{id}, {100 + id}});
   }
 }
 

@@ -76,6 +76,7 @@ class FakeBackend : public Ignores<daemon::Backend, daemon::DeviceMessages> {
     waiting_.emplace(command, std::move(action));
   }
   void share(std::span<std::byte> /*memory*/) override {}
+  void share_in_place(std::span<std::byte> /*memory*/) override {}
   void unshare(std::span<std::byte> /*memory*/) override {}
   std::shared_ptr<std::byte> memory_for_part(std::size_t size) override {
     return {new std::byte[size], std::default_delete<std::byte[]>()};

@@ -40,7 +40,7 @@ struct FakeWorker {
   daemon::PeerLinks peers{zmq(), {}, std::chrono::milliseconds(0)};
   daemon::MemoryBudget memory{0};
   FakeBackend backend;
-  daemon::Segments segments{backend, tasks};
+  daemon::Segments segments{backend, tasks, memory};
   daemon::Pacer pacer{tasks};
   const daemon::Surroundings surroundings{reporter, order, peers, tasks, memory, waiting, pacer};
   /// Whose starter opens none.

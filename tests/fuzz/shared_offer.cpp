@@ -116,7 +116,10 @@ void visit(SharedOffer& offer, Input& input) {
                 (letter == "s" && token == kClient && taken->guest == Guest::Segment),
             "nobody takes what is another's");
     require(wrong.empty(), "nobody takes anything without the secret");
-    if (taken->segment) taken->segment->bytes().back() = taken->segment->bytes().front();
+    if (const auto& memory = taken->segment.memory) {
+      memory->bytes().back() = memory->bytes().front();
+      require(!SharedOffer::answer(taken->segment, "refused"), "a guest that is gone gets no answer");
+    }
   }
 }
 
@@ -141,9 +144,10 @@ std::vector<std::string> clique::fuzz::seeds() {
         .number(std::uint8_t{1})
         .number(std::uint8_t{2})
         .number(std::uint8_t{0})
-        .number(std::uint8_t{16})
+        .number(std::uint8_t{24})
         .number(std::uint64_t{9})
         .number(announced)
+        .number(std::uint64_t{0})
         .number(std::uint8_t{1})
         .number(std::uint8_t{7})
         .number(size)

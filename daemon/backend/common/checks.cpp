@@ -169,6 +169,12 @@ void check_headers(const protocol::CompileProgram& message) {
                      std::to_string(message.header_names.size()) + " header names");
 }
 
+void check_shared_at(const protocol::CreateBuffer& message, const std::byte* shared) {
+  if (message.address != reinterpret_cast<std::uintptr_t>(shared))
+    throw RuleBroken("a buffer at address " + std::to_string(message.address) + " in segment " +
+                     std::to_string(message.segment) + ", which was shared at another one");
+}
+
 void check_query(const protocol::QueryWorkGroup& message) {
   constexpr std::uint64_t kMaxAnswer = 64 << 10;
   if (message.answer_size > kMaxAnswer)

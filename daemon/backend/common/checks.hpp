@@ -83,6 +83,10 @@ void check_codes(const protocol::CreateProgram& message);
 /// Rule: every header of a compilation has a name.
 void check_headers(const protocol::CompileProgram& message);
 
+/// Rule: a buffer that is the client's memory has the address at which its segment was shared.
+/// @param shared the segment's first byte
+void check_shared_at(const protocol::CreateBuffer& message, const std::byte* shared);
+
 /// Rule: an answer to a query about work-groups is at most 64 KiB.
 void check_query(const protocol::QueryWorkGroup& message);
 

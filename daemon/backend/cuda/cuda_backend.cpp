@@ -33,14 +33,16 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
           {surroundings.kernel_limit, [this](const std::string& kernel) { overdue(kernel); }},
           &surroundings.pacer),
       reports_(surroundings.reporter, surroundings.order),
-      objects_(surroundings.reporter, surroundings.memory, device_memory_, scheduler_),
+      objects_(surroundings, device_memory_, scheduler_),
       commands_(reports_, scheduler_, objects_.queues()),
       events_(surroundings.reporter, reports_, commands_, scheduler_, objects_.queues()),
       graphs_(commands_, capture_, objects_.queues(), surroundings.kernel_limit),
-      buffers_(surroundings.reporter, surroundings.peers, commands_, pinned_, filler_, objects_.memory()),
+      buffers_(surroundings.reporter, surroundings.peers, commands_, pinned_, filler_, host_copies_,
+               objects_.memory()),
       images_(commands_, pinned_, filler_, device_memory_, objects_.memory()),
-      pushes_({surroundings.peers, surroundings.tasks, commands_, scheduler_, pinned_, objects_},
-              device.native),
+      pushes_(
+          {surroundings.peers, surroundings.tasks, commands_, scheduler_, pinned_, host_copies_, objects_},
+          device.native),
       programs_(surroundings.reporter, device_, objects_.contexts()),
       kernels_({device_, surroundings.reporter, device_memory_, commands_, capture_, objects_, programs_}) {
   for (protocol::DeviceDescription& one : description_.devices) surroundings_.memory.restrict(one);

@@ -5,6 +5,7 @@
 #include "daemon/backend/common/command_reports.hpp"
 #include "daemon/backend/cuda/execution/fill.hpp"
 #include "daemon/backend/cuda/execution/graph.hpp"
+#include "daemon/backend/cuda/execution/host_copies.hpp"
 #include "daemon/backend/cuda/execution/pinned_memory.hpp"
 #include "daemon/backend/cuda/execution/scheduler.hpp"
 #include "daemon/backend/cuda/gpu/device.hpp"
@@ -32,6 +33,7 @@ class CudaBackend : public Backend {
   const protocol::Attached& description() const override { return description_; }
   std::int64_t clock() const override { return host_clock(); }
   void share(std::span<std::byte> memory) override { pinned_.share(memory); }
+  void share_in_place(std::span<std::byte> memory) override { pinned_.share_in_place(memory); }
   void unshare(std::span<std::byte> memory) override { pinned_.unshare(memory); }
   std::shared_ptr<std::byte> memory_for_part(std::size_t size) override;
   void flush() override { scheduler_.flush(); }
@@ -128,6 +130,7 @@ class CudaBackend : public Backend {
   DeviceMemory device_memory_;
   Capture capture_;
   Filler filler_{capture_};
+  HostCopies host_copies_{capture_};
   Scheduler scheduler_;
 
   // handlers/

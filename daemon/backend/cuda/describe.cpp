@@ -279,6 +279,17 @@ void describe_execution(const Device& device, Writer& write) {
   write(kPciDomainIdNv, pci.pci_domain);
 }
 
+/// What the GPU can do with memory of the client's host that is registered with the driver.
+cl_bitfield host_memory_capabilities(const Device& device) {
+  if (device.attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) == 0) return 0;
+  const cl_bitfield access =
+      CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
+  // Never concurrent: kernels' atomic operations have device scope (daemon/compiler/library/atomics.cl).
+  return device.attribute(CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED) == 0
+             ? access
+             : access | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
+}
+
 void describe_memory(const Device& device, Writer& write) {
   constexpr cl_ulong kMebibyte = 1U << 20U;
   const auto attribute = [&device](CUdevice_attribute name) {
@@ -305,6 +316,7 @@ void describe_memory(const Device& device, Writer& write) {
   write(CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED)});
   write(CL_DEVICE_SVM_CAPABILITIES,
         cl_device_svm_capabilities{device.placeable ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER : 0U});
+  write(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, host_memory_capabilities(device));
   // In bits: the size of the largest type, long16. 2D images over buffers need more, as
   // CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT says.
   write(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{8 * 128});

@@ -49,8 +49,7 @@ void OpenClBackend::set_arg(Kernel& kernel, cl_kernel native, const protocol::Ke
     case protocol::KernelArg::Pointer: {
       const auto& memory = memory_.placed(arg.number);
       const std::uint64_t offset = pointer_offset(arg, memory->size);
-      check(clSetKernelArgSVMPointer(native, arg.index,
-                                     memory->placed->bytes().data() + memory->placed_offset + offset),
+      check(clSetKernelArgSVMPointer(native, arg.index, memory->placed.get() + offset),
             "clSetKernelArgSVMPointer");
       kept.target = memory;
       break;

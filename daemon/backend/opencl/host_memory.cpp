@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
-#include <span>
 #include <thread>
 
 #include "daemon/worker/errors.hpp"
+#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -74,39 +74,33 @@ cl_bitfield shared_memory_capabilities(cl_device_id device) {
              : fine_grained;
 }
 
-std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size,
-                                                    std::byte* shared) {
+std::shared_ptr<std::byte> place(std::uint64_t address, std::uint64_t size) {
   if (address % protocol::PlacedMemory::page_size() != 0 || size == 0 ||
       size > std::numeric_limits<std::uint64_t>::max() - address)
     throw RuleBroken("a buffer of " + std::to_string(size) + " bytes cannot have the address " +
                      std::to_string(address) +
                      ": it must be aligned to a page, and the buffer must have bytes and end "
                      "below 2^64");
-  const auto map = [&] {
-    return shared != nullptr ? protocol::PlacedMemory::at(address, std::span(shared, size))
-                             : protocol::PlacedMemory::at(address, size);
-  };
-  std::shared_ptr<const protocol::PlacedMemory> memory = map();
+  std::shared_ptr<const protocol::PlacedMemory> memory = protocol::PlacedMemory::at(address, size);
   const auto patience = std::chrono::steady_clock::now() + kRelease;
   while (!memory && errno == EEXIST && std::chrono::steady_clock::now() < patience) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
-    memory = map();
+    memory = protocol::PlacedMemory::at(address, size);
   }
   if (!memory)
     throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
                   "a buffer of " + std::to_string(size) +
                       " bytes cannot be allocated at its address, which is in use, "
                       "or there is no memory");
-  return memory;
+  std::byte* const first = memory->bytes().data();
+  return {std::move(memory), first};
 }
 
-Handle<cl_mem> buffer_over(cl_context context, cl_mem_flags flags,
-                           std::shared_ptr<const protocol::PlacedMemory> memory, std::uint64_t offset,
+Handle<cl_mem> buffer_over(cl_context context, cl_mem_flags flags, std::shared_ptr<std::byte> memory,
                            std::uint64_t size) {
-  using Keep = std::shared_ptr<const protocol::PlacedMemory>;
+  using Keep = std::shared_ptr<std::byte>;
   cl_int status = CL_SUCCESS;
-  Handle<cl_mem> buffer(
-      clCreateBuffer(context, flags | CL_MEM_USE_HOST_PTR, size, memory->bytes().data() + offset, &status));
+  Handle<cl_mem> buffer(clCreateBuffer(context, flags | CL_MEM_USE_HOST_PTR, size, memory.get(), &status));
   check(status, "clCreateBuffer");
   auto keep = std::make_unique<Keep>(std::move(memory));
   check(clSetMemObjectDestructorCallback(

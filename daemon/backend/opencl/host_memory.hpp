@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "daemon/backend/opencl/native.hpp"
-#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -20,14 +19,11 @@ cl_bitfield shared_memory_capabilities(cl_device_id device);
 /// Allocates memory at an address that the client chose. Throws RuleBroken for an impossible address, and
 /// ClError if the memory is not available. If the address is in use, waits up to a second: drivers release a
 /// command's buffers a moment after they have reported its end.
-/// @param shared the client's memory of that size, which is then mapped there; null: new memory
-std::shared_ptr<const protocol::PlacedMemory> place(std::uint64_t address, std::uint64_t size,
-                                                    std::byte* shared = nullptr);
+/// @returns the first byte, which keeps the memory
+std::shared_ptr<std::byte> place(std::uint64_t address, std::uint64_t size);
 
-/// Creates a buffer over `size` bytes of the memory, which lives until the driver has released the buffer.
-/// @param offset where in the memory the buffer begins
-Handle<cl_mem> buffer_over(cl_context context, cl_mem_flags flags,
-                           std::shared_ptr<const protocol::PlacedMemory> memory, std::uint64_t offset,
+/// Creates a buffer over `size` bytes from `memory` on, which lives until the driver has released the buffer.
+Handle<cl_mem> buffer_over(cl_context context, cl_mem_flags flags, std::shared_ptr<std::byte> memory,
                            std::uint64_t size);
 
 }  // namespace clique::daemon::opencl

@@ -121,16 +121,17 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     auto memory = std::make_shared<Memory>();
     memory->context = contexts_.get(message.context);
     memory->size = message.size;
-    memory->share = surroundings_.memory.take(message.size);
-    if (message.segment != 0 && message.address == 0)
-      throw RuleBroken("a buffer in segment " + std::to_string(message.segment) + " without an address");
-    if (message.address != 0) {
-      std::shared_ptr<std::byte> shared;
-      if (message.segment != 0) shared = surroundings_.peers.segment(message.segment, 0, message.size);
-      memory->placed = place(message.address, message.size, shared.get());
+    if (message.segment != 0) {
+      memory->placed = surroundings_.peers.segment(message.segment, 0, message.size);
+      check_shared_at(message, memory->placed.get());
+    } else {
+      memory->share = surroundings_.memory.take(message.size);
+      if (message.address != 0) memory->placed = place(message.address, message.size);
+    }
+    if (memory->placed) {
       surroundings_.memory.note_peak();
       memory->native =
-          buffer_over(memory->context->native.get(), message.flags, memory->placed, 0, message.size);
+          buffer_over(memory->context->native.get(), message.flags, memory->placed, message.size);
       return memory;
     }
     cl_int status = CL_SUCCESS;
@@ -151,10 +152,9 @@ void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {
     memory->size = message.size;
     memory->share = parent->share;
     if (parent->placed) {
-      memory->placed = parent->placed;
-      memory->placed_offset = parent->placed_offset + message.origin;
-      memory->native = buffer_over(memory->context->native.get(), message.flags, memory->placed,
-                                   memory->placed_offset, message.size);
+      memory->placed = {parent->placed, parent->placed.get() + message.origin};
+      memory->native =
+          buffer_over(memory->context->native.get(), message.flags, memory->placed, message.size);
       return memory;
     }
     const cl_buffer_region region{message.origin, message.size};

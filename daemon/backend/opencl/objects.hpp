@@ -15,7 +15,6 @@
 #include "daemon/backend/opencl/native.hpp"
 #include "daemon/worker/memory_budget.hpp"
 #include "protocol/image_shape.hpp"
-#include "protocol/transport/placed_memory.hpp"
 
 namespace clique::daemon::opencl {
 
@@ -51,10 +50,10 @@ struct Memory {
   std::uint64_t size = 0;  ///< bytes; of an image, of its pixels without gaps
   bool image = false;
   protocol::ImageShape shape;  ///< of an image
-  /// The host memory of a buffer at an address that the client chose; null if the driver chose.
-  std::shared_ptr<const protocol::PlacedMemory> placed;
-  std::uint64_t placed_offset = 0;  ///< where in `placed` the buffer begins
-  /// Of the memory. A sub-buffer and an image over a buffer share the buffer's.
+  /// The first byte of a buffer at an address that the client chose; null if the driver chose.
+  std::shared_ptr<std::byte> placed;
+  /// Of the memory. A sub-buffer and an image over a buffer share the buffer's; that of a segment has its
+  /// own.
   MemoryBudget::Share share;
 
   bool is_image() const { return image; }

@@ -43,6 +43,7 @@ class OpenClBackend : public Backend {
   void count_commands() override { queued_.begin(); }
   std::uint64_t queued_commands() override { return queued_.count(); }
   void share(std::span<std::byte> /*memory*/) override {}
+  void share_in_place(std::span<std::byte> /*memory*/) override {}
   void unshare(std::span<std::byte> /*memory*/) override {}
   std::shared_ptr<std::byte> memory_for_part(std::size_t size) override {
     return staging_.take_uncounted(size);

@@ -65,6 +65,10 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   /// Whether the device can use host and shared allocations (cl_intel_unified_shared_memory), which are this
   /// process's memory.
   bool maps_host_memory() const { return value<cl_bitfield>(CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) != 0; }
+  /// Whether the device is a CPU of this process's host, which has no faster memory than the host's.
+  bool is_processor_of_host() const {
+    return maps_host_memory() && (value<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+  }
   /// The formats for exactly one of the access flags and one image type, as pairs of channel order and
   /// channel type.
   std::span<const std::array<std::uint32_t, 2>> image_formats(cl_mem_flags access,

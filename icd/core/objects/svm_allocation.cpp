@@ -89,13 +89,13 @@ std::shared_ptr<protocol::SharedSegment> make_segment(std::size_t size) {
   }
 }
 
-/// Whether an allocation is memory of this process, in which devices work. Device allocations are where that
-/// is possible: libraries that know a device to be a processor of this host, such as oneMKL, compute with
-/// them in the process itself.
+/// Whether an allocation is memory of this process, in which devices work. Device allocations are if all
+/// devices of the context are processors of this host: libraries that know it, such as oneMKL, compute with
+/// them in the process itself. The memory of GPUs is faster for their kernels.
 bool is_host_memory(cl_unified_shared_memory_type_intel type, const Context& context) {
   return type != CL_MEM_TYPE_DEVICE_INTEL ||
          std::all_of(context.devices().begin(), context.devices().end(),
-                     [](const Ref<Device>& device) { return device->maps_host_memory(); });
+                     [](const Ref<Device>& device) { return device->is_processor_of_host(); });
 }
 
 }  // namespace
@@ -117,9 +117,9 @@ void SvmAllocation::post_create(Worker& worker) const {
   const bool by_address = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
     return &device->worker() == &worker && device->has_svm();
   });
-  worker.link().post(
-      protocol::CreateBuffer{id(), context()->id(), flags() & ~cl_mem_flags{CL_MEM_USE_HOST_PTR}, size(),
-                             by_address ? reinterpret_cast<std::uintptr_t>(memory_->bytes().data()) : 0});
+  worker.link().post(protocol::CreateBuffer{id(), context()->id(),
+                                            flags() & ~cl_mem_flags{CL_MEM_USE_HOST_PTR}, size(),
+                                            by_address ? address() : 0});
 }
 
 UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
@@ -149,8 +149,10 @@ void UsmAllocation::share(const protocol::SharedSegment& segment) {
   for (const Ref<Device>& device : context()->devices()) {
     Worker& worker = device->worker();
     if (!device->maps_host_memory() || worker.lost()) continue;
-    require(exists_on(worker) || worker.link().give(given_, segment), CL_OUT_OF_RESOURCES, "node ",
-            worker.node().name(), " does not take ", size(), " bytes of this process's memory");
+    if (exists_on(worker)) continue;
+    const std::string refusal = worker.link().give(given_, segment, address());
+    require(refusal.empty(), CL_OUT_OF_RESOURCES, "node ", worker.node().name(), " cannot use ", size(),
+            " bytes of this process's memory: ", refusal);
     ensure_on(worker);
   }
   given_ = 0;
@@ -160,8 +162,8 @@ void UsmAllocation::post_create(Worker& worker) const {
   if (!in_place()) return SvmAllocation::post_create(worker);
   require(given_ != 0, CL_INVALID_OPERATION, "node ", worker.node().name(),
           " cannot access host and shared allocations, which are memory of this process");
-  worker.link().post(protocol::CreateBuffer{id(), context()->id(), CL_MEM_READ_WRITE, size(),
-                                            reinterpret_cast<std::uintptr_t>(host_ptr()), given_});
+  worker.link().post(
+      protocol::CreateBuffer{id(), context()->id(), CL_MEM_READ_WRITE, size(), address(), given_});
   worker.link().post(protocol::FreeSegment{given_});
 }
 

@@ -33,6 +33,8 @@ class SvmAllocation : public Memory {
   void post_create(Worker& worker) const override;
 
   const protocol::PlacedMemory& memory() const { return *memory_; }
+  /// The allocation's address, as messages contain it.
+  std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(host_ptr()); }
 
  private:
   const std::unique_ptr<protocol::PlacedMemory> memory_;
@@ -40,14 +42,14 @@ class SvmAllocation : public Memory {
 
 /// An allocation of cl_intel_unified_shared_memory. A host or shared allocation is memory of this process, in
 /// which workers on this host work as well (Memory::in_place()); other workers cannot have it. So is a device
-/// allocation, if all devices of the context work that way; otherwise it is shared virtual memory that the
-/// host never maps.
+/// allocation, if all devices of the context are processors of this host; otherwise it is shared virtual
+/// memory that the host never maps.
 class UsmAllocation final : public SvmAllocation {
  public:
   /// @param type CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_DEVICE_INTEL or CL_MEM_TYPE_SHARED_INTEL
   /// @param device the one that the allocation belongs to; null: none
   /// @param flags cl_mem_alloc_flags_intel, as the query reports them. Otherwise as SvmAllocation.
-  /// Also throws Error(CL_OUT_OF_RESOURCES) if a worker that can map host memory does not take it, and
+  /// Also throws Error(CL_OUT_OF_RESOURCES) if a worker whose devices use host memory cannot use it, and
   /// Error(CL_OUT_OF_HOST_MEMORY).
   UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context, Ref<Device> device,
                 cl_bitfield flags, std::size_t size, std::size_t alignment);

@@ -260,7 +260,7 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
   {
     const std::lock_guard lock(context()->coherence_mutex());
     for (const Access& access : accesses_)
-      if (access.memory->content_size()) return nullptr;
+      if (access.memory->content_size() || access.memory->in_place()) return nullptr;
   }
   const Division& division = division_of(launches, range);
   const auto tell = [&](auto&&... text) {

@@ -86,7 +86,7 @@ bool HostSegment::on(Worker& worker) {
   const auto asked =
       std::find_if(workers_.begin(), workers_.end(), [&](const auto& one) { return one.first == &worker; });
   if (asked != workers_.end()) return asked->second;
-  return workers_.emplace_back(&worker, worker.link().give(id_, *memory_)).second;
+  return workers_.emplace_back(&worker, worker.link().give(id_, *memory_).empty()).second;
 }
 
 }  // namespace clique::icd

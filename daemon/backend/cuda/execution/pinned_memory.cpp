@@ -1,9 +1,8 @@
 #include "daemon/backend/cuda/execution/pinned_memory.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <iterator>
 
-#include "daemon/backend/cuda/gpu/driver.hpp"
 #include "daemon/common/log.hpp"
 #include "protocol/transport/shared_memory.hpp"
 
@@ -31,22 +30,36 @@ PinnedMemory::PinnedMemory(Reporter& reporter)
       staging_({make_pinned, destroy_pinned, kMostStaging, [this] { reporter_.hear(); }}) {}
 
 void PinnedMemory::share(std::span<std::byte> memory) {
-  const CUresult result = driver().MemHostRegister(
-      memory.data(), memory.size(), CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
-  if (result == CUDA_SUCCESS)
-    registered_.emplace_back(memory);
-  else
+  const CUresult result = pin(memory);
+  if (result != CUDA_SUCCESS)
     spdlog::warn(
         "the driver cannot pin {} MiB of shared memory ({}), so its data is copied once more; if the limit "
-        "on "
-        "locked memory (ulimit -l) is lower, raise it",
+        "on locked memory (ulimit -l) is lower, raise it",
         memory.size() >> 20U, name_of(result));
 }
 
+void PinnedMemory::share_in_place(std::span<std::byte> memory) {
+  if (const CUresult result = pin(memory); result != CUDA_SUCCESS)
+    throw ClError(status_of(result),
+                  fmt::format("the driver cannot pin them ({}); if the host has too little free memory, free "
+                              "some; if the limit on locked memory (ulimit -l) is lower, raise it",
+                              name_of(result)));
+  CUdeviceptr address = 0;
+  const CUresult result = driver().MemHostGetDevicePointer(&address, memory.data(), 0);
+  if (result == CUDA_SUCCESS && address == reinterpret_cast<CUdeviceptr>(memory.data())) return;
+  unshare(memory);
+  throw ClError(CL_OUT_OF_RESOURCES, "the GPU cannot use them at the addresses that they have on the host");
+}
+
+CUresult PinnedMemory::pin(std::span<std::byte> memory) {
+  const CUresult result = driver().MemHostRegister(
+      memory.data(), memory.size(), CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+  if (result == CUDA_SUCCESS) registered_[memory.data()] = memory.size();
+  return result;
+}
+
 void PinnedMemory::unshare(std::span<std::byte> memory) {
-  const auto registered =
-      std::erase_if(registered_, [&](std::span<const std::byte> one) { return one.data() == memory.data(); });
-  if (registered > 0) driver().MemHostUnregister(memory.data());
+  if (registered_.erase(memory.data()) > 0) driver().MemHostUnregister(memory.data());
 }
 
 bool PinnedMemory::is_pinned(std::span<const std::byte> bytes) const {
@@ -54,9 +67,10 @@ bool PinnedMemory::is_pinned(std::span<const std::byte> bytes) const {
     const std::lock_guard lock(incoming_->mutex);
     if (incoming_->blocks.contains(bytes.data())) return true;
   }
-  return std::any_of(registered_.begin(), registered_.end(), [&](std::span<const std::byte> memory) {
-    return protocol::SharedMemory::inside(memory, bytes);
-  });
+  const auto after = registered_.upper_bound(bytes.data());
+  if (after == registered_.begin()) return false;
+  const auto& [begin, size] = *std::prev(after);
+  return protocol::SharedMemory::inside({begin, size}, bytes);
 }
 
 std::shared_ptr<std::byte> PinnedMemory::outgoing(std::size_t size) {

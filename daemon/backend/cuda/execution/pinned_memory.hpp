@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <unordered_set>
-#include <vector>
 
 #include "daemon/backend/common/staging.hpp"
+#include "daemon/backend/cuda/gpu/driver.hpp"
 #include "daemon/worker/reporter.hpp"
 #include "protocol/messages.hpp"
 
@@ -22,6 +23,9 @@ class PinnedMemory {
   /// Registers memory that is shared with another process. If the driver refuses, its data is copied through
   /// staging blocks. Main thread.
   void share(std::span<std::byte> memory);
+  /// Registers memory in which the GPU is to work, at the same address as the host. Throws ClError if that is
+  /// not possible. Main thread.
+  void share_in_place(std::span<std::byte> memory);
   /// The memory is about to go away. Main thread.
   void unshare(std::span<std::byte> memory);
   /// Whether the bytes lie in shared memory that is registered, or are those of an incoming() block.
@@ -41,11 +45,17 @@ class PinnedMemory {
   std::shared_ptr<std::byte> incoming(std::size_t size);
   /// The data itself if the driver can read it in place, else a staging block with a copy.
   std::shared_ptr<std::byte> pinned(const protocol::Payload& data);
+  /// Whether the block that pinned() has returned for the data is page-locked.
+  bool is_pinned(const std::byte* block, const protocol::Payload& data) const {
+    return block != data.bytes.data() || is_pinned(data.bytes);
+  }
 
  private:
+  CUresult pin(std::span<std::byte> memory);
+
   Reporter& reporter_;
   Staging staging_;
-  std::vector<std::span<const std::byte>> registered_;
+  std::map<const std::byte*, std::size_t> registered_;  ///< sizes by the first bytes
   /// The incoming() blocks that are in use. Shared with them.
   struct Incoming {
     std::mutex mutex;

@@ -27,8 +27,9 @@ Place dense_host(std::byte* block, const protocol::Triple& region) {
 
 }  // namespace
 
-void Buffers::read(Work& work, CUdeviceptr from, std::size_t size, std::function<std::byte*()> destination,
-                   protocol::EarlyUnit* early) {
+void Buffers::read(Work& work, const Memory& memory, std::uint64_t offset, std::size_t size,
+                   std::function<std::byte*()> destination, protocol::EarlyUnit* early) {
+  const CUdeviceptr from = memory.address + offset;
   if (small_reads_.fits(from, size))
     work.run_and_mark = [this, from, size, destination, early](CUstream stream, CUdeviceptr word,
                                                                std::uint32_t number) {
@@ -37,9 +38,13 @@ void Buffers::read(Work& work, CUdeviceptr from, std::size_t size, std::function
       else
         small_reads_.read(destination(), from, size, word, number, stream);
     };
-  work.run = [from, size, destination = std::move(destination)](CUstream stream) {
+  work.run = [this, from, size, destination = std::move(destination),
+              in_host = memory.in_host](CUstream stream) {
     std::byte* const to = destination();
-    if (size > 0) CLIQUE_CUDA(MemcpyDtoHAsync(to, from, size, stream));
+    if (in_host)
+      host_copies_.copy(on_gpu(to), from, size, stream);
+    else if (size > 0)
+      CLIQUE_CUDA(MemcpyDtoHAsync(to, from, size, stream));
   };
 }
 
@@ -72,7 +77,7 @@ void Buffers::handle(protocol::ReadBuffer&& message) {
     // The block is taken when the copy is submitted: not while the command is held, nor if the data goes to
     // the early units instead.
     read(
-        work, memory->address + message.offset, message.size,
+        work, *memory, message.offset, message.size,
         [this, data = work.data, size = message.size] {
           *data = pinned_.outgoing(size);
           return data->get();
@@ -91,11 +96,11 @@ void Buffers::handle(protocol::ReadToSegment&& message) {
     work.keep = {memory, place};
     // A copy to memory that is not pinned would block this thread.
     if (pinned_.is_pinned({place.get(), message.size})) {
-      read(work, memory->address + message.offset, message.size, [place] { return place.get(); });
+      read(work, *memory, message.offset, message.size, [place] { return place.get(); });
       return work;
     }
     const auto block = std::make_shared<std::shared_ptr<std::byte>>();
-    read(work, memory->address + message.offset, message.size, [this, block, size = message.size] {
+    read(work, *memory, message.offset, message.size, [this, block, size = message.size] {
       *block = pinned_.staging(size);
       return block->get();
     });
@@ -125,10 +130,14 @@ Work Buffers::write(protocol::ObjectId id, std::uint64_t offset, const protocol:
   const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
   Work work;
   work.keep = {memory, staged};
-  work.run = [this, staged, data, address = memory->address + offset](CUstream stream) {
+  work.run = [this, staged, data, address = memory->address + offset,
+              in_host = memory->in_host](CUstream stream) {
     if (data.bytes.empty()) return;
     *staged = pinned_.pinned(data);
-    CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
+    if (in_host && pinned_.is_pinned(staged->get(), data))
+      host_copies_.copy(address, on_gpu(staged->get()), data.bytes.size(), stream);
+    else
+      CLIQUE_CUDA(MemcpyHtoDAsync(address, staged->get(), data.bytes.size(), stream));
   };
   return work;
 }
@@ -182,10 +191,13 @@ void Buffers::handle(protocol::CopyBuffer&& message) {
     check_range(message.destination_offset, message.size, destination->size, "a copy's destination");
     Work work;
     work.keep = {source, destination};
-    work.run = [from = source->address + message.source_offset,
-                to = destination->address + message.destination_offset,
-                size = message.size](CUstream stream) {
-      if (size > 0) CLIQUE_CUDA(MemcpyDtoDAsync(to, from, size, stream));
+    work.run = [this, from = source->address + message.source_offset,
+                to = destination->address + message.destination_offset, size = message.size,
+                in_host = source->in_host && destination->in_host](CUstream stream) {
+      if (in_host)
+        host_copies_.copy(to, from, size, stream);
+      else if (size > 0)
+        CLIQUE_CUDA(MemcpyDtoDAsync(to, from, size, stream));
     };
     return work;
   });

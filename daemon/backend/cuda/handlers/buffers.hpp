@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "daemon/backend/cuda/execution/fill.hpp"
+#include "daemon/backend/cuda/execution/host_copies.hpp"
 #include "daemon/backend/cuda/execution/pinned_memory.hpp"
 #include "daemon/backend/cuda/execution/small_reads.hpp"
 #include "daemon/backend/cuda/handlers/commands.hpp"
@@ -17,12 +18,13 @@ class Buffers {
  public:
   /// @param memory the session's buffers
   Buffers(Reporter& reporter, PeerLinks& peers, Commands& commands, PinnedMemory& pinned, Filler& filler,
-          const MemoryTable<Memory>& memory)
+          HostCopies& host_copies, const MemoryTable<Memory>& memory)
       : reporter_(reporter),
         peers_(peers),
         commands_(commands),
         pinned_(pinned),
         filler_(filler),
+        host_copies_(host_copies),
         memory_(memory) {}
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -41,11 +43,11 @@ class Buffers {
   void handle(protocol::FillBuffer&& message);
 
  private:
-  /// Makes the work a read.
+  /// Makes the work a read of the buffer.
   /// @param destination called when the read is submitted; @returns pinned memory
   /// @param early if not null, SmallReads writes these units instead of the destination
-  void read(Work& work, CUdeviceptr from, std::size_t size, std::function<std::byte*()> destination,
-            protocol::EarlyUnit* early = nullptr);
+  void read(Work& work, const Memory& memory, std::uint64_t offset, std::size_t size,
+            std::function<std::byte*()> destination, protocol::EarlyUnit* early = nullptr);
   /// Where the client watches for the data of a small read; null if it does not. Throws RuleBroken.
   protocol::EarlyUnit* early_units(const protocol::ReadBuffer& message) const;
   Work write(protocol::ObjectId buffer, std::uint64_t offset, const protocol::Payload& data);
@@ -55,6 +57,7 @@ class Buffers {
   Commands& commands_;
   PinnedMemory& pinned_;
   Filler& filler_;
+  HostCopies& host_copies_;
   const MemoryTable<Memory>& memory_;
   SmallReads small_reads_;
 };

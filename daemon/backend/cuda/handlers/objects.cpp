@@ -63,17 +63,23 @@ void Objects::handle(protocol::CreateQueue&& message) {
 void Objects::handle(protocol::CreateBuffer&& message) {
   memory_.create(message.id, reporter_, [&] {
     contexts_.get(message.context);
-    if (message.segment != 0)
-      throw RuleBroken("a buffer in segment " + std::to_string(message.segment) +
-                       ": buffers of GPUs are in their own memory");
     auto memory = std::make_shared<Memory>();
     memory->size = message.size;
-    memory->share = budget_.take(message.size);
     memory->placed = message.address != 0;
-    memory->allocation = memory->placed ? device_memory_.take_at(message.address, message.size)
-                                        : device_memory_.take(message.size);
+    if (message.segment != 0) {
+      const auto shared = peers_.segment(message.segment, 0, message.size);
+      check_shared_at(message, shared.get());
+      memory->in_host = true;
+      memory->address = message.address;
+      memory->allocation = shared;
+      return memory;
+    }
+    memory->share = budget_.take(message.size);
+    const auto allocation = memory->placed ? device_memory_.take_at(message.address, message.size)
+                                           : device_memory_.take(message.size);
     budget_.note_peak();
-    memory->address = *memory->allocation;
+    memory->address = *allocation;
+    memory->allocation = allocation;
     return memory;
   });
 }
@@ -86,6 +92,7 @@ void Objects::handle(protocol::CreateSubBuffer&& message) {
     memory->size = message.size;
     memory->allocation = parent->allocation;
     memory->placed = parent->placed;
+    memory->in_host = parent->in_host;
     memory->share = parent->share;
     memory->address = parent->address + message.origin;
     return memory;

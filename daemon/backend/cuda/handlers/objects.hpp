@@ -10,7 +10,7 @@
 #include "daemon/backend/common/table.hpp"
 #include "daemon/backend/cuda/execution/scheduler.hpp"
 #include "daemon/backend/cuda/gpu/image_store.hpp"
-#include "daemon/worker/memory_budget.hpp"
+#include "daemon/worker/backend.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -29,10 +29,12 @@ struct Memory {
   std::uint64_t size = 0;   ///< bytes; of an image, of its pixels without gaps
   CUdeviceptr address = 0;  ///< of a buffer
   bool placed = false;      ///< whether the client chose the address
-  /// Keeps the memory. A sub-buffer and an image over a buffer share the buffer's.
-  std::shared_ptr<const CUdeviceptr> allocation;
+  bool in_host = false;     ///< whether a buffer is in a segment, and not in the GPU's memory
+  /// Keeps the memory: the GPU's, or that of a segment. A sub-buffer and an image over a buffer share the
+  /// buffer's.
+  std::shared_ptr<const void> allocation;
   std::unique_ptr<ImageStore> image;  ///< null for a buffer
-  MemoryBudget::Share share;          ///< of `allocation`
+  MemoryBudget::Share share;          ///< of `allocation`; a segment has its own
 
   bool is_image() const { return image != nullptr; }
   std::uint64_t transfer_unit() const { return image ? image->shape().element_size : 1; }
@@ -45,8 +47,12 @@ struct Sampler {
 /// The contexts, queues, buffers, images and samplers of the session. Main thread.
 class Objects {
  public:
-  Objects(Reporter& reporter, MemoryBudget& budget, DeviceMemory& device_memory, Scheduler& scheduler)
-      : reporter_(reporter), budget_(budget), device_memory_(device_memory), scheduler_(scheduler) {}
+  Objects(const Surroundings& surroundings, DeviceMemory& device_memory, Scheduler& scheduler)
+      : reporter_(surroundings.reporter),
+        peers_(surroundings.peers),
+        budget_(surroundings.memory),
+        device_memory_(device_memory),
+        scheduler_(scheduler) {}
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
 
@@ -67,6 +73,7 @@ class Objects {
 
  private:
   Reporter& reporter_;
+  PeerLinks& peers_;
   MemoryBudget& budget_;
   DeviceMemory& device_memory_;
   Scheduler& scheduler_;

@@ -175,6 +175,8 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
       const ImageStore& image = *pushed_.memory->image;
       copy(image.place(part.block.origin), image.dense(data->get(), 0, part.block.region),
            image.region(part.block.region), stream);
+    } else if (pushed_.memory->in_host) {
+      uses_.host_copies.copy(on_gpu(data->get()), address_of(part), part.block.size, stream);
     } else {
       CLIQUE_CUDA(MemcpyDtoHAsync(data->get(), address_of(part), part.block.size, stream));
     }
@@ -269,13 +271,15 @@ class Pushes::ExpectSink : public TransferSink {
     }
     const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
     put(waits_, size, staged,
-        [&pinned = uses_.pinned, memory = memory_, staged, data = std::move(data), block,
-         at = offset_ + offset](CUstream stream) {
+        [&pinned = uses_.pinned, &host_copies = uses_.host_copies, memory = memory_, staged,
+         data = std::move(data), block, at = offset_ + offset](CUstream stream) {
           *staged = pinned.pinned(data);
           if (memory->image) {
             const ImageStore& image = *memory->image;
             copy(image.dense(staged->get(), 0, block.region), image.place(block.origin),
                  image.region(block.region), stream);
+          } else if (memory->in_host && pinned.is_pinned(staged->get(), data)) {
+            host_copies.copy(memory->address + at, on_gpu(staged->get()), data.bytes.size(), stream);
           } else {
             CLIQUE_CUDA(MemcpyHtoDAsync(memory->address + at, staged->get(), data.bytes.size(), stream));
           }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "daemon/backend/cuda/execution/host_copies.hpp"
 #include "daemon/backend/cuda/execution/pinned_memory.hpp"
 #include "daemon/backend/cuda/gpu/window.hpp"
 #include "daemon/backend/cuda/handlers/commands.hpp"
@@ -20,6 +21,7 @@ class Pushes {
     Commands& commands;
     Scheduler& scheduler;
     PinnedMemory& pinned;
+    HostCopies& host_copies;
     const Objects& objects;
   };
   /// @param device has this worker's window

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "protocol/messages.hpp"
+#include "protocol/printable.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace {
@@ -317,12 +318,47 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+TEST(SharedOffer, GivenSegmentThenItsClientLearnsWhatBecameOfIt) {
+  SharedOffer offer;
+  const auto segment = SharedSegment::create(100);
+  for (const std::string& refusal :
+       {std::string(), std::string("there is \n no room"), std::string(3000, 'x')}) {
+    std::string told = "nothing";
+    std::jthread giver(
+        [&] { told = give_segment(offer.name(), "secret", 7, *segment, 8192, std::chrono::seconds(5)); });
+    pollfd fd{offer.fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&fd, 1, 5000), 1);
+    {
+      const auto taken = offer.serve("secret", "secret of peers");
+      ASSERT_TRUE(taken);
+      EXPECT_EQ(taken->guest, Guest::Segment);
+      EXPECT_EQ(taken->segment.id, 7U);
+      EXPECT_EQ(taken->segment.address, 8192U);
+      EXPECT_EQ(taken->segment.memory->bytes().size(), 100U);
+      EXPECT_TRUE(SharedOffer::answer(taken->segment, refusal));
+    }
+    giver.join();
+    EXPECT_EQ(told, printable(refusal.substr(0, 1024)));
+  }
+}
+
+TEST(SharedOffer, GivenSegmentThatNobodyTakesThenItsClientDoesNotWaitLong) {
+  const auto segment = SharedSegment::create(100);
+  SharedOffer offer;
+  EXPECT_NE(give_segment(offer.name(), "secret", 7, *segment, 0, std::chrono::milliseconds(50)).find("50 ms"),
+            std::string::npos);
+  const auto taken = offer.serve("secret", "secret of peers");
+  ASSERT_TRUE(taken);
+  EXPECT_FALSE(SharedOffer::answer(taken->segment, "")) << "the client is gone";
+  EXPECT_NE(give_segment("clique-nobody", "secret", 7, *segment, 0, std::chrono::milliseconds(50)), "");
+}
+
 TEST(SharedOffer, GivenSegmentsThatAreNotAsAnnouncedThenNoDescriptorIsKept) {
   SharedOffer offer;
   const auto segment = SharedSegment::create(4096);
   const std::size_t before = open_descriptors();
-  // How many descriptors come with how many bytes, where one comes with 16.
-  for (const auto& [descriptors, bytes] : {std::pair{2, 16}, {1, 15}, {2, 1}, {1, 16}, {0, 16}}) {
+  // How many descriptors come with how many bytes, where one comes with 24.
+  for (const auto& [descriptors, bytes] : {std::pair{2, 24}, {1, 23}, {2, 1}, {1, 24}, {0, 24}}) {
     const Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -331,7 +367,7 @@ TEST(SharedOffer, GivenSegmentsThatAreNotAsAnnouncedThenNoDescriptorIsKept) {
                         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + offer.name().size())),
               0);
     ASSERT_EQ(::send(socket.get(), "ssecret", 7, 0), 7);
-    std::array<char, 16> data{};  // the size is 0, which no segment has
+    std::array<char, 24> data{};  // the size is 0, which no segment has
     iovec content{data.data(), static_cast<std::size_t>(bytes)};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> ancillary{};
     msghdr message{};
