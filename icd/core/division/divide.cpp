@@ -6,11 +6,15 @@ namespace clique::icd {
 
 namespace {
 
+using protocol::AtomicChange;
 using protocol::Footprint;
 using protocol::FootprintAccess;
 
 /// Content that is written in more separate ranges takes longer to keep track of than division saves.
 constexpr std::size_t kMostWrittenRanges = 256;
+
+/// Bytes of the copies that the first member merges, which it has to have room for.
+constexpr std::uint64_t kMostCopied = std::uint64_t{256} << 20U;
 
 /// The driver chooses work-groups itself: parts begin at multiples of so many work-items, if there are
 /// enough, so that it can choose the same ones.
@@ -31,18 +35,29 @@ class Divider {
  public:
   explicit Divider(const DivisibleLaunch& launch) : launch_(launch) {}
 
-  Division along(unsigned dimension, std::size_t members, const Borders& balanced) {
+  /// Whether there are atomic operations whose results might be merged.
+  bool has_changes() const {
+    const auto& accesses = launch_.footprint.accesses;
+    return std::any_of(accesses.begin(), accesses.end(), is_change);
+  }
+
+  /// @param merges whether buffers may be merged
+  Division along(unsigned dimension, std::size_t members, const Borders& balanced, bool merges) {
     const std::uint64_t groups = launch_.space.groups(dimension);
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(members, groups));
     Division division{dimension, unit_of(groups, launch_.has_groups, count), {}, {}};
     const bool fits = balanced.size() == count + 1 && balanced.back() == groups;
     const Borders borders = fits ? balanced : equal_borders(groups, division.unit, count);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
       division.parts.push_back(part(dimension, borders[i], borders[i + 1]));
-      for (const RangeSet& writes : division.parts.back().writes)
+    if (merges) merge(division);
+    if (division.merged_bytes() > kMostCopied)
+      return refused(dimension, "copies of more than " + std::to_string(kMostCopied >> 20U) +
+                                    " MiB would be merged after atomic operations" + line_of_writes());
+    for (const DividedPart& part : division.parts)
+      for (const RangeSet& writes : part.writes)
         if (writes.ranges().size() > kMostWrittenRanges)
           return refused(dimension, "the parts would write many separate ranges" + line_of_writes());
-    }
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t j = 0; j < count; ++j)
         if (i != j)
@@ -78,6 +93,69 @@ class Divider {
     return part;
   }
 
+  static bool is_change(const FootprintAccess& access) { return access.change != AtomicChange::None; }
+
+  /// The atomic operation that is the only kind of access to a buffer; null if there are others, or none.
+  const FootprintAccess* only_change(const UsedBuffer& buffer) const {
+    const FootprintAccess* first = nullptr;
+    for (const FootprintAccess& access : launch_.footprint.accesses) {
+      if (access.argument != buffer.argument) continue;
+      if (first == nullptr) first = &access;
+      if (!is_change(access) || access.change != first->change || access.size != first->size) return nullptr;
+    }
+    return first;
+  }
+
+  /// Whether another argument has bytes of the same object: a copy would not be seen through it.
+  bool has_alias(const UsedBuffer& buffer) const {
+    return std::any_of(launch_.buffers.begin(), launch_.buffers.end(), [&](const UsedBuffer& other) {
+      return &other != &buffer && other.object == buffer.object && other.begin < buffer.begin + buffer.size &&
+             buffer.begin < other.begin + other.size;
+    });
+  }
+
+  static bool is_written_by_several(const std::vector<DividedPart>& parts, std::size_t buffer) {
+    RangeSet before;
+    for (const DividedPart& part : parts) {
+      if (part.writes[buffer].intersects(before)) return true;
+      before.add(part.writes[buffer]);
+    }
+    return false;
+  }
+
+  /// Has the parts but the first one change copies of the buffers for which that is necessary and possible.
+  void merge(Division& division) const {
+    for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
+      const UsedBuffer& buffer = launch_.buffers[i];
+      const FootprintAccess* const change = only_change(buffer);
+      if (change == nullptr || buffer.image || has_alias(buffer)) continue;
+      if (!is_written_by_several(division.parts, i)) continue;
+      RangeSet all;
+      for (const DividedPart& part : division.parts) all.add(part.writes[i]);
+      // Programs must align what they change atomically.
+      const std::uint64_t width = change->size;
+      const std::uint64_t begin = all.ranges().front().begin / width * width;
+      const std::uint64_t most = buffer.size / width * width;
+      const std::uint64_t end = std::min(most, (all.ranges().back().end + width - 1) / width * width);
+      if (begin >= end) continue;
+      division.merged.push_back({i, buffer.argument, change->change, width, begin, end});
+      for (std::size_t j = 1; j < division.parts.size(); ++j)
+        division.parts[j].reads[i] = division.parts[j].writes[i] = {};
+    }
+  }
+
+  /// Why a buffer that is changed by atomic operations is not merged; empty: it is not changed so.
+  std::string obstacle_to_merging(const UsedBuffer& buffer) const {
+    for (const FootprintAccess& access : launch_.footprint.accesses) {
+      if (access.argument != buffer.argument || !is_change(access)) continue;
+      return "atomic operations on argument " + std::to_string(access.argument) + at_line(access.line) +
+             " cannot be merged, because " +
+             (only_change(buffer) == nullptr ? "there are accesses of other kinds to it"
+                                             : "another argument has the same bytes");
+    }
+    return {};
+  }
+
   /// Why two parts must not run on different devices; empty: they may.
   std::string conflict(const DividedPart& one, const DividedPart& other) const {
     for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
@@ -90,6 +168,8 @@ class Divider {
         // What may be written is also read, so this is about what both write, too.
         if (!written.intersects(shifted(other.reads[j], launch_.buffers[j].begin))) continue;
         const bool both = written.intersects(shifted(other.writes[j], launch_.buffers[j].begin));
+        if (std::string obstacle = obstacle_to_merging(launch_.buffers[i]); !obstacle.empty())
+          return obstacle;
         if (const FootprintAccess* access = write_by_data(launch_.buffers[i].argument))
           return "the place of a write to argument " + std::to_string(access->argument) + " depends on data" +
                  at_line(access->line);
@@ -144,6 +224,12 @@ Borders Division::borders() const {
   return borders;
 }
 
+std::uint64_t Division::merged_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const MergedBuffer& each : merged) bytes += (each.end - each.begin) * (parts.size() - 1);
+  return bytes;
+}
+
 Division divide(const DivisibleLaunch& launch, std::size_t members, const Borders& balanced) {
   const Footprint& footprint = launch.footprint;
   if (!footprint.obstacle.empty()) return {0, 1, {}, footprint.obstacle + at_line(footprint.line)};
@@ -155,15 +241,18 @@ Division divide(const DivisibleLaunch& launch, std::size_t members, const Border
       return {0, 1, {}, "the kernel asks for the ids of work-groups, and the launch has a global offset"};
   Division last{0, 1, {}, "it has too few work-groups"};
   Divider divider(launch);
-  for (unsigned dimension = launch.space.dimensions; dimension-- > 0;) {
-    if (launch.space.groups(dimension) < 2) continue;
-    if ((footprint.whole_dimensions >> dimension & 1U) != 0) {
-      last = divider.refused(
-          dimension, "the kernel asks for ids or sizes of the whole range" + at_line(footprint.whole_line));
-      continue;
+  for (const bool merges : {false, true}) {
+    if (merges && !divider.has_changes()) break;
+    for (unsigned dimension = launch.space.dimensions; dimension-- > 0;) {
+      if (launch.space.groups(dimension) < 2) continue;
+      if ((footprint.whole_dimensions >> dimension & 1U) != 0) {
+        last = divider.refused(
+            dimension, "the kernel asks for ids or sizes of the whole range" + at_line(footprint.whole_line));
+        continue;
+      }
+      last = divider.along(dimension, members, balanced, merges);
+      if (!last.parts.empty()) return last;
     }
-    last = divider.along(dimension, members, balanced);
-    if (!last.parts.empty()) return last;
   }
   return last;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "icd/core/division/merge.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/programs/included_files.hpp"
 #include "icd/core/programs/program.hpp"
@@ -169,6 +170,20 @@ std::shared_ptr<ProgramAnalysis> Program::analysis_for(const Device& combined) c
   for (const auto& [device, analysis] : analyses_)
     if (device == &combined) return analysis;
   return nullptr;
+}
+
+Ref<Program> Program::merging_program(const Ref<Device>& combined, const MergedBuffer& merged, bool wait) {
+  const std::string source = merging_source(merged);
+  Ref<Program> program;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [device, each] : merging_)
+      if (device == combined.get() && each->source() == source) return each;
+    program = merging_.emplace_back(combined.get(), from_source(context_, source)).second;
+  }
+  const auto ignore = [](cl_program /*program*/, void* /*user_data*/) {};
+  program->build({combined}, "", wait ? Notify{} : Notify{ignore});
+  return program;
 }
 
 cl_int Program::compile(const Devices& devices, const std::string& options,
