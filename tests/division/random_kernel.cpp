@@ -837,9 +837,10 @@ class Generator {
 
   /// An atomic operation, mostly the same on the same buffer, whose place mostly depends on data.
   NodePtr change() {
-    const bool usual = only_changes_ || random_.percent(85);
+    const bool usual = random_.percent(85);
     NodePtr node = make(Op::Change, usual || random_.percent(50) ? change_type_ : type());
-    node->index = usual || random_.percent(50) ? changed_ : static_cast<unsigned>(random_.below(2) * 2);
+    node->index = usual || only_changes_ || random_.percent(50) ? changed_
+                                                                : static_cast<unsigned>(random_.below(2) * 2);
     node->value = usual || random_.percent(50)
                       ? change_
                       : static_cast<std::int64_t>(random_.below(std::size(kChanges)));

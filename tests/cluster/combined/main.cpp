@@ -1,17 +1,14 @@
 // Random kernels on combined devices, whose results have to be those of one device, byte for byte. Wants
 // CLIQUE_COMBINE with one or several groups, CLIQUE_COMBINE_DIVIDE=always and CLIQUE_COMBINE_EXPLAIN=1.
 // docs/testing.md describes how to run more, and how to replay one.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "cluster/combined/explanations.hpp"
 #include "division/options.hpp"
 #include "division/random_launch.hpp"
 #include "program.hpp"
@@ -429,32 +426,6 @@ class Comparison {
   std::vector<std::unique_ptr<Run>> runs_;
   std::vector<std::string> devices_;
   std::string last_;
-};
-
-/// What the library says on standard error, which goes to a file.
-class Explanations {
- public:
-  Explanations() {
-    std::snprintf(path_.data(), path_.size(), "/tmp/combined-tests-%d", ::getpid());
-    if (std::freopen(path_.data(), "w", stderr) == nullptr)
-      throw std::runtime_error("cannot redirect stderr");
-  }
-  ~Explanations() { ::unlink(path_.data()); }
-  Explanations(const Explanations&) = delete;
-  Explanations& operator=(const Explanations&) = delete;
-
-  /// How many lines have both.
-  unsigned count(const char* text, const char* other = "") const {
-    std::fflush(stderr);
-    std::ifstream file(path_.data());
-    unsigned found = 0;
-    for (std::string line; std::getline(file, line);)
-      found += line.find(text) != std::string::npos && line.find(other) != std::string::npos ? 1 : 0;
-    return found;
-  }
-
- private:
-  std::array<char, 64> path_{};
 };
 
 int run(const Options& options) {
