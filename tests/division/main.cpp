@@ -257,12 +257,18 @@ class Comparison {
   }
 
   static void require_merged(const icd::MergedBuffer& merged, const Used& used) {
-    if (used.change != merged.change || used.size != merged.width)
-      throw Wrong("memory argument " + std::to_string(used.buffer) +
-                  " is merged, but there are accesses of other kinds to it");
-    if (used.begin < merged.begin || used.end() > merged.end || (used.begin - merged.begin) % used.size != 0)
+    const auto has_byte = [&](const icd::MergedChange& each) {
+      return used.begin < each.end && each.begin < used.end();
+    };
+    const auto found = std::find_if(merged.changes.begin(), merged.changes.end(), has_byte);
+    if (std::count_if(merged.changes.begin(), merged.changes.end(), has_byte) != 1 ||
+        used.begin < found->begin || used.end() > found->end ||
+        (used.begin - found->begin) % found->width != 0)
       throw Wrong("bytes " + std::to_string(used.begin) + " to " + std::to_string(used.end()) +
                   " of memory argument " + std::to_string(used.buffer) + " change, but are not merged");
+    if (used.change != found->change || used.size != found->width)
+      throw Wrong("memory argument " + std::to_string(used.buffer) +
+                  " is merged, but there are accesses of other kinds to the same bytes");
   }
 
   static void require_apart(const Touched& one, const Touched& other) {

@@ -860,6 +860,10 @@ class Generator {
     } else {
       place = linear(Type::UInt);
     }
+    // Bytes of its own, perhaps.
+    if (!usual && random_.percent(60))
+      place = binary(Op::Add, binary(Op::Remainder, std::move(place), number(most / 2, Type::UInt)),
+                     number(most / 2, Type::UInt));
     node->operands.push_back(std::move(place));
     if (has_operand(node->value)) node->operands.push_back(leaf(node->type));
     return node;

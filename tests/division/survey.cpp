@@ -180,7 +180,7 @@ class Kernel {
       std::uint64_t bytes = 0;
       for (const icd::RangeSet& writes : part.writes) bytes += writes.bytes();
       if (&part != &division.parts.front())
-        for (const icd::MergedBuffer& merged : division.merged) bytes += merged.end - merged.begin;
+        for (const icd::MergedBuffer& merged : division.merged) bytes += merged.end();
       if (bytes == 0) return false;
       written += bytes;
     }

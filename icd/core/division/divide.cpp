@@ -1,6 +1,7 @@
 #include "icd/core/division/divide.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace clique::icd {
 
@@ -71,9 +72,14 @@ class Divider {
   }
 
  private:
-  DividedPart part(unsigned dimension, std::uint64_t begin, std::uint64_t end) const {
+  GroupBox all_groups() const {
     GroupBox groups;
     for (unsigned d = 0; d < 3; ++d) groups.end[d] = launch_.space.groups(d);
+    return groups;
+  }
+
+  DividedPart part(unsigned dimension, std::uint64_t begin, std::uint64_t end) const {
+    GroupBox groups = all_groups();
     groups.begin[dimension] = begin;
     groups.end[dimension] = end;
     DividedPart part{begin, end, {}, {}};
@@ -95,15 +101,36 @@ class Divider {
 
   static bool is_change(const FootprintAccess& access) { return access.change != AtomicChange::None; }
 
-  /// The atomic operation that is the only kind of access to a buffer; null if there are others, or none.
-  const FootprintAccess* only_change(const UsedBuffer& buffer) const {
-    const FootprintAccess* first = nullptr;
+  /// The atomic operations on a buffer, by kind. Empty if there are other accesses to it, or if the bytes of
+  /// two kinds are not apart.
+  std::vector<MergedChange> changes_of(const UsedBuffer& buffer) const {
+    std::vector<std::pair<MergedChange, RangeSet>> kinds;
     for (const FootprintAccess& access : launch_.footprint.accesses) {
       if (access.argument != buffer.argument) continue;
-      if (first == nullptr) first = &access;
-      if (!is_change(access) || access.change != first->change || access.size != first->size) return nullptr;
+      if (!is_change(access)) return {};
+      auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) {
+        return each.first.change == access.change && each.first.width == access.size;
+      });
+      if (kind == kinds.end()) kind = kinds.insert(kind, {{access.change, access.size, 0, 0}, {}});
+      kind->second.add(bytes_of(launch_.footprint, access, launch_.scalars, launch_.space, all_groups(),
+                                {buffer.size, buffer.image}));
     }
-    return first;
+    std::vector<MergedChange> changes;
+    RangeSet before;
+    for (auto& [change, bytes] : kinds) {
+      if (bytes.empty()) continue;
+      // Programs must align what they change atomically.
+      const std::uint64_t most = buffer.size / change.width * change.width;
+      change.begin = bytes.ranges().front().begin / change.width * change.width;
+      change.end =
+          std::min(most, (bytes.ranges().back().end + change.width - 1) / change.width * change.width);
+      RangeSet all;
+      all.add(change.begin, change.end);
+      if (all.empty() || all.intersects(before)) return {};
+      before.add(all);
+      changes.push_back(change);
+    }
+    return changes;
   }
 
   /// Whether another argument has bytes of the same object: a copy would not be seen through it.
@@ -127,18 +154,10 @@ class Divider {
   void merge(Division& division) const {
     for (std::size_t i = 0; i < launch_.buffers.size(); ++i) {
       const UsedBuffer& buffer = launch_.buffers[i];
-      const FootprintAccess* const change = only_change(buffer);
-      if (change == nullptr || buffer.image || has_alias(buffer)) continue;
-      if (!is_written_by_several(division.parts, i)) continue;
-      RangeSet all;
-      for (const DividedPart& part : division.parts) all.add(part.writes[i]);
-      // Programs must align what they change atomically.
-      const std::uint64_t width = change->size;
-      const std::uint64_t begin = all.ranges().front().begin / width * width;
-      const std::uint64_t most = buffer.size / width * width;
-      const std::uint64_t end = std::min(most, (all.ranges().back().end + width - 1) / width * width);
-      if (begin >= end) continue;
-      division.merged.push_back({i, buffer.argument, change->change, width, begin, end});
+      if (buffer.image || has_alias(buffer) || !is_written_by_several(division.parts, i)) continue;
+      std::vector<MergedChange> changes = changes_of(buffer);
+      if (changes.empty()) continue;
+      division.merged.push_back({i, buffer.argument, std::move(changes)});
       for (std::size_t j = 1; j < division.parts.size(); ++j)
         division.parts[j].reads[i] = division.parts[j].writes[i] = {};
     }
@@ -150,8 +169,8 @@ class Divider {
       if (access.argument != buffer.argument || !is_change(access)) continue;
       return "atomic operations on argument " + std::to_string(access.argument) + at_line(access.line) +
              " cannot be merged, because " +
-             (only_change(buffer) == nullptr ? "there are accesses of other kinds to it"
-                                             : "another argument has the same bytes");
+             (has_alias(buffer) ? "another argument has the same bytes"
+                                : "there are accesses of other kinds to it");
     }
     return {};
   }
@@ -217,6 +236,12 @@ class Divider {
 
 }  // namespace
 
+std::uint64_t MergedBuffer::end() const {
+  std::uint64_t last = 0;
+  for (const MergedChange& each : changes) last = std::max(last, each.end);
+  return last;
+}
+
 Borders Division::borders() const {
   Borders borders;
   for (const DividedPart& part : parts) borders.push_back(part.begin);
@@ -226,7 +251,8 @@ Borders Division::borders() const {
 
 std::uint64_t Division::merged_bytes() const {
   std::uint64_t bytes = 0;
-  for (const MergedBuffer& each : merged) bytes += (each.end - each.begin) * (parts.size() - 1);
+  for (const MergedBuffer& buffer : merged)
+    for (const MergedChange& each : buffer.changes) bytes += each.size() * (parts.size() - 1);
   return bytes;
 }
 

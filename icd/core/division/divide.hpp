@@ -41,17 +41,27 @@ struct DividedPart {
   std::vector<RangeSet> writes;  ///< for each buffer
 };
 
-/// A buffer of a divided launch that work-items only change by atomic operations of one kind, whose results
-/// are not used. All parts but the first one change copies of it, which are merged with it afterwards
-/// (icd/core/division/merge.hpp).
-struct MergedBuffer {
-  std::size_t buffer = 0;    ///< its position among those of the launch
-  std::size_t argument = 0;  ///< of the kernel
+/// Bytes of a buffer that work-items only change by atomic operations of one kind, whose results are not
+/// used.
+struct MergedChange {
   protocol::AtomicChange change = protocol::AtomicChange::Add;
   std::uint64_t width = 4;  ///< bytes of the integers
-  /// The bytes that may change, relative to the buffer's begin: multiples of `width`.
+  /// Relative to the buffer's begin: multiples of `width`.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+};
+
+/// A buffer of a divided launch that is only changed so. All parts but the first one change copies of it,
+/// which are merged with it afterwards (icd/core/division/merge.hpp).
+struct MergedBuffer {
+  std::size_t buffer = 0;             ///< its position among those of the launch
+  std::size_t argument = 0;           ///< of the kernel
+  std::vector<MergedChange> changes;  ///< with no byte in common
+
+  /// The end of all changes.
+  std::uint64_t end() const;
 };
 
 struct Division {

@@ -31,7 +31,7 @@ bool is_signed_change(AtomicChange change) {
 
 }  // namespace
 
-std::vector<std::byte> neutral_element(const MergedBuffer& merged) {
+std::vector<std::byte> neutral_element(const MergedChange& merged) {
   const AtomicChange change = merged.change;
   const bool ones = change == AtomicChange::And || change == AtomicChange::LeastSigned ||
                     change == AtomicChange::LeastUnsigned;
@@ -41,7 +41,7 @@ std::vector<std::byte> neutral_element(const MergedBuffer& merged) {
   return element;
 }
 
-std::string merging_source(const MergedBuffer& merged) {
+std::string merging_source(const MergedChange& merged) {
   const bool wide = merged.width == 8;
   const std::string type =
       std::string(is_signed_change(merged.change) ? "" : "unsigned ") + (wide ? "long" : "int");

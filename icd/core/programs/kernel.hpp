@@ -38,7 +38,7 @@ class Worker;
 struct CombinedLaunches;
 struct DividedPart;
 struct Division;
-struct MergedBuffer;
+struct MergedChange;
 struct UsedBuffer;
 
 /// The index space of a launch, checked.
@@ -216,10 +216,10 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// @param copies gets one for each of these buffers
   Ref<Event> post_on_copies(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
                             const CommandInfo& command, std::vector<Ref<Memory>>& copies);
-  /// Enqueues the merge of a copy that a part has changed.
+  /// Enqueues the merge of what a part has changed in a copy.
   /// @param queue of the first member
-  Ref<Event> merge_copy(Queue& queue, const MergedBuffer& merged, const Ref<Memory>& copy,
-                        const Ref<Event>& part);
+  Ref<Event> merge_copy(Queue& queue, std::size_t argument, const MergedChange& merged,
+                        const Ref<Memory>& copy, const Ref<Event>& part);
   /// How many bytes of content the members lack for their parts, or write for others.
   std::uint64_t bytes_to_move(const Device& combined, const Division& division) const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,

@@ -227,12 +227,14 @@ Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, 
 
 std::string Kernel::obstacle_to_merging(const CombinedLaunches& launches, const Division& division) const {
   for (const MergedBuffer& merged : division.merged) {
-    const Program::Build build =
-        program_->merging_program(launches.device, merged, divides_always())->build_of(*launches.device);
-    if (build.status == CL_BUILD_SUCCESS) continue;
-    if (build.status != CL_BUILD_ERROR) return "the kernel that merges atomic operations is being compiled";
-    return "the kernel that merges atomic operations does not compile: " +
-           build.log.substr(0, build.log.find('\n'));
+    for (const MergedChange& change : merged.changes) {
+      const Program::Build build =
+          program_->merging_program(launches.device, change, divides_always())->build_of(*launches.device);
+      if (build.status == CL_BUILD_SUCCESS) continue;
+      if (build.status != CL_BUILD_ERROR) return "the kernel that merges atomic operations is being compiled";
+      return "the kernel that merges atomic operations does not compile: " +
+             build.log.substr(0, build.log.find('\n'));
+    }
   }
   return {};
 }
@@ -335,31 +337,32 @@ Ref<Event> Kernel::post_on_copies(Queue& queue, const NdRange& range, const Divi
   std::vector<Access> accesses = accesses_of(division, part);
   std::vector<Ref<Event>> waits(command.waits.begin(), command.waits.end());
   for (const MergedBuffer& merged : division.merged) {
-    const Ref<Memory> copy(new Buffer(context(), CL_MEM_READ_WRITE, merged.end, nullptr, {}));
-    const std::uint64_t size = merged.end - merged.begin;
-    waits.push_back(
-        queue.enqueue(fill(copy, neutral_element(merged), merged.begin, size), {}, EventUse::Order));
+    const Ref<Memory> copy(new Buffer(context(), CL_MEM_READ_WRITE, merged.end(), nullptr, {}));
     kernel->set(static_cast<cl_uint>(merged.argument),
                 {.kind = KernelArg::Object, .number = copy->id(), .memory = copy});
-    accesses.push_back({copy.get(), merged.begin, size, Access::ReadWrite});
+    for (const MergedChange& each : merged.changes) {
+      waits.push_back(
+          queue.enqueue(fill(copy, neutral_element(each), each.begin, each.size()), {}, EventUse::Order));
+      accesses.push_back({copy.get(), each.begin, each.size(), Access::ReadWrite});
+    }
     copies.push_back(copy);
   }
   return kernel->post_part(queue, range, division, part, accesses, {command.type, waits});
 }
 
-Ref<Event> Kernel::merge_copy(Queue& queue, const MergedBuffer& merged, const Ref<Memory>& copy,
-                              const Ref<Event>& part) {
+Ref<Event> Kernel::merge_copy(Queue& queue, std::size_t argument, const MergedChange& merged,
+                              const Ref<Memory>& copy, const Ref<Event>& part) {
   const Ref<Kernel> kernel =
       program_->merging_program(queue.device(), merged, divides_always())->create_kernel(kMergingKernel);
-  const Ref<Memory> buffer(static_cast<Memory*>(args_[merged.argument].memory));
+  const Ref<Memory> buffer(static_cast<Memory*>(args_[argument].memory));
   kernel->set(0, {.kind = KernelArg::Object, .number = buffer->id(), .memory = buffer});
   kernel->set(1, {.kind = KernelArg::Object, .number = copy->id(), .memory = copy});
-  const std::uint64_t size = merged.end - merged.begin;
-  const std::array accesses{Access{buffer.get(), merged.begin, size, Access::ReadWrite},
-                            Access{copy.get(), merged.begin, size, Access::Read}};
+  const std::array accesses{Access{buffer.get(), merged.begin, merged.size(), Access::ReadWrite},
+                            Access{copy.get(), merged.begin, merged.size(), Access::Read}};
   const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
-  return kernel->post_launch(queue, {1, {merged.begin / merged.width}, {size / merged.width}, {}}, {},
-                             accesses, arguments, {CL_COMMAND_NDRANGE_KERNEL, {&part, 1}}, EventUse::Report);
+  return kernel->post_launch(queue, {1, {merged.begin / merged.width}, {merged.size() / merged.width}, {}},
+                             {}, accesses, arguments, {CL_COMMAND_NDRANGE_KERNEL, {&part, 1}},
+                             EventUse::Report);
 }
 
 Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command) {
@@ -387,7 +390,8 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   std::vector<Ref<Event>> ends = parts;
   for (std::size_t i = 1; i < copies.size(); ++i)
     for (std::size_t each = 0; each < copies[i].size(); ++each)
-      ends.push_back(merge_copy(queue, division->merged[each], copies[i][each], parts[i]));
+      for (const MergedBuffer& merged = division->merged[each]; const MergedChange& change : merged.changes)
+        ends.push_back(merge_copy(queue, merged.argument, change, copies[i][each], parts[i]));
   Ref<Event> whole = queue.join(turn, std::move(ends), command.type);
   measure(whole, launches.gate, size, turn, parts, *division);
   return whole;

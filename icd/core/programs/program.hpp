@@ -23,7 +23,7 @@ class Kernel;
 class ProgramAnalysis;
 class Worker;
 struct IncludedFiles;
-struct MergedBuffer;
+struct MergedChange;
 
 /// OpenCL 3.0, section 5.8. A program has the same id on all workers of its context. Workers get a program
 /// from source with its first build there, and any other program when it is created. Any thread.
@@ -106,7 +106,7 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
 
   /// The program of merging_source() that launches of this one need on a combined device. The first call for
   /// an operation begins to build it; with `wait`, the call returns when it is built, or cannot be.
-  Ref<Program> merging_program(const Ref<Device>& combined, const MergedBuffer& merged, bool wait);
+  Ref<Program> merging_program(const Ref<Device>& combined, const MergedChange& merged, bool wait);
 
   /// The names of the kernels, as the first device's driver lists them. Throws
   /// Error(CL_INVALID_PROGRAM_EXECUTABLE) if nothing was built.

@@ -172,7 +172,7 @@ std::shared_ptr<ProgramAnalysis> Program::analysis_for(const Device& combined) c
   return nullptr;
 }
 
-Ref<Program> Program::merging_program(const Ref<Device>& combined, const MergedBuffer& merged, bool wait) {
+Ref<Program> Program::merging_program(const Ref<Device>& combined, const MergedChange& merged, bool wait) {
   const std::string source = merging_source(merged);
   Ref<Program> program;
   {

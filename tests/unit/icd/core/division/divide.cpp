@@ -155,10 +155,10 @@ TEST(Divide, GivenAtomicChangesWhoseResultsAreUnusedThenAllPartsButTheFirstChang
   ASSERT_EQ(division.merged.size(), 1U);
   EXPECT_EQ(division.merged[0].buffer, 1U);
   EXPECT_EQ(division.merged[0].argument, 1U);
-  EXPECT_EQ(division.merged[0].change, AtomicChange::LeastUnsigned);
-  EXPECT_EQ(division.merged[0].width, 4U);
-  EXPECT_EQ(division.merged[0].begin, 0U);
-  EXPECT_EQ(division.merged[0].end, 400U);
+  EXPECT_EQ(division.merged[0].changes.at(0).change, AtomicChange::LeastUnsigned);
+  EXPECT_EQ(division.merged[0].changes.at(0).width, 4U);
+  EXPECT_EQ(division.merged[0].changes.at(0).begin, 0U);
+  EXPECT_EQ(division.merged[0].changes.at(0).end, 400U);
   EXPECT_EQ(division.merged_bytes(), 800U);
   EXPECT_EQ(division_ranges(division.parts[0].writes[1]), (DivisionRanges{{0, 400}}));
   for (const std::size_t part : {1U, 2U}) {
@@ -174,8 +174,24 @@ TEST(Divide, GivenAtomicChangesOfFewBytesThenOnlyTheseAreMerged) {
   kernel.changes(1, kernel.constant(47));
   const Division division = kernel.divide();
   ASSERT_EQ(division.merged.size(), 1U) << division.reason;
-  EXPECT_EQ(division.merged[0].begin, 40U);
-  EXPECT_EQ(division.merged[0].end, 52U);
+  EXPECT_EQ(division.merged[0].changes.at(0).begin, 40U);
+  EXPECT_EQ(division.merged[0].changes.at(0).end, 52U);
+}
+
+TEST(Divide, GivenAtomicChangesOfSeveralKindsThenTheirBytesAreApart) {
+  DescribedKernel kernel;
+  kernel.changes(1, kernel.constant(4), AtomicChange::LeastSigned);
+  kernel.changes(1, kernel.constant(16), AtomicChange::GreatestSigned, 8);
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.merged.size(), 1U) << division.reason;
+  ASSERT_EQ(division.merged[0].changes.size(), 2U);
+  EXPECT_EQ(division.merged[0].changes[0].end, 8U);
+  EXPECT_EQ(division.merged[0].changes[1].change, AtomicChange::GreatestSigned);
+  EXPECT_EQ(division.merged[0].changes[1].begin, 16U);
+  EXPECT_EQ(division.merged[0].end(), 24U);
+  EXPECT_EQ(division.merged_bytes(), 12U);
+  kernel.changes(1, kernel.constant(20), AtomicChange::Add);
+  EXPECT_TRUE(kernel.divide().parts.empty());
 }
 
 TEST(Divide, GivenAtomicChangesOfEachPartsOwnBytesThenNothingIsMerged) {

@@ -13,7 +13,7 @@ using protocol::AtomicChange;
 
 template <typename T>
 T neutral(AtomicChange change) {
-  const auto bytes = neutral_element({0, 0, change, sizeof(T), 0, sizeof(T)});
+  const auto bytes = neutral_element({change, sizeof(T), 0, sizeof(T)});
   EXPECT_EQ(bytes.size(), sizeof(T));
   T value{};
   std::memcpy(&value, bytes.data(), sizeof value);
@@ -31,11 +31,10 @@ TEST(Merge, GivenOperationThenItsNeutralElementChangesNothing) {
 }
 
 TEST(Merge, GivenSignedNumbersThenTheyAreComparedAsSuch) {
-  EXPECT_NE(merging_source({0, 0, AtomicChange::LeastSigned, 4, 0, 4}).find("__global int* buffer"),
+  EXPECT_NE(merging_source({AtomicChange::LeastSigned, 4, 0, 4}).find("__global int* buffer"),
             std::string::npos);
-  EXPECT_NE(
-      merging_source({0, 0, AtomicChange::LeastUnsigned, 8, 0, 8}).find("__global unsigned long* buffer"),
-      std::string::npos);
+  EXPECT_NE(merging_source({AtomicChange::LeastUnsigned, 8, 0, 8}).find("__global unsigned long* buffer"),
+            std::string::npos);
 }
 
 }  // namespace
