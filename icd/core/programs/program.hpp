@@ -194,6 +194,9 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   /// devices_, and the members of combined devices that a program from source is built for as well.
   const Devices all_devices_;
   std::string source_;
+  /// Whether launches of a program from source may be divided. Otherwise they need neither members of
+  /// combined devices nor an analysis.
+  bool divisible_ = true;
   protocol::Bytes il_;
 
   mutable std::mutex mutex_;
