@@ -11,6 +11,7 @@ using namespace bench;
 struct CombinedOptions : OpenCLOptions {
   int learning = 12;
   cl_int bodies = 32768;
+  cl_int points = 32768;
   cl_int matrix = 1024;
   cl_int picture = 2048;
   cl_int grid = 4096;
@@ -69,6 +70,36 @@ void nbody(const Machine& on, const CombinedOptions& options) {
     // Large terms of opposite signs cancel.
     kernels::expect_near(sum / sizes, got[4 * i] / sizes, 1e-5, 4 * i);
   }
+}
+
+/// A histogram: all work-groups add to the same few counters.
+void distances(const Machine& on, const CombinedOptions& options) {
+  constexpr size_t kBins = 256;
+  constexpr cl_int kChecked = 64;
+  const auto count = static_cast<size_t>(options.points);
+  const auto points = kernels::numbers<cl_int>(4 * count, 0, 255);
+  const cl::Buffer in = on.upload(points), bins = on.upload(std::vector<cl_uint>(kBins));
+  cl::Kernel kernel = on.kernel("distances");
+  on.set(kernel, in, bins, options.points);
+  on.measure("histogram of distances", [&] { on.run(kernel, {count}, {256}); });
+  on.write(bins, std::vector<cl_uint>(kBins));
+  kernel.setArg(2, kChecked);
+  on.run(kernel, {count}, {256});
+  std::vector<cl_uint> expected(kBins);
+  for (size_t i = 0; i < count; ++i)
+    for (size_t other = 0; other < kChecked; ++other) {
+      cl_int square = 0;
+      for (size_t axis = 0; axis < 3; ++axis) {
+        const cl_int apart = points[4 * i + axis] - points[4 * other + axis];
+        square += apart * apart;
+      }
+      ++expected[static_cast<size_t>(square >> 10)];
+    }
+  const auto got = on.download<cl_uint>(bins, kBins);
+  for (size_t i = 0; i < kBins; ++i)
+    if (got[i] != expected[i])
+      throw kernels::Wrong("bin " + std::to_string(i) + " has " + std::to_string(got[i]) +
+                           " distances instead of " + std::to_string(expected[i]));
 }
 
 void multiply(const Machine& on, const CombinedOptions& options, const char* figure, const char* name,
@@ -184,6 +215,7 @@ int main(int argc, char** argv) {
     line.option("--learning", options.learning, "runs before the first measurement");
     line.option("--only", options.only, "run only the workloads whose names contain this");
     line.option("--bodies", options.bodies, "bodies of the n-body problem, a multiple of 256");
+    line.option("--points", options.points, "points whose distances are counted, a multiple of 256");
     line.option("--matrix", options.matrix, "rows of the matrices, a multiple of 64");
     line.option("--picture", options.picture, "rows of the Mandelbrot set, a multiple of 16");
     line.option("--grid", options.grid, "rows of the stencil's grid, a multiple of 32");
@@ -198,6 +230,7 @@ int main(int argc, char** argv) {
           if (std::string(name).find(options.only) != std::string::npos) workload();
         };
         run("n-body", [&] { nbody(machine, options); });
+        run("distances", [&] { distances(machine, options); });
         run("matmul", [&] { multiply(machine, options, "matmul, plain", "matmul", {size, size}, {16, 16}); });
         run("sgemm",
             [&] { multiply(machine, options, "sgemm, tiles", "sgemm", {size / 4, size / 4}, {16, 16}); });

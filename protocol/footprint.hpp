@@ -103,6 +103,20 @@ struct FootprintLoop {
   CLIQUE_FIELDS(FootprintLoop, bounded, start, step, bound, comparison, bound_first, next, is_signed)
 };
 
+/// What an atomic operation on an integer does to it, if its result is not used. Changes of one kind are
+/// associative and commutative: several may be combined before they are applied, in any order.
+enum class AtomicChange : std::uint8_t {
+  None = 0,  ///< the access is another one
+  Add = 1,   ///< modulo 2^bits; also what subtracts
+  And = 2,
+  Or = 3,
+  ExclusiveOr = 4,
+  LeastSigned = 5,
+  LeastUnsigned = 6,
+  GreatestSigned = 7,
+  GreatestUnsigned = 8,
+};
+
 /// Bytes of a buffer, or a pixel of an image, that work-items read or may write.
 struct FootprintAccess {
   std::uint32_t argument = 0;  ///< the kernel's argument that is the buffer or image
@@ -114,7 +128,9 @@ struct FootprintAccess {
   /// Of an image instead of `offset`: the pixel's coordinates, numbers of 32 bits. Fewer or more than the
   /// image has mean any pixel. Empty: the access is one to a buffer.
   std::vector<std::uint32_t> coordinates;
-  CLIQUE_FIELDS(FootprintAccess, argument, writes, size, offset, conditions, line, coordinates)
+  /// The access is such an operation on an integer of 4 or 8 bytes; it writes.
+  AtomicChange change = AtomicChange::None;
+  CLIQUE_FIELDS(FootprintAccess, argument, writes, size, offset, conditions, line, coordinates, change)
 };
 
 /// What a kernel reads and writes.

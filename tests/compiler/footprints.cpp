@@ -40,9 +40,12 @@ TEST(Footprints, GivenPlainKernelThenAccessesHaveLines) {
 
 TEST(Footprints, GivenWhatDependsOnOrderThenItIsAnObstacle) {
   const std::pair<const char*, const char*> kernels[] = {
-      {"atomic_add(a, 1);", "an atomic operation on global memory"},
-      {"atom_inc(a);", "an atomic operation on global memory"},
-      {"atomic_add(a + b[get_global_id(0)], 1);", "an atomic operation on global memory"},
+      {"b[0] = atomic_add(a, 1);", "an atomic operation on global memory"},
+      {"if (atom_inc(a) == n) b[0] = 1;", "an atomic operation on global memory"},
+      {"atomic_xchg(a + b[get_global_id(0)], 1);", "an atomic operation on global memory"},
+      {"atomic_cmpxchg(a, 1, 2);", "an atomic operation on global memory"},
+      {"atomic_fetch_add((volatile __global atomic_float*)a, 1.0f);", "an atomic operation on global memory"},
+      {"b[0] = __sync_fetch_and_add(a, 1);", "an atomic operation on global memory"},
       {"printf(\"%d\", n);", "printf"},
       {"__global int* p[2]; p[0] = a; p[1] = b; *p[n] = 1;", "a pointer that is loaded from memory"},
       {"*(__global int*)(ulong)n = 1;", "a pointer whose origin is not analysed"},
@@ -144,12 +147,44 @@ TEST(Footprints, GivenPointerThatChangesIrregularlyThenItIsAnywhereInItsBuffers)
 TEST(Footprints, GivenVolatileOrAtomicAccessToPlaceThatIdsDecideThenItIsLikeOthers) {
   const auto footprint = footprint_of(
       "int i = get_global_id(0); *(volatile __global int*)(a + i) = 1;\n"
-      "atomic_add(b + i, 1); atom_inc((volatile __global long*)a + i);\n"
+      "int old = atomic_add(b + i, 1); old += atom_inc((volatile __global long*)a + i); b[i] = old;\n"
       "atomic_store((volatile __global atomic_int*)(b + i * 2), 1);");
   EXPECT_EQ(footprint.obstacle, "");
   std::vector<std::uint64_t> sizes;
   for (const auto& access : footprint.accesses) sizes.push_back(access.size * (access.writes ? 1 : 100));
   EXPECT_EQ(sizes, (std::vector<std::uint64_t>{4, 400, 4, 800, 8, 400, 4}));
+}
+
+TEST(Footprints, GivenAtomicOperationsWhoseResultsAreUnusedThenTheirKindIsKnown) {
+  using protocol::AtomicChange;
+  const auto footprint = footprint_of(
+      "__global int* p = a + b[get_global_id(0)]; volatile __global atomic_int* q = (volatile __global "
+      "atomic_int*)p;\n"
+      "volatile __global ulong* w = (volatile __global ulong*)p; int old = atomic_inc(p); "
+      "atomic_sub((__global uint*)p, n);\n"
+      "atomic_fetch_sub(q, n); __sync_fetch_and_add(p, n); atom_add(w, n); atom_min(w, n); atomic_max(p, "
+      "n);\n"
+      "atomic_fetch_min_explicit(q, n, memory_order_relaxed, memory_scope_device); atomic_and(p, n);\n"
+      "atomic_fetch_or((volatile __global atomic_ulong*)w, n); atomic_xor(p, n);\n"
+      "atomic_fetch_max_explicit((atomic_uint*)q, n, memory_order_acq_rel); old = 0;");
+  EXPECT_EQ(footprint.obstacle, "");
+  std::vector<std::pair<AtomicChange, std::uint64_t>> found;
+  for (const auto& access : footprint.accesses) {
+    if (access.change == AtomicChange::None) continue;
+    EXPECT_TRUE(access.writes);
+    EXPECT_EQ(access.argument, 0U);
+    found.emplace_back(access.change, access.size);
+  }
+  using Found = std::vector<std::pair<AtomicChange, std::uint64_t>>;
+  EXPECT_EQ(found, (Found{{AtomicChange::Add, 4},
+                          {AtomicChange::Add, 8},
+                          {AtomicChange::LeastUnsigned, 8},
+                          {AtomicChange::GreatestSigned, 4},
+                          {AtomicChange::LeastSigned, 4},
+                          {AtomicChange::And, 4},
+                          {AtomicChange::Or, 8},
+                          {AtomicChange::ExclusiveOr, 4},
+                          {AtomicChange::GreatestUnsigned, 4}}));
 }
 
 TEST(Footprints, GivenFunctionsWithTwoResultsThenTheSecondIsAWrite) {

@@ -20,6 +20,7 @@ namespace clique::test::division {
 namespace {
 
 namespace compiler = daemon::compiler;
+using protocol::AtomicChange;
 
 constexpr const char* kUsage =
     "division_tests [--seed N] [--seeds N] [--print]\n"
@@ -36,6 +37,7 @@ struct Counts {
   std::uint64_t launches = 0;   ///< that are defined
   std::uint64_t divisions = 0;  ///< of such launches, into a number of parts
   std::uint64_t of_images = 0;  ///< of these, of launches that write images
+  std::uint64_t merges = 0;     ///< of these, of launches whose changes of a buffer are merged
 };
 
 class Wrong : public std::runtime_error {
@@ -56,12 +58,24 @@ struct Touched {
   }
 };
 
+/// An access to a memory argument.
+struct Used {
+  unsigned buffer;
+  std::uint64_t begin;
+  unsigned size;
+  bool writes;
+  AtomicChange change = AtomicChange::None;  ///< of an atomic operation whose result is not used
+
+  std::uint64_t end() const { return begin + size; }
+  friend bool operator==(const Used&, const Used&) = default;
+};
+
 class Recorder : public Store {
  public:
   explicit Recorder(const RandomLaunch& launch) : launch_(launch) {}
 
   std::uint64_t read(unsigned buffer, std::int64_t offset, unsigned size) override {
-    note(buffer, offset, size, false);
+    note(buffer, offset, size, false, AtomicChange::None);
     const Part& part = launch_.buffers[buffer];
     // What the launch may have changed decides nothing that can be compared.
     for (const unsigned written : {0U, 2U, kBuffers})
@@ -70,30 +84,28 @@ class Recorder : public Store {
     return content(part.object, part.begin + static_cast<std::uint64_t>(offset));
   }
   void write(unsigned buffer, std::int64_t offset, unsigned size) override {
-    note(buffer, offset, size, true);
+    note(buffer, offset, size, true, AtomicChange::None);
+  }
+  void change(unsigned buffer, std::int64_t offset, unsigned size, AtomicChange change, bool used) override {
+    if (used) note(buffer, offset, size, false, AtomicChange::None);
+    note(buffer, offset, size, true, used ? AtomicChange::None : change);
   }
   void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) override {
     const auto place = launch_.place_of(image, at, writes);
     const auto size = static_cast<unsigned>(launch_.images->pixel_size());
-    if (place) note(kBuffers + image, static_cast<std::int64_t>(*place), size, writes);
+    if (place) note(kBuffers + image, static_cast<std::int64_t>(*place), size, writes, AtomicChange::None);
   }
 
-  /// Where accesses of the following work-items are noted.
-  Touched* touched = nullptr;
-  /// Calls check(buffer, offset, size, writes) for each access.
-  std::function<void(unsigned, std::uint64_t, unsigned, bool)> check;
+  /// Called for each access.
+  std::function<void(const Used&)> check;
 
   static std::uint64_t content(unsigned object, std::uint64_t at) { return (at * 37 + object * 11) % 251; }
 
  private:
-  void note(unsigned buffer, std::int64_t offset, unsigned size, bool writes) {
+  void note(unsigned buffer, std::int64_t offset, unsigned size, bool writes, AtomicChange change) const {
     const Part& part = launch_.buffers[buffer];
     if (offset < 0 || static_cast<std::uint64_t>(offset) + size > part.size) throw Undefined();
-    const auto at = static_cast<std::uint64_t>(offset);
-    if (check) check(buffer, at, size, writes);
-    if (touched == nullptr) return;
-    auto& bytes = writes ? touched->written[part.object] : touched->read[part.object];
-    for (unsigned i = 0; i < size; ++i) bytes[part.begin + at + i] = true;
+    if (check) check({buffer, static_cast<std::uint64_t>(offset), size, writes, change});
   }
 
   const RandomLaunch& launch_;
@@ -143,9 +155,13 @@ class Comparison {
         std::any_of(footprint_.accesses.begin(), footprint_.accesses.end(),
                     [](const auto& access) { return access.writes && !access.coordinates.empty(); });
     for (const std::size_t members : {2U, 3U, 5U}) {
-      const bool divided = check_division(members);
-      counts.divisions += divided ? 1 : 0;
-      counts.of_images += divided && writes_image ? 1 : 0;
+      const icd::Division division =
+          icd::divide({footprint_, scalars_, buffers_, space_, launch_.has_groups}, members);
+      if (division.parts.empty()) continue;
+      check_division(division);
+      ++counts.divisions;
+      counts.of_images += writes_image ? 1 : 0;
+      counts.merges += division.merged.empty() ? 0 : 1;
     }
   }
 
@@ -166,22 +182,21 @@ class Comparison {
           icd::bytes_of(footprint_, access, scalars_, space_, box, {buffer.size, buffer.image}));
     }
     Recorder recorder(launch_);
-    recorder.check = [&](unsigned buffer, std::uint64_t offset, unsigned size, bool is_write) {
-      if (contains((is_write ? writes : reads)[buffer], offset, offset + size)) return;
-      throw Wrong("a part " + std::string(is_write ? "writes" : "reads") + " bytes " +
-                  std::to_string(offset) + " to " + std::to_string(offset + size) + " of memory argument " +
-                  std::to_string(buffer) + ", which was not expected of it");
+    recorder.check = [&](const Used& used) {
+      if (contains((used.writes ? writes : reads)[used.buffer], used.begin, used.end())) return;
+      throw Wrong("a part " + std::string(used.writes ? "writes" : "reads") + " bytes " +
+                  std::to_string(used.begin) + " to " + std::to_string(used.end()) + " of memory argument " +
+                  std::to_string(used.buffer) + ", which was not expected of it");
     };
     launch_.each_item(box.begin, box.end,
                       [&](const Item& item) { kernel_.run(item, launch_.scalars, recorder); });
   }
 
-  /// @returns whether the launch is divided
-  bool check_division(std::size_t members) const {
-    const icd::Division division =
-        icd::divide({footprint_, scalars_, buffers_, space_, launch_.has_groups}, members);
-    if (division.parts.empty()) return false;
+  void check_division(const icd::Division& division) const {
     std::vector<std::unique_ptr<Touched>> touched;
+    // What is merged: through which memory argument each byte of the objects is changed, from 1 on.
+    std::array<std::vector<unsigned>, kObjects> changed;
+    for (unsigned object = 0; object < kObjects; ++object) changed[object].resize(size_of(object));
     std::uint64_t next = 0;
     for (const icd::DividedPart& part : division.parts) {
       if (part.begin != next) throw Wrong("the parts do not follow each other");
@@ -192,13 +207,28 @@ class Comparison {
       begin[division.dimension] = part.begin;
       end[division.dimension] = part.end;
       Recorder recorder(launch_);
-      recorder.touched = touched.back().get();
-      std::vector<std::tuple<unsigned, std::uint64_t, unsigned, bool>> accesses;
-      recorder.check = [&](unsigned buffer, std::uint64_t offset, unsigned size, bool is_write) {
-        accesses.emplace_back(buffer, offset, size, is_write);
-        if (!contains(part.reads[buffer], offset, offset + size) ||
-            (is_write && !contains(part.writes[buffer], offset, offset + size)))
+      std::vector<Used> accesses;
+      recorder.check = [&](const Used& used) {
+        accesses.push_back(used);
+        const Part& argument = launch_.buffers[used.buffer];
+        const icd::MergedBuffer* const merged = merge_of(division, used.buffer);
+        if (merged != nullptr) require_merged(*merged, used);
+        if (merged != nullptr && &part != &division.parts.front()) {
+          if (!part.reads[used.buffer].empty()) throw Wrong("a part uses a buffer as well as its copy of it");
+        } else if (!contains(part.reads[used.buffer], used.begin, used.end()) ||
+                   (used.writes && !contains(part.writes[used.buffer], used.begin, used.end()))) {
           throw Wrong("a part of a division accesses what was not expected of it");
+        }
+        for (std::uint64_t at = argument.begin + used.begin; at < argument.begin + used.end(); ++at) {
+          if (merged == nullptr) {
+            (used.writes ? touched.back()->written : touched.back()->read)[argument.object][at] = true;
+            continue;
+          }
+          unsigned& through = changed[argument.object][at];
+          if (through != 0 && through != used.buffer + 1)
+            throw Wrong("merged bytes are those of two arguments");
+          through = used.buffer + 1;
+        }
       };
       launch_.each_item(begin, end, [&](const Item& item) {
         accesses.clear();
@@ -213,7 +243,32 @@ class Comparison {
     for (std::size_t i = 0; i < touched.size(); ++i)
       for (std::size_t j = 0; j < touched.size(); ++j)
         if (i != j) require_apart(*touched[i], *touched[j]);
-    return true;
+    for (const auto& each : touched)
+      for (unsigned object = 0; object < kObjects; ++object)
+        for (std::uint64_t at = 0; at < size_of(object); ++at)
+          if (changed[object][at] != 0 && (each->read[object][at] || each->written[object][at]))
+            throw Wrong("byte " + std::to_string(at) + " of an object is merged, and accessed otherwise");
+  }
+
+  static const icd::MergedBuffer* merge_of(const icd::Division& division, unsigned buffer) {
+    const auto found = std::find_if(division.merged.begin(), division.merged.end(),
+                                    [&](const auto& merged) { return merged.buffer == buffer; });
+    return found == division.merged.end() ? nullptr : &*found;
+  }
+
+  static void require_merged(const icd::MergedBuffer& merged, const Used& used) {
+    const auto has_byte = [&](const icd::MergedChange& each) {
+      return used.begin < each.end && each.begin < used.end();
+    };
+    const auto found = std::find_if(merged.changes.begin(), merged.changes.end(), has_byte);
+    if (std::count_if(merged.changes.begin(), merged.changes.end(), has_byte) != 1 ||
+        used.begin < found->begin || used.end() > found->end ||
+        (used.begin - found->begin) % found->width != 0)
+      throw Wrong("bytes " + std::to_string(used.begin) + " to " + std::to_string(used.end()) +
+                  " of memory argument " + std::to_string(used.buffer) + " change, but are not merged");
+    if (used.change != found->change || used.size != found->width)
+      throw Wrong("memory argument " + std::to_string(used.buffer) +
+                  " is merged, but there are accesses of other kinds to the same bytes");
   }
 
   static void require_apart(const Touched& one, const Touched& other) {
@@ -305,12 +360,13 @@ int run(const Options& options) {
   }
   const auto show = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
   std::printf(
-      "%llu kernels, %llu with obstacles; %llu launches, %llu divisions, %llu of them with writes to images; "
-      "none wrong\n",
+      "%llu kernels, %llu with obstacles; %llu launches, %llu divisions, %llu of them with writes to images, "
+      "%llu with merges; none wrong\n",
       show(counts.kernels), show(counts.obstacles), show(counts.launches), show(counts.divisions),
-      show(counts.of_images));
+      show(counts.of_images), show(counts.merges));
   // Kernels of which none can be divided would prove nothing.
-  if (options.seeds >= 10 && (counts.divisions == 0 || counts.of_images == 0)) return EXIT_FAILURE;
+  if (options.seeds >= 10 && (counts.divisions == 0 || counts.of_images == 0 || counts.merges == 0))
+    return EXIT_FAILURE;
   return EXIT_SUCCESS;
 }
 

@@ -46,6 +46,7 @@ enum class Op : std::uint8_t {
   StoreTo,
   LoadFrom,
   Walk,
+  Change,
   StorePixel,
   LoadPixel,
   Return,
@@ -65,9 +66,35 @@ constexpr const char* kNarrow[] = {"char", "uchar", "short", "ushort"};
 constexpr std::pair<const char*, unsigned> kElements[] = {
     {"uchar", 1}, {"ushort", 2}, {"int", 4}, {"long", 8}, {"int4", 16}};
 
+constexpr const char* kChanges[] = {"add", "sub", "inc", "dec", "min", "max", "and", "or", "xor"};
+
 bool is_signed(Type type) {
   return type == Type::Int || type == Type::Long;
 }
+
+/// Whether the operation has an operand; the others are only in OpenCL C 1.x.
+bool has_operand(std::int64_t change) {
+  return change != 2 && change != 3;
+}
+
+protocol::AtomicChange kind_of_change(std::int64_t change, Type type) {
+  using protocol::AtomicChange;
+  switch (change) {
+    case 4:
+      return is_signed(type) ? AtomicChange::LeastSigned : AtomicChange::LeastUnsigned;
+    case 5:
+      return is_signed(type) ? AtomicChange::GreatestSigned : AtomicChange::GreatestUnsigned;
+    case 6:
+      return AtomicChange::And;
+    case 7:
+      return AtomicChange::Or;
+    case 8:
+      return AtomicChange::ExclusiveOr;
+    default:
+      return AtomicChange::Add;
+  }
+}
+
 unsigned bits_of(Type type) {
   return type == Type::Int || type == Type::UInt ? 32 : 64;
 }
@@ -104,7 +131,8 @@ struct Node {
   Type type = Type::Int;
   std::int64_t value = 0;  ///< a number, an index of a table, or a comparison's sense
   unsigned index = 0;      ///< of a variable, buffer or image
-  unsigned second = 0;     ///< the other buffer of a pointer to one of two
+  unsigned second = 0;     ///< the other buffer of a pointer to one of two; of a change, its form
+  bool used = false;       ///< whether a change's result is used
   enum Order : std::uint8_t { Plain, Volatile, Atomic } order = Plain;  ///< of a write
   std::vector<NodePtr> coordinates;                                     ///< of a pixel
   std::vector<NodePtr> operands;
@@ -168,8 +196,11 @@ class Runner {
         value(*node.operands[1]);
         const unsigned buffer = buffer_of(node);
         const std::int64_t at = position(*node.operands[0], size);
-        if (node.order == Node::Atomic) store_.read(buffer, at, size);
-        store_.write(buffer, at, size);
+        if (node.order == Node::Atomic) {
+          store_.change(buffer, at, size, protocol::AtomicChange::Add, false);
+        } else {
+          store_.write(buffer, at, size);
+        }
         return Flow::Next;
       }
       case Op::LoadFrom: {
@@ -181,6 +212,13 @@ class Runner {
       case Op::Walk:
         walk(node);
         return Flow::Next;
+      case Op::Change: {
+        const unsigned size = bits_of(node.type) / 8;
+        if (node.operands.size() > 1) value(*node.operands[1]);
+        store_.change(buffer_of(node), position(*node.operands[0], size), size,
+                      kind_of_change(node.value, node.type), node.used);
+        return Flow::Next;
+      }
       case Op::StorePixel:
       case Op::LoadPixel: {
         std::array<std::int64_t, 3> at{};
@@ -465,6 +503,19 @@ std::string coordinates_text(const Node& node) {
   return each.size() == 2 ? form : "(int4)(" + form + ", " + each[2] + ", 0)";
 }
 
+/// An atomic operation, in a form of OpenCL C 1.x or in one of two of 2.0.
+std::string change_text(const Node& node, const std::string& buffer) {
+  const std::string type = kTypes[static_cast<unsigned>(node.type)];
+  const std::string operation = kChanges[node.value];
+  const bool old = node.second == 0 || !has_operand(node.value);
+  const std::string function = old ? (bits_of(node.type) == 64 ? "atom_" : "atomic_") + operation
+                                   : "atomic_fetch_" + operation + (node.second == 2 ? "_explicit" : "");
+  return function + "((volatile __global " + (old ? "" : "atomic_") + type + "*)" + buffer + " + " +
+         text(*node.operands[0]) +
+         (has_operand(node.value) ? ", (" + type + ")" + text(*node.operands[1]) : std::string()) +
+         (!old && node.second == 2 ? ", memory_order_relaxed, memory_scope_device)" : ")");
+}
+
 std::string statement(const Node& node, const std::string& indent) {
   const auto variable = "v" + std::to_string(node.index);
   const auto operand = [&](unsigned i) { return text(*node.operands[i]); };
@@ -514,6 +565,9 @@ std::string statement(const Node& node, const std::string& indent) {
       return indent + "{ __global " + type + "* p = " + pointer() + " + " + operand(0) + ";\n" + indent +
              "  for (int i = 0; i < " + operand(1) + "; ++i) { " + used + " p += " + operand(3) + "; } }\n";
     }
+    case Op::Change:
+      return indent + (node.used ? "acc += (uint)" : "") +
+             change_text(node, "b" + std::to_string(node.index)) + ";\n";
     case Op::StorePixel:
       return indent + "write_imageui(i0, " + coordinates_text(node) + ", (uint4)((acc + (uint)" + operand(0) +
              ") & 255));\n";
@@ -548,6 +602,12 @@ class Generator {
     whole_ = random.percent(25);
     returns_ = random_.percent(30);
     if (random_.percent(50)) kernel_.images_ = &random_.of(kImageKinds);
+    changes_ = random_.percent(30);
+    if (!changes_) return;
+    changed_ = static_cast<unsigned>(random_.below(2) * 2);
+    change_ = static_cast<std::int64_t>(random_.below(std::size(kChanges)));
+    change_type_ = type();
+    only_changes_ = random_.percent(75);
   }
 
   void generate() {
@@ -743,8 +803,7 @@ class Generator {
 
   /// Makes the pointer of an access one to one of two buffers.
   void choose(Node& node, bool writes) {
-    node.second =
-        writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    node.second = writes ? written_buffer() : read_buffer();
     node.body.push_back(condition());
   }
 
@@ -754,8 +813,7 @@ class Generator {
     const bool writes = random_.percent(60);
     NodePtr node = make(Op::Walk, writes ? Type::UInt : Type::Int);
     node->value = static_cast<std::int64_t>(random_.below(std::size(kElements)));
-    node->index =
-        writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    node->index = writes ? written_buffer() : read_buffer();
     if (random_.percent(30)) choose(*node, writes);
     node->operands.push_back(linear(Type::Int));
     node->operands.push_back(random_.percent(70) ? number(random_.between(0, 5), Type::Int)
@@ -767,8 +825,53 @@ class Generator {
     return node;
   }
 
+  /// A buffer that the kernel may write; b1 is not one.
+  unsigned written_buffer() {
+    if (changes_ && (only_changes_ || random_.percent(70))) return 2 - changed_;
+    return static_cast<unsigned>(random_.below(2) * 2);
+  }
+  unsigned read_buffer() {
+    if (changes_ && only_changes_) return random_.percent(50) ? 1 : 2 - changed_;
+    return static_cast<unsigned>(random_.below(kBuffers));
+  }
+
+  /// An atomic operation, mostly the same on the same buffer, whose place mostly depends on data.
+  NodePtr change() {
+    const bool usual = random_.percent(85);
+    NodePtr node = make(Op::Change, usual || random_.percent(50) ? change_type_ : type());
+    node->index = usual || only_changes_ || random_.percent(50) ? changed_
+                                                                : static_cast<unsigned>(random_.below(2) * 2);
+    node->value = usual || random_.percent(50)
+                      ? change_
+                      : static_cast<std::int64_t>(random_.below(std::size(kChanges)));
+    // These are one kind of operation.
+    if (node->value < 4 && random_.percent(50)) node->value = random_.between(0, 3);
+    node->second = static_cast<unsigned>(random_.below(3));
+    node->used = random_.percent(usual ? 3 : 15);
+    const auto most = static_cast<std::int64_t>(2048 / (bits_of(node->type) / 8));
+    const std::int64_t few = random_.of(std::array<std::int64_t, 4>{1, 4, 16, most});
+    NodePtr place;
+    if (random_.percent(60)) {
+      NodePtr data = make(Op::Load, Type::UInt);
+      data->operands.push_back(binary(Op::Remainder, linear(Type::UInt), number(64, Type::UInt)));
+      place = binary(Op::Remainder, std::move(data), number(few, Type::UInt));
+    } else if (random_.percent(60)) {
+      place = binary(Op::Remainder, expression(Type::UInt, 2), number(few, Type::UInt));
+    } else {
+      place = linear(Type::UInt);
+    }
+    // Bytes of its own, perhaps.
+    if (!usual && random_.percent(60))
+      place = binary(Op::Add, binary(Op::Remainder, std::move(place), number(most / 2, Type::UInt)),
+                     number(most / 2, Type::UInt));
+    node->operands.push_back(std::move(place));
+    if (has_operand(node->value)) node->operands.push_back(leaf(node->type));
+    return node;
+  }
+
   /// An access to a buffer or an image.
   NodePtr access_of_any_kind(bool writes) {
+    if (writes && changes_ && random_.percent(50)) return change();
     return kernel_.images_ != nullptr && random_.percent(70) ? pixel(writes) : access(writes);
   }
 
@@ -844,8 +947,7 @@ class Generator {
     const auto element = static_cast<std::int64_t>(random_.below(std::size(kElements)));
     NodePtr node = make(writes ? Op::StoreTo : Op::LoadFrom);
     node->value = element;
-    node->index =
-        writes ? static_cast<unsigned>(random_.below(2) * 2) : static_cast<unsigned>(random_.below(kBuffers));
+    node->index = writes ? written_buffer() : read_buffer();
     if (random_.percent(12)) choose(*node, writes);
     if (writes && random_.percent(15)) node->order = element == 2 ? Node::Atomic : Node::Volatile;
     const Type type = this->type();
@@ -941,6 +1043,7 @@ class Generator {
     leave->body.push_back(make(Op::Break));
     node->body.push_back(std::move(leave));
     NodePtr store = make(Op::StoreTo);
+    store->index = written_buffer();
     store->value = static_cast<std::int64_t>(random_.below(3));
     const Node& used = wide || random_.percent(50) ? *count : *node;
     NodePtr id = make(Op::Query, used.type);
@@ -1057,7 +1160,12 @@ class Generator {
   bool groups_ = false;
   bool whole_ = false;
   bool returns_ = false;
-  unsigned loops_ = 0;  ///< around what is generated
+  bool changes_ = false;     ///< whether there are atomic operations, mostly
+  unsigned changed_ = 0;     ///< on this buffer
+  std::int64_t change_ = 0;  ///< of this kind
+  Type change_type_ = Type::Int;
+  bool only_changes_ = false;  ///< and only these
+  unsigned loops_ = 0;         ///< around what is generated
   std::vector<Variable> variables_;
 };
 
@@ -1068,7 +1176,10 @@ RandomKernel::~RandomKernel() = default;
 RandomKernel::RandomKernel(RandomKernel&&) noexcept = default;
 
 std::string RandomKernel::source() const {
-  return "__kernel void " + name_ +
+  return "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+         "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n"
+         "__kernel void " +
+         name_ +
          "(__global uchar* b0, __global const uchar* b1, __global uchar* b2, int a, int b, uint c, long d" +
          (images_ == nullptr ? std::string()
                              : std::string(", __read_write ") + images_->type + " i0, __read_only " +

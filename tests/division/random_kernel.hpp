@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/footprint.hpp"
+
 namespace clique::test::division {
 
 class Random {
@@ -86,6 +88,10 @@ class Store {
   /// Throws Undefined outside of the buffer.
   virtual std::uint64_t read(unsigned buffer, std::int64_t offset, unsigned size) = 0;
   virtual void write(unsigned buffer, std::int64_t offset, unsigned size) = 0;
+  /// An atomic operation on an integer of `size` bytes.
+  /// @param used whether the kernel does something with its result
+  virtual void change(unsigned buffer, std::int64_t offset, unsigned size, protocol::AtomicChange change,
+                      bool used) = 0;
   /// Image 0 is read or written, image 1 is read with a sampler, if its kind has any.
   virtual void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) = 0;
 };

@@ -119,6 +119,7 @@ class Kernel {
     const std::string reason =
         most == reasons.end() ? "no launch that was tried writes anything" : most->first;
     if (found(with_hidden_values, ignored)) return {Result::OnCuda, reason, footprint_.whole_line};
+    if (reason.find("atomic operations") != std::string::npos) return {Result::Atomic, reason, 0};
     if (reason.find("depends on data") != std::string::npos) return {Result::Data, reason, 0};
     return {Result::Other, reason, 0};
   }
@@ -178,6 +179,8 @@ class Kernel {
     for (const icd::DividedPart& part : division.parts) {
       std::uint64_t bytes = 0;
       for (const icd::RangeSet& writes : part.writes) bytes += writes.bytes();
+      if (&part != &division.parts.front())
+        for (const icd::MergedBuffer& merged : division.merged) bytes += merged.end();
       if (bytes == 0) return false;
       written += bytes;
     }

@@ -4,6 +4,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
+using protocol::AtomicChange;
 using protocol::Comparison;
 using protocol::Footprint;
 using protocol::FootprintNumber;
@@ -80,6 +81,28 @@ const char* sign_of(Op op) {
     default:
       return nullptr;
   }
+}
+
+const char* name_of(AtomicChange change) {
+  switch (change) {
+    case AtomicChange::None:
+      return "";
+    case AtomicChange::Add:
+      return " (adds)";
+    case AtomicChange::And:
+      return " (ands)";
+    case AtomicChange::Or:
+      return " (ors)";
+    case AtomicChange::ExclusiveOr:
+      return " (exclusively ors)";
+    case AtomicChange::LeastSigned:
+    case AtomicChange::LeastUnsigned:
+      return " (keeps the least)";
+    case AtomicChange::GreatestSigned:
+    case AtomicChange::GreatestUnsigned:
+      return " (keeps the greatest)";
+  }
+  return "";
 }
 
 const char* sign_of(Comparison comparison) {
@@ -159,7 +182,7 @@ std::string footprint_text(const Footprint& footprint) {
   for (const auto& access : footprint.accesses) {
     text += std::string(access.writes ? "  writes " : "  reads ") + std::to_string(access.size) +
             " bytes of argument " + std::to_string(access.argument) + " at " +
-            text_of(footprint, access.offset);
+            text_of(footprint, access.offset) + name_of(access.change);
     for (const std::uint32_t index : access.conditions) {
       const auto& condition = footprint.conditions[index];
       text += index == access.conditions.front() ? " if " : " and ";

@@ -41,17 +41,45 @@ struct DividedPart {
   std::vector<RangeSet> writes;  ///< for each buffer
 };
 
+/// Bytes of a buffer that work-items only change by atomic operations of one kind, whose results are not
+/// used.
+struct MergedChange {
+  protocol::AtomicChange change = protocol::AtomicChange::Add;
+  std::uint64_t width = 4;  ///< bytes of the integers
+  /// Relative to the buffer's begin: multiples of `width`.
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+};
+
+/// A buffer of a divided launch that is only changed so. All parts but the first one change copies of it,
+/// which are merged with it afterwards (icd/core/division/merge.hpp).
+struct MergedBuffer {
+  std::size_t buffer = 0;             ///< its position among those of the launch
+  std::size_t argument = 0;           ///< of the kernel
+  std::vector<MergedChange> changes;  ///< with no byte in common
+
+  /// The end of all changes.
+  std::uint64_t end() const;
+};
+
 struct Division {
   unsigned dimension = 0;
   std::uint64_t unit = 1;          ///< borders are multiples of so many groups, except for the last one
   std::vector<DividedPart> parts;  ///< none: the launch must not be divided
   std::string reason = {};         ///< why not, for people
+  /// The parts but the first one have neither reads nor writes of these.
+  std::vector<MergedBuffer> merged = {};
 
   Borders borders() const;
+  /// How many bytes of copies are merged.
+  std::uint64_t merged_bytes() const;
 };
 
 /// Divides a launch into as many parts as there are members, or fewer, along the last dimension for which
-/// the parts neither write what others write nor write what others read. The footprint is well-formed.
+/// the parts neither write what others write nor write what others read. If there is none, buffers that are
+/// only changed by atomic operations are merged. The footprint is well-formed.
 /// @param balanced borders for such a dimension, if they fit; otherwise the parts have the same size
 Division divide(const DivisibleLaunch& launch, std::size_t members, const Borders& balanced = {});
 

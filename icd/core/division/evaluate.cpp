@@ -769,6 +769,13 @@ bool has_well_formed_place(const Footprint& footprint, const FootprintAccess& ac
                      [&](std::uint32_t coordinate) { return has_bits(coordinate, 32); });
 }
 
+bool has_well_formed_change(const FootprintAccess& access) {
+  using protocol::AtomicChange;
+  if (access.change == AtomicChange::None) return true;
+  return access.change <= AtomicChange::GreatestUnsigned && access.writes && access.coordinates.empty() &&
+         (access.size == 4 || access.size == 8);
+}
+
 }  // namespace
 
 std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
@@ -790,7 +797,7 @@ std::string flaw_of(const Footprint& footprint, std::size_t argument_count) {
       return "a condition is malformed";
   for (const FootprintAccess& access : footprint.accesses) {
     if (access.argument >= argument_count || !has_well_formed_place(footprint, access) ||
-        access.conditions.size() > protocol::kMostFootprintConditions)
+        access.conditions.size() > protocol::kMostFootprintConditions || !has_well_formed_change(access))
       return "an access is malformed";
     for (const std::uint32_t condition : access.conditions)
       if (condition >= footprint.conditions.size()) return "an access has a condition that does not exist";

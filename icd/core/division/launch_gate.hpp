@@ -34,9 +34,10 @@ class LaunchGate {
 
   /// @param members among which it would be divided
   /// @param near whether all of them are on the client's host
+  /// @param merged bytes that each divided launch merges (Division::merged_bytes)
   /// @param bytes() tells how many bytes would have to be moved; called if that matters
   template <typename Bytes>
-  bool divides(const Size& size, std::size_t members, bool near, Bytes&& bytes) {
+  bool divides(const Size& size, std::size_t members, bool near, std::uint64_t merged, Bytes&& bytes) {
     const std::lock_guard lock(mutex_);
     const auto found = times_.find(size);
     if (found == times_.end() || found->second.whole == 0) return false;
@@ -44,10 +45,12 @@ class LaunchGate {
     const double most = kWorthwhile * times.whole;
     if (times.divided != 0) return times.divided <= most;
     // Without the bytes, which take time to count, and which move once if the launches have the same data.
-    const double least = times.whole / static_cast<double>(members) + kFixed;
+    const double each_byte = near ? kEachByteNear : kEachByte;
+    const double least =
+        times.whole / static_cast<double>(members) + kFixed + each_byte * static_cast<double>(merged);
     if (least > most) return false;
     const double lost = (times.whole - least) * static_cast<double>(times.wholes);
-    return (near ? kEachByteNear : kEachByte) * static_cast<double>(bytes()) <= lost;
+    return each_byte * static_cast<double>(bytes()) <= lost;
   }
 
   /// Notes how long a launch that ran whole has taken, in ns.

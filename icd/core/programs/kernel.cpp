@@ -56,8 +56,12 @@ void Kernel::detach() {
 }
 
 Ref<Kernel> Kernel::clone() const {
-  Ref<Kernel> copy(new Kernel(program_, function_));
   const std::lock_guard lock(mutex_);
+  return clone_locked();
+}
+
+Ref<Kernel> Kernel::clone_locked() const {
+  Ref<Kernel> copy(new Kernel(program_, function_));
   copy->args_ = args_;
   copy->unset_ = unset_;
   copy->not_kept_ = not_kept_;

@@ -38,6 +38,7 @@ class Worker;
 struct CombinedLaunches;
 struct DividedPart;
 struct Division;
+struct MergedChange;
 struct UsedBuffer;
 
 /// The index space of a launch, checked.
@@ -166,6 +167,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   const Parameter& parameter(cl_uint index) const;
 
   // The functions from here on are called under mutex_.
+  Ref<Kernel> clone_locked() const;
   static bool same(const Arg& arg, const Value& value);
   static std::uint64_t number_of(const Value& value);
   OnWorker& on(Worker& worker);
@@ -204,7 +206,20 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// How the launch is divided; null: it runs whole.
   const Division* chosen_division(CombinedLaunches& launches, const NdRange& range,
                                   std::span<const Ref<Event>> waits);
-  std::vector<Access> accesses_of(const DividedPart& part) const;
+  /// Why a launch runs whole whose parts would have to be merged; empty: what that needs is there.
+  std::string obstacle_to_merging(const CombinedLaunches& launches, const Division& division) const;
+  std::vector<Access> accesses_of(const Division& division, std::size_t part) const;
+  /// Enqueues a part of a divided launch, which uses these accesses.
+  Ref<Event> post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
+                       std::span<const Access> accesses, const CommandInfo& command);
+  /// Enqueues a part of a launch that changes copies of the buffers that are merged.
+  /// @param copies gets one for each of these buffers
+  Ref<Event> post_on_copies(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
+                            const CommandInfo& command, std::vector<Ref<Memory>>& copies);
+  /// Enqueues the merge of what a part has changed in a copy.
+  /// @param queue of the first member
+  Ref<Event> merge_copy(Queue& queue, std::size_t argument, const MergedChange& merged,
+                        const Ref<Memory>& copy, const Ref<Event>& part);
   /// How many bytes of content the members lack for their parts, or write for others.
   std::uint64_t bytes_to_move(const Device& combined, const Division& division) const;
   void post(protocol::Batch& outbox, const protocol::Command& header, OnWorker& there,

@@ -4,7 +4,9 @@
 
 #include "icd/core/coherence/coherence.hpp"
 #include "icd/core/commands/queue.hpp"
+#include "icd/core/commands/work.hpp"
 #include "icd/core/division/explain.hpp"
+#include "icd/core/division/merge.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/image.hpp"
 #include "icd/core/programs/combined_launches.hpp"
@@ -46,6 +48,15 @@ std::string text_of(const NdRange& range) {
   std::string text;
   for (unsigned d = 0; d < range.dimensions; ++d)
     text += (d == 0 ? "" : " x ") + std::to_string(range.global[d]);
+  return text;
+}
+
+/// The parts of a launch.
+std::string text_of(const Division& division) {
+  std::string text =
+      std::to_string(division.parts.size()) + " parts along dimension " + std::to_string(division.dimension);
+  for (const MergedBuffer& merged : division.merged)
+    text += ", whose changes of argument " + std::to_string(merged.argument) + " are merged";
   return text;
 }
 
@@ -214,11 +225,32 @@ Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, 
                      launches.device->members().size(), launches.gate->borders({range.global, range.local}));
 }
 
-std::vector<Access> Kernel::accesses_of(const DividedPart& part) const {
+std::string Kernel::obstacle_to_merging(const CombinedLaunches& launches, const Division& division) const {
+  for (const MergedBuffer& merged : division.merged) {
+    for (const MergedChange& change : merged.changes) {
+      const Program::Build build =
+          program_->merging_program(launches.device, change, divides_always())->build_of(*launches.device);
+      if (build.status == CL_BUILD_SUCCESS) continue;
+      if (build.status != CL_BUILD_ERROR) return "the kernel that merges atomic operations is being compiled";
+      return "the kernel that merges atomic operations does not compile: " +
+             build.log.substr(0, build.log.find('\n'));
+    }
+  }
+  return {};
+}
+
+std::vector<Access> Kernel::accesses_of(const Division& division, std::size_t index) const {
+  const DividedPart& part = division.parts[index];
   std::vector<Access> accesses;
   std::size_t buffer = 0;
   for (const Arg& arg : args_) {
     if (arg.memory == nullptr) continue;
+    const bool copied = index > 0 && std::any_of(division.merged.begin(), division.merged.end(),
+                                                 [&](const auto& merged) { return merged.buffer == buffer; });
+    if (copied) {
+      ++buffer;
+      continue;
+    }
     auto& memory = *static_cast<Memory*>(arg.memory);
     // The kernel gets the object in any case.
     accesses.push_back({&memory, 0, 0, Access::Read});
@@ -238,7 +270,7 @@ std::uint64_t Kernel::bytes_to_move(const Device& combined, const Division& divi
   const std::lock_guard lock(context()->coherence_mutex());
   const auto& members = combined.members();
   for (std::size_t i = 0; i < division.parts.size(); ++i) {
-    for (const Access& access : accesses_of(division.parts[i])) {
+    for (const Access& access : accesses_of(division, i)) {
       const std::uint64_t begin = access.memory->coherence_begin() + access.begin;
       bytes += access.memory->coherence().missing(members[i]->worker(), begin, begin + access.size);
       // Somebody reads the result, mostly.
@@ -271,21 +303,66 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
     tell("runs whole: ", division.reason.empty() ? "it has too few work-groups" : division.reason);
     return nullptr;
   }
-  const std::string parts = explains() ? std::to_string(division.parts.size()) + " parts along dimension " +
-                                             std::to_string(division.dimension)
-                                       : std::string();
+  const std::string parts = explains() ? text_of(division) : std::string();
   const auto bytes = [&] { return bytes_to_move(*launches.device, division); };
   const bool near = std::all_of(members.begin(), members.end(), [](const Ref<Device>& member) {
     return member->worker().link().shares_memory();
   });
-  if (!divides_always() &&
-      !launches.gate->divides({range.global, range.local}, division.parts.size(), near, bytes)) {
+  if (!divides_always() && !launches.gate->divides({range.global, range.local}, division.parts.size(), near,
+                                                   division.merged_bytes(), bytes)) {
     tell("can be divided into ", parts,
          ", but runs whole as long as that is faster, or how long it takes is not known");
     return nullptr;
   }
+  if (const std::string obstacle = obstacle_to_merging(launches, division); !obstacle.empty()) {
+    tell("runs whole: ", obstacle);
+    return nullptr;
+  }
   tell("divided into ", parts);
   return &division;
+}
+
+Ref<Event> Kernel::post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
+                             std::span<const Access> accesses, const CommandInfo& command) {
+  const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
+  return post_launch(queue, range, items_of(range, division.dimension, division.parts[part]), accesses,
+                     arguments, command, EventUse::Report);
+}
+
+Ref<Event> Kernel::post_on_copies(Queue& queue, const NdRange& range, const Division& division,
+                                  std::size_t part, const CommandInfo& command,
+                                  std::vector<Ref<Memory>>& copies) {
+  // Another kernel object, because this one's arguments on the worker are the buffers.
+  const Ref<Kernel> kernel = clone_locked();
+  std::vector<Access> accesses = accesses_of(division, part);
+  std::vector<Ref<Event>> waits(command.waits.begin(), command.waits.end());
+  for (const MergedBuffer& merged : division.merged) {
+    const Ref<Memory> copy(new Buffer(context(), CL_MEM_READ_WRITE, merged.end(), nullptr, {}));
+    kernel->set(static_cast<cl_uint>(merged.argument),
+                {.kind = KernelArg::Object, .number = copy->id(), .memory = copy});
+    for (const MergedChange& each : merged.changes) {
+      waits.push_back(
+          queue.enqueue(fill(copy, neutral_element(each), each.begin, each.size()), {}, EventUse::Order));
+      accesses.push_back({copy.get(), each.begin, each.size(), Access::ReadWrite});
+    }
+    copies.push_back(copy);
+  }
+  return kernel->post_part(queue, range, division, part, accesses, {command.type, waits});
+}
+
+Ref<Event> Kernel::merge_copy(Queue& queue, std::size_t argument, const MergedChange& merged,
+                              const Ref<Memory>& copy, const Ref<Event>& part) {
+  const Ref<Kernel> kernel =
+      program_->merging_program(queue.device(), merged, divides_always())->create_kernel(kMergingKernel);
+  const Ref<Memory> buffer(static_cast<Memory*>(args_[argument].memory));
+  kernel->set(0, {.kind = KernelArg::Object, .number = buffer->id(), .memory = buffer});
+  kernel->set(1, {.kind = KernelArg::Object, .number = copy->id(), .memory = copy});
+  const std::array accesses{Access{buffer.get(), merged.begin, merged.size(), Access::ReadWrite},
+                            Access{copy.get(), merged.begin, merged.size(), Access::Read}};
+  const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
+  return kernel->post_launch(queue, {1, {merged.begin / merged.width}, {merged.size() / merged.width}, {}},
+                             {}, accesses, arguments, {CL_COMMAND_NDRANGE_KERNEL, {&part, 1}},
+                             EventUse::Report);
 }
 
 Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command) {
@@ -299,18 +376,23 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
     return whole;
   }
   // The launch is two markers in the application's queue, and its parts between them: the first marker ends
-  // when it is the launch's turn, and the second one when all parts have ended.
+  // when it is the launch's turn, and the second one when all parts have ended, and are merged.
   const Ref<Event> turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
+  const CommandInfo after_turn{command.type, {&turn, 1}};
   std::vector<Ref<Event>> parts;
+  std::vector<std::vector<Ref<Memory>>> copies(division->parts.size());
   for (std::size_t i = 0; i < division->parts.size(); ++i) {
-    const DividedPart& part = division->parts[i];
     Queue& on = i == 0 ? queue : queue.member_queue(i);
-    const std::vector<Access> accesses = accesses_of(part);
-    const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
-    parts.push_back(post_launch(on, range, items_of(range, division->dimension, part), accesses, arguments,
-                                {command.type, {&turn, 1}}, EventUse::Report));
+    parts.push_back(i > 0 && !division->merged.empty()
+                        ? post_on_copies(on, range, *division, i, after_turn, copies[i])
+                        : post_part(on, range, *division, i, accesses_of(*division, i), after_turn));
   }
-  Ref<Event> whole = queue.join(turn, parts, command.type);
+  std::vector<Ref<Event>> ends = parts;
+  for (std::size_t i = 1; i < copies.size(); ++i)
+    for (std::size_t each = 0; each < copies[i].size(); ++each)
+      for (const MergedBuffer& merged = division->merged[each]; const MergedChange& change : merged.changes)
+        ends.push_back(merge_copy(queue, merged.argument, change, copies[i][each], parts[i]));
+  Ref<Event> whole = queue.join(turn, std::move(ends), command.type);
   measure(whole, launches.gate, size, turn, parts, *division);
   return whole;
 }

@@ -125,7 +125,7 @@ std::vector<protocol::DeviceId> Program::Share::native_ids() const {
 
 Program::Devices Program::with_hidden_members(const Devices& devices) const {
   Devices all = devices;
-  for (std::size_t i = devices_.size(); i < all_devices_.size(); ++i) {
+  for (std::size_t i = devices_.size(); divisible_ && i < all_devices_.size(); ++i) {
     const Ref<Device>& member = all_devices_[i];
     const bool wanted = std::any_of(devices.begin(), devices.end(), [&](const Ref<Device>& device) {
       // For its first member, the device itself stands.

@@ -23,6 +23,7 @@ class Kernel;
 class ProgramAnalysis;
 class Worker;
 struct IncludedFiles;
+struct MergedChange;
 
 /// OpenCL 3.0, section 5.8. A program has the same id on all workers of its context. Workers get a program
 /// from source with its first build there, and any other program when it is created. Any thread.
@@ -102,6 +103,10 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
 
   /// What is known of the kernels for launches on a combined device; null if nothing will be.
   std::shared_ptr<ProgramAnalysis> analysis_for(const Device& combined) const;
+
+  /// The program of merging_source() that launches of this one need on a combined device. The first call for
+  /// an operation begins to build it; with `wait`, the call returns when it is built, or cannot be.
+  Ref<Program> merging_program(const Ref<Device>& combined, const MergedChange& merged, bool wait);
 
   /// The names of the kernels, as the first device's driver lists them. Throws
   /// Error(CL_INVALID_PROGRAM_EXECUTABLE) if nothing was built.
@@ -189,6 +194,9 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   /// devices_, and the members of combined devices that a program from source is built for as well.
   const Devices all_devices_;
   std::string source_;
+  /// Whether launches of a program from source may be divided. Otherwise they need neither members of
+  /// combined devices nor an analysis.
+  bool divisible_ = true;
   protocol::Bytes il_;
 
   mutable std::mutex mutex_;
@@ -199,6 +207,7 @@ class Program final : public Object<_cl_program, Kind::Program, CL_INVALID_PROGR
   std::vector<Binary> binaries_;  ///< of all_devices_; only those that were asked for, of devices_
   /// For combined devices.
   std::vector<std::pair<const Device*, std::shared_ptr<ProgramAnalysis>>> analyses_;
+  std::vector<std::pair<const Device*, Ref<Program>>> merging_;
   BuildTraits traits_;
   std::vector<std::shared_ptr<const KernelFunction>> functions_;
   std::atomic<std::size_t> attached_{0};

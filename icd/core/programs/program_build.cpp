@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "icd/core/division/merge.hpp"
 #include "icd/core/objects/context.hpp"
 #include "icd/core/programs/included_files.hpp"
 #include "icd/core/programs/program.hpp"
@@ -139,7 +140,7 @@ cl_int Program::build(const Devices& devices, const std::string& options, Notify
   const Included included = included_by(*this, options, {});
   begin(shares, options, traits_of(origin_, options));
   if (!included.too_much.empty()) return fail(shares, CL_BUILD_PROGRAM_FAILURE, included.too_much);
-  const bool in_parts = origin_ == Origin::Source &&
+  const bool in_parts = origin_ == Origin::Source && divisible_ &&
                         std::any_of(devices.begin(), devices.end(),
                                     [](const Ref<Device>& device) { return device->is_combined(); });
   std::vector<std::pair<Worker*, protocol::BuildProgram>> requests;
@@ -150,7 +151,7 @@ cl_int Program::build(const Devices& devices, const std::string& options, Notify
         protocol::BuildProgram{0, ensure_on(worker), share.native_ids(), options,
                                post_files(worker.link(), worker.known_texts(), included.files), in_parts});
   }
-  if (origin_ == Origin::Source) analyse(devices, options, included.files);
+  if (in_parts) analyse(devices, options, included.files);
   return run(std::move(shares), std::move(requests), notify);
 }
 
@@ -169,6 +170,21 @@ std::shared_ptr<ProgramAnalysis> Program::analysis_for(const Device& combined) c
   for (const auto& [device, analysis] : analyses_)
     if (device == &combined) return analysis;
   return nullptr;
+}
+
+Ref<Program> Program::merging_program(const Ref<Device>& combined, const MergedChange& merged, bool wait) {
+  const std::string source = merging_source(merged);
+  Ref<Program> program;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [device, each] : merging_)
+      if (device == combined.get() && each->source() == source) return each;
+    program = merging_.emplace_back(combined.get(), from_source(context_, source)).second;
+    program->divisible_ = false;
+  }
+  const auto ignore = [](cl_program /*program*/, void* /*user_data*/) {};
+  program->build({combined}, "", wait ? Notify{} : Notify{ignore});
+  return program;
 }
 
 cl_int Program::compile(const Devices& devices, const std::string& options,

@@ -1,17 +1,14 @@
 // Random kernels on combined devices, whose results have to be those of one device, byte for byte. Wants
 // CLIQUE_COMBINE with one or several groups, CLIQUE_COMBINE_DIVIDE=always and CLIQUE_COMBINE_EXPLAIN=1.
 // docs/testing.md describes how to run more, and how to replay one.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "cluster/combined/explanations.hpp"
 #include "division/options.hpp"
 #include "division/random_launch.hpp"
 #include "program.hpp"
@@ -42,11 +39,12 @@ unsigned char content(unsigned object, std::uint64_t at) {
 class Checker : public Store {
  public:
   explicit Checker(const RandomLaunch& launch)
-      : launch_(launch), writer_(kObjects), reader_(kObjects), by_image_(kObjects) {
+      : launch_(launch), writer_(kObjects), reader_(kObjects), by_image_(kObjects), changes_(kObjects) {
     for (unsigned i = 0; i < kObjects; ++i) {
       writer_[i].resize(size_of(i));
       reader_[i].resize(size_of(i));
       by_image_[i].resize(size_of(i));
+      changes_[i].resize(size_of(i));
     }
   }
 
@@ -57,6 +55,7 @@ class Checker : public Store {
     for (unsigned i = 0; i < size; ++i) {
       auto& reader = reader_[object][at + i];
       reader = reader == 0 || reader == item ? item : kSeveral;
+      require_own(changes_[object][at + i]);
       if (writer_[object][at + i] != 0 && (writer_[object][at + i] != item || by_image_[object][at + i]))
         throw Undefined();
     }
@@ -68,7 +67,28 @@ class Checker : public Store {
       auto& writer = writer_[object][at + i];
       const unsigned reader = reader_[object][at + i];
       if ((writer != 0 && writer != item) || (reader != 0 && reader != item)) throw Undefined();
+      require_own(changes_[object][at + i]);
       writer = item;
+    }
+  }
+  void change(unsigned buffer, std::int64_t offset, unsigned size, protocol::AtomicChange change,
+              bool used) override {
+    if (used) {
+      // What it is depends on the order, unless all is this work-item's.
+      read(buffer, offset, size);
+      return write(buffer, offset, size);
+    }
+    const auto [object, at] = place(buffer, offset, size);
+    for (unsigned i = 0; i < size; ++i) {
+      const unsigned writer = writer_[object][at + i];
+      const unsigned reader = reader_[object][at + i];
+      if ((writer != 0 && writer != item) || (reader != 0 && reader != item)) throw Undefined();
+      if (by_image_[object][at + i]) throw Undefined();
+      Changes& changes = changes_[object][at + i];
+      const bool same = changes.items == 0 || (changes.change == change && changes.size == size);
+      if (!same) require_own(changes);
+      changes = {changes.items == 0 || changes.items == item ? item : kSeveral,
+                 same ? change : protocol::AtomicChange::None, same ? size : 0};
     }
   }
   void pixel(unsigned image, const std::array<std::int64_t, 3>& at, bool writes) override {
@@ -94,6 +114,17 @@ class Checker : public Store {
  private:
   static constexpr unsigned kSeveral = ~0U;
 
+  /// The atomic operations on a byte, without those whose results are used.
+  struct Changes {
+    unsigned items = 0;                                            ///< the work-item; 0: none
+    protocol::AtomicChange change = protocol::AtomicChange::None;  ///< None: several kinds, of one work-item
+    unsigned size = 0;
+  };
+
+  void require_own(const Changes& changes) const {
+    if (changes.items != 0 && changes.items != item) throw Undefined();
+  }
+
   std::pair<unsigned, std::uint64_t> place(unsigned buffer, std::int64_t offset, unsigned size) const {
     const Part& part = launch_.buffers[buffer];
     if (offset < 0 || static_cast<std::uint64_t>(offset) + size > part.size) throw Undefined();
@@ -104,6 +135,7 @@ class Checker : public Store {
   std::vector<std::vector<unsigned>> writer_;
   std::vector<std::vector<unsigned>> reader_;
   std::vector<std::vector<bool>> by_image_;  ///< whether the byte was written as a part of a pixel
+  std::vector<std::vector<Changes>> changes_;
 };
 
 bool defined(const RandomKernel& kernel, const RandomLaunch& launch) {
@@ -396,32 +428,6 @@ class Comparison {
   std::string last_;
 };
 
-/// What the library says on standard error, which goes to a file.
-class Explanations {
- public:
-  Explanations() {
-    std::snprintf(path_.data(), path_.size(), "/tmp/combined-tests-%d", ::getpid());
-    if (std::freopen(path_.data(), "w", stderr) == nullptr)
-      throw std::runtime_error("cannot redirect stderr");
-  }
-  ~Explanations() { ::unlink(path_.data()); }
-  Explanations(const Explanations&) = delete;
-  Explanations& operator=(const Explanations&) = delete;
-
-  /// How many lines have both.
-  unsigned count(const char* text, const char* other = "") const {
-    std::fflush(stderr);
-    std::ifstream file(path_.data());
-    unsigned found = 0;
-    for (std::string line; std::getline(file, line);)
-      found += line.find(text) != std::string::npos && line.find(other) != std::string::npos ? 1 : 0;
-    return found;
-  }
-
- private:
-  std::array<char, 64> path_{};
-};
-
 int run(const Options& options) {
   const Explanations explanations;
   std::vector<cl_device_id> combined;
@@ -442,11 +448,12 @@ int run(const Options& options) {
   }
   const unsigned divided = explanations.count(": divided into ");
   const unsigned of_images = explanations.count(": divided into ", "_image, ");
+  const unsigned merged = explanations.count(": divided into ", "are merged");
   std::printf(
       "%llu programs, %llu launches on each of %zu combined devices, %u kinds of launches divided, %u of "
-      "them of kernels that write images; none wrong\n",
+      "them of kernels that write images, %u of them with merges; none wrong\n",
       static_cast<unsigned long long>(options.seeds), static_cast<unsigned long long>(launches),
-      combined.size(), divided, of_images);
+      combined.size(), divided, of_images, merged);
   // Otherwise nothing was tested.
   return divided == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -19,6 +19,7 @@ namespace clique::daemon::compiler {
 
 namespace {
 
+using protocol::AtomicChange;
 using protocol::Comparison;
 using protocol::Footprint;
 using protocol::FootprintAccess;
@@ -111,6 +112,62 @@ std::optional<VectorAccess> vector_access(const Builtin& builtin) {
   access.stride = element * (aligned && lanes == 3 ? 4 : lanes);
   access.offset_argument = access.writes ? 1 : 0;
   return access;
+}
+
+AtomicChange change_of(llvm::AtomicRMWInst::BinOp operation) {
+  using llvm::AtomicRMWInst;
+  switch (operation) {
+    case AtomicRMWInst::Add:
+    case AtomicRMWInst::Sub:
+      return AtomicChange::Add;
+    case AtomicRMWInst::And:
+      return AtomicChange::And;
+    case AtomicRMWInst::Or:
+      return AtomicChange::Or;
+    case AtomicRMWInst::Xor:
+      return AtomicChange::ExclusiveOr;
+    case AtomicRMWInst::Min:
+      return AtomicChange::LeastSigned;
+    case AtomicRMWInst::UMin:
+      return AtomicChange::LeastUnsigned;
+    case AtomicRMWInst::Max:
+      return AtomicChange::GreatestSigned;
+    case AtomicRMWInst::UMax:
+      return AtomicChange::GreatestUnsigned;
+    default:
+      return AtomicChange::None;
+  }
+}
+
+/// The mangled type that a function's first parameter, a pointer, points to, without qualifiers:
+/// "PU3AS1VU7_Atomici". Empty: the parameter is no pointer.
+llvm::StringRef pointee_of(llvm::StringRef parameters) {
+  if (!parameters.consume_front("P")) return {};
+  for (unsigned length = 0; !parameters.empty();) {
+    if (parameters.consume_front("V") || parameters.consume_front("K")) continue;
+    if (!parameters.consume_front("U")) break;
+    if (parameters.consumeInteger(10, length) || length > parameters.size()) return {};
+    parameters = parameters.drop_front(length);
+  }
+  return parameters.take_front(1);
+}
+
+AtomicChange change_of(const Builtin& builtin) {
+  llvm::StringRef name = builtin.name;
+  name.consume_back("_explicit");
+  if (!name.consume_front("atomic_fetch_") && !name.consume_front("atomic_") && !name.consume_front("atom_"))
+    return AtomicChange::None;
+  const llvm::StringRef type = pointee_of(builtin.parameters);
+  const bool is_signed = type == "i" || type == "l";
+  if (!is_signed && type != "j" && type != "m") return AtomicChange::None;
+  return llvm::StringSwitch<AtomicChange>(name)
+      .Cases("add", "sub", "inc", "dec", AtomicChange::Add)
+      .Case("and", AtomicChange::And)
+      .Case("or", AtomicChange::Or)
+      .Case("xor", AtomicChange::ExclusiveOr)
+      .Case("min", is_signed ? AtomicChange::LeastSigned : AtomicChange::LeastUnsigned)
+      .Case("max", is_signed ? AtomicChange::GreatestSigned : AtomicChange::GreatestUnsigned)
+      .Default(AtomicChange::None);
 }
 
 /// How a launch with a global offset and a smaller range answers a query of the index space.
@@ -230,7 +287,9 @@ class Finder {
     } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
       access(store->getPointerOperand(), size_of(store->getValueOperand()->getType()), true, instruction);
     } else if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
-      require_own(update->getPointerOperand(), "an atomic operation on global memory", instruction);
+      const std::uint64_t size = size_of(update->getType());
+      for (const Place& place : places_of(update->getPointerOperand(), update))
+        if (place.kind != Place::Own) add_atomic(*update, change_of(update->getOperation()), place, size);
     } else if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
       require_own(exchange->getPointerOperand(), "an atomic operation on global memory", instruction);
     } else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
@@ -258,10 +317,17 @@ class Finder {
     }
   }
 
-  void add_access(const Place& place, std::uint64_t size, bool writes, const llvm::Instruction& where) {
-    record(
-        {place.argument, writes, size, place.offset, conditions_at(*where.getParent()), line_of(&where), {}},
-        where);
+  void add_access(const Place& place, std::uint64_t size, bool writes, const llvm::Instruction& where,
+                  AtomicChange change = AtomicChange::None) {
+    record({place.argument,
+            writes,
+            size,
+            place.offset,
+            conditions_at(*where.getParent()),
+            line_of(&where),
+            {},
+            change},
+           where);
   }
 
   /// A function that reads or writes a pixel.
@@ -275,7 +341,7 @@ class Finder {
 
   void record(FootprintAccess access, const llvm::Instruction& where) {
     const auto key = std::tuple(access.argument, access.writes, access.size, access.offset, access.conditions,
-                                access.coordinates);
+                                access.coordinates, access.change);
     if (!known_accesses_.insert(key).second) return;
     if (result_.accesses.size() == protocol::kMostFootprintAccesses)
       throw Obstacle("more than " + std::to_string(protocol::kMostFootprintAccesses) +
@@ -338,7 +404,7 @@ class Finder {
         } else if (const std::uint64_t size = second_result(call, builtin); size > 0) {
           access(use, size, true, call);
         } else if (builtin.name.starts_with("atom")) {
-          add_atomic(call, builtin, place);
+          add_atomic(call, change_of(builtin), place, size_of_atomic(call, builtin));
         } else {
           throw Obstacle("a call of " + builtin.name.str() + " with global memory", &call);
         }
@@ -362,13 +428,16 @@ class Finder {
   }
 
   /// An atomic operation reads and writes. What several work-items of different parts may do to the same
-  /// place is an obstacle; here, to say so, what is the same place for all of them, or not known.
-  void add_atomic(const llvm::CallBase& call, const Builtin& builtin, const Place& place) {
-    const std::uint64_t size = size_of_atomic(call, builtin);
-    if (place.kind != Place::Buffer || size == 0 || !depends_on_ids(place.offset))
-      throw Obstacle("an atomic operation on global memory", &call);
-    add_access(place, size, false, call);
-    add_access(place, size, true, call);
+  /// place is an obstacle, unless the client can merge their changes; here, to say so, what is the same place
+  /// for all of them, or not known.
+  /// @param size 0: not known
+  void add_atomic(const llvm::Instruction& operation, AtomicChange change, const Place& place,
+                  std::uint64_t size) {
+    const bool merges = change != AtomicChange::None && operation.use_empty() && (size == 4 || size == 8);
+    if (place.kind != Place::Buffer || size == 0 || (!merges && !depends_on_ids(place.offset)))
+      throw Obstacle("an atomic operation on global memory", &operation);
+    if (!merges) add_access(place, size, false, operation);
+    add_access(place, size, true, operation, merges ? change : AtomicChange::None);
   }
 
   /// Bytes of the number that a builtin function changes; 0: not known.
@@ -1078,7 +1147,8 @@ class Finder {
   std::map<const llvm::Loop*, Index> known_loops_;
   std::map<std::tuple<Comparison, Index, Index>, Index> known_conditions_;
   std::map<const llvm::BasicBlock*, std::vector<Index>> conditions_of_;
-  std::set<std::tuple<Index, bool, std::uint64_t, Index, std::vector<Index>, std::vector<Index>>>
+  std::set<
+      std::tuple<Index, bool, std::uint64_t, Index, std::vector<Index>, std::vector<Index>, AtomicChange>>
       known_accesses_;
 };
 

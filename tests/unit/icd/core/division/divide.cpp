@@ -12,6 +12,7 @@ namespace clique::icd {
 
 namespace {
 
+using protocol::AtomicChange;
 using protocol::Comparison;
 using protocol::Footprint;
 using Op = protocol::FootprintOp;
@@ -34,6 +35,10 @@ class DescribedKernel {
   }
   void writes(std::uint32_t argument, std::uint32_t offset, std::vector<std::uint32_t> conditions = {}) {
     footprint.accesses.push_back({argument, true, 4, offset, std::move(conditions), 8, {}});
+  }
+  void changes(std::uint32_t argument, std::uint32_t offset, AtomicChange change = AtomicChange::Add,
+               std::uint64_t size = 4) {
+    footprint.accesses.push_back({argument, true, size, offset, {}, 6, {}, change});
   }
   std::uint32_t condition(Comparison comparison, std::uint32_t a, std::uint32_t b) {
     footprint.conditions.push_back({comparison, a, b});
@@ -138,6 +143,120 @@ TEST(Divide, GivenWriteToPlaceFromDataThenItSaysSo) {
   EXPECT_TRUE(division.parts.empty());
   EXPECT_EQ(division.reason,
             "along dimension 0, the place of a write to argument 1 depends on data (line 8)");
+}
+
+TEST(Divide, GivenAtomicChangesWhoseResultsAreUnusedThenAllPartsButTheFirstChangeCopies) {
+  DescribedKernel kernel;
+  const auto own = kernel.times(kernel.number(Op::GlobalId), 4);
+  kernel.reads(0, own);
+  kernel.changes(1, kernel.number(Op::Unknown, protocol::kFromData), AtomicChange::LeastUnsigned);
+  const Division division = kernel.divide(3);
+  ASSERT_EQ(division.parts.size(), 3U) << division.reason;
+  ASSERT_EQ(division.merged.size(), 1U);
+  EXPECT_EQ(division.merged[0].buffer, 1U);
+  EXPECT_EQ(division.merged[0].argument, 1U);
+  EXPECT_EQ(division.merged[0].changes.at(0).change, AtomicChange::LeastUnsigned);
+  EXPECT_EQ(division.merged[0].changes.at(0).width, 4U);
+  EXPECT_EQ(division.merged[0].changes.at(0).begin, 0U);
+  EXPECT_EQ(division.merged[0].changes.at(0).end, 400U);
+  EXPECT_EQ(division.merged_bytes(), 800U);
+  EXPECT_EQ(division_ranges(division.parts[0].writes[1]), (DivisionRanges{{0, 400}}));
+  for (const std::size_t part : {1U, 2U}) {
+    EXPECT_TRUE(division.parts[part].writes[1].empty());
+    EXPECT_TRUE(division.parts[part].reads[1].empty());
+    EXPECT_FALSE(division.parts[part].reads[0].empty());
+  }
+}
+
+TEST(Divide, GivenAtomicChangesOfFewBytesThenOnlyTheseAreMerged) {
+  DescribedKernel kernel;
+  kernel.changes(1, kernel.constant(40));
+  kernel.changes(1, kernel.constant(47));
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.merged.size(), 1U) << division.reason;
+  EXPECT_EQ(division.merged[0].changes.at(0).begin, 40U);
+  EXPECT_EQ(division.merged[0].changes.at(0).end, 52U);
+}
+
+TEST(Divide, GivenAtomicChangesOfSeveralKindsThenTheirBytesAreApart) {
+  DescribedKernel kernel;
+  kernel.changes(1, kernel.constant(4), AtomicChange::LeastSigned);
+  kernel.changes(1, kernel.constant(16), AtomicChange::GreatestSigned, 8);
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.merged.size(), 1U) << division.reason;
+  ASSERT_EQ(division.merged[0].changes.size(), 2U);
+  EXPECT_EQ(division.merged[0].changes[0].end, 8U);
+  EXPECT_EQ(division.merged[0].changes[1].change, AtomicChange::GreatestSigned);
+  EXPECT_EQ(division.merged[0].changes[1].begin, 16U);
+  EXPECT_EQ(division.merged[0].end(), 24U);
+  EXPECT_EQ(division.merged_bytes(), 12U);
+  kernel.changes(1, kernel.constant(20), AtomicChange::Add);
+  EXPECT_TRUE(kernel.divide().parts.empty());
+}
+
+TEST(Divide, GivenAtomicChangesOfEachPartsOwnBytesThenNothingIsMerged) {
+  DescribedKernel kernel;
+  kernel.changes(1, kernel.times(kernel.number(Op::GlobalId), 4));
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U) << division.reason;
+  EXPECT_TRUE(division.merged.empty());
+  EXPECT_EQ(division_ranges(division.parts[1].writes[1]), (DivisionRanges{{200, 400}}));
+}
+
+TEST(Divide, GivenADimensionThatNeedsNoMergeThenItIsTaken) {
+  DescribedKernel kernel;
+  kernel.space = {2, {}, {100, 100, 1}, {10, 10, 1}};
+  kernel.changes(1, kernel.times(kernel.number(Op::GlobalId, 0), 4));
+  const Division division = kernel.divide();
+  ASSERT_EQ(division.parts.size(), 2U) << division.reason;
+  EXPECT_EQ(division.dimension, 0U);
+  EXPECT_TRUE(division.merged.empty());
+}
+
+TEST(Divide, GivenOtherAccessesToWhatIsChangedAtomicallyThenItIsWhole) {
+  const auto reason_with = [](auto&& add) {
+    DescribedKernel kernel;
+    const auto data = kernel.number(Op::Unknown, protocol::kFromData);
+    kernel.changes(1, data);
+    add(kernel, data);
+    const Division division = kernel.divide();
+    EXPECT_TRUE(division.parts.empty());
+    return division.reason;
+  };
+  const std::string other =
+      "along dimension 0, atomic operations on argument 1 (line 6) cannot be merged, because there are "
+      "accesses of other kinds to it";
+  EXPECT_EQ(reason_with([](auto& kernel, auto data) { kernel.reads(1, data); }), other);
+  EXPECT_EQ(reason_with([](auto& kernel, auto data) { kernel.writes(1, data); }), other);
+  EXPECT_EQ(reason_with([](auto& kernel, auto data) { kernel.changes(1, data, AtomicChange::Or); }), other);
+  EXPECT_EQ(reason_with([](auto& kernel, auto data) { kernel.changes(1, data, AtomicChange::Add, 8); }),
+            other);
+}
+
+TEST(Divide, GivenAnotherArgumentWithTheSameBytesThenItIsWhole) {
+  DescribedKernel kernel;
+  kernel.changes(1, kernel.number(Op::Unknown, protocol::kFromData));
+  EXPECT_EQ(kernel.divide().parts.size(), 2U);
+  const Division division = kernel.divide(2, /*one_object=*/true);
+  EXPECT_TRUE(division.parts.empty());
+  EXPECT_EQ(division.reason,
+            "along dimension 0, atomic operations on argument 1 (line 6) cannot be merged, because another "
+            "argument has the same bytes");
+}
+
+TEST(Divide, GivenBuffersOfManyBytesThenTheyAreNotMerged) {
+  DescribedKernel kernel;
+  kernel.changes(0, kernel.number(Op::Unknown, protocol::kFromData));
+  const int object = 0;
+  const auto divide_with = [&](std::uint64_t size) {
+    const std::vector<UsedBuffer> buffers{{0, &object, 0, size}};
+    const std::vector<std::span<const std::byte>> scalars(1);
+    return icd::divide({kernel.footprint, scalars, buffers, kernel.space, true}, 3);
+  };
+  EXPECT_EQ(divide_with(std::uint64_t{128} << 20U).merged_bytes(), std::uint64_t{256} << 20U);
+  EXPECT_EQ(
+      divide_with((std::uint64_t{128} << 20U) + 4).reason,
+      "along dimension 0, copies of more than 256 MiB would be merged after atomic operations (line 6)");
 }
 
 TEST(Divide, GivenBitwiseOperationsThenTheyAreSumsOrHaveLimits) {
@@ -337,6 +456,16 @@ TEST(Footprint, GivenValuesOutOfRangeThenTheyAreRefused) {
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
   kernel.footprint.accesses = {{0, true, 0, 0, {}, 0, {coordinate + 1}}};
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  kernel.footprint.accesses = {{0, true, 4, 0, {}, 0, {}, AtomicChange::GreatestUnsigned}};
+  EXPECT_EQ(flaw_of(kernel.footprint, 2), "");
+  for (const protocol::FootprintAccess& access :
+       {protocol::FootprintAccess{0, true, 2, 0, {}, 0, {}, AtomicChange::Add},
+        protocol::FootprintAccess{0, false, 4, 0, {}, 0, {}, AtomicChange::Add},
+        protocol::FootprintAccess{0, true, 0, 0, {}, 0, {coordinate}, AtomicChange::Add},
+        protocol::FootprintAccess{0, true, 4, 0, {}, 0, {}, AtomicChange{9}}}) {
+    kernel.footprint.accesses = {access};
+    EXPECT_NE(flaw_of(kernel.footprint, 2), "");
+  }
   kernel.footprint.accesses.clear();
   kernel.number(Op::GlobalId, 3);
   EXPECT_NE(flaw_of(kernel.footprint, 2), "");
@@ -362,37 +491,45 @@ constexpr auto kNoBytes = [] { return std::uint64_t{0}; };
 
 TEST(LaunchGate, GivenNoMeasurementThenLaunchesAreWhole) {
   LaunchGate gate;
-  EXPECT_FALSE(gate.divides(kSize, 4, false, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, 0, kNoBytes));
 }
 
 TEST(LaunchGate, GivenLongLaunchThenTheNextOneIsDivided) {
   LaunchGate gate;
   gate.measured(kSize, 10'000'000);
-  EXPECT_TRUE(gate.divides(kSize, 4, false, kNoBytes));
-  EXPECT_FALSE(gate.divides({{2048, 1, 1}, {64, 1, 1}}, 4, false, kNoBytes));
+  EXPECT_TRUE(gate.divides(kSize, 4, false, 0, kNoBytes));
+  EXPECT_FALSE(gate.divides({{2048, 1, 1}, {64, 1, 1}}, 4, false, 0, kNoBytes));
 }
 
 TEST(LaunchGate, GivenShortLaunchOrMuchToMoveThenItStaysWhole) {
   LaunchGate gate;
   gate.measured(kSize, 200'000);
-  EXPECT_FALSE(gate.divides(kSize, 4, false, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, 0, kNoBytes));
   gate.measured(kSize, 10'000'000);
   gate.measured(kSize, 10'000'000);
-  EXPECT_FALSE(gate.divides(kSize, 4, false, [] { return std::uint64_t{100'000'000}; }));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, 0, [] { return std::uint64_t{100'000'000}; }));
+}
+
+TEST(LaunchGate, GivenMuchToMergeThenItStaysWhole) {
+  LaunchGate gate;
+  gate.measured(kSize, 10'000'000);
+  EXPECT_TRUE(gate.divides(kSize, 4, false, 4'000'000, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, 6'000'000, kNoBytes));
+  EXPECT_TRUE(gate.divides(kSize, 4, true, 6'000'000, kNoBytes)) << "on one host";
 }
 
 TEST(LaunchGate, GivenMuchToMoveThenItIsDividedOnceThatWouldHavePaidOff) {
   LaunchGate gate;
   const auto bytes = [] { return std::uint64_t{100'000'000}; };
   int launches = 0;
-  while (!gate.divides(kSize, 4, false, bytes)) {
+  while (!gate.divides(kSize, 4, false, 0, bytes)) {
     ASSERT_LT(launches, 100);
     gate.measured(kSize, 10'000'000);
     ++launches;
   }
   // Each would have saved 7.3 ms of 100 ms.
   EXPECT_EQ(launches, 14);
-  EXPECT_TRUE(gate.divides(kSize, 4, true, [] { return std::uint64_t{1'000'000'000}; })) << "on one host";
+  EXPECT_TRUE(gate.divides(kSize, 4, true, 0, [] { return std::uint64_t{1'000'000'000}; })) << "on one host";
 }
 
 TEST(LaunchGate, GivenBordersThatTurnOutWorseThenTheBestOnesStay) {
@@ -413,9 +550,9 @@ TEST(LaunchGate, GivenDividedLaunchesThatAreSlowThenLaterOnesAreWhole) {
   LaunchGate gate;
   gate.measured(kSize, 10'000'000);
   gate.measured(kSize, 90'000'000, kHalves, 1, kEqual);
-  EXPECT_TRUE(gate.divides(kSize, 4, false, kNoBytes)) << "the first one compiles the kernel";
+  EXPECT_TRUE(gate.divides(kSize, 4, false, 0, kNoBytes)) << "the first one compiles the kernel";
   gate.measured(kSize, 9'000'000, kHalves, 1, kEqual);
-  EXPECT_FALSE(gate.divides(kSize, 4, false, kNoBytes));
+  EXPECT_FALSE(gate.divides(kSize, 4, false, 0, kNoBytes));
 }
 
 TEST(LaunchGate, GivenUnevenPartsThenBordersMoveUntilTheyAreEven) {
