@@ -136,9 +136,10 @@ class Packages(unittest.TestCase):
         command_line = script[script.index('# --- the command line'):]
         options = set(re.findall(r'^ +(?:--[a-z]+ \| )?(--[a-z]+)(?:=\*)?\)', command_line, re.MULTILINE)) - {'--help'}
         self.assertLessEqual({'--folder', '--clean'}, options)
-        page = gzip.decompress((self.roots['clique-slurm'] / 'usr/share/man/man1/clique-job.1.gz').read_bytes()).decode()
+        page = self.roots['clique-slurm'] / 'usr/share/man/man1/clique-job.1.gz'
+        text = gzip.decompress(page.read_bytes()).decode()
         for option in options:
-            self.assertIn('\n\\fB' + option.replace('-', '\\-') + '\\fR', page)
+            self.assertIn('\n\\fB' + option.replace('-', '\\-') + '\\fR', text)
 
 
 class Archive(unittest.TestCase):
