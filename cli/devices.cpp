@@ -8,7 +8,6 @@
 #include "cli/node_view.hpp"
 #include "cli/text_table.hpp"
 #include "icd/common/settings.hpp"
-#include "icd/remote/discovery.hpp"
 #include "icd/remote/node_state.hpp"
 #include "icd/remote/nodes.hpp"
 #include "icd/remote/selection.hpp"
@@ -24,7 +23,8 @@ namespace {
 
 /// A device of the platform. Texts that nodes have sent are printable.
 struct OfferedDevice {
-  std::size_t position = 0;  ///< in the full list, as CLIQUE_DEVICES counts
+  std::size_t position = 0;       ///< in the full list, as CLIQUE_DEVICES counts
+  std::size_t node_position = 0;  ///< of its node, among those that were found
   std::string node;
   std::string own_name;  ///< as the node calls it
   std::string name;      ///< as programs see it
@@ -55,11 +55,13 @@ std::string memory_text(std::uint64_t bytes) {
 
 std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Node>>& nodes) {
   std::vector<OfferedDevice> devices;
-  for (const std::unique_ptr<icd::Node>& node : nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const icd::Node* const node = nodes[i].get();
     for (const protocol::Driver& driver : node->drivers()) {
       for (const protocol::DeviceDescription& description : driver.devices) {
         OfferedDevice device;
         device.position = devices.size();
+        device.node_position = i;
         device.node = protocol::printable(node->name());
         device.own_name =
             protocol::printable(protocol::property_text(description.properties, CL_DEVICE_NAME));
@@ -82,20 +84,26 @@ std::vector<OfferedDevice> devices_of(const std::vector<std::unique_ptr<icd::Nod
 
 /// Asks the nodes how much memory of the devices is free, and how busy they are. What they do not tell stays
 /// unknown.
-void add_state(std::vector<OfferedDevice>& devices) {
-  icd::NodeSettings settings = icd::NodeSettings::read();
-  // find_nodes() has reported the problems. Private workers have no daemon that could be asked.
-  if (!icd::settle_nodes(settings).empty() || settings.nodes.empty()) return;
-  icd::remove_repeated(settings.nodes);
-  const icd::Trust trust(settings.security);
-  for (const icd::NodeState& state : icd::look_at_nodes(settings.nodes, settings.connect_timeout, trust)) {
-    if (!state.status) continue;
+void add_state(std::vector<OfferedDevice>& devices, const std::vector<std::unique_ptr<icd::Node>>& nodes) {
+  std::vector<icd::NodeAddress> asked;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    // Private workers have no daemon that could be asked.
+    if (!nodes[i]->address()) continue;
+    asked.push_back(*nodes[i]->address());
+    positions.push_back(i);
+  }
+  if (asked.empty()) return;
+  const icd::NodeSettings settings = icd::NodeSettings::read();
+  const auto states = icd::look_at_nodes(asked, settings.connect_timeout, icd::Trust(settings.security));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (!states[i].status) continue;
     // The node lists its devices for this client in the same order both times.
-    const std::string node = protocol::printable(state.status->node);
-    auto next = state.status->devices.begin();
+    const auto& told = states[i].status->devices;
+    auto next = told.begin();
     for (OfferedDevice& device : devices) {
-      if (device.node != node) continue;
-      if (next == state.status->devices.end() || protocol::printable(next->name) != device.own_name) break;
+      if (device.node_position != positions[i]) continue;
+      if (next == told.end() || protocol::printable(next->name) != device.own_name) break;
       device.memory_free = next->memory_free;
       device.utilisation = next->utilisation;
       ++next;
@@ -119,7 +127,7 @@ void list_devices(bool as_json) {
   protocol::ZmqContext zmq(protocol::io_threads());
   const auto nodes = icd::find_nodes(zmq);
   std::vector<OfferedDevice> all = devices_of(nodes);
-  add_state(all);
+  add_state(all, nodes);
   const std::vector<OfferedDevice> devices = chosen_of(all, nodes);
   if (as_json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
@@ -20,48 +21,8 @@ using doctor::Verdict;
 
 struct DoctorOptions {
   bool as_json = false;
-  int seconds = 5;
+  int seconds = 60;
 };
-
-void append(Findings& all, Findings more) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-Findings examine(doctor::SteadyClock::time_point begin, std::chrono::seconds limit) {
-  const icd::SettingValues values = icd::setting_values();
-  Findings all = doctor::check_host(values);
-  // Most of the time is for nodes and devices.
-  const auto walls_until = begin + limit / 4;
-  if (icd::is_off()) {
-    append(all, doctor::check_walls(true, walls_until));
-    all.push_back({Verdict::Open, "nodes", "CLIQUE_NODES is off, so programs do not see Clique",
-                   "unset CLIQUE_NODES to use this host or the nodes of nodes.toml"});
-    return all;
-  }
-  if (!values.error.empty()) return all;
-  icd::NodeSettings settings = icd::NodeSettings::read();
-  append(all, doctor::check_walls(!settings.nodes.empty() || settings.discover, walls_until));
-  if (settings.discover) {
-    const std::vector<std::string> problems = icd::settle_nodes(settings);
-    for (const std::string& problem : problems)
-      all.push_back({Verdict::Bad, "discovery", protocol::printable(problem)});
-    if (!problems.empty()) return all;
-    all.push_back(
-        {Verdict::Good, "discovery",
-         std::to_string(settings.nodes.size()) + " nodes announce themselves whose keys are known"});
-  }
-  icd::remove_repeated(settings.nodes);
-  // The rest is for what the nodes say, and for the devices.
-  const auto nodes = doctor::check_nodes(settings, begin + limit / 2);
-  std::vector<doctor::NodeFindings> usable;
-  for (const doctor::NodeFindings& node : nodes) {
-    append(all, node.findings);
-    if (!node.name.empty()) usable.push_back(node);
-  }
-  append(all, doctor::check_cluster(settings, usable, begin + limit * 3 / 4));
-  append(all, doctor::check_devices(usable, !settings.nodes.empty(), begin + limit));
-  return all;
-}
 
 const char* sign_of(Verdict verdict) {
   return verdict == Verdict::Good ? "✓" : verdict == Verdict::Bad ? "✗" : "–";
@@ -76,6 +37,61 @@ void print_findings(const Findings& findings) {
     std::printf("%s %s: %s\n", sign_of(each.verdict), each.subject.c_str(), each.text.c_str());
     if (!each.remedy.empty()) std::printf("  → %s\n", each.remedy.c_str());
   }
+  // The next check may take long.
+  std::fflush(stdout);
+}
+
+/// The time that all checks may take. Where all is well they take a small part of it. It is for hosts that
+/// are busy, or have to start drivers and compile kernels first.
+class Schedule {
+ public:
+  explicit Schedule(std::chrono::seconds limit) : begin_(SteadyClock::now()), limit_(limit) {}
+  /// When so many quarters of the time are over.
+  SteadyClock::time_point quarter(int number) const { return begin_ + limit_ * number / 4; }
+  /// How long something that only has to answer may be silent.
+  SteadyClock::duration patience() const {
+    return std::max<SteadyClock::duration>(limit_ / 6, std::chrono::seconds(10));
+  }
+  SteadyClock::time_point answers_by(int number, int answers) const {
+    return std::min(quarter(number), SteadyClock::now() + answers * patience());
+  }
+
+ private:
+  const SteadyClock::time_point begin_;
+  const SteadyClock::duration limit_;
+};
+
+/// Makes all checks, and hands over what they find as they end.
+void examine(const Schedule& schedule, const std::function<void(Findings)>& take) {
+  const icd::SettingValues values = icd::setting_values();
+  take(doctor::check_host(values));
+  if (icd::is_off()) {
+    take(doctor::check_walls(true, schedule.answers_by(1, 1)));
+    take({{Verdict::Open, "nodes", "CLIQUE_NODES is off, so programs do not see Clique",
+           "unset CLIQUE_NODES to use this host or the nodes of nodes.toml"}});
+    return;
+  }
+  if (!values.error.empty()) return;
+  icd::NodeSettings settings = icd::NodeSettings::read();
+  take(doctor::check_walls(!settings.nodes.empty() || settings.discover, schedule.answers_by(1, 1)));
+  if (settings.discover) {
+    const std::vector<std::string> problems = icd::settle_nodes(settings);
+    for (const std::string& problem : problems)
+      take({{Verdict::Bad, "discovery", protocol::printable(problem)}});
+    if (!problems.empty()) return;
+    take({{Verdict::Good, "discovery",
+           std::to_string(settings.nodes.size()) + " nodes announce themselves whose keys are known"}});
+  }
+  icd::remove_repeated(settings.nodes);
+  const auto nodes = doctor::check_nodes(settings, schedule.quarter(2), schedule.patience());
+  std::vector<doctor::NodeFindings> usable;
+  for (const doctor::NodeFindings& node : nodes) {
+    take(node.findings);
+    if (!node.name.empty()) usable.push_back(node);
+  }
+  // What their hosts lack, and whether they reach each other.
+  take(doctor::check_cluster(settings, usable, schedule.answers_by(3, 2)));
+  take(doctor::check_devices(usable, !settings.nodes.empty(), schedule.quarter(4)));
 }
 
 void print_findings_as_json(const Findings& findings) {
@@ -89,8 +105,13 @@ void print_findings_as_json(const Findings& findings) {
 }
 
 void consult(const DoctorOptions& options) {
-  const Findings findings = examine(doctor::SteadyClock::now(), std::chrono::seconds(options.seconds));
-  options.as_json ? print_findings_as_json(findings) : print_findings(findings);
+  Findings findings;
+  examine(Schedule(std::chrono::seconds(options.seconds)), [&](Findings more) {
+    if (!options.as_json) print_findings(more);
+    findings.insert(findings.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+  });
+  if (options.as_json) print_findings_as_json(findings);
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& each) { return each.verdict == Verdict::Bad; });
   if (bad > 0)
@@ -102,6 +123,17 @@ void consult(const DoctorOptions& options) {
 }
 
 }  // namespace
+
+Findings doctor::slow_step(const std::string& subject, const std::string& step, SteadyClock::duration time) {
+  // Programs that wait so long seem to hang.
+  constexpr std::chrono::seconds kSlow{5};
+  if (time < kSlow) return {};
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f s", std::chrono::duration<double>(time).count());
+  return {{Verdict::Open, subject, "slow: " + step + " has taken " + seconds,
+           "the first time, drivers start and kernels are compiled; if it stays slow, the host is overloaded "
+           "('clique top' shows its sessions), or the network is"}};
+}
 
 void add_doctor(CLI::App& app, Action& chosen) {
   CLI::App* const command = app.add_subcommand(

@@ -27,6 +27,11 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
+/// What a step that was slow is reported as; nothing if it was not.
+/// @param subject where
+/// @param step what was done, such as "running a kernel"
+Findings slow_step(const std::string& subject, const std::string& step, SteadyClock::duration time);
+
 /// Checks what needs no node: the OpenCL drivers that loaders find, settings, keys, free space.
 Findings check_host(const icd::SettingValues& settings);
 
@@ -45,7 +50,9 @@ struct NodeFindings {
 };
 /// Checks each configured node, all at the same time: name, port, key, admission, devices, clock, network.
 /// Returns at the deadline, also if a node has not answered. Then threads that wait for it still run.
-std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline);
+/// @param patience how long a node may be silent; one that starts its drivers says so
+std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline,
+                                      SteadyClock::duration patience);
 
 /// Asks the nodes what their hosts lack, and has them try to reach each other. Returns at the deadline, or
 /// soon after it.

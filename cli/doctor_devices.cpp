@@ -9,7 +9,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <thread>
 
 #include "cli/child.hpp"
@@ -67,9 +66,9 @@ class ProbeListener {
     if (!said.is_object()) return;
     try {
       if (said.contains("begin"))
-        under_way_.insert(said["begin"].get<std::string>());
+        under_way_.emplace(said["begin"].get<std::string>(), SteadyClock::now());
       else if (said.contains("end"))
-        under_way_.erase(said["end"].get<std::string>());
+        take_end_of_step(said["end"].get<std::string>());
       else if (said.contains("done"))
         done_ = true;
       else if (said.contains("write"))
@@ -98,7 +97,7 @@ class ProbeListener {
   /// The process has ended, or was ended, before it had checked everything.
   void take_end(const std::string& how) {
     std::string steps;
-    for (const std::string& step : under_way_) steps += (steps.empty() ? "" : "; ") + printable(step);
+    for (const auto& [step, begin] : under_way_) steps += (steps.empty() ? "" : "; ") + printable(step);
     if (steps.empty()) steps = "nothing";
     findings_.push_back(
         {Verdict::Bad, "OpenCL",
@@ -108,6 +107,13 @@ class ProbeListener {
   }
 
  private:
+  void take_end_of_step(const std::string& step) {
+    const auto found = under_way_.find(step);
+    if (found == under_way_.end()) return;
+    for (Finding& slow : slow_step("time", printable(step), SteadyClock::now() - found->second))
+      findings_.push_back(std::move(slow));
+    under_way_.erase(found);
+  }
   void take_transfer(const json& said) {
     const auto name = said["node"].get<std::string>();
     const auto mebibytes = said["mebibytes"].get<std::uint64_t>();
@@ -125,7 +131,7 @@ class ProbeListener {
 
   const std::vector<NodeFindings>& nodes_;
   Findings& findings_;
-  std::set<std::string> under_way_;
+  std::map<std::string, SteadyClock::time_point> under_way_;  ///< steps, and when they began
   std::string last_message_;
   bool done_ = false;
 };

@@ -140,18 +140,22 @@ void check_space(const std::string& what, const std::filesystem::path& path, Fin
   }
   const std::uint64_t free = std::uint64_t{info.f_bavail} * info.f_frsize;
   const std::string text = std::to_string(free >> 20U) + " MiB in " + printable(path.string());
-  if (free >= kLeastSpace)
+  if ((info.f_flag & ST_RDONLY) != 0)
+    findings.push_back({Verdict::Open, subject, "none: " + printable(path.string()) + " is read-only",
+                        "nothing, unless private workers of this host compile programs; then set "
+                        "CLIQUE_CACHE_DIR to a folder that can be written"});
+  else if (free >= kLeastSpace)
     findings.push_back({Verdict::Good, subject, text});
   else
     findings.push_back({Verdict::Bad, subject, text, "remove files there, or enlarge the file system"});
 }
 
-std::string folder_for_caches() {
+std::filesystem::path folder_for_caches() {
   for (const auto& [variable, below] :
-       {std::pair("CLIQUE_CACHE_DIR", ""), std::pair("XDG_CACHE_HOME", "/clique"),
-        std::pair("HOME", "/.cache/clique")})
+       {std::pair("CLIQUE_CACHE_DIR", "."), std::pair("XDG_CACHE_HOME", "clique"),
+        std::pair("HOME", ".cache/clique")})
     if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0')
-      return std::string(value) + below;
+      return (std::filesystem::path(value) / below).lexically_normal();
   return {};
 }
 
@@ -169,7 +173,7 @@ Findings check_host(const icd::SettingValues& settings) {
   check_settings(settings, findings);
   check_keys(read.security, !read.nodes.empty(), findings);
   check_ucx(read.transport, findings);
-  if (const std::string folder = folder_for_caches(); !folder.empty())
+  if (const auto folder = folder_for_caches(); !folder.empty())
     check_space("compiled programs", folder, findings);
   check_space("shared memory", "/dev/shm", findings);
   return findings;

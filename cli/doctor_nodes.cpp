@@ -105,15 +105,15 @@ Route route_to(const std::string& address, std::uint16_t port) {
 class NodeCheck {
  public:
   NodeCheck(icd::NodeAddress address, std::shared_ptr<const icd::Trust> trust,
-            SteadyClock::time_point deadline)
-      : trust_(std::move(trust)), deadline_(deadline) {
+            SteadyClock::time_point deadline, SteadyClock::duration patience)
+      : trust_(std::move(trust)), deadline_(deadline), patience_(patience) {
     node_.address = std::move(address);
   }
 
   void run() {
     try {
-      step("its name has not been resolved");
-      const auto addresses = icd::resolve(node_.address.host, deadline_);
+      begin("resolving its name");
+      const auto addresses = icd::resolve(node_.address.host, soon());
       std::string list;
       for (const std::string& address : addresses) list += (list.empty() ? "" : ", ") + address;
       add({Verdict::Good, "name", list});
@@ -131,7 +131,7 @@ class NodeCheck {
   NodeFindings result() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_until(lock, deadline_, [this] { return ended_; }))
-      node_.findings.push_back({Verdict::Bad, subject("answer"), "none in time: " + step_,
+      node_.findings.push_back({Verdict::Bad, subject("answer"), "none in time; it was still " + step_,
                                 "try again with a longer --timeout; the log of cliqued there may say why"});
     return node_;
   }
@@ -145,18 +145,28 @@ class NodeCheck {
     const std::lock_guard lock(mutex_);
     node_.findings.push_back(std::move(finding));
   }
-  void step(std::string what) {
+  void begin(std::string step) {
+    end_step();
     const std::lock_guard lock(mutex_);
-    step_ = std::move(what);
+    step_ = std::move(step);
+    step_begin_ = SteadyClock::now();
   }
+  /// The step has succeeded.
+  void end_step() {
+    if (!step_.empty())
+      for (const Finding& slow : slow_step("time", step_, SteadyClock::now() - step_begin_)) add(slow);
+  }
+  /// When a step must have had an answer.
+  SteadyClock::time_point soon() const { return std::min(deadline_, SteadyClock::now() + patience_); }
 
   /// The first address at which something accepts connections; empty if none does.
   std::string reachable(const std::vector<std::string>& addresses) {
-    step("no address accepts connections");
+    begin("connecting");
+    const auto deadline = soon();
     Finding worst;
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       // An address that never answers must leave time for the others, and for the steps that follow.
-      const auto until = SteadyClock::now() + icd::left_until(deadline_) / (addresses.size() - i + 1);
+      const auto until = SteadyClock::now() + icd::left_until(deadline) / (addresses.size() - i + 1);
       const std::string outcome = icd::diagnose(addresses[i], node_.address.port, until);
       if (outcome == "connection closed") {
         add({Verdict::Good, "port", addresses[i] + " accepts connections"});
@@ -180,14 +190,15 @@ class NodeCheck {
   /// Learns the key, and asks for the devices.
   bool ask(const std::string& address) {
     try {
-      step("it has not proven its key");
-      const auto key = icd::DaemonConnection(node_.address, address, *trust_).ask_for_key(deadline_);
+      begin("proving its key");
+      const auto key = icd::DaemonConnection(node_.address, address, *trust_).ask_for_key(soon());
       add({Verdict::Good, "key", "it has proven " + key.fingerprint()});
-      step("it has not said which devices this client may use");
+      begin("listing its devices");
       const auto before = std::chrono::system_clock::now();
       const protocol::Offer offer =
-          icd::DaemonConnection(node_.address, address, *trust_).ask_for_devices(deadline_);
+          icd::DaemonConnection(node_.address, address, *trust_).ask_for_devices(soon());
       const auto after = std::chrono::system_clock::now();
+      end_step();
       add_offer(offer);
       add_clock(offer.time, before, after);
       return true;
@@ -242,6 +253,8 @@ class NodeCheck {
 
   const std::shared_ptr<const icd::Trust> trust_;
   const SteadyClock::time_point deadline_;
+  const SteadyClock::duration patience_;
+  SteadyClock::time_point step_begin_;
   std::mutex mutex_;
   std::condition_variable changed_;
   NodeFindings node_;
@@ -251,7 +264,8 @@ class NodeCheck {
 
 }  // namespace
 
-std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline) {
+std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline,
+                                      SteadyClock::duration patience) {
   std::vector<NodeFindings> results;
   if (settings.nodes.empty()) return results;
   std::shared_ptr<const icd::Trust> trust;
@@ -267,7 +281,7 @@ std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyC
   }
   std::vector<std::shared_ptr<NodeCheck>> checks;
   for (const icd::NodeAddress& node : settings.nodes) {
-    checks.push_back(std::make_shared<NodeCheck>(node, trust, deadline));
+    checks.push_back(std::make_shared<NodeCheck>(node, trust, deadline, patience));
     // Detached: name servers, and daemons whose drivers are starting, can take longer than the deadline.
     std::thread([check = checks.back()] { check->run(); }).detach();
   }

@@ -50,8 +50,8 @@ std::string sessions_text(const protocol::Status& status);
 /// The round trip in milliseconds, such as "0.05 ms".
 std::string round_trip_text(const icd::NodeState& state);
 
-/// A file system with less free space is as good as full.
-inline constexpr std::uint64_t kLeastSpace = 64ULL << 20U;
+/// A file system with less free space is as good as full. Containers have 62 MiB in /dev/shm by default.
+inline constexpr std::uint64_t kLeastSpace = 32ULL << 20U;
 
 /// Something that a node's host lacks. The texts are to be printed.
 struct HealthProblem {

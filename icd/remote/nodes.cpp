@@ -237,7 +237,7 @@ std::unique_ptr<Node> node_at(protocol::ZmqContext& zmq, const NodeAddress& node
     return DaemonConnection(node, address, configuration->trust).reserve(choice, patience);
   };
   return std::make_unique<Node>(std::move(offer.node), std::move(offer.drivers), open, ask,
-                                use_of(configuration->settings, offer.same_user), reserve);
+                                use_of(configuration->settings, offer.same_user), node, reserve);
 }
 
 /// How long a node that has lately been silent may take to accept a connection. Then it has the same time as
@@ -352,12 +352,13 @@ std::vector<protocol::Bytes> names(const std::vector<protocol::DeviceDescription
 }  // namespace
 
 Node::Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, DeviceUse use,
-           Reserve reserve)
+           std::optional<NodeAddress> address, Reserve reserve)
     : name_(std::move(name)),
       drivers_(std::move(drivers)),
       open_(std::move(open)),
       ask_(std::move(ask)),
       use_(use),
+      address_(std::move(address)),
       reserve_(std::move(reserve)),
       links_(drivers_.size()),
       available_(free_drivers(drivers_)) {}

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "icd/common/node_address.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/process.hpp"
 #include "protocol/descriptions.hpp"
@@ -45,13 +46,16 @@ class Node final : private protocol::OpensslUser {
   /// Reserves devices, and asks for the load of all. Throws Unreachable.
   using Reserve = std::function<protocol::Loads(const protocol::Choice&)>;
 
+  /// @param address none: these are private workers
   /// @param reserve none: nobody knows the load of the devices
   Node(std::string name, std::vector<protocol::Driver> drivers, Open open, Ask ask, DeviceUse use = {},
-       Reserve reserve = nullptr);
+       std::optional<NodeAddress> address = {}, Reserve reserve = nullptr);
   ~Node() override;
 
   /// The node's own name.
   const std::string& name() const { return name_; }
+  /// Where its daemon is, as the user wrote it. Nothing: it has none, as private workers.
+  const std::optional<NodeAddress>& address() const { return address_; }
   const DeviceUse& use() const { return use_; }
   const std::vector<protocol::Driver>& drivers() const { return drivers_; }
   /// Whether the node knows the load of its devices.
@@ -87,6 +91,7 @@ class Node final : private protocol::OpensslUser {
   const Open open_;
   const Ask ask_;
   const DeviceUse use_;
+  const std::optional<NodeAddress> address_;
   const Reserve reserve_;
   std::optional<protocol::Choice> choice_;
   std::mutex mutex_;

@@ -32,8 +32,8 @@ class Levels(nodes.TestCase):
         for lines in (debug, trace):
             says(lines, 'debug', r'process \d+ starts the driver .* for a session')
             says(lines, 'debug', r'process \d+ is ready for a session with ')
-            says(lines, 'debug', r'security_client\S+ at 127\S+ is admitted as user root, an administrator, and asks '
-                                 'for a session')
+            says(lines, 'debug', rf'security_client\S+ at 127\S+ is admitted as user {nodes.USER}, an administrator, '
+                                 'and asks for a session')
             says(lines, 'debug', r'session 1 gets process \d+ for ')
             says(lines, 'debug', r'session 1: process \d+ has ended')
         says(trace, 'trace', r'connection 1 comes from 127\.0\.0\.1:\d+')
@@ -88,7 +88,7 @@ class ToJournal(nodes.TestCase):
         self.assertEqual({name: entry[name] for name in ('PRIORITY', 'SYSLOG_IDENTIFIER', 'CLIQUE_NODE',
                                                          'CLIQUE_SESSION', 'CLIQUE_CLIENT', 'CLIQUE_USER')},
                          {'PRIORITY': '6', 'SYSLOG_IDENTIFIER': 'cliqued', 'CLIQUE_NODE': 'alpha',
-                          'CLIQUE_SESSION': '1', 'CLIQUE_CLIENT': 'user root', 'CLIQUE_USER': 'root'})
+                          'CLIQUE_SESSION': '1', 'CLIQUE_CLIENT': f'user {nodes.USER}', 'CLIQUE_USER': nodes.USER})
         self.assertRegex(entry['CLIQUE_ADDRESS'], r'^127\.0\.0\.1:\d+$')
         self.assertIn('session 1 ended: seconds=', entry['MESSAGE'])
         self.assertEqual(entry['CLIQUE_KERNELS'], '1')
@@ -119,7 +119,7 @@ class Json(nodes.TestCase):
         by_message = {line['message']: line for line in lines}
         begin, end = by_message['session 1 began'], by_message['session 1 ended']
         for line in (begin, end):
-            self.assertEqual((line['session'], line['client'], line['user']), (1, 'user root', 'root'))
+            self.assertEqual((line['session'], line['client'], line['user']), (1, f'user {nodes.USER}', nodes.USER))
             self.assertIn(f'security_client[{client.pid}]', line['program'])
             self.assertRegex(line['address'], r'^127\.0\.0\.1:\d+$')
         self.assertNotIn('end', begin)
@@ -157,7 +157,7 @@ class State(nodes.TestCase):
                                      r'driver-version="\S.*" memory-total=\d+ memory-free=- utilisation=-')
         self.assertRegex(node.log(), r'info: state of session 1: seconds=\d+\.\d{3} network-in=\d+ .* '
                                      r'transport=shared-memory connections=0 .* memory=\d+ '
-                                     r'client="user root" user="root" address=127')
+                                     rf'client="user {nodes.USER}" user="{nodes.USER}" address=127')
         # It also does so while it drains.
         os.kill(node.process.pid, signal.SIGTERM)
         self.assertTrue(node.says('draining: '))
@@ -175,7 +175,7 @@ class Titles(nodes.TestCase):
         folder = pathlib.Path(f'/proc/{worker}')
         self.assertEqual((folder / 'comm').read_text(), 'cliqued-worker\n')
         title = lambda: (folder / 'cmdline').read_bytes().rstrip(b'\0')
-        self.assertEqual(title(), b'cliqued worker alpha session 1 user root')
+        self.assertEqual(title(), f'cliqued worker alpha session 1 user {nodes.USER}'.encode())
 
     def test_names_of_others_are_escaped_and_bounded(self):
         node = self.node(name='al\npha\x1b[2J' + 'ä' * 1000)

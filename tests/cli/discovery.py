@@ -34,6 +34,7 @@ class NameServer(threading.Thread):
         self.socket.bind(('127.0.0.1', 53))
         self.services = []  # (priority, host, port)
         self.answers = None  # bytes instead of what is right
+        self.searches = 0  # how often somebody has asked for the services
         self.start()
 
     def run(self):
@@ -44,6 +45,7 @@ class NameServer(threading.Thread):
             kind, = struct.unpack('!H', question[end + 1:end + 3])
             records = []
             if kind == SRV and name == encoded(f'_clique._tcp.{DOMAIN}'):
+                self.searches += 1
                 records = [struct.pack('!HHH', priority, 0, port) + encoded(host)
                            for priority, host, port in self.services]
             elif kind == A and name.endswith(encoded(DOMAIN)):
@@ -94,6 +96,14 @@ class Dns(Case):
         self.assertNotIn('gamma', said)
         status, said = self.clique('doctor')
         self.assertIn('2 nodes announce themselves whose keys are known', said)
+
+    def test_devices_are_listed_after_one_search(self):
+        alpha, key = self.keyed_node('alpha')
+        self.server.services = [(1, f'alpha.{DOMAIN}', alpha.port)]
+        self.known.write_text(f'alpha:{alpha.port} {key}\n')
+        before = self.server.searches
+        self.assertEqual(self.devices(), ['alpha'])
+        self.assertEqual(self.server.searches, before + 1)
 
     def test_a_node_with_another_key_is_not_used(self):
         alpha, _ = self.keyed_node('alpha')

@@ -261,7 +261,7 @@ class Top(Case):
         client = self.session(node, arguments=('--bytes', str(3 * MIB), '--busy'))
         session, = self.sessions(node)
         self.assertEqual((session['id'], session['client'], session['user'], session['own']),
-                         (1, 'user root', 'root', True))
+                         (1, f'user {nodes.USER}', nodes.USER, True))
         self.assertIn(f'security_client[{client.pid}]@', session['program'])
         self.assertRegex(session['address'], r'^127\.0\.0\.1:\d+$')
         self.assertLess(0, session['seconds'])
@@ -298,7 +298,8 @@ class Top(Case):
         self.assertEqual(len(rows), 3)
         # Sorted by name: which session counts more kernels per second is left to chance here.
         for name, row in zip(('one', 'other'), sorted(rows[1:])):
-            self.assertRegex(row, rf'^{name} +1  security_client\[\S+ +user root  root  127\.0\.0\.1:\d+ .* - .* 0/0$')
+            self.assertRegex(row, rf'^{name} +1  security_client\[\S+ +user {nodes.USER}  {nodes.USER}  '
+                             r'127\.0\.0\.1:\d+ .* - .* 0/0$')
 
     def test_load_of_a_session(self):
         node = self.node(**dict(GPUS, devices='0'))

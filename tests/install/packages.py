@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The Debian packages that cpack makes: their files, control fields and dependencies."""
 
+import gzip
 import os
 import pathlib
 import re
@@ -129,6 +130,17 @@ class Packages(unittest.TestCase):
             file.write('\n'.join(settings) + '\n')
             file.flush()
             output_of(daemon, '--config', file.name, '--check')
+
+    def test_page_of_clique_job_has_all_options(self):
+        script = (self.roots['clique-slurm'] / 'usr/bin/clique-job').read_text()
+        command_line = script[script.index('# --- the command line'):]
+        options = set(re.findall(r'^ +(?:--[a-z]+ \| )?(--[a-z]+)(?:=\*)?\)', command_line, re.MULTILINE)) - {'--help'}
+        self.assertLessEqual({'--folder', '--clean'}, options)
+        page = self.roots['clique-slurm'] / 'usr/share/man/man1/clique-job.1.gz'
+        text = gzip.decompress(page.read_bytes()).decode()
+        for option in options:
+            self.assertIn('\n\\fB' + option.replace('-', '\\-') + '\\fR', text)
+
 
 class Archive(unittest.TestCase):
     def test_works_in_any_folder(self):

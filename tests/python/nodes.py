@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import pwd
 import re
 import signal
 import socket
@@ -19,6 +20,8 @@ import unittest
 CLIQUE = os.environ['CLIQUE_PROGRAM']
 CLIQUED = os.environ['CLIQUE_DAEMON']
 CLIENT = os.environ.get('CLIQUE_TEST_CLIENT')
+# Who runs the tests, and so their nodes and programs.
+USER = pwd.getpwuid(os.geteuid()).pw_name
 NOBODY = 65534
 # Runs a command as an unprivileged user who owns no files.
 AS_NOBODY = ('setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups', '--')

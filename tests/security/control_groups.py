@@ -9,6 +9,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import unittest
 
 import nodes
 
@@ -17,7 +18,7 @@ IN_GROUP = ('sh', '-c', 'echo $$ >"$0"/cgroup.procs && exec "$@"')
 
 
 def mounted_groups():
-    """The folder of this process's own group of version 2. Skips all tests if there is none to make others in."""
+    """The folder of this process's own group of version 2. Skips the test if there is none to make others in."""
     for line in pathlib.Path('/proc/self/mountinfo').read_text(encoding='utf-8').splitlines():
         fields = line.split()
         if fields[fields.index('-') + 1] == 'cgroup2' and fields[3] == '/':
@@ -26,7 +27,7 @@ def mounted_groups():
             folder = pathlib.Path(fields[4] + own[0])
             if own and os.access(folder / 'cgroup.procs', os.W_OK):
                 return folder
-    return nodes.skip('this process cannot make control groups of version 2')
+    raise unittest.SkipTest('this process cannot make control groups of version 2')
 
 
 def removed(folder):
@@ -47,7 +48,7 @@ class ControlGroups(nodes.TestCase):
         try:
             self.group = pathlib.Path(tempfile.mkdtemp(prefix='clique-test.', dir=mounted_groups()))
         except OSError as error:
-            nodes.skip(f'this process cannot make control groups of version 2: {error}')
+            raise unittest.SkipTest(f'this process cannot make control groups of version 2: {error}') from error
         self.addCleanup(self.remove_group)
 
     def remove_group(self):
