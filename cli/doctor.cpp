@@ -48,9 +48,10 @@ class Schedule {
   explicit Schedule(std::chrono::seconds limit) : begin_(SteadyClock::now()), limit_(limit) {}
   /// When so many quarters of the time are over.
   SteadyClock::time_point quarter(int number) const { return begin_ + limit_ * number / 4; }
-  /// How long something that only has to answer may be silent.
+  /// How long something that only has to answer may be silent: 4 s by default, so that a host that cannot be
+  /// reached is reported within 5 s.
   SteadyClock::duration patience() const {
-    return std::max<SteadyClock::duration>(limit_ / 6, std::chrono::seconds(10));
+    return std::max<SteadyClock::duration>(limit_ / 15, std::chrono::seconds(4));
   }
   SteadyClock::time_point answers_by(int number, int answers) const {
     return std::min(quarter(number), SteadyClock::now() + answers * patience());
@@ -66,14 +67,14 @@ void examine(const Schedule& schedule, const std::function<void(Findings)>& take
   const icd::SettingValues values = icd::setting_values();
   take(doctor::check_host(values));
   if (icd::is_off()) {
-    take(doctor::check_walls(true, schedule.answers_by(1, 1)));
+    take(doctor::check_walls(true, schedule.quarter(1)));
     take({{Verdict::Open, "nodes", "CLIQUE_NODES is off, so programs do not see Clique",
            "unset CLIQUE_NODES to use this host or the nodes of nodes.toml"}});
     return;
   }
   if (!values.error.empty()) return;
   icd::NodeSettings settings = icd::NodeSettings::read();
-  take(doctor::check_walls(!settings.nodes.empty() || settings.discover, schedule.answers_by(1, 1)));
+  take(doctor::check_walls(!settings.nodes.empty() || settings.discover, schedule.quarter(1)));
   if (settings.discover) {
     const std::vector<std::string> problems = icd::settle_nodes(settings);
     for (const std::string& problem : problems)
