@@ -55,7 +55,7 @@ class SelectionTest : public ::testing::Test {
       const std::string name = i == 0 ? "alpha" : "beta";
       result.push_back(std::make_unique<Node>(
           name, std::vector<protocol::Driver>{{7, {device("one of " + name), device("two of " + name)}, "d"}},
-          open, [] { return std::set<std::uint32_t>{7}; }, use,
+          open, [] { return std::set<std::uint32_t>{7}; }, use, std::nullopt,
           knows_load ? Node::Reserve(reserve) : Node::Reserve()));
     }
     return result;
