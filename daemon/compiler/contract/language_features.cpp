@@ -30,6 +30,7 @@ std::vector<std::string> language_extensions() {
       "cl_khr_integer_dot_product",
       "cl_khr_expect_assume",
       "cl_ext_float_atomics",
+      "cl_intel_required_subgroup_size",
   };
 }
 
