@@ -176,8 +176,15 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
-  touch_destination(ptr, size);
   const bool blocking = blocking_read != CL_FALSE;
+  // SYCL's runtime copies from its buffers to device allocations in this way.
+  if (const SvmPointer to = device_part(*queue, ptr, size); to && size != 0) {
+    conclude(queue->enqueue(icd::copy(memory, to.allocation, offset, to.offset, size, CL_COMMAND_READ_BUFFER),
+                            waits, report_if(blocking || event != nullptr)),
+             blocking, waits, event);
+    return CL_SUCCESS;
+  }
+  touch_destination(ptr, size);
   const CommandInfo command{CL_COMMAND_READ_BUFFER, waits};
   const auto early = blocking && event == nullptr ? queue->early_read(size, waits) : nullptr;
   const Ref<Event> read =
@@ -199,6 +206,14 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
+  if (const SvmPointer from = device_part(*queue, ptr, size); from && size != 0) {
+    const bool blocking = blocking_write != CL_FALSE;
+    conclude(
+        queue->enqueue(icd::copy(from.allocation, memory, from.offset, offset, size, CL_COMMAND_WRITE_BUFFER),
+                       waits, report_if(blocking || event != nullptr)),
+        blocking, waits, event);
+    return CL_SUCCESS;
+  }
   touch_source(ptr, size);
   const auto lock = blocking_write != CL_FALSE && event == nullptr ? may_copy(*queue, ptr, size, waits)
                                                                    : std::unique_lock<std::mutex>();

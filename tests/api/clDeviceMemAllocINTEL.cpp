@@ -98,4 +98,24 @@ TEST_F(clDeviceMemAllocINTEL, GivenWrongArgumentsThenErrors) {
   expect_refused(CL_INVALID_PROPERTY, context, device, twice, 64, 0);
 }
 
+TEST_F(clDeviceMemAllocINTEL, GivenBufferThenItIsReadToTheAllocationAndWrittenFromIt) {
+  constexpr size_t kCount = 1000;
+  std::vector<cl_int> numbers(kCount);
+  for (size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<cl_int>(3 * i);
+  const Mem from = buffer(kCount, numbers.data());
+  const Mem to = buffer<cl_int>(kCount);
+  const auto memory = on_device<cl_int>(kCount);
+  const size_t half = kCount / 2 * sizeof(cl_int);
+  for (const cl_bool blocking : {CL_TRUE, CL_FALSE}) {
+    write_usm(memory.get(), std::vector<cl_int>(kCount, -1));
+    ASSERT_CL(clEnqueueReadBuffer(queue, from, blocking, half, half, memory.get() + kCount / 2, 0, nullptr,
+                                  nullptr));
+    ASSERT_CL(clEnqueueWriteBuffer(queue, to, blocking, 0, 2 * half, memory.get(), 0, nullptr, nullptr));
+    const auto got = read<cl_int>(to, kCount);
+    for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(i < kCount / 2 ? -1 : numbers[i], got[i]) << i;
+  }
+  EXPECT_EQ(CL_INVALID_VALUE,
+            clEnqueueReadBuffer(queue, from, CL_TRUE, 0, 2 * half, memory.get() + 1, 0, nullptr, nullptr));
+}
+
 }  // namespace clique::test
