@@ -50,6 +50,9 @@ Ref<Image> image_for(const Queue& queue, cl_mem handle);
 Ref<Queue> svm_queue(cl_command_queue handle);
 /// The allocation that contains [pointer, pointer + size). Throws Error(CL_INVALID_VALUE) if none does.
 SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size);
+/// The device allocation that contains [pointer, pointer + size) and that the host cannot access; empty if
+/// there is none. Throws Error(CL_INVALID_VALUE) if the range exceeds the allocation.
+SvmPointer device_part(const Queue& queue, const void* pointer, size_t size);
 /// Enqueues a copy between shared virtual memory and host memory, in any combination. Throws
 /// Error(CL_INVALID_VALUE), Error(CL_MEM_COPY_OVERLAP), and if it blocks, what conclude() throws.
 void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,

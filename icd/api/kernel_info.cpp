@@ -1,4 +1,6 @@
 // Section 5.9.4: queries on kernels.
+#include <CL/cl_ext.h>
+
 #include <cstring>
 
 #include "icd/api/boundary.hpp"
@@ -148,6 +150,7 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
     case CL_KERNEL_PRIVATE_MEM_SIZE:
+    case CL_KERNEL_SPILL_MEM_SIZE_INTEL:
       require(told != nullptr, CL_INVALID_VALUE, "the node's driver does not provide ", Hex{param_name});
       write(*told);
       break;

@@ -115,6 +115,13 @@ SvmPointer svm_part(const Queue& queue, const void* pointer, size_t size) {
   return svm;
 }
 
+SvmPointer device_part(const Queue& queue, const void* pointer, size_t size) {
+  SvmPointer found = part(queue, pointer, size);
+  if (!found || found.allocation->in_place()) return {};
+  const auto* const usm = dynamic_cast<const UsmAllocation*>(found.allocation.get());
+  return usm != nullptr && usm->usm_type() == CL_MEM_TYPE_DEVICE_INTEL ? found : SvmPointer{};
+}
+
 void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t size,
                  const CommandInfo& command, cl_event* event) {
   require(to != nullptr && from != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");

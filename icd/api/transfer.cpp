@@ -176,8 +176,15 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*memory);
-  touch_destination(ptr, size);
   const bool blocking = blocking_read != CL_FALSE;
+  // SYCL's runtime copies from its buffers to device allocations in this way.
+  if (const SvmPointer to = device_part(*queue, ptr, size); to && size != 0) {
+    conclude(queue->enqueue(icd::copy(memory, to.allocation, offset, to.offset, size, CL_COMMAND_READ_BUFFER),
+                            waits, report_if(blocking || event != nullptr)),
+             blocking, waits, event);
+    return CL_SUCCESS;
+  }
+  touch_destination(ptr, size);
   const CommandInfo command{CL_COMMAND_READ_BUFFER, waits};
   const auto early = blocking && event == nullptr ? queue->early_read(size, waits) : nullptr;
   const Ref<Event> read =
@@ -199,6 +206,14 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   require(ptr != nullptr, CL_INVALID_VALUE, "ptr is NULL");
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
+  if (const SvmPointer from = device_part(*queue, ptr, size); from && size != 0) {
+    const bool blocking = blocking_write != CL_FALSE;
+    conclude(
+        queue->enqueue(icd::copy(from.allocation, memory, from.offset, offset, size, CL_COMMAND_WRITE_BUFFER),
+                       waits, report_if(blocking || event != nullptr)),
+        blocking, waits, event);
+    return CL_SUCCESS;
+  }
   touch_source(ptr, size);
   const auto lock = blocking_write != CL_FALSE && event == nullptr ? may_copy(*queue, ptr, size, waits)
                                                                    : std::unique_lock<std::mutex>();
@@ -228,7 +243,16 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_read(*rect.memory);
   std::byte* const to = static_cast<std::byte*>(ptr) + rect.host.begin();
-  touch_destination(to, extent(rect.region, rect.host.pitches));
+  const std::size_t size = extent(rect.region, rect.host.pitches);
+  if (const SvmPointer part = device_part(*queue, to, size)) {
+    auto work = icd::copy_rect(rect.memory, part.allocation, rect.box,
+                               {{part.offset, 0, 0}, rect.host.pitches}, rect.region);
+    work.type = CL_COMMAND_READ_BUFFER_RECT;
+    conclude(queue->enqueue(std::move(work), waits, report_if(blocking_read != CL_FALSE || event != nullptr)),
+             blocking_read != CL_FALSE, waits, event);
+    return CL_SUCCESS;
+  }
+  touch_destination(to, size);
   conclude(read_rect(*queue, *rect.memory, rect.box, rect.region, to, rect.host.pitches,
                      {CL_COMMAND_READ_BUFFER_RECT, waits}),
            blocking_read != CL_FALSE, waits, event);
@@ -250,7 +274,16 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
   require_host_write(*rect.memory);
   const bool blocking = blocking_write != CL_FALSE;
   const HostContent content{static_cast<const std::byte*>(ptr) + rect.host.begin(), rect.host.pitches, {}};
-  touch_source(content.data, extent(rect.region, rect.host.pitches));
+  const std::size_t size = extent(rect.region, rect.host.pitches);
+  if (const SvmPointer part = device_part(*queue, content.data, size)) {
+    auto work = icd::copy_rect(part.allocation, rect.memory, {{part.offset, 0, 0}, rect.host.pitches},
+                               rect.box, rect.region);
+    work.type = CL_COMMAND_WRITE_BUFFER_RECT;
+    conclude(queue->enqueue(std::move(work), waits, report_if(blocking || event != nullptr)), blocking, waits,
+             event);
+    return CL_SUCCESS;
+  }
+  touch_source(content.data, size);
   conclude(write_rect(*queue, *rect.memory, rect.box, rect.region, content,
                       {CL_COMMAND_WRITE_BUFFER_RECT, waits}, report_if(blocking || event != nullptr)),
            blocking, waits, event);

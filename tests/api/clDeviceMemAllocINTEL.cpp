@@ -98,4 +98,36 @@ TEST_F(clDeviceMemAllocINTEL, GivenWrongArgumentsThenErrors) {
   expect_refused(CL_INVALID_PROPERTY, context, device, twice, 64, 0);
 }
 
+TEST_F(clDeviceMemAllocINTEL, GivenBufferThenItIsReadToTheAllocationAndWrittenFromIt) {
+  constexpr size_t kCount = 1000;
+  std::vector<cl_int> numbers(kCount);
+  for (size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<cl_int>(3 * i);
+  const Mem from = buffer(kCount, numbers.data());
+  const Mem to = buffer<cl_int>(kCount);
+  const auto memory = on_device<cl_int>(kCount);
+  const size_t half = kCount / 2 * sizeof(cl_int);
+  for (const cl_bool blocking : {CL_TRUE, CL_FALSE}) {
+    write_usm(memory.get(), std::vector<cl_int>(kCount, -1));
+    ASSERT_CL(clEnqueueReadBuffer(queue, from, blocking, half, half, memory.get() + kCount / 2, 0, nullptr,
+                                  nullptr));
+    ASSERT_CL(clEnqueueWriteBuffer(queue, to, blocking, 0, 2 * half, memory.get(), 0, nullptr, nullptr));
+    const auto got = read<cl_int>(to, kCount);
+    for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(i < kCount / 2 ? -1 : numbers[i], got[i]) << i;
+  }
+  // The second halves of two rows of four numbers.
+  const size_t origin[] = {2 * sizeof(cl_int), 0, 0};
+  const size_t region[] = {2 * sizeof(cl_int), 2, 1};
+  const size_t row = 4 * sizeof(cl_int);
+  write_usm(memory.get(), std::vector<cl_int>(8, -1));
+  ASSERT_CL(clEnqueueReadBufferRect(queue, from, CL_TRUE, origin, origin, region, row, 0, row, 0,
+                                    memory.get(), 0, nullptr, nullptr));
+  EXPECT_EQ((std::vector<cl_int>{-1, -1, 6, 9, -1, -1, 18, 21}), read_usm(memory.get(), 8));
+  ASSERT_CL(clEnqueueFillBuffer(queue, to, numbers.data(), sizeof(cl_int), 0, 2 * row, 0, nullptr, nullptr));
+  ASSERT_CL(clEnqueueWriteBufferRect(queue, to, CL_TRUE, origin, origin, region, row, 0, row, 0, memory.get(),
+                                     0, nullptr, nullptr));
+  EXPECT_EQ((std::vector<cl_int>{0, 0, 6, 9, 0, 0, 18, 21}), read<cl_int>(to, 8));
+  EXPECT_EQ(CL_INVALID_VALUE,
+            clEnqueueReadBuffer(queue, from, CL_TRUE, 0, 2 * half, memory.get() + 1, 0, nullptr, nullptr));
+}
+
 }  // namespace clique::test

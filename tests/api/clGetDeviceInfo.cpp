@@ -356,6 +356,27 @@ TEST_F(clGetDeviceInfo, GivenFloatAtomicsThenTheirCapabilitiesAreKnown) {
   }
 }
 
+TEST_F(clGetDeviceInfo, GivenRequiredSubGroupSizesThenKernelsMayRequireEachOfThem) {
+  if (!has_extension(device, "cl_intel_required_subgroup_size"))
+    GTEST_SKIP() << "kernels cannot require sizes of sub-groups";
+  const auto sizes = get<std::vector<size_t>>(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL);
+  ASSERT_FALSE(sizes.empty());
+  for (const size_t size : sizes) {
+    const std::string source = "__attribute__((intel_reqd_sub_group_size(" + std::to_string(size) +
+                               "))) kernel void k(global int* x) { *x = 1; }";
+    const Program program = build(source.c_str());
+    const Kernel k = kernel(program, "k");
+    size_t compiled = 0;
+    ASSERT_CL(clGetKernelSubGroupInfo(k, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, nullptr,
+                                      sizeof compiled, &compiled, nullptr));
+    EXPECT_EQ(size, compiled);
+    cl_ulong spilled = 1;
+    EXPECT_CL(clGetKernelWorkGroupInfo(k, device, CL_KERNEL_SPILL_MEM_SIZE_INTEL, sizeof spilled, &spilled,
+                                       nullptr));
+    EXPECT_EQ(0U, spilled);
+  }
+}
+
 TEST_F(clGetDeviceInfo, GivenPipesThenLimitsAreZeroWithoutThem) {
   for (const cl_device_id each : devices()) {
     const bool pipes = get<cl_bool>(each, CL_DEVICE_PIPE_SUPPORT);

@@ -1,6 +1,8 @@
 // Programs in SPIR-V: the results of their kernels on the device.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <tuple>
 
 #include "api/capture.hpp"
@@ -113,6 +115,48 @@ TEST_F(Spirv, GivenControlFlowAndIdsThenEachItemGoesItsWay) {
   ASSERT_CL(launch(kinds, numbers.size()));
   // 5 + 0 + … + (i - 1), without 5.
   EXPECT_EQ((std::vector<cl_int>{7, 1, 6, -9, 7, 15, 15, 1, 28}), read<cl_int>(mem, numbers.size()));
+}
+
+TEST_F(Spirv, GivenValuesOfOtherItemsThenTheyAreThoseOfTheGroup) {
+  if (info<std::string>(clGetDeviceInfo, device, CL_DEVICE_VENDOR) != "NVIDIA Corporation")
+    GTEST_SKIP() << "the extensions of SPIR-V are those of NVIDIA GPUs";
+  constexpr size_t kItems = 64;
+  constexpr size_t kWidth = 32;
+  std::vector<cl_uint> numbers(kItems);
+  for (size_t i = 0; i < kItems; ++i) numbers[i] = static_cast<cl_uint>(2 * i + 3);
+  // For item i, the result of each operation in collectives.spvasm.
+  using Operation = std::function<cl_uint(size_t i)>;
+  const auto product = [&](size_t begin, size_t end) {
+    return std::accumulate(numbers.begin() + static_cast<ptrdiff_t>(begin),
+                           numbers.begin() + static_cast<ptrdiff_t>(end), cl_uint{1}, std::multiplies<>());
+  };
+  const auto first_of = [](size_t i) { return i / kWidth * kWidth; };
+  const std::vector<Operation> operations{
+      [&](size_t) { return product(0, kItems); },
+      [&](size_t i) { return product(0, i + 1); },
+      [&](size_t i) { return product(0, i); },
+      [&](size_t i) {
+        return std::accumulate(numbers.begin(), numbers.begin() + static_cast<ptrdiff_t>(i + 1), cl_uint{0},
+                               std::bit_xor<>());
+      },
+      [&](size_t i) { return product(first_of(i), first_of(i) + kWidth); },
+      [&](size_t i) { return numbers[first_of(i) + 5]; },
+      [&](size_t i) { return numbers[i ^ 5U]; },
+      [&](size_t i) { return i % kWidth + 5 < kWidth ? numbers[i + 5] : 2 * numbers[i + 5 - kWidth]; },
+      [&](size_t i) { return i % kWidth >= 5 ? numbers[i - 5] : 2 * numbers[i - 5 + kWidth]; },
+      [&](size_t i) { return numbers[i % kWidth]; },
+  };
+  const Program program = build_il("collectives");
+  const Kernel collectives = kernel(program, "collectives");
+  const Mem in = buffer<cl_uint>(kItems, numbers.data());
+  const Mem out = buffer<cl_uint>(kItems * operations.size());
+  set(collectives, 0, in.get());
+  set(collectives, 1, out.get());
+  ASSERT_CL(launch(collectives, kItems, kItems));
+  const auto results = read<cl_uint>(out, kItems * operations.size());
+  for (size_t k = 0; k < operations.size(); ++k)
+    for (size_t i = 0; i < kItems; ++i)
+      EXPECT_EQ(operations[k](i), results[kItems * k + i]) << k << ", " << i;
 }
 
 TEST_F(Spirv, GivenTheSameProgramInOpenClCThenTheResultsAreTheSame) {

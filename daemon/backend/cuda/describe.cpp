@@ -222,6 +222,7 @@ void describe_execution(const Device& device, Writer& write) {
   write(CL_DEVICE_MAX_WORK_GROUP_SIZE, group);
   write(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, std::size_t{kWarp});
   write(CL_DEVICE_MAX_NUM_SUB_GROUPS, static_cast<cl_uint>(group / kWarp));
+  write(CL_DEVICE_SUB_GROUP_SIZES_INTEL, std::vector<std::size_t>{kWarp});
   write(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool{CL_TRUE});
   for (const cl_uint name : {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT,
                              CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG,

@@ -31,6 +31,7 @@ std::vector<std::string> language_extensions() {
       "cl_khr_expect_assume",
       "cl_ext_float_atomics",
       kCooperativeMatrix,
+      "cl_intel_required_subgroup_size",
   };
 }
 

@@ -183,12 +183,27 @@ REDUCE_SMALL(uint, uint, u)
 REDUCE_LARGE(long)
 REDUCE_LARGE(ulong)
 FOR_FLOATS(REDUCE_LARGE)
+#define REDUCE_PRODUCT(T) REDUCE(T, mul, MUL)
+FOR_TYPES(REDUCE_PRODUCT)
 
 #define SCANS(T, least, greatest) \
   SCAN(T, add, ADD, 0)            \
+  SCAN(T, mul, MUL, 1)            \
   SCAN(T, min, min, greatest)     \
   SCAN(T, max, max, least)
 FOR_LIMITS(SCANS)
+
+// SPIR-V has these, and multiplication, beyond OpenCL C (SPV_KHR_uniform_group_instructions). The names are the
+// translator's.
+#define WHOLE(T, name, combine, neutral) REDUCE(T, name, combine) SCAN(T, name, combine, neutral)
+#define WHOLE_BITS(T)            \
+  WHOLE(T, bitwise_and, AND, ~0) \
+  WHOLE(T, bitwise_or, OR, 0)    \
+  WHOLE(T, bitwise_xor, XOR, 0)
+FOR_INTEGERS(WHOLE_BITS)
+WHOLE(int, logical_and, LOGICAL_AND, 1)
+WHOLE(int, logical_or, LOGICAL_OR, 0)
+WHOLE(int, logical_xor, LOGICAL_XOR, 0)
 
 // ---- Reductions and scans over the active work-items
 
@@ -235,18 +250,12 @@ FOR_LIMITS(SCANS)
 FOR_LIMITS(ACTIVE_ARITHMETIC)
 
 // Bitwise and logical operations, for integers and truth values.
-#define AND(a, b) ((a) & (b))
-#define OR(a, b) ((a) | (b))
-#define XOR(a, b) ((a) ^ (b))
 #define ACTIVE_BITS(T)    \
   ACTIVE(T, and, AND, ~0) \
   ACTIVE(T, or, OR, 0)    \
   ACTIVE(T, xor, XOR, 0)
 FOR_INTEGERS(ACTIVE_BITS)
 
-#define LOGICAL_AND(a, b) ((a) != 0 && (b) != 0)
-#define LOGICAL_OR(a, b) ((a) != 0 || (b) != 0)
-#define LOGICAL_XOR(a, b) (((a) != 0) != ((b) != 0))
 ACTIVE(int, logical_and, LOGICAL_AND, 1)
 ACTIVE(int, logical_or, LOGICAL_OR, 0)
 ACTIVE(int, logical_xor, LOGICAL_XOR, 0)

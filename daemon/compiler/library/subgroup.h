@@ -36,6 +36,12 @@ VALUE_OF_HALVES(double)
 // The operations of reductions, besides min and max, which are built-in functions.
 #define ADD(a, b) ((a) + (b))
 #define MUL(a, b) ((a) * (b))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
+#define XOR(a, b) ((a) ^ (b))
+#define LOGICAL_AND(a, b) ((a) != 0 && (b) != 0)
+#define LOGICAL_OR(a, b) ((a) != 0 || (b) != 0)
+#define LOGICAL_XOR(a, b) (((a) != 0) != ((b) != 0))
 
 // Expands `M` for each type, with its smallest and its largest value.
 #define FOR_LIMITS(M)          \

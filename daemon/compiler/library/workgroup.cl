@@ -17,6 +17,9 @@ static bool is_last_of_sub_group(void) { return LANE == get_sub_group_size() - 1
   }
 
 #define COLLECTIVE(T, name, combine, neutral)                                                           \
+  OVERLOAD T sub_group_reduce_##name(T value);                                                          \
+  OVERLOAD T sub_group_scan_inclusive_##name(T value);                                                  \
+  OVERLOAD T sub_group_scan_exclusive_##name(T value);                                                  \
   OVERLOAD T work_group_reduce_##name(T value) {                                                        \
     const __local T* totals = share(sub_group_reduce_##name(value));                                    \
     T result = totals[0];                                                                               \
@@ -44,9 +47,24 @@ static bool is_last_of_sub_group(void) { return LANE == get_sub_group_size() - 1
 #define COLLECTIVES(T, least, greatest) \
   SHARE(T)                              \
   COLLECTIVE(T, add, ADD, 0)            \
+  COLLECTIVE(T, mul, MUL, 1)            \
   COLLECTIVE(T, min, min, greatest)     \
   COLLECTIVE(T, max, max, least)
 FOR_WIDE_LIMITS(COLLECTIVES)
+
+// SPIR-V has these, and multiplication, beyond OpenCL C (SPV_KHR_uniform_group_instructions). The names are the
+// translator's.
+#define BIT_COLLECTIVES(T)            \
+  COLLECTIVE(T, bitwise_and, AND, ~0) \
+  COLLECTIVE(T, bitwise_or, OR, 0)    \
+  COLLECTIVE(T, bitwise_xor, XOR, 0)
+BIT_COLLECTIVES(int)
+BIT_COLLECTIVES(uint)
+BIT_COLLECTIVES(long)
+BIT_COLLECTIVES(ulong)
+COLLECTIVE(int, logical_and, LOGICAL_AND, 1)
+COLLECTIVE(int, logical_or, LOGICAL_OR, 0)
+COLLECTIVE(int, logical_xor, LOGICAL_XOR, 0)
 
 #define BROADCAST_FROM(T, parameters, is_source)         \
   OVERLOAD T work_group_broadcast(T value, parameters) { \

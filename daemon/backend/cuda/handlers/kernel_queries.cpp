@@ -1,5 +1,7 @@
 #include "daemon/backend/cuda/handlers/kernel_queries.hpp"
 
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -58,6 +60,8 @@ std::vector<protocol::Property> work_group_properties(const Function& function) 
   add(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{function.static_local} + function.kernel.local_size);
   add(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, kSubGroup);
   add(CL_KERNEL_PRIVATE_MEM_SIZE, cl_ulong{function.private_memory});
+  // The driver does not tell spilled registers from other private memory, so this is an upper limit.
+  add(CL_KERNEL_SPILL_MEM_SIZE_INTEL, cl_ulong{function.private_memory});
   return result;
 }
 
