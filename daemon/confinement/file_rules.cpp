@@ -191,6 +191,8 @@ void add_rdma(Collector& rules) {
 void add_cufile(Collector& rules) {
   rules.add_resolved(environment("CUFILE_ENV_PATH_JSON").value_or("/etc/cufile.json"), FileAccess::Read);
   rules.add("/run/udev/data", FileAccess::Read);
+  // It looks there for what the kernel can do. Without capabilities, the process sees names and no addresses.
+  rules.add("/proc/kallsyms", FileAccess::Read);
 }
 
 void add_devices(Collector& rules) {

@@ -202,6 +202,9 @@ Fd FileRoots::open(const std::string& text, std::uint8_t access, bool direct) co
   const int around_cache = direct ? O_DIRECT : 0;
   Fd file(::open(name.c_str(), flags_of(access) | around_cache | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) throw FileError(errno);
+  // Means nothing for a regular file, but cuFile takes none with it.
+  const int flags = ::fcntl(file.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) throw FileError(errno);
   return file;
 }
 

@@ -6,6 +6,7 @@
 //   refuse     no file can be registered
 //   short      reads stop half-way
 //   fail       reads fail
+#include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -64,6 +65,7 @@ EXPORT Result cuFileDriverGetProperties(Properties* properties) {
 
 EXPORT Result cuFileHandleRegister(void** handle, Descriptor* descriptor) {
   if (host_is("refuse")) return {5008, 0};
+  if ((::fcntl(descriptor->fd, F_GETFL) & O_NONBLOCK) != 0) return {5019, 0};
   *handle = new File{descriptor->fd};
   return {0, 0};
 }

@@ -74,6 +74,7 @@ std::string cufile_error(int number) {
     case 5009:
       return text + ": the GPU does not support GPUDirect Storage";
     case 5019:
+      return text + ": the file is open with flags that cuFile does not know";
     case 5020:
       return text + ": the file is not open for direct transfers";
     default:

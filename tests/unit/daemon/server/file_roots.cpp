@@ -122,7 +122,9 @@ TEST_F(FileRootsTest, GivenDirectThenTheFileIsOpenWithThatFlag) {
   const std::string path = folder_ / "data/file";
   EXPECT_EQ(::fcntl(roots().open(path, kRead).get(), F_GETFL) & O_DIRECT, 0);
   if (!Fd(::open(path.c_str(), O_RDONLY | O_DIRECT))) GTEST_SKIP() << "the file system has no O_DIRECT";
-  EXPECT_NE(::fcntl(roots().open(path, kRead, true).get(), F_GETFL) & O_DIRECT, 0);
+  const int flags = ::fcntl(roots().open(path, kRead, true).get(), F_GETFL);
+  EXPECT_NE(flags & O_DIRECT, 0);
+  EXPECT_EQ(flags & O_NONBLOCK, 0) << "cuFile takes no such file";
 }
 
 TEST_F(FileRootsTest, GivenPathsOutsideThenDenied) {
