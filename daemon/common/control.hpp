@@ -45,7 +45,8 @@ struct SessionRecord {
 struct FileRequest {
   std::string path;
   std::uint8_t access = 0;  ///< of protocol::file_access
-  CLIQUE_FIELDS(FileRequest, path, access)
+  bool direct = false;      ///< for transfers around the page cache (O_DIRECT), which not every file allows
+  CLIQUE_FIELDS(FileRequest, path, access, direct)
 };
 
 /// A connection to another worker that the worker's session needs, answered by Notice::Kind::Dialled. The

@@ -24,6 +24,33 @@ std::filesystem::path user_cache_folder() {
   return {};
 }
 
+namespace {
+
+const std::vector<std::string> kPackagedToolkits{"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
+
+std::vector<std::string> named_toolkits() {
+  std::vector<std::string> roots;
+  for (const Variable variable : {Variable("CUDA_HOME"), Variable("CUDA_PATH")})
+    if (auto root = environment(variable).value_or(""); !root.empty()) roots.push_back(std::move(root));
+  return roots;
+}
+
+}  // namespace
+
+std::vector<std::string> cuda_toolkits() {
+  std::vector<std::string> roots = named_toolkits();
+  roots.insert(roots.end(), kPackagedToolkits.begin(), kPackagedToolkits.end());
+  return roots;
+}
+
+std::vector<std::string> cuda_library_folders() {
+  std::vector<std::string> folders;
+  for (const std::string& root : named_toolkits()) folders.push_back(root + "/lib64");
+  folders.emplace_back();
+  for (const std::string& root : kPackagedToolkits) folders.push_back(root + "/lib64");
+  return folders;
+}
+
 std::vector<std::string> environment_without(std::initializer_list<Variable> removed) {
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {

@@ -25,6 +25,7 @@ inline constexpr std::array kVariables{
     VariableInfo{"CLIQUE_COMPILER", "path of clique-compiler"},
     VariableInfo{"CLIQUE_CONFINEMENT",
                  "whether workers get walls, as --confinement of cliqued, which sets it"},
+    VariableInfo{"CLIQUE_CUFILE", "when private workers read files through cuFile, as --cufile of cliqued"},
     VariableInfo{"CLIQUE_FILE_ROOTS",
                  "folders whose files private workers may use, as --file-roots of cliqued; empty: all"},
     VariableInfo{"CLIQUE_HOST_DEVICES", "devices that private workers offer, as --devices of cliqued"},
@@ -40,6 +41,9 @@ inline constexpr std::array kVariables{
     VariableInfo{"CUDA_HOME", "the CUDA toolkit"},
     VariableInfo{"CUDA_MPS_PIPE_DIRECTORY", "where NVIDIA's Multi-Process Service is"},
     VariableInfo{"CUDA_PATH", "the CUDA toolkit, if it is not in CUDA_HOME"},
+    VariableInfo{"CUFILE_ALLOW_COMPAT_MODE", "set for workers, as the setting cufile says"},
+    VariableInfo{"CUFILE_ENV_PATH_JSON", "cuFile's configuration, if it is not /etc/cufile.json"},
+    VariableInfo{"CUFILE_LOGFILE_PATH", "where cuFile logs; workers set it to /dev/null if it is not set"},
     VariableInfo{"HOME", "the user's folder, for ~/.cache"},
     VariableInfo{"JOURNAL_STREAM", "set by systemd: log lines have no time stamps"},
     VariableInfo{"LD_LIBRARY_PATH", "folders of libraries, which workers may read"},
@@ -79,6 +83,12 @@ void set_environment(Variable variable, const std::string& value);
 
 /// The user's folder for caches: $XDG_CACHE_HOME, or ~/.cache. Empty when the environment names neither.
 std::filesystem::path user_cache_folder();
+
+/// The roots of CUDA toolkits: those that the environment names, then those of packages. They need not exist.
+std::vector<std::string> cuda_toolkits();
+/// The folders in which to look for a toolkit's libraries, in this order. The empty one stands for the
+/// loader's search path.
+std::vector<std::string> cuda_library_folders();
 
 /// All variables of this process but `removed`, each as NAME=VALUE.
 std::vector<std::string> environment_without(std::initializer_list<Variable> removed);

@@ -186,6 +186,15 @@ void add_rdma(Collector& rules) {
     rules.add_resolved(place, FileAccess::Read);
 }
 
+/// What cuFile reads: its configuration, and what udev knows of the disk that a file is on. add_devices()
+/// adds the devices of nvidia-fs.
+void add_cufile(Collector& rules) {
+  rules.add_resolved(environment("CUFILE_ENV_PATH_JSON").value_or("/etc/cufile.json"), FileAccess::Read);
+  rules.add("/run/udev/data", FileAccess::Read);
+  // It looks there for what the kernel can do. Without capabilities, the process sees names and no addresses.
+  rules.add("/proc/kallsyms", FileAccess::Read);
+}
+
 void add_devices(Collector& rules) {
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator("/dev", unreadable)) {
@@ -266,6 +275,7 @@ FileRules file_rules(const FileNeeds& needs) {
   add_drivers(rules);
   add_devices(rules);
   if (needs.rdma) add_rdma(rules);
+  if (needs.cufile) add_cufile(rules);
   // CUDA's driver writes the names of its threads there, and does not start otherwise.
   rules.add("/proc/self/task", FileAccess::Write);
   if (needs.role == Role::CudaWorker) {

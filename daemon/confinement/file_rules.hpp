@@ -35,6 +35,8 @@ struct FileNeeds {
   std::vector<std::filesystem::path> programs;
   /// Whether it uses RDMA.
   bool rdma = false;
+  /// Whether it reads files through cuFile.
+  bool cufile = false;
 };
 
 /// The files that the process needs on this host: the system's libraries, drivers and devices, the files and

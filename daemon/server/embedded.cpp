@@ -102,6 +102,17 @@ NvidiaDriver wanted_nvidia_driver() {
   }
 }
 
+/// What CLIQUE_CUFILE names. Throws std::invalid_argument.
+CuFileUse wanted_cufile_use() {
+  const std::string text = environment("CLIQUE_CUFILE").value_or("");
+  if (text.empty()) return CuFileUse::Auto;
+  try {
+    return parse_cufile_use(text);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("CLIQUE_CUFILE: ") + error.what());
+  }
+}
+
 }  // namespace
 
 int run_embedded(const ControlChannel& control) {
@@ -118,6 +129,7 @@ int run_embedded(const ControlChannel& control) {
   try {
     roots = wanted_file_roots();
     const NvidiaDriver nvidia = wanted_nvidia_driver();
+    const CuFileUse cufile = wanted_cufile_use();
     make_nvidia_devices(nvidia);
     for (const SelectedPlatform& platform : wanted_devices(probe_platforms(nvidia, "", control.fd()))) {
       WorkerOptions options;
@@ -126,6 +138,7 @@ int run_embedded(const ControlChannel& control) {
       options.devices = platform.devices;
       options.session.node = host_name();
       options.session.ports = kAnyPort;
+      options.session.cufile = cufile;
       children.push_back(ChildProcess::start_worker(options));
     }
     for (std::uint32_t driver = 0; driver < children.size(); ++driver) {

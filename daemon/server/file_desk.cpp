@@ -10,7 +10,7 @@ void FileDesk::open(std::uint64_t number, const FileRoots& roots, FileRequest re
   const auto work = [answers = answers_, number, roots, request = std::move(request)] {
     Answer answer{number, {}, {Notice::Kind::File, ""}};
     try {
-      answer.file = roots.open(request.path, request.access);
+      answer.file = roots.open(request.path, request.access, request.direct);
     } catch (const FileError& error) {
       answer.notice.text = error.what();
       answer.notice.status = static_cast<std::int32_t>(error.status());

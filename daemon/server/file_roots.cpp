@@ -149,7 +149,7 @@ const FileRoots::Root* FileRoots::containing(const fs::path& path) const {
   return found == roots_.end() ? nullptr : &*found;
 }
 
-Fd FileRoots::open(const std::string& text, std::uint8_t access) const {
+Fd FileRoots::open(const std::string& text, std::uint8_t access, bool direct) const {
   const fs::path path(text);
   if (!path.is_absolute() || text.find('\0') != std::string::npos || text.size() > protocol::kMaxPath)
     throw FileError(FileStatus::NotFound, "the path has to be absolute, and to have at most " +
@@ -199,8 +199,12 @@ Fd FileRoots::open(const std::string& text, std::uint8_t access) const {
     throw FileError(FileStatus::NotRegular,
                     std::string("it is ") + kind_of(state.st_mode) + ", not a regular file");
   const std::string name = "/proc/self/fd/" + std::to_string(place.get());
-  Fd file(::open(name.c_str(), flags_of(access) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const int around_cache = direct ? O_DIRECT : 0;
+  Fd file(::open(name.c_str(), flags_of(access) | around_cache | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) throw FileError(errno);
+  // Means nothing for a regular file, but cuFile takes none with it.
+  const int flags = ::fcntl(file.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) throw FileError(errno);
   return file;
 }
 

@@ -32,7 +32,8 @@ class FileRoots {
   /// of a server that does not answer. Any thread. Throws FileError.
   /// @param path absolute
   /// @param access of protocol::file_access
-  Fd open(const std::string& path, std::uint8_t access) const;
+  /// @param direct with O_DIRECT, which not every file system allows
+  Fd open(const std::string& path, std::uint8_t access, bool direct = false) const;
 
   bool empty() const { return roots_.empty(); }
   /// As parse() reads it.

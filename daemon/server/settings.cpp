@@ -157,6 +157,10 @@ const std::array kSettings{
             "Folders whose files programs may read and write through OpenCL: read:FOLDER and write:FOLDER, "
             "separated by commas, or none",
             [](const std::string& text, Settings& s) { s.access.files = FileRoots::parse(text); }},
+    Setting{"cufile", Type::Text, "WHEN", "auto",
+            "Whether NVIDIA GPUs read files through cuFile: 'auto' where GPUDirect Storage works, 'always' "
+            "also where cuFile copies through the host's memory, or 'never'",
+            [](const std::string& text, Settings& s) { s.session.cufile = parse_cufile_use(text); }},
     Setting{"name", Type::Text, "NAME", "", "The node's name; its host name by default",
             [](const std::string& text, Settings& s) { s.name = text.empty() ? host_name() : text; }},
     Setting{"advertise", Type::Text, "HOST", "",

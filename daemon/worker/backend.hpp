@@ -8,9 +8,11 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "daemon/worker/cufile_use.hpp"
 #include "daemon/worker/errors.hpp"
 #include "daemon/worker/memory_budget.hpp"
 #include "daemon/worker/pacer.hpp"
@@ -19,6 +21,7 @@
 #include "daemon/worker/reporter.hpp"
 #include "daemon/worker/tasks.hpp"
 #include "daemon/worker/waiting_data.hpp"
+#include "protocol/fd.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/streams/packing.hpp"
 
@@ -54,6 +57,22 @@ class HandlesAll<protocol::MessageList<M...>> : public Handles<M>... {
   using Handles<M>::handle...;
 };
 
+/// A file that a device reads into its own memory. Any thread.
+class DirectFile {
+ public:
+  DirectFile() = default;
+  virtual ~DirectFile() = default;
+  DirectFile(const DirectFile&) = delete;
+  DirectFile& operator=(const DirectFile&) = delete;
+  /// Reads `size` bytes from byte `offset` of the file on. Fastest if both are multiples of kPage.
+  /// @param to in a range that TransferSink::map() has offered to the device
+  /// @returns how many bytes it has read: fewer at the end of the file
+  /// Throws std::runtime_error with the reason if the device cannot read them.
+  virtual std::size_t read(std::byte* to, std::size_t size, std::uint64_t offset) = 0;
+
+  static constexpr std::uint64_t kPage = 4096;
+};
+
 /// The destination of an expected transfer. Main thread.
 class TransferSink {
  public:
@@ -70,11 +89,18 @@ class TransferSink {
   virtual void come_short(std::uint64_t size) = 0;
   /// No more parts arrive: the Expect command fails.
   virtual void fail(std::int32_t status) = 0;
-  /// Offers the range itself, where this process can write to the device's memory: parts that are then handed
-  /// to write() from their places there are not copied. For a transfer that nothing holds back any more.
+  /// Who is to write to a range that map() offers.
+  enum class Writer : std::uint8_t {
+    Process,  ///< this process, which can write to the device's memory
+    Device    ///< the device, by DirectFile::read(). Where it cannot, write() takes parts from other places
+  };
+  /// Offers the range itself: parts that are then handed to write() from their places there are not copied.
+  /// For a transfer that nothing holds back any more.
   /// @param action gets the first byte of the range, or null if the transfer has failed. Any thread
-  /// @returns false if there is no such memory; `action` is not called then
-  virtual bool map(std::function<void(std::shared_ptr<std::byte>)> /*action*/) { return false; }
+  /// @returns false if the writer cannot reach the range; `action` is not called then
+  virtual bool map(Writer /*writer*/, std::function<void(std::shared_ptr<std::byte>)> /*action*/) {
+    return false;
+  }
   /// Whether any part of the range can be pushed on its own, as of a buffer.
   virtual bool divisible() const = 0;
 };
@@ -98,6 +124,7 @@ struct Surroundings {
   protocol::Compression compression = protocol::Compression::Auto;
   /// Whether large transfers can go through UCX.
   bool ucx = false;
+  CuFileUse cufile = CuFileUse::Never;
 };
 
 /// Recorded commands that a device runs as one.
@@ -185,6 +212,17 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// Memory for a part of a transfer that is about to arrive, from which write() of its TransferSink needs no
   /// copy. Any thread. Throws std::exception if there is none.
   virtual std::shared_ptr<std::byte> memory_for_part(std::size_t size) = 0;
+
+  /// Whether the device may be able to read files itself. Slow when it is asked for the first time. Any
+  /// thread.
+  virtual bool reads_files() { return false; }
+  /// A file for the device to read. Slow. Any thread. Throws std::runtime_error with the reason if the device
+  /// cannot read it.
+  /// @param file was opened with O_DIRECT, if the file system allows that
+  virtual std::unique_ptr<DirectFile> open_direct(Fd file) {
+    static_cast<void>(file);
+    throw std::runtime_error("the device does not read files");
+  }
 
   /// A batch was handled: commands that the driver holds back have to start now.
   virtual void flush() = 0;

@@ -1,5 +1,6 @@
 #include "daemon/worker/files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,6 +39,12 @@ void check_range(std::uint64_t offset, std::uint64_t size) {
                      " of a file is empty, or ends beyond the largest file");
 }
 
+bool same_file(const Fd& one, const Fd& other) {
+  struct stat first{}, second{};
+  return ::fstat(one.get(), &first) == 0 && ::fstat(other.get(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 }  // namespace
 
 /// A file that the client has opened. What is read or written keeps it, after the client has released it.
@@ -48,6 +55,7 @@ struct Files::File {
   std::uint8_t access = 0;
   bool known = false;  ///< whether the members below say what has become of it
   Fd descriptor = {};
+  std::unique_ptr<DirectFile> direct = {};  ///< for the device; null: it does not read the file itself
   std::optional<FileError> failure = {};
   std::vector<std::function<void()>> waiting = {};  ///< until it is known
 
@@ -98,6 +106,11 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
       return;
     }
     const unsigned ahead = files_.surroundings_.peers.chunks_ahead(message_.peer, protocol::kPartSize);
+    const bool own = message_.peer == protocol::kOwnPeer;
+    const bool directly = own && file_->direct;
+    directly_ = directly;
+    // Parts end where pages of the file do.
+    if (directly) skew_ = message_.offset % DirectFile::kPage;
     const auto begin = [self = shared_from_this(), turn, ahead] {
       for (unsigned i = 0; i < ahead; ++i) self->post_next(turn);
     };
@@ -108,51 +121,103 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
       else
         self->status_ = kMapFailed;
     };
-    const bool mapped = message_.peer == protocol::kOwnPeer &&
-                        files_.transfers_->map(message_.transfer, message_.size, std::move(in_place));
-    if (!mapped) begin();
+    const auto writer = directly ? TransferSink::Writer::Device : TransferSink::Writer::Process;
+    const bool mapped =
+        own && files_.transfers_->map(message_.transfer, message_.size, writer, std::move(in_place));
+    if (mapped) return;
+    directly_ = false;
+    begin();
   }
 
  private:
   /// Has a thread read the next part, if there is one. Any thread.
   /// @param turn what keeps other reads waiting
   void post_next(std::shared_ptr<const void> turn) {
-    const std::uint64_t at = next_.fetch_add(protocol::kPartSize);
-    if (at >= message_.size || status_ < 0) return;
-    files_.threads_.post([self = shared_from_this(), at, turn = std::move(turn)]() mutable {
-      self->read(at, std::move(turn));
+    const std::uint64_t from = next_.fetch_add(protocol::kPartSize);
+    if (from >= skew_ + message_.size || status_ < 0) return;
+    const std::uint64_t begin = std::max(from, skew_) - skew_;
+    const std::uint64_t end = std::min(from + protocol::kPartSize, skew_ + message_.size) - skew_;
+    files_.threads_.post([self = shared_from_this(), begin, end, turn = std::move(turn)]() mutable {
+      self->read(begin, end, std::move(turn));
     });
   }
 
-  void read(std::uint64_t at, std::shared_ptr<const void> turn) {
-    const auto size =
-        static_cast<std::size_t>(std::min<std::uint64_t>(protocol::kPartSize, message_.size - at));
-    PeerLinks& peers = files_.surroundings_.peers;
+  /// Reads the bytes [begin, end) of the transfer, and sends them.
+  void read(std::uint64_t begin, std::uint64_t end, std::shared_ptr<const void> turn) {
+    // When all of them have been taken, the next part is read.
+    const std::shared_ptr<const void> taken(
+        this, [self = shared_from_this(), turn = std::move(turn)](const void*) mutable {
+          self->post_next(std::move(turn));
+        });
     try {
-      if (place_) {
-        std::byte* const bytes = place_.get() + at;
-        fill({bytes, size}, message_.offset + at);
-        peers.send(message_.peer, protocol::PeerData{message_.transfer, at, 0, {{bytes, size}, place_}});
-        post_next(std::move(turn));
-        return;
-      }
-      std::shared_ptr<std::byte> block = peers.take(message_.peer, size);
-      if (!block) block = files_.backend_.memory_for_part(size);
-      fill({block.get(), size}, message_.offset + at);
-      // When the part has been taken, the next one is read.
-      const std::byte* const bytes = block.get();
-      const std::shared_ptr<const void> taken(bytes, [self = shared_from_this(), block = std::move(block),
-                                                      turn = std::move(turn)](const void*) mutable {
-        block.reset();
-        self->post_next(std::move(turn));
-      });
-      if (status_ == 0)
-        peers.send(message_.peer, protocol::PeerData{message_.transfer, at, 0, {{bytes, size}, taken}});
+      if (place_ && directly_)
+        read_directly(begin, end, taken);
+      else if (place_)
+        read_in_place(begin, end);
+      else
+        read_into_block(begin, end, taken);
     } catch (const FileError& error) {
       fail(error);
     } catch (const std::exception& error) {
       fail(FileError(FileStatus::IoError, error.what()));
     }
+  }
+
+  void read_in_place(std::uint64_t begin, std::uint64_t end) {
+    fill({place_.get() + begin, static_cast<std::size_t>(end - begin)}, message_.offset + begin);
+    send_in_place(begin, end);
+  }
+
+  void read_into_block(std::uint64_t begin, std::uint64_t end, std::shared_ptr<const void> taken) {
+    if (begin == end) return;
+    const auto size = static_cast<std::size_t>(end - begin);
+    PeerLinks& peers = files_.surroundings_.peers;
+    std::shared_ptr<std::byte> block = peers.take(message_.peer, size);
+    if (!block) block = files_.backend_.memory_for_part(size);
+    fill({block.get(), size}, message_.offset + begin);
+    const std::byte* const bytes = block.get();
+    // The block is free before the next part needs one.
+    std::shared_ptr<const void> sent(
+        bytes, [block = std::move(block), taken = std::move(taken)](const void*) mutable {
+          block.reset();
+          taken.reset();
+        });
+    if (status_ == 0)
+      peers.send(message_.peer,
+                 protocol::PeerData{message_.transfer, begin, 0, {{bytes, size}, std::move(sent)}});
+  }
+
+  /// Has the device read the whole pages. What it does not read comes in blocks: what is beside them, and
+  /// what it is unable to read, of which reading in the usual way finds out the reason.
+  void read_directly(std::uint64_t begin, std::uint64_t end, const std::shared_ptr<const void>& taken) {
+    constexpr std::uint64_t page = DirectFile::kPage;
+    const std::uint64_t position = (message_.offset + begin + page - 1) / page * page;  // in the file
+    const std::uint64_t last = (message_.offset + end) / page * page;
+    if (position >= last) {
+      read_into_block(begin, end, taken);
+      return;
+    }
+    const std::uint64_t first = position - message_.offset;
+    std::uint64_t done = first;
+    try {
+      done += file_->direct->read(place_.get() + first, static_cast<std::size_t>(last - position), position);
+    } catch (const std::runtime_error& error) {
+      directly_ = false;
+      files_.note_refusal(*file_, error.what());
+    }
+    if (done > first) send_in_place(first, done);
+    read_into_block(begin, first, taken);
+    read_into_block(done, end, taken);
+  }
+
+  /// The bytes [begin, end) are where they belong.
+  void send_in_place(std::uint64_t begin, std::uint64_t end) {
+    files_.surroundings_.peers.send(
+        message_.peer,
+        protocol::PeerData{message_.transfer,
+                           begin,
+                           0,
+                           {{place_.get() + begin, static_cast<std::size_t>(end - begin)}, place_}});
   }
 
   void fill(std::span<std::byte> to, std::uint64_t offset) const {
@@ -193,7 +258,10 @@ class Files::ReadJob : public std::enable_shared_from_this<ReadJob> {
   std::atomic<bool> wait_failed_ = false;
   std::shared_ptr<std::byte> place_;      // where the content goes on this node's device; null: in blocks
   std::atomic<std::int32_t> status_ = 0;  // negative once it has failed
-  std::atomic<std::uint64_t> next_ = 0;   // the first byte that no thread reads yet
+  std::atomic<bool> directly_ = false;    // whether the device reads into `place_`
+  // Positions in the transfer, from the beginning of the page in which it begins if the device reads it.
+  std::uint64_t skew_ = 0;               // of the first byte
+  std::atomic<std::uint64_t> next_ = 0;  // of the first byte that no thread reads yet
 };
 
 /// Content on its way into a file. Outlives its Sink, since the last parts are written after they have all
@@ -323,15 +391,68 @@ void Files::ask_next() {
 void Files::opened(const Notice& answer, Fd descriptor) {
   // Nobody but this process's starter could send more answers than questions.
   if (unanswered_.empty()) return;
-  const FileRef file = std::move(unanswered_.front());
-  unanswered_.pop_front();
-  file->known = true;
+  const FileRef file = unanswered_.front();
+  if (file->descriptor) {
+    open_direct(file, std::move(descriptor), answer.text);
+    return;
+  }
   if (descriptor)
     file->descriptor = std::move(descriptor);
   else
     file->failure.emplace(static_cast<FileStatus>(answer.status), answer.text);
+  if (!file->descriptor || (file->access & protocol::file_access::kRead) == 0 ||
+      surroundings_.cufile == CuFileUse::Never) {
+    make_known();
+    return;
+  }
+  threads_.post([this] {
+    const bool reads = backend_.reads_files();
+    surroundings_.tasks.post([this, reads] {
+      if (reads)
+        ask_({unanswered_.front()->path, protocol::file_access::kRead, true});
+      else
+        make_known();
+    });
+  });
+}
+
+void Files::open_direct(const FileRef& file, Fd descriptor, const std::string& failure) {
+  // Where the file system knows no O_DIRECT, cuFile may copy.
+  if (!descriptor && surroundings_.cufile == CuFileUse::Always)
+    descriptor = Fd(::fcntl(file->descriptor.get(), F_DUPFD_CLOEXEC, 0));
+  // Somebody may have put another file in its place.
+  if (!descriptor || !same_file(descriptor, file->descriptor)) {
+    note_refusal(*file, descriptor ? "another file has taken its place"
+                                   : "it cannot be opened with O_DIRECT: " + failure);
+    make_known();
+    return;
+  }
+  threads_.post([this, file, shared = std::make_shared<Fd>(std::move(descriptor))] {
+    try {
+      file->direct = backend_.open_direct(std::move(*shared));
+    } catch (const std::runtime_error& error) {
+      note_refusal(*file, error.what());
+    }
+    surroundings_.tasks.post([this] { make_known(); });
+  });
+}
+
+void Files::make_known() {
+  const FileRef file = std::move(unanswered_.front());
+  unanswered_.pop_front();
+  file->known = true;
   for (const auto& action : std::exchange(file->waiting, {})) action();
   ask_next();
+}
+
+void Files::note_refusal(const File& file, const std::string& why) {
+  const std::string line = fmt::format("the GPU does not read the file {} itself: {}",
+                                       protocol::in_quotes(protocol::printable(file.path)), why);
+  // Clients choose the files, and must not fill the log.
+  if (!refused_.exchange(true))
+    spdlog::info("{}", line);
+  else
+    spdlog::debug("{}", line);
 }
 
 void Files::query(const protocol::QueryFile& message) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -60,6 +61,13 @@ class Files {
   static void when_known(const FileRef& file, std::function<void()> action);
   /// The starter has nothing else to answer: asks for the next file.
   void ask_next();
+  /// Opens the file that the starter was asked for last for the device, too.
+  /// @param descriptor of the same file with O_DIRECT; without one, `failure` says why
+  void open_direct(const FileRef& file, Fd descriptor, const std::string& failure);
+  /// It is known what has become of the file that the starter was asked for last.
+  void make_known();
+  /// Logs that the device does not read the file. Any thread.
+  void note_refusal(const File& file, const std::string& why);
   /// Starts the next ReadJobs, if there may be more.
   void start_reads();
   /// Tells the client, for people, why a command on the file has failed. Any thread.
@@ -71,7 +79,8 @@ class Files {
   Transfers* transfers_ = nullptr;
   FileThreads threads_;
   std::map<protocol::ObjectId, FileRef> files_;
-  std::deque<FileRef> unanswered_;  // the starter knows the first one only
+  std::deque<FileRef> unanswered_;     // the starter knows the first one only
+  std::atomic<bool> refused_ = false;  // the log names a file that the device does not read
   std::deque<std::shared_ptr<ReadJob>> reads_;
   unsigned reading_ = 0;
 };

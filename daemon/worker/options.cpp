@@ -21,6 +21,7 @@ const std::array kArguments{
     argument<WorkerOptions>("--session-memory", [](auto& o) -> auto& { return o.session.memory; }),
     argument<WorkerOptions>("--compression", [](auto& o) -> auto& { return o.session.compression; }),
     argument<WorkerOptions>("--ucx", [](auto& o) -> auto& { return o.session.ucx; }),
+    argument<WorkerOptions>("--cufile", [](auto& o) -> auto& { return o.session.cufile; }),
     argument<WorkerOptions>("--node", [](auto& o) -> auto& { return o.session.node; }),
     argument<WorkerOptions>("--folder", [](auto& o) -> auto& { return o.folder; }),
     argument<WorkerOptions>("--start", [](auto& o) -> auto& { return o.start; }),

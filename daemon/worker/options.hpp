@@ -10,6 +10,7 @@
 #include "daemon/common/log.hpp"
 #include "daemon/common/port_range.hpp"
 #include "daemon/confinement/confine.hpp"
+#include "daemon/worker/cufile_use.hpp"
 #include "protocol/encryption.hpp"
 #include "protocol/streams/packing.hpp"
 
@@ -26,6 +27,7 @@ struct SessionOptions {
   std::uint64_t memory = 0;  ///< bytes in buffers and images on each driver's devices; 0: no limit
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what workers send
   UcxUse ucx = UcxUse::Refused;
+  CuFileUse cufile = CuFileUse::Auto;
   /// Names this node in the UUIDs of its devices. No other node has this name.
   std::string node;
   /// Where each session's processes get folders of their own; empty: their drivers use their user's caches.

@@ -61,7 +61,7 @@ bool Transfers::fail(protocol::CommandId id, std::int32_t status) {
   return true;
 }
 
-bool Transfers::map(protocol::CommandId id, std::uint64_t size,
+bool Transfers::map(protocol::CommandId id, std::uint64_t size, TransferSink::Writer writer,
                     std::function<void(std::shared_ptr<std::byte>)> action) {
   const auto found = transfers_.find(id);
   if (found == transfers_.end()) return false;
@@ -69,7 +69,7 @@ bool Transfers::map(protocol::CommandId id, std::uint64_t size,
   if (!transfer.sink || transfer.size != size || transfer.received > 0 || transfer.mapped ||
       !transfer.relays.empty())
     return false;
-  transfer.mapped = transfer.sink->map(std::move(action));
+  transfer.mapped = transfer.sink->map(writer, std::move(action));
   return transfer.mapped;
 }
 

@@ -32,7 +32,7 @@ class Transfers {
 
   /// TransferSink::map() of a transfer of this size that is expected, of which nothing has come, and that
   /// nobody wants to be relayed. @returns false for any other
-  bool map(protocol::CommandId id, std::uint64_t size,
+  bool map(protocol::CommandId id, std::uint64_t size, TransferSink::Writer writer,
            std::function<void(std::shared_ptr<std::byte>)> action);
 
   /// If a push is of a range that is still arriving, and waits for nothing else, sends the parts on as they

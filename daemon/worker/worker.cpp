@@ -34,12 +34,17 @@ void keep_large_blocks() {
   mallopt(M_TOP_PAD, 16 << 20);
 }
 
+CuFileUse cufile_use(const WorkerOptions& options) {
+  return options.kind == PlatformKind::Cuda ? options.session.cufile : CuFileUse::Never;
+}
+
 /// Before the driver is loaded, so that its threads have the walls, too.
 void confine(const WorkerOptions& options) {
   const auto role =
       options.kind == PlatformKind::Cuda ? confinement::Role::CudaWorker : confinement::Role::OpenClWorker;
   const bool rdma = options.session.ucx == UcxUse::Offered;
-  const auto missing = confinement::confine({role, options.folder, {}, rdma}, options.start,
+  const bool cufile = cufile_use(options) != CuFileUse::Never;
+  const auto missing = confinement::confine({role, options.folder, {}, rdma, cufile}, options.start,
                                             confinement::mode_of_environment(), network_of(options));
   // The daemon has said it for all of its workers.
   if (!missing.empty()) spdlog::debug("this worker goes without walls: {}", to_text(missing));
@@ -132,7 +137,8 @@ void serve(const WorkerOptions& options, BackendFactory make_backend, const Cont
                                   pacer,
                                   options.session.kernel_timeout,
                                   options.session.compression,
-                                  no_ucx.empty()};
+                                  no_ucx.empty(),
+                                  cufile_use(options)};
   const auto backend = make_backend(options, surroundings);
 
   auto offer = std::make_unique<protocol::SharedOffer>();
@@ -171,6 +177,7 @@ void run_worker(const ControlChannel& control, const WorkerOptions& options, Bac
   // The CUDA backend does not compile into files of its driver, and the daemon has found room for the folder.
   if (options.kind != PlatformKind::Cuda && options.folder.empty()) find_room_for_driver_cache();
   try {
+    prepare_cufile(cufile_use(options));
     confine(options);
     keep_large_blocks();
     set_spin_time();

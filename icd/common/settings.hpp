@@ -89,6 +89,9 @@ inline constexpr std::array kVariables{
     SettingInfo{"CLIQUE_AUTH", "keys",
                 "munge: also sends a MUNGE credential to nodes; munge:SOCKET names munged's socket", "auth"},
     SettingInfo{"CLIQUE_DAEMON", "beside libclique.so, else in PATH", "the cliqued that serves this host"},
+    SettingInfo{"CLIQUE_CUFILE", "auto",
+                "when private workers read files through cuFile, as --cufile of cliqued; inherited by them, "
+                "not read by the client"},
     SettingInfo{"CLIQUE_FILE_ROOTS", "all files of the user",
                 "the folders whose files private workers may use, as --file-roots of cliqued; inherited by "
                 "them, not read by the client"},

@@ -338,11 +338,12 @@ TEST_F(HostileKernel, GivenRequestsToTheDaemonThenItGetsNoOtherFiles) {
   Client other(node, "other");
   other.set_up();
   Attacker attacker(node, "attacker");
-  // As a worker asks its daemon for a file: the path, and for reading.
+  // As a worker asks its daemon for a file: the path, for reading, not direct.
   unsigned asked = 0;
   for (const fs::path& path : {secret_, fs::path("/etc/shadow"), offered / "../secret"}) {
     const std::string name = path;
-    const std::string request = "\x92\xd9" + std::string(1, static_cast<char>(name.size())) + name + "\x01";
+    const std::string request =
+        "\x93\xd9" + std::string(1, static_cast<char>(name.size())) + name + "\x01\xc2";
     ASSERT_EQ(attacker.call(SYS_sendto, {kControlChannel, request, request.size(), MSG_DONTWAIT, 0, 0}),
               static_cast<long>(request.size()));
     ++asked;

@@ -1,6 +1,7 @@
 #include "daemon/backend/cuda/cuda_backend.hpp"
 
 #include "daemon/backend/cuda/describe.hpp"
+#include "daemon/backend/cuda/gpu/cufile.hpp"
 #include "daemon/backend/cuda/make_backend.hpp"
 #include "daemon/worker/watchdog.hpp"
 
@@ -95,6 +96,16 @@ std::shared_ptr<std::byte> CudaBackend::memory_for_part(std::size_t size) {
   // The caller's thread may be one that knows nothing of CUDA.
   driver().CtxSetCurrent(device_.context);
   return pinned_.incoming(size);
+}
+
+bool CudaBackend::reads_files() {
+  if (surroundings_.cufile == CuFileUse::Never) return false;
+  driver().CtxSetCurrent(device_.context);
+  return open_cufile(surroundings_.cufile);
+}
+
+std::unique_ptr<DirectFile> CudaBackend::open_direct(Fd file) {
+  return register_file(std::move(file), device_.context);
 }
 
 }  // namespace clique::daemon::cuda

@@ -36,6 +36,8 @@ class CudaBackend : public Backend {
   void share_in_place(std::span<std::byte> memory) override { pinned_.share_in_place(memory); }
   void unshare(std::span<std::byte> memory) override { pinned_.unshare(memory); }
   std::shared_ptr<std::byte> memory_for_part(std::size_t size) override;
+  bool reads_files() override;
+  std::unique_ptr<DirectFile> open_direct(Fd file) override;
   void flush() override { scheduler_.flush(); }
   bool attend() override { return scheduler_.completions().attend(); }
 

@@ -226,9 +226,9 @@ class OpenClBackend::ExpectSink : public TransferSink {
   void fail(std::int32_t status) override { progress_->finish(status); }
   bool divisible() const override { return !memory_->image; }
 
-  bool map(std::function<void(std::shared_ptr<std::byte>)> action) override {
-    if (memory_->image || progress_->finished || (backend_.failures_seen_ && waits_.has_failed()) ||
-        !has_host_memory(queue_->native.get()))
+  bool map(Writer writer, std::function<void(std::shared_ptr<std::byte>)> action) override {
+    if (writer != Writer::Process || memory_->image || progress_->finished ||
+        (backend_.failures_seen_ && waits_.has_failed()) || !has_host_memory(queue_->native.get()))
       return false;
     Handle<cl_event> ready;
     cl_int status = CL_SUCCESS;

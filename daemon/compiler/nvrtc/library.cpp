@@ -23,15 +23,6 @@ constexpr const char* kRemedy =
 constexpr int kLatestCuda = 20;
 constexpr int kOldestCuda = 12;
 
-std::vector<std::string> toolkits_of_environment() {
-  std::vector<std::string> folders;
-  for (const Variable variable : {Variable("CUDA_HOME"), Variable("CUDA_PATH")})
-    if (auto root = environment(variable).value_or(""); !root.empty()) folders.push_back(std::move(root));
-  return folders;
-}
-
-const std::vector<std::string> kPackagedToolkits{"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
-
 /// Opens the latest libnvrtc.so.N in `folder`; an empty `folder` stands for the loader's search path. Null if
 /// there is none.
 void* open_any(const std::string& folder) {
@@ -51,11 +42,7 @@ void* open_library() {
     throw std::runtime_error("CLIQUE_NVRTC is set to '" + *path +
                              "', which cannot be opened: " + ::dlerror());
   }
-  std::vector<std::string> folders;
-  for (const std::string& toolkit : toolkits_of_environment()) folders.push_back(toolkit + "/lib64");
-  folders.emplace_back();
-  for (const std::string& toolkit : kPackagedToolkits) folders.push_back(toolkit + "/lib64");
-  for (const std::string& folder : folders)
+  for (const std::string& folder : cuda_library_folders())
     if (void* library = open_any(folder)) return library;
   throw std::runtime_error(std::string("this node cannot compile CUDA C++: ") + kRemedy);
 }
@@ -119,8 +106,7 @@ bool has_nvrtc() {
 
 std::string find_cuda_headers(const Nvrtc& nvrtc) {
   std::vector<std::string> folders{fs::path(nvrtc.path).parent_path().parent_path() / "include"};
-  for (const auto& toolkits : {toolkits_of_environment(), kPackagedToolkits})
-    for (const std::string& toolkit : toolkits) folders.push_back(toolkit + "/include");
+  for (const std::string& toolkit : cuda_toolkits()) folders.push_back(toolkit + "/include");
   for (const std::string& folder : folders) {
     std::error_code unreadable;
     if (fs::is_regular_file(folder + "/cuda_fp16.h", unreadable)) return folder;

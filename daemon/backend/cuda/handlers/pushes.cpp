@@ -262,6 +262,10 @@ class Pushes::ExpectSink : public TransferSink {
   void write(std::uint64_t offset, protocol::Payload data) override {
     if (!*whole_) return;
     const std::uint64_t size = data.bytes.size();
+    if (mapped_ && data.bytes.data() == place() + offset) {
+      need_less(size);
+      return;
+    }
     const protocol::ImageBlock block = memory_->image
                                            ? block_at(memory_->image->shape(), offset_ + offset, size)
                                            : protocol::ImageBlock{{}, {}, size};
@@ -299,8 +303,23 @@ class Pushes::ExpectSink : public TransferSink {
   }
   void fail(std::int32_t status) override { uses_.commands.end(*whole_, status); }
   bool divisible() const override { return !memory_->image; }
+  bool map(Writer writer, std::function<void(std::shared_ptr<std::byte>)> action) override {
+    if (writer != Writer::Device || memory_->image || !*whole_) return false;
+    mapped_ = true;
+    const TaskRef ready = uses_.commands.transfer(
+        *queue_, waits_, nullptr, {},
+        [&uses = uses_, whole = whole_, range = std::shared_ptr<std::byte>(memory_, place()),
+         action = std::move(action)](cl_int status) {
+          if (status < 0) uses.tasks.post([&uses, whole, status] { uses.commands.end(*whole, status); });
+          action(status < 0 ? nullptr : range);
+        });
+    uses_.scheduler.come_after(*whole_, ready);
+    return true;
+  }
 
  private:
+  /// The range's first byte, which only the GPU can reach.
+  std::byte* place() const { return reinterpret_cast<std::byte*>(memory_->address + offset_); }
   /// Writes a part.
   /// @param keep what must live until it is written
   TaskRef put(const std::vector<TaskRef>& waits, std::uint64_t size, std::shared_ptr<const void> keep,
@@ -327,7 +346,8 @@ class Pushes::ExpectSink : public TransferSink {
   /// Null once it was released or has failed. Writes under way share it, since they may outlive the sink.
   const std::shared_ptr<TaskRef> whole_;
   TaskRef last_fetched_;
-  std::uint64_t left_;  // bytes that are still to come
+  bool mapped_ = false;  // parts may have been put in place already
+  std::uint64_t left_;   // bytes that are still to come
 };
 
 std::unique_ptr<TransferSink> Pushes::expect(protocol::Expect&& message) {

@@ -1,6 +1,7 @@
 // Which file a path stands for, and whether it may be opened.
 #include "daemon/server/file_roots.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -115,6 +116,15 @@ TEST_F(FileRootsTest, GivenPathsInsideThenTheirFiles) {
   EXPECT_EQ(content("scratch/file"), "scratch/file");
   EXPECT_EQ(content("data/missing"), "missing");
   EXPECT_EQ(content("data/file/below"), "missing");
+}
+
+TEST_F(FileRootsTest, GivenDirectThenTheFileIsOpenWithThatFlag) {
+  const std::string path = folder_ / "data/file";
+  EXPECT_EQ(::fcntl(roots().open(path, kRead).get(), F_GETFL) & O_DIRECT, 0);
+  if (!Fd(::open(path.c_str(), O_RDONLY | O_DIRECT))) GTEST_SKIP() << "the file system has no O_DIRECT";
+  const int flags = ::fcntl(roots().open(path, kRead, true).get(), F_GETFL);
+  EXPECT_NE(flags & O_DIRECT, 0);
+  EXPECT_EQ(flags & O_NONBLOCK, 0) << "cuFile takes no such file";
 }
 
 TEST_F(FileRootsTest, GivenPathsOutsideThenDenied) {

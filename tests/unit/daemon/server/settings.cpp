@@ -133,6 +133,16 @@ TEST_F(SettingsFile, GivenWrongFolderForFilesThenTheErrorNamesIt) {
                   "file-roots: '/data' is not a folder for files; write read:");
 }
 
+TEST_F(SettingsFile, GivenWhenToUseCuFileThenItIsSet) {
+  const auto cufile = [this](const std::string& text) { return read(text).session.cufile; };
+  EXPECT_EQ(cufile(""), CuFileUse::Auto);
+  EXPECT_EQ(cufile("cufile = \"auto\""), CuFileUse::Auto);
+  EXPECT_EQ(cufile("cufile = \"always\""), CuFileUse::Always);
+  EXPECT_EQ(cufile("cufile = \"never\""), CuFileUse::Never);
+  EXPECT_CONTAINS(error("cufile = \"on\""),
+                  "cufile: 'on' does not say when to use cuFile; write auto, always");
+}
+
 TEST_F(SettingsFile, GivenUsersThenTheyExist) {
   EXPECT_EQ(read("local-users = [\"root\", 12345]").access.local_users, (std::set<uid_t>{0, 12345}));
   EXPECT_CONTAINS(error("local-users = \"no-such-user\""), "'no-such-user' is not a user of this host");

@@ -23,7 +23,8 @@ class FakeSink : public TransferSink {
   void come_short(std::uint64_t size) override { seen_.missing += size; }
   void fail(std::int32_t status) override { seen_.failed = status; }
   bool divisible() const override { return divisible_; }
-  bool map(std::function<void(std::shared_ptr<std::byte>)> action) override {
+  bool map(Writer writer, std::function<void(std::shared_ptr<std::byte>)> action) override {
+    if (writer != Writer::Device) return false;
     action(nullptr);
     return true;
   }
@@ -68,12 +69,14 @@ TEST_F(TransfersTest, GivenPartsAfterTheExpectThenTheyAreWritten) {
 }
 
 TEST_F(TransfersTest, GivenTransferOfWhichNothingHasComeThenItMayBeMapped) {
-  const auto map = [this](protocol::CommandId id, std::uint64_t size) {
-    return transfers_.map(id, size, [](const std::shared_ptr<std::byte>&) {});
+  using Writer = TransferSink::Writer;
+  const auto map = [this](protocol::CommandId id, std::uint64_t size, Writer writer = Writer::Device) {
+    return transfers_.map(id, size, writer, [](const std::shared_ptr<std::byte>&) {});
   };
   EXPECT_FALSE(map(1, 100)) << "it is not expected";
   expect(1, 100);
   EXPECT_FALSE(map(1, 101)) << "the caller would write beyond its end";
+  EXPECT_FALSE(map(1, 100, Writer::Process)) << "this sink maps for devices only";
   EXPECT_TRUE(map(1, 100));
   EXPECT_FALSE(map(1, 100)) << "it is mapped";
   EXPECT_FALSE(relay(push_of(1, 100))) << "its parts may change before they are sent";
