@@ -9,9 +9,8 @@
 
 namespace clique::test {
 
-namespace {
-
-struct Kind {
+/// A type of images.
+struct ImageKind {
   const char* type;         ///< in OpenCL C
   const char* coordinates;  ///< the components of a vector of 4 that its functions take
   cl_mem_object_type object;
@@ -21,7 +20,9 @@ struct Kind {
   bool in_buffer = false;  ///< whether it is a 2D image over a buffer (cl_khr_image2d_from_buffer)
 };
 
-const Kind kKinds[] = {
+namespace {
+
+const ImageKind kKinds[] = {
     {"image1d_t", ".x", CL_MEM_OBJECT_IMAGE1D, 1},
     {"image1d_array_t", ".xy", CL_MEM_OBJECT_IMAGE1D_ARRAY, 2, 1},
     {"image2d_t", ".xy", CL_MEM_OBJECT_IMAGE2D, 2},
@@ -84,7 +85,7 @@ const char* const kQuery = R"(
     #endif
   })";
 
-std::string source_for(const Kind& kind, const std::string& kernels) {
+std::string source_for(const ImageKind& kind, const std::string& kernels) {
   std::ostringstream source;
   source << "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
          << "#pragma OPENCL EXTENSION cl_khr_depth_images : enable\n"
@@ -150,7 +151,7 @@ class Images : public GpuTest {
       GTEST_SKIP() << "no images";
   }
 
-  std::vector<cl_image_format> formats(const Kind& kind, cl_mem_flags flags) {
+  std::vector<cl_image_format> formats(const ImageKind& kind, cl_mem_flags flags) {
     cl_uint count = 0;
     EXPECT_CL(clGetSupportedImageFormats(context, flags, kind.object, 0, nullptr, &count));
     std::vector<cl_image_format> all(count), wanted;
@@ -161,7 +162,7 @@ class Images : public GpuTest {
     return wanted;
   }
 
-  static HostImage host_image(const Kind& kind, const Texels& texels) {
+  static HostImage host_image(const ImageKind& kind, const Texels& texels) {
     HostImage image;
     constexpr std::array<int, 3> kSize = {13, 7, 5};
     image.dimensions = kind.dimensions;
@@ -173,7 +174,7 @@ class Images : public GpuTest {
     return image;
   }
 
-  Mem make_image(const Kind& kind, const cl_image_format& format, const HostImage& host,
+  Mem make_image(const ImageKind& kind, const cl_image_format& format, const HostImage& host,
                  cl_mem_flags access) {
     cl_image_desc desc{};
     desc.image_type = kind.object;
@@ -250,7 +251,7 @@ class Images : public GpuTest {
 
   /// Makes an image with random texels.
   struct Case {
-    const Kind& kind;
+    const ImageKind& kind;
     Texels texels;
     HostImage host;
     Mem image;
@@ -260,7 +261,7 @@ class Images : public GpuTest {
     }
   };
 
-  Case make_case(const Kind& kind, const cl_image_format& format, cl_mem_flags access) {
+  Case make_case(const ImageKind& kind, const cl_image_format& format, cl_mem_flags access) {
     const Texels texels(format);
     HostImage host = host_image(kind, texels);
     Mem image = make_image(kind, format, host, access);
@@ -269,7 +270,7 @@ class Images : public GpuTest {
 
   /// Calls `check` with an image in each format and the program's kernel for its type of numbers.
   template <typename Check>
-  void for_each_format(const Kind& kind, cl_program program, const std::string& kernel_name,
+  void for_each_format(const ImageKind& kind, cl_program program, const std::string& kernel_name,
                        cl_mem_flags supported, cl_mem_flags access, Check check) {
     for (const cl_image_format& format : formats(kind, supported)) {
       const Case image = make_case(kind, format, access);
@@ -373,7 +374,7 @@ class Images : public GpuTest {
     return sampler;
   }
 
-  void check_sampling(const Kind& kind) {
+  void check_sampling(const ImageKind& kind) {
     const Program program = build(source_for(kind, kSampling).c_str(), "-cl-std=CL1.2");
     for_each_format(kind, program, "sample", CL_MEM_READ_ONLY, CL_MEM_READ_ONLY,
                     [&](const Case& image, cl_kernel sampling) {
@@ -387,7 +388,7 @@ class Images : public GpuTest {
   }
 
   /// The centres of texels; a layer is given by its number.
-  static std::vector<std::array<float, 3>> centres(const Kind& kind,
+  static std::vector<std::array<float, 3>> centres(const ImageKind& kind,
                                                    const std::vector<std::array<cl_int, 3>>& texels) {
     std::vector<std::array<float, 3>> result;
     for (const auto& texel : texels) {
@@ -398,7 +399,7 @@ class Images : public GpuTest {
     return result;
   }
 
-  void check_sampling_at_integers(const Kind& kind) {
+  void check_sampling_at_integers(const ImageKind& kind) {
     const Program program = build(source_for(kind, kSampling).c_str(), "-cl-std=CL1.2");
     for_each_format(kind, program, "sample_at", CL_MEM_READ_ONLY, CL_MEM_READ_ONLY,
                     [&](const Case& image, cl_kernel sampling) {
@@ -417,7 +418,7 @@ class Images : public GpuTest {
                     });
   }
 
-  void check_fetching(const Kind& kind) {
+  void check_fetching(const ImageKind& kind) {
     const Program program = build(source_for(kind, kFetching).c_str(), "-cl-std=CL1.2");
     for_each_format(kind, program, "fetch", CL_MEM_READ_ONLY, CL_MEM_READ_ONLY,
                     [&](const Case& image, cl_kernel fetching) {
@@ -457,7 +458,7 @@ class Images : public GpuTest {
     return buffer(raw.size(), raw.data());
   }
 
-  void check_writing(const Kind& kind) {
+  void check_writing(const ImageKind& kind) {
     const Program program = build(source_for(kind, kWriting).c_str(), "-cl-std=CL1.2");
     for_each_format(kind, program, "store", CL_MEM_WRITE_ONLY, CL_MEM_WRITE_ONLY,
                     [&](const Case& image, cl_kernel storing) {
@@ -481,7 +482,7 @@ class Images : public GpuTest {
                     });
   }
 
-  void check_reading_and_writing(const Kind& kind) {
+  void check_reading_and_writing(const ImageKind& kind) {
     const Program program = build(source_for(kind, kReadingAndWriting).c_str(), "-cl-std=CL3.0");
     for_each_format(kind, program, "turn", CL_MEM_KERNEL_READ_AND_WRITE, CL_MEM_READ_WRITE,
                     [&](const Case& image, cl_kernel turning) {
@@ -504,7 +505,7 @@ class Images : public GpuTest {
                     });
   }
 
-  void check_queries(const Kind& kind) {
+  void check_queries(const ImageKind& kind) {
     const Program program = build(source_for(kind, kQuery).c_str(), "-cl-std=CL1.2");
     const Kernel query = kernel(program, "query");
     for (const cl_image_format& format : formats(kind, CL_MEM_READ_ONLY)) {
@@ -525,30 +526,30 @@ class Images : public GpuTest {
     }
   }
 
-  bool is_offered(const Kind& kind) {
+  bool is_offered(const ImageKind& kind) {
     if (kind.in_buffer && !has_extension("cl_khr_image2d_from_buffer")) return false;
     return !formats(kind, CL_MEM_READ_ONLY).empty();
   }
-  static bool has_samplers(const Kind& kind) { return kind.object != CL_MEM_OBJECT_IMAGE1D_BUFFER; }
+  static bool has_samplers(const ImageKind& kind) { return kind.object != CL_MEM_OBJECT_IMAGE1D_BUFFER; }
 };
 
 TEST_F(Images, GivenFloatCoordinatesWhenSampledThenAsTheFormulasSay) {
-  for (const Kind& kind : kKinds)
+  for (const ImageKind& kind : kKinds)
     if (is_offered(kind) && has_samplers(kind)) check_sampling(kind);
 }
 
 TEST_F(Images, GivenIntegerCoordinatesWhenSampledThenAsTheFormulasSay) {
-  for (const Kind& kind : kKinds)
+  for (const ImageKind& kind : kKinds)
     if (is_offered(kind) && has_samplers(kind)) check_sampling_at_integers(kind);
 }
 
 TEST_F(Images, GivenNoSamplerWhenReadThenTheTexels) {
-  for (const Kind& kind : kKinds)
+  for (const ImageKind& kind : kKinds)
     if (is_offered(kind)) check_fetching(kind);
 }
 
 TEST_F(Images, GivenColoursWhenWrittenThenTheFormatsTexels) {
-  for (const Kind& kind : kKinds) {
+  for (const ImageKind& kind : kKinds) {
     if (!is_offered(kind)) continue;
     if (kind.object == CL_MEM_OBJECT_IMAGE3D && !has_extension("cl_khr_3d_image_writes")) continue;
     check_writing(kind);
@@ -558,12 +559,12 @@ TEST_F(Images, GivenColoursWhenWrittenThenTheFormatsTexels) {
 TEST_F(Images, GivenReadWriteImagesThenTexelsAreReadAndWritten) {
   if (!has_opencl_c_3() || info<cl_uint>(clGetDeviceInfo, device, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS) == 0)
     GTEST_SKIP() << "no images that are read and written";
-  for (const Kind& kind : kKinds)
+  for (const ImageKind& kind : kKinds)
     if (is_offered(kind)) check_reading_and_writing(kind);
 }
 
 TEST_F(Images, GivenQueriesThenTheImagesProperties) {
-  for (const Kind& kind : kKinds)
+  for (const ImageKind& kind : kKinds)
     if (is_offered(kind)) check_queries(kind);
 }
 
