@@ -13,6 +13,9 @@ namespace clique::icd {
 
 namespace {
 
+/// How long a worker may take to map memory for its devices, beside the time for pinning it: it may be
+/// releasing thousands of other allocations, which takes seconds where several processes use a GPU.
+constexpr std::chrono::seconds kMapTimeout{60};
 /// Bytes that a worker pins in a millisecond at least: pages that nobody has used yet take the most time.
 constexpr std::size_t kPinnedInMs = 64U << 10U;
 
@@ -83,8 +86,8 @@ std::string Link::give(protocol::ObjectId id, const protocol::SharedSegment& seg
                        std::uint64_t address) const {
   if (lost()) return "the session has ended";
   if (!shares_memory()) return "the worker shares no memory with this process";
-  auto patience = kOfferTimeout;
-  if (address != 0) patience += std::chrono::milliseconds(segment.bytes().size() / kPinnedInMs);
+  std::chrono::milliseconds patience = kOfferTimeout;
+  if (address != 0) patience = kMapTimeout + std::chrono::milliseconds(segment.bytes().size() / kPinnedInMs);
   return protocol::give_segment(endpoint_.shared, endpoint_.client.secret, id, segment, address, patience);
 }
 

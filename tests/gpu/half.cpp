@@ -9,7 +9,7 @@ namespace clique::test {
 namespace {
 
 /// The value of a half, from its bits.
-float value(cl_half bits) {
+float float_of(cl_half bits) {
   const int exponent = (bits >> 10U) & 31U;
   const float mantissa = static_cast<float>(bits & 1023U);
   float magnitude = std::ldexp(mantissa, -24);
@@ -134,16 +134,16 @@ TEST_F(Half, GivenArithmeticThenResultsAreRoundedToHalf) {
   };
   for (size_t i = 0; i < count; ++i) {
     const double x = value(a[i]), y = value(b[i]);
-    EXPECT_TRUE(near(x + y, got[i], 0.5)) << x << " + " << y << " = " << value(got[i]);
-    EXPECT_TRUE(near(x * y, got[count + i], 0.5)) << x << " * " << y << " = " << value(got[count + i]);
+    EXPECT_TRUE(near(x + y, got[i], 0.5)) << x << " + " << y << " = " << float_of(got[i]);
+    EXPECT_TRUE(near(x * y, got[count + i], 0.5)) << x << " * " << y << " = " << float_of(got[count + i]);
     EXPECT_TRUE(near(x * y + 1, got[2 * count + i], 0.5))
-        << x << " * " << y << " + 1 = " << value(got[2 * count + i]);
-    EXPECT_EQ(std::max(x, y), value(got[3 * count + i]));
+        << x << " * " << y << " + 1 = " << float_of(got[2 * count + i]);
+    EXPECT_EQ(std::max(x, y), float_of(got[3 * count + i]));
     EXPECT_TRUE(
         near(2 * x + 3 * y, got[4 * count + i], 4 + 4 * std::abs(x) / (std::abs(2 * x + 3 * y) + 1e-6)))
-        << x << ", " << y << ": " << value(got[4 * count + i]);
+        << x << ", " << y << ": " << float_of(got[4 * count + i]);
     EXPECT_TRUE(near(x / 2, got[5 * count + i], 0.5));
-    EXPECT_EQ(x < y ? 1.0F : 0.0F, value(got[6 * count + i]));
+    EXPECT_EQ(x < y ? 1.0F : 0.0F, float_of(got[6 * count + i]));
   }
 }
 
