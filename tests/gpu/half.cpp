@@ -38,7 +38,7 @@ TEST_F(Half, GivenEveryHalfWhenLoadedThenItsValue) {
   ASSERT_CL(launch(k, all.size()));
   const auto got = read<float>(out, all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    const float expected = value(all[i]);
+    const float expected = float_of(all[i]);
     ASSERT_TRUE(std::isnan(expected) ? std::isnan(got[i]) : expected == got[i])
         << std::hex << i << ": " << got[i];
   }
@@ -130,10 +130,10 @@ TEST_F(Half, GivenArithmeticThenResultsAreRoundedToHalf) {
     if (std::abs(expected) > 65504) return true;
     const double step =
         std::max(std::ldexp(1.0, -24), std::ldexp(1.0, std::ilogb(std::abs(expected) + 1e-30) - 10));
-    return std::abs(value(bits) - expected) <= units * step;
+    return std::abs(float_of(bits) - expected) <= units * step;
   };
   for (size_t i = 0; i < count; ++i) {
-    const double x = value(a[i]), y = value(b[i]);
+    const double x = float_of(a[i]), y = float_of(b[i]);
     EXPECT_TRUE(near(x + y, got[i], 0.5)) << x << " + " << y << " = " << float_of(got[i]);
     EXPECT_TRUE(near(x * y, got[count + i], 0.5)) << x << " * " << y << " = " << float_of(got[count + i]);
     EXPECT_TRUE(near(x * y + 1, got[2 * count + i], 0.5))
