@@ -3,7 +3,6 @@
 #include <CL/cl.h>
 
 #include <cerrno>
-#include <limits>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -23,10 +22,7 @@ void Segments::add_at(std::uint64_t address, protocol::ObjectId id, const protoc
   using Owner = std::pair<MemoryBudget::Share, std::shared_ptr<const protocol::PlacedMemory>>;
   const std::size_t size = segment.bytes().size();
   const auto owner = std::make_shared<Owner>(budget_.take(size), nullptr);
-  const bool possible = address % protocol::PlacedMemory::page_size() == 0 &&
-                        size <= std::numeric_limits<std::uint64_t>::max() - address;
-  errno = EINVAL;
-  if (possible) owner->second = protocol::PlacedMemory::at(address, segment.bytes());
+  owner->second = protocol::PlacedMemory::at(address, segment.bytes());
   if (!owner->second)
     throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
                   "they cannot be mapped at the same address in the worker: " +

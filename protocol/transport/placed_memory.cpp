@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "protocol/throw_errno.hpp"
@@ -15,9 +16,8 @@ std::span<const PlacedMemory::Window> PlacedMemory::windows() {
       // Above the address sanitizer's shadow, and below the mappings of programs whose stack is unlimited.
       {0x1100'0000'0000, 0x2a00'0000'0000},
 #endif
-      // For systems with addresses of 39 bits. Also the only range that the thread sanitizer allows: it ends
-      // a
-      // program that maps any other address.
+      // For systems with addresses of 39 bits. Also the only range that the thread sanitizer allows: it
+      // ends a program that maps any other address.
       {0x10'0000'0000, 0x80'0000'0000},
   };
   return kWindows;
@@ -29,8 +29,20 @@ std::size_t PlacedMemory::page_size() {
 
 namespace {
 
-/// @returns the address; null if something is mapped there already, or if the system has no memory.
+bool is_in_window(std::uint64_t address, std::size_t size) {
+  const auto windows = PlacedMemory::windows();
+  return std::any_of(windows.begin(), windows.end(), [&](const PlacedMemory::Window& window) {
+    return address >= window.begin && address <= window.end && size <= window.end - address;
+  });
+}
+
+/// @returns the address; null if it is not in a window, if something is mapped there already, or if the
+/// system has no memory.
 void* map_at(std::uint64_t address, std::size_t size, int protection) {
+  if (!is_in_window(address, size)) {
+    errno = EINVAL;
+    return nullptr;
+  }
   // Messages contain the address as a number: NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto* const wanted = reinterpret_cast<void*>(address);
   void* const got = ::mmap(wanted, size, protection,

@@ -20,7 +20,8 @@ class PlacedMemory {
   static std::span<const Window> windows();
 
   /// @param address the beginning of a page
-  /// @returns null if something is mapped there already (errno is EEXIST), or if the system has no memory.
+  /// @returns null if that is not in a window (errno is EINVAL), if something is mapped there already
+  /// (EEXIST), or if the system has no memory.
   static std::unique_ptr<PlacedMemory> at(std::uint64_t address, std::size_t size);
   /// Maps memory a second time, at another address. The first mapping may end earlier. Otherwise as at().
   /// @param shared memory of a SharedSegment, from the beginning of a page on
