@@ -36,6 +36,8 @@ class Kill(Case):
         client = self.alice(node, '--busy')
         said = self.steer('kill', node.address, '1', '--reason', 'the node\nis needed')
         self.assertEqual(said, 'session 1 on node alpha is ending\n')
+        # communicate() closes its standard input, at which it would end by itself.
+        client.wait(timeout=60)
         out, errors = client.communicate()
         self.assertEqual(client.returncode, 1, out)
         self.assertIn('ended by administrator root: the node\\nis needed', errors)
