@@ -70,9 +70,10 @@ class Session {
   std::optional<std::uint64_t> resume_reports(const protocol::Incoming& incoming);
   /// The client, in a virtual machine, may use the region that begins here in the file.
   void use_guest_memory(const Fd& file, std::uint64_t at);
-  /// Hands memory to a process of this host that asks for it.
-  /// Answers a process that has connected to the offer. @returns whether one had.
+  /// Hands memory to a process of this host that has connected to the offer, or takes its segment.
+  /// @returns whether one had connected
   bool serve_offer();
+  /// Maps the client's segment, and tells the client whether that has succeeded.
   void take_segment(protocol::SharedOffer::Segment&& segment);
   /// Does what the starter has said in the meantime. Does not wait.
   void look_at_starter();

@@ -130,6 +130,14 @@ cl_int enqueue(Queue& queue, Work<M> work, cl_uint num_events_in_wait_list, cons
   return CL_SUCCESS;
 }
 
+/// Enqueues a copy on the device instead of a transfer whose host memory is a device allocation
+/// (device_part()).
+template <typename M>
+void submit(Queue& queue, Work<M> work, bool blocking, std::span<const Ref<Event>> waits, cl_event* event) {
+  conclude(queue.enqueue(std::move(work), waits, report_if(blocking || event != nullptr)), blocking, waits,
+           event);
+}
+
 /// True if two ranges of `size` bytes, which begin at a and b in the same content, overlap.
 bool meet(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
   return a < b ? b - a < size : a - b < size;
@@ -179,9 +187,8 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   const bool blocking = blocking_read != CL_FALSE;
   // SYCL's runtime copies from its buffers to device allocations in this way.
   if (const SvmPointer to = device_part(*queue, ptr, size); to && size != 0) {
-    conclude(queue->enqueue(icd::copy(memory, to.allocation, offset, to.offset, size, CL_COMMAND_READ_BUFFER),
-                            waits, report_if(blocking || event != nullptr)),
-             blocking, waits, event);
+    submit(*queue, icd::copy(memory, to.allocation, offset, to.offset, size, CL_COMMAND_READ_BUFFER),
+           blocking, waits, event);
     return CL_SUCCESS;
   }
   touch_destination(ptr, size);
@@ -207,11 +214,8 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
   const auto waits = wait_list(*queue->context(), num_events_in_wait_list, event_wait_list);
   require_host_write(*memory);
   if (const SvmPointer from = device_part(*queue, ptr, size); from && size != 0) {
-    const bool blocking = blocking_write != CL_FALSE;
-    conclude(
-        queue->enqueue(icd::copy(from.allocation, memory, from.offset, offset, size, CL_COMMAND_WRITE_BUFFER),
-                       waits, report_if(blocking || event != nullptr)),
-        blocking, waits, event);
+    submit(*queue, icd::copy(from.allocation, memory, from.offset, offset, size, CL_COMMAND_WRITE_BUFFER),
+           blocking_write != CL_FALSE, waits, event);
     return CL_SUCCESS;
   }
   touch_source(ptr, size);
@@ -248,8 +252,7 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
     auto work = icd::copy_rect(rect.memory, part.allocation, rect.box,
                                {{part.offset, 0, 0}, rect.host.pitches}, rect.region);
     work.type = CL_COMMAND_READ_BUFFER_RECT;
-    conclude(queue->enqueue(std::move(work), waits, report_if(blocking_read != CL_FALSE || event != nullptr)),
-             blocking_read != CL_FALSE, waits, event);
+    submit(*queue, std::move(work), blocking_read != CL_FALSE, waits, event);
     return CL_SUCCESS;
   }
   touch_destination(to, size);
@@ -279,8 +282,7 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
     auto work = icd::copy_rect(part.allocation, rect.memory, {{part.offset, 0, 0}, rect.host.pitches},
                                rect.box, rect.region);
     work.type = CL_COMMAND_WRITE_BUFFER_RECT;
-    conclude(queue->enqueue(std::move(work), waits, report_if(blocking || event != nullptr)), blocking, waits,
-             event);
+    submit(*queue, std::move(work), blocking, waits, event);
     return CL_SUCCESS;
   }
   touch_source(content.data, size);
