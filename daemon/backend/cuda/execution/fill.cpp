@@ -48,8 +48,8 @@ done:
 }
 )";
 
-/// Of a group; a multiple of 16, so that a thread always writes the same part of the pattern.
-constexpr unsigned kThreads = 256;
+// A thread always writes the same part of the pattern.
+static_assert(PtxKernel::kThreads % 16 == 0);
 constexpr std::uint64_t kMostGroups = 4096;
 
 struct FillParameters {
@@ -79,11 +79,7 @@ std::span<const std::uint8_t> shortest(std::span<const std::uint8_t> pattern) {
 
 }  // namespace
 
-void Filler::load() {
-  CUmodule module = nullptr;
-  CLIQUE_CUDA(ModuleLoadData(&module, kFillPtx));
-  CLIQUE_CUDA(ModuleGetFunction(&kernel_, module, "clique_fill"));
-}
+Filler::Filler(const Capture& capture) : kernel_(capture, kFillPtx, "clique_fill", kMostGroups) {}
 
 void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::uint8_t> pattern,
                   CUstream stream) {
@@ -102,20 +98,10 @@ void Filler::fill(CUdeviceptr address, std::uint64_t size, std::span<const std::
     default:
       break;
   }
-  if (kernel_ == nullptr) load();
   FillParameters parameters{address, size / 8, {}};
   for (std::size_t at = 0; at < sizeof parameters.pattern; at += pattern.size())
     std::copy(pattern.begin(), pattern.end(), parameters.pattern + at);
-  Grid grid;
-  grid.groups = {static_cast<std::uint32_t>(
-                     std::clamp<std::uint64_t>((parameters.count + kThreads - 1) / kThreads, 1, kMostGroups)),
-                 1, 1};
-  grid.items = {kThreads, 1, 1};
-  const Launch launch{kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters}};
-  if (capture_.captures(stream))
-    launch_once(launch, stream);
-  else
-    launches_.launch(launch, stream);
+  kernel_.launch(parameters.count, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters}, stream);
 }
 
 }  // namespace clique::daemon::cuda

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "daemon/backend/cuda/execution/graph.hpp"
-#include "daemon/backend/cuda/execution/launches.hpp"
+#include "daemon/backend/cuda/execution/ptx_kernel.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -12,18 +11,14 @@ namespace clique::daemon::cuda {
 /// bytes, else with a kernel.
 class Filler {
  public:
-  explicit Filler(const Capture& capture) : capture_(capture) {}
+  explicit Filler(const Capture& capture);
 
   /// Puts a fill of [address, address + size) into the stream. Main thread. Throws ClError.
   /// @param pattern has a power of two of bytes, at most 128, which divides `address` and `size`
   void fill(CUdeviceptr address, std::uint64_t size, std::span<const std::uint8_t> pattern, CUstream stream);
 
  private:
-  void load();
-
-  const Capture& capture_;
-  CUfunction kernel_ = nullptr;  // null until it is first needed
-  Launches launches_;
+  PtxKernel kernel_;
 };
 
 }  // namespace clique::daemon::cuda

@@ -60,7 +60,6 @@ done:
 )";
 
 constexpr std::uint64_t kWide = 16;
-constexpr unsigned kCopyThreads = 256;
 /// Enough to keep the way to the host busy.
 constexpr std::uint64_t kMostCopyGroups = 512;
 
@@ -73,26 +72,14 @@ struct HostCopyParameters {
 
 }  // namespace
 
-void HostCopies::load() {
-  CUmodule module = nullptr;
-  CLIQUE_CUDA(ModuleLoadData(&module, kHostCopyPtx));
-  CLIQUE_CUDA(ModuleGetFunction(&kernel_, module, "clique_host_copy"));
-}
+HostCopies::HostCopies(const Capture& capture)
+    : kernel_(capture, kHostCopyPtx, "clique_host_copy", kMostCopyGroups) {}
 
 void HostCopies::copy(CUdeviceptr to, CUdeviceptr from, std::uint64_t size, CUstream stream) {
   if (size == 0) return;
-  if (kernel_ == nullptr) load();
   HostCopyParameters parameters{to, from, (to | from) % kWide == 0 ? size / kWide : 0, size};
   const std::uint64_t steps = std::max(parameters.wide, size - parameters.wide * kWide);
-  Grid grid;
-  grid.groups = {
-      static_cast<std::uint32_t>(std::min((steps + kCopyThreads - 1) / kCopyThreads, kMostCopyGroups)), 1, 1};
-  grid.items = {kCopyThreads, 1, 1};
-  const Launch launch{kernel_, grid, 0, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters}};
-  if (capture_.captures(stream))
-    launch_once(launch, stream);
-  else
-    launches_.launch(launch, stream);
+  kernel_.launch(steps, {reinterpret_cast<std::uint8_t*>(&parameters), sizeof parameters}, stream);
 }
 
 }  // namespace clique::daemon::cuda

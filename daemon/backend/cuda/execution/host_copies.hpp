@@ -3,8 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "daemon/backend/cuda/execution/graph.hpp"
-#include "daemon/backend/cuda/execution/launches.hpp"
+#include "daemon/backend/cuda/execution/ptx_kernel.hpp"
 
 namespace clique::daemon::cuda {
 
@@ -12,17 +11,13 @@ namespace clique::daemon::cuda {
 /// synchronous: the calling thread would wait for everything in the stream.
 class HostCopies {
  public:
-  explicit HostCopies(const Capture& capture) : capture_(capture) {}
+  explicit HostCopies(const Capture& capture);
 
   /// Puts a copy into the stream. Both places are pinned, and do not overlap. Main thread. Throws ClError.
   void copy(CUdeviceptr to, CUdeviceptr from, std::uint64_t size, CUstream stream);
 
  private:
-  void load();
-
-  const Capture& capture_;
-  CUfunction kernel_ = nullptr;  // null until it is first needed
-  Launches launches_;
+  PtxKernel kernel_;
 };
 
 /// The address of pinned host memory on a GPU on which that can be the memory of buffers.
