@@ -23,6 +23,12 @@ std::uint16_t parse_port(std::string_view text, std::string_view node) {
   return static_cast<std::uint16_t>(port);
 }
 
+/// No spaces and control characters, and nothing that has a meaning beside a host.
+bool is_of_host(char c) {
+  constexpr std::string_view kOthers = "/[]\x7f";
+  return static_cast<unsigned char>(c) > ' ' && kOthers.find(c) == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string NodeAddress::text() const {
@@ -63,7 +69,7 @@ NodeAddress parse_node(std::string_view text) {
   }
   if (address.host.empty())
     throw SettingError("node " + in_quotes(node) + " has no host; write host or host:port");
-  if (address.host.find_first_of(" \t/[]") != std::string::npos)
+  if (!std::all_of(address.host.begin(), address.host.end(), is_of_host))
     throw SettingError(
         "node " + in_quotes(node) +
         " is not a host; write host, host:port or [v6 address]:port, and commas between nodes");

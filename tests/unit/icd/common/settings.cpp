@@ -38,6 +38,11 @@ TEST(NodeList, TakesNamesPortsAndBracketedAddresses) {
   EXPECT_EQ(nodes[0].text(), "a:7890");
 }
 
+TEST(NodeList, RefusesSpacesAndControlCharacters) {
+  for (const char* const node : {"[\r1]", "[\x1b]:1", "a\nb", "a b", "[a\x7f]"})
+    EXPECT_NE(list_failure(node).find("is not a host"), std::string::npos) << node;
+}
+
 TEST(NodeList, TakesAddressesOfVsock) {
   const auto nodes = parse_node_list("vsock:2,vsock:1:7891, vsock:4294967294:1");
   const std::vector<NodeAddress> expected{{"vsock:2", 7890}, {"vsock:1", 7891}, {"vsock:4294967294", 1}};
