@@ -95,9 +95,9 @@ class Arrivals {
   void add(Holder from, Holder to, std::uint64_t begin, std::uint64_t end, const Token& token,
            std::uint64_t round) {
     auto& arrivals = arrivals_[to];
-    // This transfer follows the earlier ones of the same range.
+    // This transfer follows the earlier ones of the same range. Those from elsewhere stay, for departing().
     std::erase_if(arrivals, [&](const Arrival& earlier) {
-      return ended_(earlier.token) || (begin <= earlier.begin && earlier.end <= end);
+      return ended_(earlier.token) || (earlier.from == from && begin <= earlier.begin && earlier.end <= end);
     });
     arrivals.push_back({begin, end, token, from, round});
   }
@@ -110,6 +110,16 @@ class Arrivals {
     if (found == arrivals_.end()) return tokens;
     for (const Arrival& arrival : found->second)
       if (arrival.overlaps(begin, end) && !ended_(arrival.token)) tokens.push_back(arrival.token);
+    return tokens;
+  }
+
+  /// The transfers under way that read any part of [begin, end) from a holder.
+  std::vector<Token> departing(Holder from, std::uint64_t begin, std::uint64_t end) const {
+    std::vector<Token> tokens;
+    for (const auto& [to, arrivals] : arrivals_)
+      for (const Arrival& arrival : arrivals)
+        if (arrival.from == from && arrival.overlaps(begin, end) && !ended_(arrival.token))
+          tokens.push_back(arrival.token);
     return tokens;
   }
 
@@ -134,7 +144,7 @@ class Arrivals {
   };
 
   Ended ended_;
-  /// By their destination. Of one range only the last, which follows the others.
+  /// By their destination. Of one range and origin only the last, which follows the others.
   std::map<Holder, std::vector<Arrival>> arrivals_;
 };
 

@@ -161,6 +161,19 @@ void Coherence::before_overwrite(Worker& worker, std::uint64_t begin, std::uint6
   });
 }
 
+void Coherence::before_write_of_part(const Worker& worker, std::uint64_t begin, std::uint64_t end,
+                                     std::vector<Ref<Event>>& waits) const {
+  for (const Ref<Event>& transfer : arrivals_.departing(worker.index(), begin, end))
+    if (std::find(waits.begin(), waits.end(), transfer) == waits.end()) waits.push_back(transfer);
+}
+
+void Coherence::used_by_part(const Ref<Event>& part) {
+  std::erase_if(parts_, [&](const Ref<Event>& earlier) {
+    return earlier->ended() || (earlier->queue() == part->queue() && part->queue()->in_order());
+  });
+  parts_.push_back(part);
+}
+
 std::uint64_t Coherence::missing(const Worker& worker, std::uint64_t begin, std::uint64_t end) {
   std::uint64_t bytes = 0;
   map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
@@ -199,9 +212,21 @@ void Coherence::drop_host_if_unused() {
   host_owner_.reset();
 }
 
-std::vector<protocol::CommandId> Coherence::earlier_arrivals(const Worker& worker, std::uint64_t begin,
-                                                             std::uint64_t end) const {
-  return ids_of_pending(arrivals_.under_way(worker.index(), begin, end));
+std::vector<protocol::CommandId> Coherence::before_arrival(Worker& worker, std::uint64_t begin,
+                                                           std::uint64_t end) {
+  std::vector<Ref<Event>> earlier = arrivals_.under_way(worker.index(), begin, end);
+  std::erase_if(parts_, [](const Ref<Event>& part) { return part->ended(); });
+  // Without parts of launches, those who use the replaced content come before the command whose content is
+  // sent.
+  if (!parts_.empty()) {
+    for (const Ref<Event>& part : parts_)
+      if (part->worker() == &worker) earlier.push_back(part);
+    for (const Ref<Event>& transfer : arrivals_.departing(worker.index(), begin, end)) {
+      transfer->announce(worker);
+      earlier.push_back(transfer);
+    }
+  }
+  return ids_of_pending(earlier);
 }
 
 bool Coherence::holds(Holder holder, std::uint64_t begin, std::uint64_t end,
@@ -242,7 +267,7 @@ Ref<Event> Coherence::upload(Worker& worker, std::uint64_t begin, std::uint64_t 
   worker.expect_event(arrival);
   using protocol::Command;
   const Command header{arrival->id(), queue, Command::kEvent | Command::kReport,
-                       earlier_arrivals(worker, begin, end)};
+                       before_arrival(worker, begin, end)};
   if (const auto* image = dynamic_cast<const Image*>(&object_)) {
     const auto extent = image->extent();
     post_image_range(worker.link(), header, WaitsOn::EachPart, object_.id(),
@@ -271,7 +296,7 @@ Ref<Event> Coherence::pull(Worker& worker, const Fetch& fetch, const Need& need)
   using protocol::Command;
   const std::uint64_t size = fetch.end - fetch.begin;
   worker.link().post(protocol::Expect{{arrival->id(), to_queue, Command::kEvent | Command::kReport,
-                                       earlier_arrivals(worker, fetch.begin, fetch.end)},
+                                       before_arrival(worker, fetch.begin, fetch.end)},
                                       object_.id(),
                                       fetch.begin,
                                       size});

@@ -41,6 +41,13 @@ class Coherence {
   /// to wait for transfers that are under way.
   void before_overwrite(Worker& worker, std::uint64_t begin, std::uint64_t end,
                         std::vector<Ref<Event>>& waits);
+  /// For a part of a launch that writes to [begin, end) on the worker: adds to `waits` the transfers that
+  /// read the previous content there. Other commands come after whatever these transfers are for.
+  void before_write_of_part(const Worker& worker, std::uint64_t begin, std::uint64_t end,
+                            std::vector<Ref<Event>>& waits) const;
+  /// Notes that a part of a launch uses the object on its worker. The next launch may have content sent there
+  /// before the part has ended.
+  void used_by_part(const Ref<Event>& part);
   /// A part of a range, the worker that holds it, and the events after which it is valid there.
   struct Part {
     std::uint64_t begin;
@@ -86,9 +93,9 @@ class Coherence {
   /// Drops the host's copy of [begin, end).
   void forget_host(std::uint64_t begin, std::uint64_t end);
   void drop_host_if_unused();
-  /// The transfers that the next transfer of [begin, end) to the worker has to follow.
-  std::vector<protocol::CommandId> earlier_arrivals(const Worker& worker, std::uint64_t begin,
-                                                    std::uint64_t end) const;
+  /// What the next transfer of [begin, end) to the worker has to follow: transfers there, and those commands
+  /// that may still use the content that it replaces.
+  std::vector<protocol::CommandId> before_arrival(Worker& worker, std::uint64_t begin, std::uint64_t end);
   static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
 
   Memory& object_;
@@ -97,6 +104,8 @@ class Coherence {
   const std::byte* host_data_ = nullptr;
   std::shared_ptr<const void> host_owner_;
   BackAndForth back_and_forth_;
+  /// The last part of a launch in each queue that has used the object, as long as it has not ended.
+  std::vector<Ref<Event>> parts_;
 };
 
 }  // namespace clique::icd

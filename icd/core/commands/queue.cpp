@@ -118,6 +118,10 @@ Queue::Prepared Queue::begin(Submission& submission) {
     throw Error(CL_OUT_OF_RESOURCES, "the connection to node ", worker().node().name(),
                 " of the queue's device is lost");
   Prepared prepared;
+  if (device_->is_combined()) {
+    prepared.together = keep_together();
+    ++commands_;
+  }
   for (const Ref<Event>& wait : submission.command.waits) {
     prepared.doomed = prepared.doomed || wait->status() < 0;
     prepared.may_fail = prepared.may_fail || !wait->ended();
@@ -168,6 +172,8 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
     } else {
       coherence.before_read(here, begin, begin + access.size, transfers, need);
     }
+    if (submission.is_followed_part && access.mode != Access::Read)
+      coherence.before_write_of_part(here, begin, begin + access.size, transfers);
   }
   return transfers;
 }
@@ -208,7 +214,9 @@ void Queue::expect_reports(Submission& submission, const Ref<Event>& event) {
 
 void Queue::commit(const Submission& submission, const Prepared& prepared) {
   for (const Access& access : submission.accesses) {
-    if (access.mode == Access::Read || access.memory->in_place()) continue;
+    if (access.memory->in_place()) continue;
+    if (submission.is_followed_part) access.memory->coherence().used_by_part(prepared.event);
+    if (access.mode == Access::Read) continue;
     const std::uint64_t begin = begin_of(access);
     access.memory->coherence().written(worker(), begin, begin + access.size, prepared.event,
                                        prepared.may_fail);
@@ -320,11 +328,17 @@ Ref<Event> Queue::nothing(const CommandInfo& command, EventUse event, std::span<
 
 Queue& Queue::member_queue(std::size_t member) {
   const std::lock_guard lock(members_mutex_);
-  members_.resize(device_->members().size() - 1);
-  Ref<Queue>& queue = members_.at(member - 1);
+  members_.resize(device_->members().size());
+  Ref<Queue>& queue = members_.at(member);
   if (!queue)
     queue = Ref<Queue>(new Queue(context_, device_->members()[member], properties_, {}, /*timed=*/true));
   return *queue;
+}
+
+bool Queue::follows_launch(std::span<const Ref<Event>> waits) const {
+  return in_order() && last_launch_ != 0 && last_launch_ == commands_ &&
+         std::all_of(waits.begin(), waits.end(),
+                     [](const Ref<Event>& wait) { return wait->status() == CL_COMPLETE; });
 }
 
 Ref<Event> Queue::join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type) {

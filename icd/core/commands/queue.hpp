@@ -70,6 +70,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   struct Prepared {
     Ref<Event> event;  ///< empty if neither the submission nor coherence needs one
     protocol::Command header;
+    /// Of a combined device: no other thread enqueues between this command's messages.
+    std::unique_lock<std::recursive_mutex> together;
     std::unique_lock<std::mutex> coherence;  ///< of Context::coherence_mutex(), if it uses memory
     bool doomed = false;
     bool may_fail = false;  ///< whether an event that it waits for has not ended
@@ -111,8 +113,18 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// in place. Unlike a marker, it does not follow other commands of an out-of-order queue.
   Ref<Event> nothing(const CommandInfo& command, EventUse event, std::span<const Access> accesses = {});
   /// Of a combined device: the library's queue for a member's parts of launches.
-  /// @param member its position, but not 0: the first member has this queue
+  /// @param member its position
   Queue& member_queue(std::size_t member);
+  /// Of a combined device: as long as the result exists, no other thread can enqueue commands.
+  std::unique_lock<std::recursive_mutex> keep_together() { return std::unique_lock(together_); }
+  /// Of a combined device: whether the queue is in order and its last command was a launch whose parts are
+  /// all in queues of members, as those of the next launch will be. Then each of these need not wait for more
+  /// than the part before it in its own queue, and for the content that it uses. The caller holds
+  /// keep_together().
+  /// @param waits the wait list of the next launch
+  bool follows_launch(std::span<const Ref<Event>> waits) const;
+  /// join() has enqueued the end of such a launch. The caller holds keep_together().
+  void note_launch() { last_launch_ = commands_; }
   /// Enqueues the end of a launch that is divided among members: completes when all of its parts have.
   /// @param turn the marker that the parts wait for
   Ref<Event> join(const Ref<Event>& turn, std::vector<Ref<Event>> parts, cl_command_type type);
@@ -166,7 +178,11 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::string traced_device_;
   std::atomic<cl_int> silent_failure_{CL_SUCCESS};
   std::mutex members_mutex_;
-  std::vector<Ref<Queue>> members_;  ///< of members 1 and up; empty until they are used
+  std::vector<Ref<Queue>> members_;  ///< of members; empty until they are used
+  std::recursive_mutex together_;
+  // Of combined devices, guarded by together_:
+  std::uint64_t commands_ = 0;     ///< how many were enqueued
+  std::uint64_t last_launch_ = 0;  ///< commands_ after the last launch of note_launch(); 0: none
 };
 
 }  // namespace clique::icd

@@ -68,6 +68,9 @@ struct Submission {
   /// Whether the wait list is sent with the events that have ended: a marker or barrier with an empty wait
   /// list would wait for all commands.
   bool keep_ended_waits = false;
+  /// Whether it is a part of a launch on a combined device after which the next launch may begin although
+  /// parts on other members are still under way (Queue::follows_launch).
+  bool is_followed_part = false;
   /// The host memory that it fills. Needs EventUse::Report.
   std::span<const std::byte> fills = {};
   /// Takes the data of a read. Needs EventUse::Report; moved from.

@@ -54,8 +54,10 @@ EventProgress::Times EventOrder::times_with_parts(const EventProgress::Times& ti
     if (own[2] != 0 && (result[2] == 0 || own[2] < result[2])) result[2] = own[2];
     result[3] = std::max(result[3], own[3]);
   }
-  if (result[2] == 0) result[2] = turn_->times()[3];
+  // The first part may begin while other members still run the launch before.
+  result[2] = std::max(result[2], turn_->times()[3]);
   if (result[3] == 0) result[3] = times[3];
+  result[3] = std::max(result[2], result[3]);
   return result;
 }
 

@@ -189,9 +189,10 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   void require_args_fit(const KernelFunction::OnDevice& on, std::span<const Access> accesses) const;
   bool uses_svm() const;
   /// Enqueues a part of a launch on one device, which uses these accesses.
+  /// @param followed see Submission::is_followed_part
   Ref<Event> post_launch(Queue& queue, const NdRange& range, const protocol::LaunchPart& part,
                          std::span<const Access> accesses, std::span<const cl_uint> arguments,
-                         const CommandInfo& command, EventUse event);
+                         const CommandInfo& command, EventUse event, bool followed = false);
   // Launches on combined devices: kernel_division.cpp.
   /// Enqueues a launch, divided among the device's members if it can be and that is faster.
   Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command);
@@ -211,7 +212,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   std::vector<Access> accesses_of(const Division& division, std::size_t part) const;
   /// Enqueues a part of a divided launch, which uses these accesses.
   Ref<Event> post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
-                       std::span<const Access> accesses, const CommandInfo& command);
+                       std::span<const Access> accesses, const CommandInfo& command, bool followed);
   /// Enqueues a part of a launch that changes copies of the buffers that are merged.
   /// @param copies gets one for each of these buffers
   Ref<Event> post_on_copies(Queue& queue, const NdRange& range, const Division& division, std::size_t part,

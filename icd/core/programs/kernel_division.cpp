@@ -88,6 +88,19 @@ bool allows(const LaunchLimits& limits, const NdRange& range) {
   return items <= limits.group_size;
 }
 
+/// Whether the parts can run in queues of the members, where those of the next launch follow them. Merging
+/// needs the application's queue. A part that a user event holds back would hold back transfers for commands
+/// of other queues. Members of one worker share the content of buffers, so that nothing but the launch's turn
+/// would keep one from what another one does.
+bool can_follow(const Queue& queue, const Division& division) {
+  if (!queue.in_order() || !division.merged.empty() || queue.context()->has_user_events()) return false;
+  const auto& members = queue.device()->members();
+  for (std::size_t i = 0; i < members.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (&members[i]->worker() == &members[j]->worker()) return false;
+  return true;
+}
+
 constexpr std::size_t kStart = EventProgress::kStart;
 constexpr std::size_t kEnd = EventProgress::kEnd;
 
@@ -323,10 +336,10 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
 }
 
 Ref<Event> Kernel::post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
-                             std::span<const Access> accesses, const CommandInfo& command) {
+                             std::span<const Access> accesses, const CommandInfo& command, bool followed) {
   const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
   return post_launch(queue, range, items_of(range, division.dimension, division.parts[part]), accesses,
-                     arguments, command, EventUse::Report);
+                     arguments, command, EventUse::Report, followed);
 }
 
 Ref<Event> Kernel::post_on_copies(Queue& queue, const NdRange& range, const Division& division,
@@ -347,7 +360,8 @@ Ref<Event> Kernel::post_on_copies(Queue& queue, const NdRange& range, const Divi
     }
     copies.push_back(copy);
   }
-  return kernel->post_part(queue, range, division, part, accesses, {command.type, waits});
+  return kernel->post_part(queue, range, division, part, accesses, {command.type, waits},
+                           /*followed=*/false);
 }
 
 Ref<Event> Kernel::merge_copy(Queue& queue, std::size_t argument, const MergedChange& merged,
@@ -377,22 +391,27 @@ Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const Com
   }
   // The launch is two markers in the application's queue, and its parts between them: the first marker ends
   // when it is the launch's turn, and the second one when all parts have ended, and are merged.
+  const auto together = queue.keep_together();
+  const bool for_members = can_follow(queue, *division);
+  const bool follows = for_members && queue.follows_launch(command.waits);
   const Ref<Event> turn = queue.nothing({CL_COMMAND_MARKER, command.waits}, EventUse::Report);
-  const CommandInfo after_turn{command.type, {&turn, 1}};
+  CommandInfo each{command.type, {&turn, 1}};
+  if (follows) each.waits = {};
   std::vector<Ref<Event>> parts;
   std::vector<std::vector<Ref<Memory>>> copies(division->parts.size());
   for (std::size_t i = 0; i < division->parts.size(); ++i) {
-    Queue& on = i == 0 ? queue : queue.member_queue(i);
+    Queue& on = i == 0 && !for_members ? queue : queue.member_queue(i);
     parts.push_back(i > 0 && !division->merged.empty()
-                        ? post_on_copies(on, range, *division, i, after_turn, copies[i])
-                        : post_part(on, range, *division, i, accesses_of(*division, i), after_turn));
+                        ? post_on_copies(on, range, *division, i, each, copies[i])
+                        : post_part(on, range, *division, i, accesses_of(*division, i), each, for_members));
   }
   std::vector<Ref<Event>> ends = parts;
   for (std::size_t i = 1; i < copies.size(); ++i)
-    for (std::size_t each = 0; each < copies[i].size(); ++each)
-      for (const MergedBuffer& merged = division->merged[each]; const MergedChange& change : merged.changes)
-        ends.push_back(merge_copy(queue, merged.argument, change, copies[i][each], parts[i]));
+    for (std::size_t k = 0; k < copies[i].size(); ++k)
+      for (const MergedBuffer& merged = division->merged[k]; const MergedChange& change : merged.changes)
+        ends.push_back(merge_copy(queue, merged.argument, change, copies[i][k], parts[i]));
   Ref<Event> whole = queue.join(turn, std::move(ends), command.type);
+  if (for_members && whole->status() >= 0) queue.note_launch();
   measure(whole, launches.gate, size, turn, parts, *division);
   return whole;
 }

@@ -200,17 +200,20 @@ void Kernel::post(protocol::Batch& outbox, const protocol::Command& header, OnWo
 
 Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, const protocol::LaunchPart& part,
                                std::span<const Access> accesses, std::span<const cl_uint> arguments,
-                               const CommandInfo& command, EventUse event) {
+                               const CommandInfo& command, EventUse event, bool followed) {
   Worker& worker = queue.worker();
   OnWorker& there = on(worker);
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
   for (const Arg& arg : args_)
     if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
-  return queue.submit(
-      {.command = command, .accesses = accesses, .event = event, .kernel = {function_.get(), arguments}},
-      [&](protocol::Batch& outbox, const protocol::Command& header) {
-        post(outbox, header, there, program, range, part);
-      });
+  return queue.submit({.command = command,
+                       .accesses = accesses,
+                       .event = event,
+                       .is_followed_part = followed,
+                       .kernel = {function_.get(), arguments}},
+                      [&](protocol::Batch& outbox, const protocol::Command& header) {
+                        post(outbox, header, there, program, range, part);
+                      });
 }
 
 Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Ref<Event>> waits,

@@ -197,7 +197,8 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  void launch(std::size_t kernel, const RandomLaunch& launch) {
+  /// @param wait whether the launch waits for the command before, which an in-order queue sees to in any case
+  void launch(std::size_t kernel, const RandomLaunch& launch, bool wait) {
     const cl_kernel native = kernels_[kernel];
     std::vector<cl_mem> parts;
     for (unsigned i = 0; i < kBuffers; ++i) {
@@ -229,10 +230,11 @@ class Run {
     const auto offset = size(launch.offset);
     const auto global = size(launch.global);
     const auto local = size(launch.local);
+    const bool waits = wait && last_ != nullptr;
     cl_event event = nullptr;
     check(clEnqueueNDRangeKernel(queue_, native, launch.dimensions, offset.data(), global.data(),
-                                 launch.has_groups ? local.data() : nullptr, last_ != nullptr ? 1 : 0,
-                                 last_ != nullptr ? &last_ : nullptr, &event),
+                                 launch.has_groups ? local.data() : nullptr, waits ? 1 : 0,
+                                 waits ? &last_ : nullptr, &event),
           "clEnqueueNDRangeKernel");
     follow(event);
     for (cl_mem part : parts) clReleaseMemObject(part);
@@ -345,11 +347,11 @@ class Comparison {
       source_ += kernels_.back().source();
     }
     if (print) std::printf("%s", source_.c_str());
-    const bool in_order = random_.percent(70);
-    runs_.push_back(std::make_unique<Run>(single, source_, names, in_order));
+    in_order_ = random_.percent(70);
+    runs_.push_back(std::make_unique<Run>(single, source_, names, in_order_));
     devices_.push_back(name_of(single));
     for (cl_device_id device : combined) {
-      runs_.push_back(std::make_unique<Run>(device, source_, names, in_order));
+      runs_.push_back(std::make_unique<Run>(device, source_, names, in_order_));
       devices_.push_back(name_of(device));
     }
   }
@@ -399,7 +401,8 @@ class Comparison {
     const auto launch = next_launch(kernels_[index]);
     if (!launch) return false;
     last_ = kernels_[index].name();
-    for (const auto& run : runs_) run->launch(index, *launch);
+    const bool wait = !in_order_ || random_.percent(20);
+    for (const auto& run : runs_) run->launch(index, *launch, wait);
     return true;
   }
 
@@ -426,6 +429,7 @@ class Comparison {
   std::vector<std::unique_ptr<Run>> runs_;
   std::vector<std::string> devices_;
   std::string last_;
+  bool in_order_ = false;
 };
 
 int run(const Options& options) {

@@ -130,5 +130,20 @@ TEST(Arrivals, GivenLaterTransferOfTheRangeThenItStandsForTheEarlierOnes) {
   EXPECT_EQ(std::vector<Token>{}, arrivals.under_way(1, 0, 30));
 }
 
+TEST(Arrivals, GivenHolderThatSendsThenItsTransfersAreKnownUntilTheyEnd) {
+  Arrivals<Token> arrivals([](const Token& token) { return *token; });
+  const std::vector<Token> tokens{std::make_shared<bool>(false), std::make_shared<bool>(false),
+                                  std::make_shared<bool>(false)};
+  arrivals.add(0, 1, 0, 10, tokens[0], 1);
+  arrivals.add(0, 2, 5, 15, tokens[1], 1);
+  // A newer version from elsewhere does not end what holder 0 still sends.
+  arrivals.add(3, 1, 0, 10, tokens[2], 1);
+  EXPECT_EQ((std::vector<Token>{tokens[0], tokens[1]}), arrivals.departing(0, 5, 10));
+  EXPECT_EQ(std::vector<Token>{tokens[1]}, arrivals.departing(0, 10, 20));
+  EXPECT_EQ(std::vector<Token>{tokens[2]}, arrivals.departing(3, 0, 100));
+  *tokens[0] = true;
+  EXPECT_EQ(std::vector<Token>{tokens[1]}, arrivals.departing(0, 0, 100));
+}
+
 }  // namespace
 }  // namespace clique::icd
