@@ -109,6 +109,7 @@ void Objects::handle(protocol::CreateSubBuffer&& message) {
     memory->in_host = parent->in_host;
     memory->share = parent->share;
     memory->sparse = parent->sparse;
+    memory->is_part = true;
     memory->sparse_begin = parent->sparse_begin + message.origin;
     memory->address = parent->address + message.origin;
     return memory;
@@ -185,6 +186,16 @@ void Objects::handle(protocol::CreateSampler&& message) {
   });
 }
 
+void Objects::free_sparse(protocol::ObjectId id) {
+  if (!memory_.contains(id)) return;
+  try {
+    const auto memory = memory_.get(id);
+    if (memory->sparse && !memory->is_part) memory->sparse->trim({});
+  } catch (const ClError&) {
+    // The buffer could not be created.
+  }
+}
+
 bool Objects::release(protocol::ObjectId id) {
   if (queues_.contains(id)) {
     try {
@@ -193,6 +204,7 @@ bool Objects::release(protocol::ObjectId id) {
       // The queue could not be created, so it has no streams.
     }
   }
+  free_sparse(id);
   return memory_.erase(id) || queues_.erase(id) || samplers_.erase(id) || contexts_.erase(id);
 }
 

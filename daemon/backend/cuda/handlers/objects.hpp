@@ -38,6 +38,7 @@ struct Memory {
   MemoryBudget::Share share;             ///< of `allocation`; a segment and a sparse buffer have their own
   std::shared_ptr<SparseMemory> sparse;  ///< of a sparse buffer, and of its sub-buffers; null for others
   std::uint64_t sparse_begin = 0;        ///< where a sub-buffer begins in it
+  bool is_part = false;                  ///< whether it is a sub-buffer
 
   bool is_image() const { return image != nullptr; }
   std::uint64_t transfer_unit() const { return image ? image->shape().element_size : 1; }
@@ -83,6 +84,10 @@ class Objects {
   bool release(protocol::ObjectId id);
 
  private:
+  /// Frees the memory of a sparse buffer that is about to be released: what knows the object, such as a push
+  /// whose data is still on its way, may live longer.
+  void free_sparse(protocol::ObjectId id);
+
   Reporter& reporter_;
   PeerLinks& peers_;
   MemoryBudget& budget_;

@@ -172,7 +172,8 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
     if (room) last_in_window_ = read;
     uses_.scheduler.come_after(whole_, read);
     if (!push_.all_read() && read->status() >= 0) return;
-    // All parts are known, or one has failed already.
+    // All parts are known, or one has failed already. Each keeps the memory until it has been read.
+    held_.reset();
     uses_.scheduler.release(std::exchange(whole_, nullptr), queue_->lane);
   }
 
@@ -232,7 +233,7 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
   OutgoingPush push_;
   const std::shared_ptr<Queue> queue_;
   const MemoryTable<Memory>::Pushed pushed_;
-  const std::shared_ptr<const void> held_;  // the memory of what is pushed
+  std::shared_ptr<const void> held_;  // the memory of what is pushed
   const std::vector<TaskRef> waits_;
   bool windowed_ = false;    // whether parts go through the window
   std::uint64_t chunk_ = 0;  // bytes of a part outside of the window
@@ -353,7 +354,10 @@ class Pushes::ExpectSink : public TransferSink {
     return done;
   }
   void need_less(std::uint64_t size) {
-    if ((left_ -= size) == 0) uses_.scheduler.release(std::exchange(*whole_, nullptr), queue_->lane);
+    left_ -= size;
+    if (left_ != 0) return;
+    held_.reset();
+    uses_.scheduler.release(std::exchange(*whole_, nullptr), queue_->lane);
   }
 
   const Uses& uses_;
@@ -361,7 +365,7 @@ class Pushes::ExpectSink : public TransferSink {
   const std::uint64_t offset_;  // in the object
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
-  const std::shared_ptr<const void> held_;  // the memory that the content is for
+  std::shared_ptr<const void> held_;  // the memory that the content is for
   const std::vector<TaskRef> waits_;
   /// Null once it was released or has failed. Writes under way share it, since they may outlive the sink.
   const std::shared_ptr<TaskRef> whole_;
