@@ -80,7 +80,7 @@ TEST_F(CudaSparse, GivenACommandThatRunsThenItsMemoryStaysUntilItHasEnded) {
 
 TEST_F(CudaSparse, GivenALaunchThenItHasMemoryForWhatItUses) {
   EXPECT_EQ(increment(kSparse, {{kSparse, {{0, 16}}}}), 0);
-  EXPECT_EQ(increment(kSparse, {{kSparse, {{0, 16}, {32 * kMebi, 40 * kMebi}}}}),
+  EXPECT_EQ(increment(kSparse, {{kSparse, {{0, 16}, {32 * kMebi, 64 * kMebi}}}}),
             CL_MEM_OBJECT_ALLOCATION_FAILURE);
   // The worker does not let the GPU fault.
   EXPECT_EQ(increment(kSparse, {}), CL_MEM_OBJECT_ALLOCATION_FAILURE);
