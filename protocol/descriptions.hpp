@@ -33,7 +33,8 @@ struct DeviceDescription {
   std::vector<Property>
       properties;  ///< every cl_device_info that the driver knows, except handles (platform, parent)
   std::vector<ImageFormats> image_formats;
-  CLIQUE_FIELDS(DeviceDescription, properties, image_formats)
+  bool sparse_buffers = false;  ///< whether it can have sparse buffers (CreateBuffer::sparse)
+  CLIQUE_FIELDS(DeviceDescription, properties, image_formats, sparse_buffers)
 };
 
 /// A driver of a node.

@@ -15,14 +15,16 @@
 namespace clique::protocol {
 
 /// Accepted by a worker from its client.
-using ClientMessages = MessageList<
-    CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, CreateImage, CreateSampler,
-    CreateFile, QueryFile, CreateProgram, ProgramFiles, BuildProgram, CompileProgram, LinkProgram,
-    AnalyseProgram, CreateKernel, Release, GetProgramBinary, QueryWorkGroup, RunKernel, ReadBuffer,
-    WriteBuffer, ReadToSegment, WriteFromSegment, ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect,
-    FillBuffer, ReadImage, WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker,
-    Barrier, Push, Expect, ReadFile, WriteFile, DefineRecording, UpdateRecording, RunRecording, Finish,
-    AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment, Goodbye>;
+using ClientMessages =
+    MessageList<CreateContext, CreateSubDevices, CreateQueue, CreateBuffer, CreateSubBuffer, TrimBuffer,
+                CreateImage, CreateSampler, CreateFile, QueryFile, CreateProgram, ProgramFiles, BuildProgram,
+                CompileProgram, LinkProgram, AnalyseProgram, CreateKernel, Release, GetProgramBinary,
+                QueryWorkGroup, RunKernel, ReadBuffer, WriteBuffer, ReadToSegment, WriteFromSegment,
+                ReadBufferRect, WriteBufferRect, CopyBuffer, CopyBufferRect, FillBuffer, ReadImage,
+                WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push,
+                Expect, ReadFile, WriteFile, DefineRecording, UpdateRecording, RunRecording, Finish,
+                AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment,
+                Goodbye>;
 /// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;

@@ -30,15 +30,15 @@ namespace clique::daemon {
 /// The messages that a backend executes.
 using DeviceMessages = protocol::MessageList<
     protocol::CreateContext, protocol::CreateSubDevices, protocol::CreateQueue, protocol::CreateBuffer,
-    protocol::CreateSubBuffer, protocol::CreateImage, protocol::CreateSampler, protocol::CreateProgram,
-    protocol::ProgramFiles, protocol::BuildProgram, protocol::CompileProgram, protocol::LinkProgram,
-    protocol::AnalyseProgram, protocol::CreateKernel, protocol::Release, protocol::GetProgramBinary,
-    protocol::QueryWorkGroup, protocol::RunKernel, protocol::ReadBuffer, protocol::WriteBuffer,
-    protocol::ReadToSegment, protocol::WriteFromSegment, protocol::ReadBufferRect, protocol::WriteBufferRect,
-    protocol::CopyBuffer, protocol::CopyBufferRect, protocol::FillBuffer, protocol::ReadImage,
-    protocol::WriteImage, protocol::CopyImage, protocol::CopyImageToBuffer, protocol::CopyBufferToImage,
-    protocol::FillImage, protocol::Marker, protocol::Barrier, protocol::Push, protocol::Finish,
-    protocol::AwaitRemote, protocol::WatchEvent>;
+    protocol::CreateSubBuffer, protocol::TrimBuffer, protocol::CreateImage, protocol::CreateSampler,
+    protocol::CreateProgram, protocol::ProgramFiles, protocol::BuildProgram, protocol::CompileProgram,
+    protocol::LinkProgram, protocol::AnalyseProgram, protocol::CreateKernel, protocol::Release,
+    protocol::GetProgramBinary, protocol::QueryWorkGroup, protocol::RunKernel, protocol::ReadBuffer,
+    protocol::WriteBuffer, protocol::ReadToSegment, protocol::WriteFromSegment, protocol::ReadBufferRect,
+    protocol::WriteBufferRect, protocol::CopyBuffer, protocol::CopyBufferRect, protocol::FillBuffer,
+    protocol::ReadImage, protocol::WriteImage, protocol::CopyImage, protocol::CopyImageToBuffer,
+    protocol::CopyBufferToImage, protocol::FillImage, protocol::Marker, protocol::Barrier, protocol::Push,
+    protocol::Finish, protocol::AwaitRemote, protocol::WatchEvent>;
 
 template <typename M>
 class Handles {

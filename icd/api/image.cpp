@@ -153,6 +153,10 @@ Ref<Memory> buffer_below(const Context& context, const cl_image_desc& desc, std:
   }
   valid(!buffer->is_image(), "the buffer is an image; images from images are not supported");
   valid(buffer->context().get() == &context, "the buffer belongs to another context");
+  require(
+      !buffer->sparse(), CL_MEM_OBJECT_ALLOCATION_FAILURE, "the buffer of ", buffer->size(),
+      " bytes is divided among the members of a combined device, because no member has room for all of it; "
+      "such a buffer cannot have images");
   std::size_t size = desc.image_width * element;
   if (desc.image_type == CL_MEM_OBJECT_IMAGE2D)
     size = rows_in_buffer(context, desc, element, buffer->origin());

@@ -32,7 +32,7 @@ void check_allocation(const Context& context, cl_svm_mem_flags flags, size_t siz
           "; allowed is at most one of CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY");
   cl_ulong largest = 0;
   for (const auto& device : context.devices())
-    if (device->has_svm()) largest = std::max(largest, device->value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+    if (device->has_svm()) largest = std::max(largest, device->largest_on_one());
   require(largest != 0, CL_INVALID_OPERATION, "no device of the context supports shared virtual memory");
   require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
           "; the devices of the context can allocate 1 to ", largest, " bytes");

@@ -193,7 +193,8 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   }
   touch_destination(ptr, size);
   const CommandInfo command{CL_COMMAND_READ_BUFFER, waits};
-  const auto early = blocking && event == nullptr ? queue->early_read(size, waits) : nullptr;
+  const auto early =
+      blocking && event == nullptr && !memory->sparse() ? queue->early_read(size, waits) : nullptr;
   const Ref<Event> read =
       size == 0 ? queue->nothing(command, report_if(event != nullptr || blocking))
                 : read_buffer(*queue, *memory, offset, {static_cast<std::byte*>(ptr), size}, command, early);
@@ -219,8 +220,9 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
     return CL_SUCCESS;
   }
   touch_source(ptr, size);
-  const auto lock = blocking_write != CL_FALSE && event == nullptr ? may_copy(*queue, ptr, size, waits)
-                                                                   : std::unique_lock<std::mutex>();
+  const auto lock = blocking_write != CL_FALSE && event == nullptr && !memory->sparse()
+                        ? may_copy(*queue, ptr, size, waits)
+                        : std::unique_lock<std::mutex>();
   const bool copy = lock.owns_lock();
   const bool wait = blocking_write != CL_FALSE && !copy;
   const CommandInfo command{CL_COMMAND_WRITE_BUFFER, waits};

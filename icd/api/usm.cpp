@@ -50,8 +50,7 @@ void* allocate(cl_unified_shared_memory_type_intel type, const Ref<Context>& con
           "alignment is ", alignment, "; it must be a power of two, and ", kLargestType, " at most");
   const cl_bitfield flags = allocation_flags(properties, type == CL_MEM_TYPE_SHARED_INTEL ? kPlacements : 0);
   cl_ulong largest = std::numeric_limits<cl_ulong>::max();
-  for (const Ref<Device>& user : users)
-    largest = std::min(largest, user->value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  for (const Ref<Device>& user : users) largest = std::min(largest, user->largest_on_one());
   require(size != 0 && size <= largest, CL_INVALID_BUFFER_SIZE, "size is ", size,
           "; the devices can allocate 1 to ", largest, " bytes");
   const Ref<Memory> allocation(new UsmAllocation(type, context, device, flags, size, kLargestType));

@@ -58,6 +58,13 @@ struct LaunchPart {
   CLIQUE_FIELDS(LaunchPart, dimension, begin, end)
 };
 
+/// The bytes of a sparse buffer that a launch may access.
+struct SparseUse {
+  ObjectId buffer = 0;
+  std::vector<ByteRange> ranges;
+  CLIQUE_FIELDS(SparseUse, buffer, ranges)
+};
+
 struct RunKernel {
   Command command;
   ObjectId kernel = 0;
@@ -70,7 +77,9 @@ struct RunKernel {
   /// What runs of the range. It consists of whole work-groups if `local` is given. On a device whose
   /// footprints have no `whole_dimensions` the kernel sees the ids and sizes of the whole range.
   LaunchPart part = {};
-  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached, part)
+  /// What it accesses of each sparse buffer among its arguments.
+  std::vector<SparseUse> sparse = {};
+  CLIQUE_MESSAGE(RunKernel, command, kernel, args, offset, global, local, reached, part, sparse)
 };
 
 /// 4 bytes of an early read (ReadBuffer::early), and the flag that they have arrived. A device writes both at

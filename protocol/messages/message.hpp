@@ -19,6 +19,13 @@ namespace clique::protocol {
 /// Three numbers, one for each dimension.
 using Triple = std::array<std::uint64_t, 3>;
 
+/// Bytes of a memory object.
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  CLIQUE_FIELDS(ByteRange, offset, size)
+};
+
 /// Messages that a socket accepts.
 template <typename... M>
 struct MessageList {};
@@ -65,6 +72,7 @@ enum class Op : std::uint16_t {
   CreateFile = 37,
   QueryFile = 38,
   UpdateRecording = 39,
+  TrimBuffer = 40,
 
   RunKernel = 60,
   ReadBuffer = 61,

@@ -52,7 +52,19 @@ struct CreateBuffer {
   /// A segment that was given for this address, whose first `size` bytes are the buffer's memory. The buffer
   /// keeps them when the segment is freed. 0: the worker allocates the memory.
   ObjectId segment = 0;
-  CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size, address, segment)
+  /// Whether the buffer is sparse: it has addresses for all of its bytes, and memory only for those that
+  /// commands have used (DeviceDescription::sparse_buffers). A command that needs more memory than there is
+  /// fails. Not together with `address`.
+  bool sparse = false;
+  CLIQUE_MESSAGE(CreateBuffer, id, context, flags, size, address, segment, sparse)
+};
+
+/// The session needs no content of a sparse buffer but these ranges, in ascending order. The worker frees the
+/// memory of the rest, as soon as no earlier command uses it.
+struct TrimBuffer {
+  ObjectId buffer = 0;
+  std::vector<ByteRange> kept;
+  CLIQUE_MESSAGE(TrimBuffer, buffer, kept)
 };
 
 /// A range of a buffer. If the buffer has an address (CreateBuffer::address), the device's alignment of

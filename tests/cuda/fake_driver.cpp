@@ -97,6 +97,17 @@ const std::map<std::string, std::function<void(const Launch&)>> kernels{
        const auto first = launch.parameters.size() >= 24 ? launch.parameter<std::uint64_t>(16) : 0;
        for (std::size_t i = 0; i < launch.all_items(); ++i) numbers[first + i] += launch.parameter<int>(8);
      }},
+    // kernel void neighbours(global const int* from, global int* to, int count), where each work-item stores
+    // the sum of its number and the next one, with the global offset as a hidden argument.
+    {"neighbours",
+     [](const Launch& launch) {
+       const auto* const from = reinterpret_cast<const int*>(launch.parameter<CUdeviceptr>(0));
+       auto* const to = reinterpret_cast<int*>(launch.parameter<CUdeviceptr>(8));
+       const auto count = static_cast<std::size_t>(launch.parameter<int>(16));
+       const auto first = launch.parameter<std::uint64_t>(24);
+       for (std::size_t i = first; i < first + launch.all_items(); ++i)
+         to[i] = from[i] + (i + 1 < count ? from[i + 1] : 0);
+     }},
     // kernel void wait(int milliseconds).
     {"wait",
      [](const Launch& launch) {
@@ -169,12 +180,16 @@ class Memory {
     const auto block = blocks_.find(address);
     return block != blocks_.end() ? std::optional(block->second) : std::nullopt;
   }
-  /// Breaks the context if the range is not in allocated memory.
+  /// Breaks the context if the range is not in allocated memory. It may be in several blocks without gaps
+  /// between them, as in memory that was mapped piece by piece.
   bool owns(CUdeviceptr address, std::size_t size) {
     const std::lock_guard lock(mutex_);
     auto block = blocks_.upper_bound(address);
-    const bool inside =
-        block != blocks_.begin() && (--block, address + size <= block->first + block->second.size);
+    CUdeviceptr end = address;
+    if (block != blocks_.begin() && std::prev(block)->first + std::prev(block)->second.size >= address)
+      for (--block; block != blocks_.end() && block->first <= end && end < address + size; ++block)
+        end = std::max(end, block->first + block->second.size);
+    const bool inside = end >= address + size;
     if (!inside) broken = CUDA_ERROR_ILLEGAL_ADDRESS;
     return inside;
   }
@@ -200,6 +215,95 @@ struct SharedName {
 
 // Threads of streams run until the process ends.
 Memory& memory = *new Memory;
+
+/// Memory that is mapped at reserved addresses. As on a GPU, it is there from its creation until nothing
+/// names it and nothing maps it any more, and its first content is arbitrary.
+class Pages {
+ public:
+  static constexpr std::size_t kGranularity = 2U << 20U;
+  static constexpr std::size_t kAll = std::size_t{4} << 30U;
+
+  CUresult create(CUmemGenericAllocationHandle* handle, std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    if (size == 0 || size % kGranularity != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (size > kAll - created_) return CUDA_ERROR_OUT_OF_MEMORY;
+    created_ += size;
+    *handle = ++last_;
+    pieces_[*handle] = {size};
+    return CUDA_SUCCESS;
+  }
+  CUresult release(CUmemGenericAllocationHandle handle) {
+    const std::lock_guard lock(mutex_);
+    const auto piece = pieces_.find(handle);
+    if (piece == pieces_.end() || piece->second.released) return CUDA_ERROR_INVALID_VALUE;
+    piece->second.released = true;
+    forget_unused(piece);
+    return CUDA_SUCCESS;
+  }
+  CUresult map(CUdeviceptr address, std::size_t size, CUmemGenericAllocationHandle handle) {
+    const std::lock_guard lock(mutex_);
+    const auto piece = pieces_.find(handle);
+    if (piece == pieces_.end() || piece->second.released || piece->second.size != size ||
+        address % kGranularity != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    const auto after = mappings_.lower_bound(address);
+    const bool free =
+        (after == mappings_.end() || after->first >= address + size) &&
+        (after == mappings_.begin() || std::prev(after)->first + std::prev(after)->second.size <= address);
+    if (!free) return CUDA_ERROR_ALREADY_MAPPED;
+    ++piece->second.mappings;
+    mappings_[address] = {size, handle};
+    return CUDA_SUCCESS;
+  }
+  CUresult set_access(CUdeviceptr address, std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    const auto mapping = mappings_.find(address);
+    if (mapping == mappings_.end() || mapping->second.size != size) return CUDA_ERROR_INVALID_VALUE;
+    void* const there = reinterpret_cast<void*>(address);
+    if (::mprotect(there, size, PROT_READ | PROT_WRITE) != 0) return CUDA_ERROR_INVALID_VALUE;
+    std::memset(there, 0xA5, size);
+    memory.add_mapped(address, size);
+    return CUDA_SUCCESS;
+  }
+  CUresult unmap(CUdeviceptr address, std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    const auto mapping = mappings_.find(address);
+    if (mapping == mappings_.end() || mapping->second.size != size) return CUDA_ERROR_INVALID_VALUE;
+    memory.forget(address);
+    void* const there = reinterpret_cast<void*>(address);
+    if (::madvise(there, size, MADV_DONTNEED) != 0 || ::mprotect(there, size, PROT_NONE) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
+    const auto piece = pieces_.find(mapping->second.handle);
+    mappings_.erase(mapping);
+    --piece->second.mappings;
+    forget_unused(piece);
+    return CUDA_SUCCESS;
+  }
+
+ private:
+  struct Piece {
+    std::size_t size = 0;
+    unsigned mappings = 0;
+    bool released = false;
+  };
+  struct Mapping {
+    std::size_t size;
+    CUmemGenericAllocationHandle handle;
+  };
+  using Pieces = std::map<CUmemGenericAllocationHandle, Piece>;
+  void forget_unused(Pieces::iterator piece) {
+    if (!piece->second.released || piece->second.mappings != 0) return;
+    created_ -= piece->second.size;
+    pieces_.erase(piece);
+  }
+
+  std::mutex mutex_;
+  std::size_t created_ = 0;
+  CUmemGenericAllocationHandle last_ = 0;
+  Pieces pieces_;
+  std::map<CUdeviceptr, Mapping> mappings_;
+};
+Pages& pages = *new Pages;
 
 /// Bytes of the largest piece of host memory that can be registered.
 constexpr std::size_t kMostRegistered = 1U << 30U;
@@ -477,8 +581,20 @@ EXPORT cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsign
 }
 EXPORT cuMemGetAllocationGranularity(std::size_t* size, const CUmemAllocationProp* /*property*/,
                                      CUmemAllocationGranularity_flags /*which*/) {
-  *size = 2U << 20U;
+  *size = Pages::kGranularity;
   return CUDA_SUCCESS;
+}
+/// @returns MAP_FAILED if there are no addresses.
+static void* reserve_aligned(std::size_t size) {
+  constexpr std::size_t kUnit = Pages::kGranularity;
+  void* const all =
+      ::mmap(nullptr, size + kUnit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return all;
+  const auto begin = reinterpret_cast<std::uintptr_t>(all);
+  const std::uintptr_t place = (begin + kUnit - 1) / kUnit * kUnit;
+  if (place != begin) ::munmap(all, place - begin);
+  ::munmap(reinterpret_cast<void*>(place + size), begin + kUnit - place);
+  return reinterpret_cast<void*>(place);
 }
 EXPORT cuMemAddressReserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,
                            CUdeviceptr wanted, unsigned long long /*flags*/) {
@@ -487,8 +603,7 @@ EXPORT cuMemAddressReserve(CUdeviceptr* address, std::size_t size, std::size_t /
   if (size >= (32U << 20U) && wanted % (32U << 20U) == 0)
     place = ::mmap(reinterpret_cast<void*>(wanted), size, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (place == MAP_FAILED)
-    place = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) place = reserve_aligned(size);
   if (place == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   *address = reinterpret_cast<CUdeviceptr>(place);
   return CUDA_SUCCESS;
@@ -498,30 +613,21 @@ EXPORT cuMemAddressFree(CUdeviceptr address, std::size_t size) {
 }
 EXPORT cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t size,
                    const CUmemAllocationProp* /*property*/, unsigned long long /*flags*/) {
-  if (broken != CUDA_SUCCESS) return broken;
-  if (size % (2U << 20U) != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (size > (std::size_t{4} << 30U)) return CUDA_ERROR_OUT_OF_MEMORY;
-  *handle = size;
-  return CUDA_SUCCESS;
+  return broken != CUDA_SUCCESS ? broken.load() : pages.create(handle, size);
 }
-EXPORT cuMemRelease(CUmemGenericAllocationHandle /*handle*/) {
-  return CUDA_SUCCESS;
+EXPORT cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return pages.release(handle);
 }
 EXPORT cuMemMap(CUdeviceptr address, std::size_t size, std::size_t /*offset*/,
                 CUmemGenericAllocationHandle handle, unsigned long long /*flags*/) {
-  return size == handle && address % (2U << 20U) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return pages.map(address, size, handle);
 }
 EXPORT cuMemSetAccess(CUdeviceptr address, std::size_t size, const CUmemAccessDesc* /*access*/,
                       std::size_t /*count*/) {
-  if (::mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE) != 0)
-    return CUDA_ERROR_INVALID_VALUE;
-  memory.add_mapped(address, size);
-  return CUDA_SUCCESS;
+  return pages.set_access(address, size);
 }
 EXPORT cuMemUnmap(CUdeviceptr address, std::size_t size) {
-  memory.forget(address);
-  return ::mprotect(reinterpret_cast<void*>(address), size, PROT_NONE) == 0 ? CUDA_SUCCESS
-                                                                            : CUDA_ERROR_INVALID_VALUE;
+  return pages.unmap(address, size);
 }
 EXPORT cuMemFree_v2(CUdeviceptr address) {
   memory.give_back(address);

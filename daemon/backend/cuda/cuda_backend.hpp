@@ -48,6 +48,7 @@ class CudaBackend : public Backend {
   void handle(protocol::CreateQueue&& message) override { objects_.handle(std::move(message)); }
   void handle(protocol::CreateBuffer&& message) override { objects_.handle(std::move(message)); }
   void handle(protocol::CreateSubBuffer&& message) override { objects_.handle(std::move(message)); }
+  void handle(protocol::TrimBuffer&& message) override { objects_.handle(std::move(message)); }
   void handle(protocol::CreateImage&& message) override { objects_.handle(std::move(message)); }
   void handle(protocol::CreateSampler&& message) override { objects_.handle(std::move(message)); }
   void handle(protocol::Release&& message) override;

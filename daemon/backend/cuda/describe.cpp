@@ -402,6 +402,7 @@ protocol::Attached describe(const Device& device) {
   describe_memory(device, write);
   describe_images(device, write);
   description.image_formats = describe_formats();
+  description.sparse_buffers = device.placeable;
   result.devices.push_back(std::move(description));
   return result;
 }

@@ -121,6 +121,7 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     auto memory = std::make_shared<Memory>();
     memory->context = contexts_.get(message.context);
     memory->size = message.size;
+    if (message.sparse) throw RuleBroken("this worker's driver has no sparse buffers");
     if (message.segment != 0) {
       memory->placed = surroundings_.peers.segment(message.segment, 0, message.size);
       check_shared_at(message, memory->placed.get());
@@ -141,6 +142,11 @@ void OpenClBackend::handle(protocol::CreateBuffer&& message) {
     surroundings_.memory.note_peak();
     return memory;
   });
+}
+
+void OpenClBackend::handle(protocol::TrimBuffer&& message) {
+  throw RuleBroken("buffer " + std::to_string(message.buffer) +
+                   " is not sparse: this worker's driver has no sparse buffers");
 }
 
 void OpenClBackend::handle(protocol::CreateSubBuffer&& message) {

@@ -56,6 +56,7 @@ class OpenClBackend : public Backend {
   void handle(protocol::CreateQueue&& message) override;
   void handle(protocol::CreateBuffer&& message) override;
   void handle(protocol::CreateSubBuffer&& message) override;
+  void handle(protocol::TrimBuffer&& message) override;
   void handle(protocol::CreateImage&& message) override;
   void handle(protocol::CreateSampler&& message) override;
   void handle(protocol::Release&& message) override;

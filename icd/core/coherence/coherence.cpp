@@ -195,6 +195,112 @@ void Coherence::written(Worker& worker, std::uint64_t begin, std::uint64_t end, 
   if (host_data_ != nullptr) drop_host_if_unused();
 }
 
+std::uint64_t Coherence::lacking(const Worker& worker, std::uint64_t begin, std::uint64_t end) const {
+  RangeSet used;
+  used.add(begin, end);
+  if (const auto there = occupied_.find(worker.index()); there != occupied_.end()) used.remove(there->second);
+  return used.bytes();
+}
+
+void Coherence::occupy(const Worker& worker, std::uint64_t begin, std::uint64_t end) {
+  occupied_[worker.index()].add(begin, end);
+}
+
+std::uint64_t Coherence::occupied(const Worker& worker) const {
+  const auto there = occupied_.find(worker.index());
+  return there == occupied_.end() ? 0 : there->second.bytes();
+}
+
+void Coherence::trim(Worker& worker, bool tight) {
+  const auto there = occupied_.find(worker.index());
+  if (there == occupied_.end() || there->second.empty()) return;
+  const Holder own = worker.index();
+  const auto has_own = [own](const std::vector<RangeMap<Ref<Event>>::Copy>& copies) {
+    return std::any_of(copies.begin(), copies.end(), [own](const auto& copy) { return copy.holder == own; });
+  };
+  // Whether content is there for certain.
+  const auto complete = [](const RangeMap<Ref<Event>>::Copy& copy) {
+    return std::all_of(copy.ready.begin(), copy.ready.end(), [](const Ref<Event>& ready) {
+      return !ready || (ready->ended() && ready->status() == CL_COMPLETE);
+    });
+  };
+  const auto& workers = Platform::instance().workers();
+  RangeSet kept;
+  map_.visit(0, object_.size(), [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    const auto* const copy = piece.copy_of(own);
+    const bool elsewhere = tight && !piece.before && copy != nullptr && complete(*copy) &&
+                           std::any_of(piece.copies.begin(), piece.copies.end(), [&](const auto& other) {
+                             return other.holder != own && other.holder != kHost &&
+                                    !workers[other.holder]->link().lost() && complete(other);
+                           });
+    if (elsewhere) std::erase_if(piece.copies, [own](const auto& each) { return each.holder == own; });
+    bool needed = has_own(piece.copies);
+    for (const auto* version = piece.before.get(); version != nullptr && !needed;
+         version = version->before.get())
+      needed = has_own(version->copies);
+    if (needed) kept.add(piece.begin, piece.end);
+  });
+  RangeSet stale = there->second;
+  stale.remove(kept);
+  if (stale.empty()) return;
+  there->second.remove(stale);
+  protocol::TrimBuffer message{object_.id(), {}};
+  for (const RangeSet::Range& range : kept.ranges())
+    message.kept.push_back({range.begin, range.end - range.begin});
+  worker.link().post(message);
+}
+
+std::uint64_t Coherence::home_size(std::size_t members) const {
+  const std::uint64_t unit = std::uint64_t{2} << 20U;
+  const std::uint64_t share = object_.size() / members + 1;
+  return (share + unit - 1) / unit * unit;
+}
+
+std::vector<Coherence::Placed> Coherence::homes(std::size_t members, std::uint64_t begin,
+                                                std::uint64_t end) const {
+  const std::uint64_t size = home_size(members);
+  std::vector<Placed> placed;
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t next = std::min(end, (at / size + 1) * size);
+    placed.push_back({at, next, static_cast<std::size_t>(at / size)});
+    at = next;
+  }
+  return placed;
+}
+
+std::vector<Coherence::Placed> Coherence::held_by(std::span<Worker* const> members, std::uint64_t begin,
+                                                  std::uint64_t end) {
+  std::vector<Placed> placed;
+  const auto add = [&placed](const Placed& next) {
+    if (!placed.empty() && placed.back().member == next.member)
+      placed.back().end = next.end;
+    else
+      placed.push_back(next);
+  };
+  std::uint64_t at = begin;
+  const auto add_homes = [&](std::uint64_t to) {
+    for (const Placed& home : homes(members.size(), at, to)) add(home);
+    at = to;
+  };
+  map_.visit(begin, end, [&](RangeMap<Ref<Event>>::Piece& piece) {
+    revert_failures(piece);
+    add_homes(piece.begin);
+    const auto holds = [&](const Worker* member) {
+      return !member->lost() && piece.copy_of(member->index()) != nullptr;
+    };
+    const auto holder = std::find_if(members.begin(), members.end(), holds);
+    if (holder == members.end()) {
+      add_homes(piece.end);
+    } else {
+      add({piece.begin, piece.end, static_cast<std::size_t>(holder - members.begin())});
+      at = piece.end;
+    }
+  });
+  add_homes(end);
+  return placed;
+}
+
 void Coherence::forget_host(std::uint64_t begin, std::uint64_t end) {
   map_.visit(begin, end, [](RangeMap<Ref<Event>>::Piece& piece) {
     std::erase_if(piece.copies, [](const auto& copy) { return copy.holder == kHost; });

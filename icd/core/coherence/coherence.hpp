@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "icd/common/object.hpp"
 #include "icd/core/coherence/arrivals.hpp"
 #include "icd/core/coherence/back_and_forth.hpp"
 #include "icd/core/coherence/range_map.hpp"
+#include "icd/core/division/range_set.hpp"
 #include "protocol/ids.hpp"
 
 namespace clique::icd {
@@ -68,6 +71,29 @@ class Coherence {
   void written(Worker& worker, std::uint64_t begin, std::uint64_t end, const Ref<Event>& event,
                bool may_fail);
 
+  // Of sparse objects, of which workers have memory for what they use.
+
+  /// Bytes of [begin, end) for which the worker has no memory yet.
+  std::uint64_t lacking(const Worker& worker, std::uint64_t begin, std::uint64_t end) const;
+  /// A command on the worker uses [begin, end), which therefore gets memory there.
+  void occupy(const Worker& worker, std::uint64_t begin, std::uint64_t end);
+  /// For how many bytes the worker may have memory.
+  std::uint64_t occupied(const Worker& worker) const;
+  /// Has the worker free the memory of what it does not hold.
+  /// @param tight whether it shall no longer hold what others hold, too
+  void trim(Worker& worker, bool tight);
+  /// Bytes for a command of one member of a combined device.
+  struct Placed {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::size_t member;
+  };
+  /// Divides [begin, end) among members: each has what it holds, and what no member holds belongs to the one
+  /// that homes() says.
+  std::vector<Placed> held_by(std::span<Worker* const> members, std::uint64_t begin, std::uint64_t end);
+  /// Divides [begin, end) among members, each of which has the same share of the object.
+  std::vector<Placed> homes(std::size_t members, std::uint64_t begin, std::uint64_t end) const;
+
  private:
   struct Fetch {
     std::uint64_t begin;
@@ -96,6 +122,8 @@ class Coherence {
   /// What the next transfer of [begin, end) to the worker has to follow: transfers there, and those commands
   /// that may still use the content that it replaces.
   std::vector<protocol::CommandId> before_arrival(Worker& worker, std::uint64_t begin, std::uint64_t end);
+  /// Bytes of the object that are each member's own.
+  std::uint64_t home_size(std::size_t members) const;
   static void wait_for_arrivals(const RangeMap<Ref<Event>>::Copy& copy, std::vector<Ref<Event>>& waits);
 
   Memory& object_;
@@ -106,6 +134,7 @@ class Coherence {
   BackAndForth back_and_forth_;
   /// The last part of a launch in each queue that has used the object, as long as it has not ended.
   std::vector<Ref<Event>> parts_;
+  std::map<Holder, RangeSet> occupied_;  ///< of a sparse object
 };
 
 }  // namespace clique::icd

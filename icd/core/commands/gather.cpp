@@ -33,6 +33,7 @@ Ref<Event> read_part(Queue& queue, Memory& buffer, const Coherence::Part& part, 
   const bool own = &from == &queue.worker();
   buffer.ensure_on(from);
   std::vector<Ref<Event>> waits = part.ready;
+  if (own && buffer.sparse()) buffer.coherence().occupy(from, part.begin, part.end);
   if (own) buffer.coherence().before_read(from, part.begin, part.end, waits, {CL_COMMAND_READ_BUFFER});
   Ref<Event> transfer(new Event(queue.context(), from, CL_COMMAND_READ_BUFFER, {.late = true}));
   if (trace::on()) note_read(buffer, part, turn, *transfer);

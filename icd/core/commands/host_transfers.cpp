@@ -8,6 +8,7 @@
 #include "icd/core/commands/gather.hpp"
 #include "icd/core/commands/large_transfers.hpp"
 #include "icd/core/commands/queue.hpp"
+#include "icd/core/commands/sparse_transfers.hpp"
 #include "icd/core/commands/write_order.hpp"
 #include "icd/core/objects/image.hpp"
 #include "icd/core/tracing/note.hpp"
@@ -108,6 +109,12 @@ Ref<Event> read_in_parts(Queue& queue, Memory& buffer, std::size_t offset, std::
 
 Ref<Event> read_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::span<std::byte> to,
                        const CommandInfo& command, const std::shared_ptr<EarlyRead>& early) {
+  if (const auto placed = placed_reads(queue, buffer, offset, to.size()); !placed.empty())
+    return enqueue_placed(
+        queue, placed, command, [&](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
+          const std::span<std::byte> there = to.subspan(part.begin - offset, part.end - part.begin);
+          return read_buffer(on, buffer, part.begin, there, own);
+        });
   const auto place = HostSegment::find(to, queue.worker());
   const bool large = is_large(queue, to.size());
   // By these routes the data cannot be held back until earlier reads have put theirs into the same memory:
@@ -124,6 +131,13 @@ Ref<Event> read_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::sp
 
 Ref<Event> write_buffer(Queue& queue, Memory& buffer, std::size_t offset, std::size_t size,
                         const HostContent& from, const CommandInfo& command, EventUse event) {
+  if (const auto placed = placed_writes(queue, buffer, offset, size); !placed.empty())
+    return enqueue_placed(
+        queue, placed, command, [&](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
+          HostContent there = from;
+          there.data += part.begin - offset;
+          return write_buffer(on, buffer, part.begin, part.end - part.begin, there, own, EventUse::Report);
+        });
   const std::span<const std::byte> memory(from.data, size);
   const Access access{&buffer, offset, size, Access::Overwrite};
   // Content that has to be copied before the call returns goes in parts.

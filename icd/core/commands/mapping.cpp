@@ -60,6 +60,9 @@ Ref<Event> migrate(Queue& queue, std::vector<Access> ranges, cl_mem_migration_fl
   for (Access& range : ranges) range.mode = undefined ? Access::Overwrite : Access::Read;
   // The host reads content from wherever it is, so content that migrates to the host stays there.
   if ((flags & CL_MIGRATE_MEM_OBJECT_HOST) != 0) ranges.clear();
+  // A combined device has what its members hold.
+  if (queue.device()->is_combined())
+    std::erase_if(ranges, [](const Access& range) { return range.memory->sparse(); });
   return queue.nothing(command, event, ranges);
 }
 

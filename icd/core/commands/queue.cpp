@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "icd/core/coherence/coherence.hpp"
+#include "icd/core/commands/sparse_transfers.hpp"
 #include "icd/core/commands/work.hpp"
 #include "icd/core/objects/early_writes.hpp"
 #include "icd/core/objects/memory.hpp"
@@ -53,6 +54,45 @@ DataSink after(std::vector<Ref<Event>> reads, DataSink sink) {
 std::uint64_t begin_of(const Access& access) {
   return access.memory->coherence_begin() + access.begin;
 }
+
+// The parts of commands that members execute on their own.
+
+/// The members by the bytes that the command overwrites, and the first of these.
+std::pair<std::vector<Coherence::Placed>, std::uint64_t> placed_work(Queue& queue,
+                                                                     const Work<protocol::CopyBuffer>& work) {
+  const protocol::CopyBuffer& message = work.message;
+  return {placed_writes(queue, *work.accesses[1].memory, message.destination_offset, message.size),
+          message.destination_offset};
+}
+std::pair<std::vector<Coherence::Placed>, std::uint64_t> placed_work(Queue& queue,
+                                                                     const Work<protocol::FillBuffer>& work) {
+  return {placed_writes(queue, *work.accesses[0].memory, work.message.offset, work.message.size),
+          work.message.offset};
+}
+template <typename M>
+std::pair<std::vector<Coherence::Placed>, std::uint64_t> placed_work(Queue& /*queue*/,
+                                                                     const Work<M>& /*work*/) {
+  return {};
+}
+
+/// Leaves `size` bytes of the command, from byte `at` on.
+void narrow(Work<protocol::CopyBuffer>& work, std::uint64_t at, std::uint64_t size) {
+  work.message.source_offset += at;
+  work.message.destination_offset += at;
+  work.message.size = size;
+  for (Access& access : work.accesses) {
+    access.begin += at;
+    access.size = size;
+  }
+}
+void narrow(Work<protocol::FillBuffer>& work, std::uint64_t at, std::uint64_t size) {
+  work.message.offset += at;
+  work.message.size = size;
+  work.accesses[0].begin += at;
+  work.accesses[0].size = size;
+}
+template <typename M>
+void narrow(Work<M>& /*work*/, std::uint64_t /*at*/, std::uint64_t /*size*/) {}
 
 }  // namespace
 
@@ -159,6 +199,7 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
   Worker& here = worker();
   prepared.coherence = std::unique_lock(context_->coherence_mutex());
   Need need{submission.command.type, submission.kernel.function};
+  if (context_->has_sparse_memory()) make_room(submission.accesses);
   for (std::size_t i = 0; i < submission.accesses.size(); ++i) {
     const Access& access = submission.accesses[i];
     if (i < submission.kernel.arguments.size()) need.argument = submission.kernel.arguments[i];
@@ -176,6 +217,19 @@ std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepa
       coherence.before_write_of_part(here, begin, begin + access.size, transfers);
   }
   return transfers;
+}
+
+void Queue::make_room(std::span<const Access> accesses) {
+  Worker& here = worker();
+  std::uint64_t lacking = 0;
+  for (const Access& access : accesses)
+    if (access.memory->sparse())
+      lacking += access.memory->coherence().lacking(here, begin_of(access), begin_of(access) + access.size);
+  if (lacking == 0) return;
+  context_->make_room(here, lacking);
+  for (const Access& access : accesses)
+    if (access.memory->sparse())
+      access.memory->coherence().occupy(here, begin_of(access), begin_of(access) + access.size);
 }
 
 std::vector<Ref<Event>> Queue::wait_for(const Submission& submission, std::span<const Ref<Event>> transfers,
@@ -282,6 +336,15 @@ template <typename M>
 Ref<Event> Queue::enqueue(Work<M> work, std::span<const Ref<Event>> waits, EventUse event) {
   const CommandInfo command{work.type, waits};
   if (work.empty) return nothing(command, event);
+  if (context_->has_sparse_memory())
+    if (const auto [placed, begin] = placed_work(*this, work); !placed.empty())
+      return enqueue_placed(
+          *this, placed, command,
+          [&work, begin = begin](Queue& on, const Coherence::Placed& part, const CommandInfo& own) {
+            Work<M> there = work;
+            narrow(there, part.begin - begin, part.end - part.begin);
+            return on.enqueue(std::move(there), own.waits, EventUse::Report);
+          });
   return submit({.command = command, .accesses = work.accesses, .event = event},
                 [&](protocol::Batch& outbox, protocol::Command& header) {
                   work.message.command = std::move(header);

@@ -159,6 +159,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   Prepared begin(Submission& submission);
   /// Brings the content that the command uses to the worker. @returns the transfers that it has to wait for.
   std::vector<Ref<Event>> bring_content(const Submission& submission, Prepared& prepared);
+  /// Has the worker free memory of sparse buffers if it needs more for these accesses.
+  void make_room(std::span<const Access> accesses);
   /// Puts what the command waits for into its header. @returns those that its event has to follow.
   std::vector<Ref<Event>> wait_for(const Submission& submission, std::span<const Ref<Event>> transfers,
                                    protocol::Command& header);

@@ -270,8 +270,8 @@ Division divide(const DivisibleLaunch& launch, std::size_t members, const Border
   for (const bool merges : {false, true}) {
     if (merges && !divider.has_changes()) break;
     for (unsigned dimension = launch.space.dimensions; dimension-- > 0;) {
-      if (launch.space.groups(dimension) < 2) continue;
-      if ((footprint.whole_dimensions >> dimension & 1U) != 0) {
+      if (launch.space.groups(dimension) < std::min<std::size_t>(members, 2)) continue;
+      if (members > 1 && (footprint.whole_dimensions >> dimension & 1U) != 0) {
         last = divider.refused(
             dimension, "the kernel asks for ids or sizes of the whole range" + at_line(footprint.whole_line));
         continue;

@@ -22,6 +22,12 @@ struct UsedBuffer {
   std::optional<ImageLayout> image = {};  ///< nothing: a buffer
 };
 
+/// The arguments of a launch, as far as its division depends on them.
+struct UsedValues {
+  std::vector<std::span<const std::byte>> scalars;  ///< for each argument; empty: not a scalar
+  std::vector<UsedBuffer> buffers;
+};
+
 /// A launch that may be divided.
 struct DivisibleLaunch {
   const protocol::Footprint& footprint;
@@ -80,6 +86,7 @@ struct Division {
 /// Divides a launch into as many parts as there are members, or fewer, along the last dimension for which
 /// the parts neither write what others write nor write what others read. If there is none, buffers that are
 /// only changed by atomic operations are merged. The footprint is well-formed.
+/// @param members 1: nothing is divided; the only part says what the launch uses
 /// @param balanced borders for such a dimension, if they fit; otherwise the parts have the same size
 Division divide(const DivisibleLaunch& launch, std::size_t members, const Borders& balanced = {});
 

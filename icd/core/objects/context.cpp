@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "icd/core/coherence/coherence.hpp"
+#include "icd/core/objects/memory.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/trace/trace.hpp"
@@ -11,6 +13,9 @@
 namespace clique::icd {
 
 namespace {
+
+/// Bytes from which a buffer may be sparse: members map memory for 2 MiB and more at a time.
+constexpr std::uint64_t kLeastSparse = std::uint64_t{16} << 20U;
 
 std::vector<Ref<Device>> each_once(std::vector<Ref<Device>> devices) {
   std::vector<Ref<Device>> result;
@@ -45,6 +50,11 @@ Context::Context(std::vector<Ref<Device>> devices, std::vector<cl_context_proper
       properties_(std::move(properties)),
       on_error_(on_error),
       on_error_data_(user_data) {
+  for (const Ref<Device>& device : devices_) {
+    if (!device->is_combined() || !device->has_sparse_buffers()) continue;
+    const std::uint64_t room = device->largest_on_one();
+    room_on_member_ = room_on_member_ == 0 ? room : std::min(room_on_member_, room);
+  }
   for (const std::string& failure : open_all(workers_))
     if (!failure.empty()) throw Error(CL_DEVICE_NOT_AVAILABLE, failure);
   for (Worker* worker : workers_) {
@@ -92,6 +102,46 @@ protocol::ObjectId Context::transfer_queue(Worker& worker) {
   worker.link().post(protocol::CreateQueue{id, id_, (*device)->id(), properties | timed});
   transfer_queues_.emplace_back(&worker, id);
   return id;
+}
+
+void Context::add_buffer(const Memory& buffer) {
+  if (room_on_member_ == 0) return;
+  const std::lock_guard lock(buffers_mutex_);
+  all_bytes_ += buffer.size();
+  if (all_bytes_ > room_on_member_) has_sparse_memory_.store(true, std::memory_order_relaxed);
+}
+
+bool Context::decide_sparse(Memory& buffer) {
+  if (room_on_member_ == 0) return false;
+  const std::lock_guard lock(buffers_mutex_);
+  if (all_bytes_ > room_on_member_ && buffer.size() >= std::min(kLeastSparse, room_on_member_)) {
+    sparse_.push_back(&buffer);
+    return true;
+  }
+  whole_bytes_ += buffer.size();
+  return false;
+}
+
+void Context::remove_buffer(const Memory& buffer, bool used) {
+  if (room_on_member_ == 0) return;
+  const std::lock_guard lock(buffers_mutex_);
+  all_bytes_ -= buffer.size();
+  if (std::erase(sparse_, &buffer) == 0 && used) whole_bytes_ -= buffer.size();
+}
+
+bool Context::has_sparse_buffers(const Worker& worker) const {
+  return std::any_of(all_devices_.begin(), all_devices_.end(), [&](const Ref<Device>& device) {
+    return !device->is_combined() && &device->worker() == &worker && device->has_sparse_buffers();
+  });
+}
+
+void Context::make_room(Worker& worker, std::uint64_t more) {
+  const std::lock_guard lock(buffers_mutex_);
+  std::uint64_t used = whole_bytes_ + more;
+  for (Memory* buffer : sparse_) used += buffer->coherence().occupied(worker);
+  // Memory is mapped in granules, and sessions of others need some, too.
+  const bool tight = used > room_on_member_ - room_on_member_ / 8;
+  for (Memory* buffer : sparse_) buffer->coherence().trim(worker, tight);
 }
 
 void Context::flush() const {

@@ -16,6 +16,7 @@
 
 namespace clique::icd {
 
+class Memory;
 class Worker;
 
 /// The devices, each once, and after them the members of combined devices that are not among them.
@@ -53,6 +54,24 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   /// order.
   std::mutex& coherence_mutex() { return coherence_mutex_; }
 
+  // Buffers that are larger than one member of a combined device has room for: combined-devices.md.
+
+  /// Counts a buffer with memory of its own.
+  void add_buffer(const Memory& buffer);
+  /// The buffer is used for the first time. @returns whether it is sparse: it is large, and no member of the
+  /// combined device has room for all buffers of the context
+  bool decide_sparse(Memory& buffer);
+  /// A buffer that was counted is about to be destroyed. @param used whether decide_sparse() was called
+  void remove_buffer(const Memory& buffer, bool used);
+  /// Whether there may have been a sparse buffer.
+  bool has_sparse_memory() const { return has_sparse_memory_.load(std::memory_order_relaxed); }
+  /// Whether the worker's devices can have sparse buffers.
+  bool has_sparse_buffers(const Worker& worker) const;
+  /// Has a worker, which is about to need memory for `more` bytes of sparse buffers, free what it has for
+  /// content of sparse buffers that it does not hold any more; if there may not be room otherwise, also what
+  /// others hold, too. Under coherence_mutex().
+  void make_room(Worker& worker, std::uint64_t more);
+
   HostReads& host_reads() { return host_reads_; }
   EarlyWrites& early_writes() { return early_writes_; }
   SvmTable& svm() { return svm_; }
@@ -87,6 +106,13 @@ class Context final : public Object<_cl_context, Kind::Context, CL_INVALID_CONTE
   HostReads host_reads_;
   EarlyWrites early_writes_;
   SvmTable svm_;
+  /// Bytes that a member of the combined devices has room for; 0: no buffer is sparse.
+  std::uint64_t room_on_member_ = 0;
+  std::mutex buffers_mutex_;
+  std::uint64_t all_bytes_ = 0;    ///< of buffers; guarded by buffers_mutex_, as the next
+  std::uint64_t whole_bytes_ = 0;  ///< of used buffers that are not sparse
+  std::vector<Memory*> sparse_;    ///< buffers
+  std::atomic<bool> has_sparse_memory_ = false;
   std::atomic<bool> has_late_events_ = false;
   std::atomic<bool> has_user_events_ = false;
   std::mutex mutex_;

@@ -46,6 +46,9 @@ std::vector<cl_name_version> with_version(std::string_view names, char separator
   return list;
 }
 
+/// Bytes of a sparse buffer that a member of a combined device may have besides its part of the buffer.
+constexpr cl_ulong kAtBorders = cl_ulong{4} << 20U;
+
 }  // namespace
 
 Device::Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescription description,
@@ -54,7 +57,8 @@ Device::Device(Worker& worker, protocol::DeviceId id, protocol::DeviceDescriptio
       id_(id),
       parent_(std::move(parent)),
       partition_(std::move(partition)),
-      image_formats_(std::move(description.image_formats)) {
+      image_formats_(std::move(description.image_formats)),
+      sparse_buffers_(description.sparse_buffers) {
   for (protocol::Property& property : description.properties)
     properties_[property.name] = std::move(property.value);
   correct_properties();
@@ -90,6 +94,26 @@ Device::Device(std::vector<Ref<Device>> members)
   set(CL_DEVICE_PARTITION_AFFINITY_DOMAIN, cl_device_affinity_domain{0});
   set<cl_device_id>(kSyncDevices, this);
   set_combined_names();
+  add_memory_sizes();
+}
+
+void Device::add_memory_sizes() {
+  std::vector<const Worker*> workers;
+  for (const Ref<Device>& member : members_) workers.push_back(&member->worker_);
+  std::sort(workers.begin(), workers.end());
+  const bool apart = std::adjacent_find(workers.begin(), workers.end()) == workers.end();
+  sparse_buffers_ = apart && std::all_of(members_.begin(), members_.end(),
+                                         [](const Ref<Device>& member) { return member->sparse_buffers_; });
+  if (!sparse_buffers_) return;
+  room_on_member_ = value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  cl_ulong sum = 0;
+  for (const Ref<Device>& member : members_) sum += member->value<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE);
+  set(CL_DEVICE_GLOBAL_MEM_SIZE, sum);
+  // Parts of launches, and so those of buffers, have about the same size on all members. Where they meet, two
+  // members have the same bytes, and memory is mapped in larger units than parts have.
+  const cl_ulong at_borders =
+      std::min(room_on_member_ / 8, kAtBorders + members_.size() * room_on_member_ / 256);
+  set(CL_DEVICE_MAX_MEM_ALLOC_SIZE, members_.size() * (room_on_member_ - at_borders));
 }
 
 Device::~Device() = default;

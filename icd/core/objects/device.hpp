@@ -31,6 +31,14 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   const std::vector<Ref<Device>>& members() const { return members_; }
   bool is_combined() const { return !members_.empty(); }
 
+  /// Whether it can have sparse buffers (protocol::CreateBuffer::sparse); a combined device, whether all of
+  /// its members can, on a worker each.
+  bool has_sparse_buffers() const { return sparse_buffers_; }
+  /// Bytes of the largest allocation that is on one device, and not divided among members.
+  cl_ulong largest_on_one() const {
+    return room_on_member_ != 0 ? room_on_member_ : value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  }
+
   Worker& worker() const { return worker_; }
   protocol::DeviceId id() const { return id_; }
   const Ref<Device>& parent() const { return parent_; }
@@ -102,6 +110,7 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   template <typename T>
   void set_least(cl_device_info name);
   void set_combined_names();
+  void add_memory_sizes();
 
   Worker& worker_;
   protocol::DeviceId id_;
@@ -109,6 +118,8 @@ class Device final : public Object<_cl_device_id, Kind::Device, CL_INVALID_DEVIC
   std::vector<cl_device_partition_property> partition_;
   std::map<cl_device_info, protocol::Bytes> properties_;
   std::vector<protocol::ImageFormats> image_formats_;
+  bool sparse_buffers_ = false;
+  cl_ulong room_on_member_ = 0;
   std::vector<Ref<Device>> members_;
 };
 

@@ -28,6 +28,7 @@ Memory::Memory(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags
       coherence_(std::make_unique<Coherence>(*this)) {}
 
 Memory::~Memory() {
+  if (counted_) context_->remove_buffer(*this, residency_ != Residency::Undecided);
   for (const Worker* worker : created_on_) const_cast<Worker*>(worker)->release_object(id_);
   for (auto callback = destructors_.rbegin(); callback != destructors_.rend(); ++callback)
     callback->first(this, callback->second);
@@ -37,6 +38,26 @@ void Memory::set_host_content(HostBlock block) {
   const auto* data = block ? block.get() : static_cast<const std::byte*>(host_ptr_);
   const std::lock_guard lock(context_->coherence_mutex());
   coherence_->set_host_content(data, std::move(block));
+}
+
+void Memory::count_in_context() {
+  context_->add_buffer(*this);
+  counted_ = true;
+}
+
+bool Memory::sparse() const {
+  if (base()) return base()->sparse();
+  if (!counted_) return false;
+  Residency residency = residency_.load(std::memory_order_acquire);
+  if (residency == Residency::Undecided) {
+    const std::lock_guard lock(residency_mutex_);
+    residency = residency_.load(std::memory_order_relaxed);
+    if (residency == Residency::Undecided) {
+      residency = context_->decide_sparse(const_cast<Memory&>(*this)) ? Residency::Sparse : Residency::Whole;
+      residency_.store(residency, std::memory_order_release);
+    }
+  }
+  return residency == Residency::Sparse;
 }
 
 void Memory::ensure_on(Worker& worker) {
@@ -123,6 +144,7 @@ Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, std::size_t size, void*
     : Memory(std::move(context), CL_MEM_OBJECT_BUFFER, flags, size,
              (flags & CL_MEM_USE_HOST_PTR) != 0 ? host_ptr : nullptr, nullptr, 0, std::move(properties),
              std::move(svm)) {
+  if (!this->svm()) count_in_context();
   if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
     if (!this->svm()) set_host_content(nullptr);
   } else if ((flags & CL_MEM_COPY_HOST_PTR) != 0) {
@@ -137,12 +159,23 @@ Buffer::Buffer(const Ref<Buffer>& parent, cl_mem_flags flags, std::size_t origin
              parent->host_ptr() != nullptr ? static_cast<std::byte*>(parent->host_ptr()) + origin : nullptr,
              parent, origin, {}) {}
 
+void require_not_sparse(std::span<const Access> accesses) {
+  for (const Access& access : accesses)
+    require(!access.memory->sparse(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+            "a command buffer cannot have a command on a buffer of ", access.memory->size(),
+            " bytes, or a part of one, that is divided among the members of a combined device, because no "
+            "member has room for all of it; enqueue the command instead");
+}
+
 void Buffer::post_create(Worker& worker) const {
   const cl_mem_flags flags = this->flags() & ~kClientFlags;
   if (base()) {
     worker.link().post(protocol::CreateSubBuffer{id(), base()->id(), flags, base_offset(), size()});
   } else {
-    worker.link().post(protocol::CreateBuffer{id(), context()->id(), flags, size()});
+    require(!sparse() || context()->has_sparse_buffers(worker), CL_INVALID_OPERATION, "a buffer of ", size(),
+            " bytes is larger than one device's memory, and the devices of ", worker.label(),
+            " cannot have a part of it");
+    worker.link().post(protocol::CreateBuffer{id(), context()->id(), flags, size(), 0, 0, sparse()});
   }
 }
 

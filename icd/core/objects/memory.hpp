@@ -5,9 +5,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "icd/common/object.hpp"
+#include "icd/core/objects/access.hpp"
 #include "icd/core/objects/svm_table.hpp"
 #include "icd/core/transfers/host_content.hpp"
 #include "icd/core/transfers/layout.hpp"
@@ -71,6 +73,10 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   /// everywhere, and never moves.
   bool in_place() const { return base() ? base()->in_place() : in_place_; }
 
+  /// Whether this is a buffer, or a part of one, of which members of the context's combined device have
+  /// addresses for all of it, and memory for what they use. Decided by the first call: for commands.
+  bool sparse() const;
+
   /// Where the content is tracked, and the byte at which this object's content begins there.
   Coherence& coherence() { return base() ? base()->coherence() : *coherence_; }
   std::uint64_t coherence_begin() const { return base() ? base()->coherence_begin() + base_offset() : 0; }
@@ -113,6 +119,9 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
          SvmPointer svm = {});
   /// From now on in_place(). To be called before the object is used.
   void set_in_place() { in_place_ = true; }
+  /// Counts a buffer with memory of its own in its context (Context::add_buffer). From now on it may become
+  /// sparse(). To be called before the object is used.
+  void count_in_context();
   /// Sets the content of COPY_HOST_PTR or USE_HOST_PTR. @param block the content without gaps; null if it is
   /// at host_ptr itself.
   void set_host_content(HostBlock block);
@@ -132,6 +141,10 @@ class Memory : public Object<_cl_mem, Kind::Memory, CL_INVALID_MEM_OBJECT> {
   std::vector<cl_mem_properties> properties_;
   SvmPointer svm_;
   bool in_place_ = false;
+  bool counted_ = false;  ///< whether count_in_context() was called
+  enum class Residency : std::uint8_t { Undecided, Whole, Sparse };
+  mutable std::mutex residency_mutex_;  // of the decision
+  mutable std::atomic<Residency> residency_{Residency::Undecided};
   Ref<Memory> content_size_;
   const std::unique_ptr<Coherence> coherence_;
   mutable std::mutex mutex_;
@@ -153,5 +166,9 @@ class Buffer final : public Memory {
  private:
   void post_create(Worker& worker) const override;
 };
+
+/// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) if one of the objects is sparse: for recorded commands,
+/// which are not divided.
+void require_not_sparse(std::span<const Access> accesses);
 
 }  // namespace clique::icd

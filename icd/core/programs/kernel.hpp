@@ -40,6 +40,7 @@ struct DividedPart;
 struct Division;
 struct MergedChange;
 struct UsedBuffer;
+struct UsedValues;
 
 /// The index space of a launch, checked.
 struct NdRange {
@@ -198,17 +199,35 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   Ref<Event> launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command);
   CombinedLaunches& combined_launches(const Device& device);
   /// Looks for the kernel's footprint. @returns whether it is known
-  bool know_footprint(CombinedLaunches& launches);
+  /// @param waits whether to wait for the node's description of the kernel
+  bool know_footprint(CombinedLaunches& launches, bool waits);
   /// How a launch with the current arguments can be divided. Valid until the next call.
   const Division& division_of(CombinedLaunches& launches, const NdRange& range);
-  Division divide(const CombinedLaunches& launches, const NdRange& range,
-                  std::span<const std::span<const std::byte>> scalars,
-                  std::span<const UsedBuffer> buffers) const;
+  /// @param members among which the launch is divided; 1: the division only says what it uses
+  Division divide(const CombinedLaunches& launches, const NdRange& range, const UsedValues& values,
+                  std::size_t members) const;
+  /// What the current arguments are.
+  UsedValues used_values() const;
   /// How the launch is divided; null: it runs whole.
-  const Division* chosen_division(CombinedLaunches& launches, const NdRange& range,
-                                  std::span<const Ref<Event>> waits);
+  /// @param has_room whether one member has room for all buffers of the context; otherwise it is divided if
+  /// that is possible, whether or not that is faster
+  /// @param why gets the reason if it runs whole
+  const Division* chosen_division(CombinedLaunches& launches, const NdRange& range, bool has_room,
+                                  std::string& why);
+  /// Enqueues a launch of sparse buffers that is not divided, on the first member: with what it uses of them,
+  /// as far as that is known.
+  /// @param why it is not divided
+  Ref<Event> launch_without_room(Queue& queue, const NdRange& range, const CombinedLaunches& launches,
+                                 const CommandInfo& command, const std::string& why);
+  /// Whether a device has room for what the accesses are of sparse buffers.
+  static bool has_room(const Device& device, std::span<const Access> accesses);
+  /// Throws Error(CL_MEM_OBJECT_ALLOCATION_FAILURE) unless has_room().
+  /// @param why the launch is not divided, or not further
+  void require_room(const Device& device, std::span<const Access> accesses, const std::string& why) const;
   /// Why a launch runs whole whose parts would have to be merged; empty: what that needs is there.
-  std::string obstacle_to_merging(const CombinedLaunches& launches, const Division& division) const;
+  /// @param waits whether to wait for the compiler
+  std::string obstacle_to_merging(const CombinedLaunches& launches, const Division& division,
+                                  bool waits) const;
   std::vector<Access> accesses_of(const Division& division, std::size_t part) const;
   /// Enqueues a part of a divided launch, which uses these accesses.
   Ref<Event> post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,

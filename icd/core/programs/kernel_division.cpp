@@ -89,11 +89,14 @@ bool allows(const LaunchLimits& limits, const NdRange& range) {
 }
 
 /// Whether the parts can run in queues of the members, where those of the next launch follow them. Merging
-/// needs the application's queue. A part that a user event holds back would hold back transfers for commands
-/// of other queues. Members of one worker share the content of buffers, so that nothing but the launch's turn
-/// would keep one from what another one does.
+/// needs the application's queue, and so does room for sparse buffers, which earlier launches may occupy. A
+/// part that a user event holds back would hold back transfers for commands of other queues. Members of one
+/// worker share the content of buffers, so that nothing but the launch's turn would keep one from what
+/// another one does.
 bool can_follow(const Queue& queue, const Division& division) {
-  if (!queue.in_order() || !division.merged.empty() || queue.context()->has_user_events()) return false;
+  if (!queue.in_order() || !division.merged.empty() || queue.context()->has_user_events() ||
+      queue.context()->has_sparse_memory())
+    return false;
   const auto& members = queue.device()->members();
   for (std::size_t i = 0; i < members.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -175,7 +178,7 @@ CombinedLaunches& Kernel::combined_launches(const Device& device) {
   return *combined_.emplace_back(std::move(made));
 }
 
-bool Kernel::know_footprint(CombinedLaunches& launches) {
+bool Kernel::know_footprint(CombinedLaunches& launches, bool waits) {
   if (launches.looked) return launches.footprint != nullptr;
   const auto analysis = program_->analysis_for(*launches.device);
   if (!analysis) {
@@ -183,7 +186,7 @@ bool Kernel::know_footprint(CombinedLaunches& launches) {
     explain("kernel " + function_->name + " is not divided: its program was not built from source");
     return false;
   }
-  if (divides_always()) analysis->wait();
+  if (waits) analysis->wait();
   if (!analysis->known()) return false;
   launches.looked = true;
   const protocol::Footprint* footprint = analysis->find(function_->name);
@@ -197,18 +200,23 @@ bool Kernel::know_footprint(CombinedLaunches& launches) {
   return true;
 }
 
-const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& range) {
-  std::vector<std::span<const std::byte>> scalars(args_.size());
-  std::vector<UsedBuffer> buffers;
+UsedValues Kernel::used_values() const {
+  UsedValues values{std::vector<std::span<const std::byte>>(args_.size()), {}};
   for (std::size_t i = 0; i < args_.size(); ++i) {
     const Arg& arg = args_[i];
-    if (arg.wire.kind == KernelArg::Value) scalars[i] = std::as_bytes(std::span(arg.wire.value));
+    if (arg.wire.kind == KernelArg::Value) values.scalars[i] = std::as_bytes(std::span(arg.wire.value));
     if (arg.memory == nullptr) continue;
     auto& memory = *static_cast<Memory*>(arg.memory);
-    buffers.push_back({i, &keeper_of(memory), memory.coherence_begin(), memory.size(), layout_of(memory)});
+    values.buffers.push_back(
+        {i, &keeper_of(memory), memory.coherence_begin(), memory.size(), layout_of(memory)});
   }
+  return values;
+}
+
+const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& range) {
+  const UsedValues values = used_values();
   auto& known = launches.known;
-  std::string key = key_of(scalars, buffers, range, launches.gate->version());
+  std::string key = key_of(values.scalars, values.buffers, range, launches.gate->version());
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const auto& one) { return one->key == key; });
   if (found != known.end()) {
@@ -217,14 +225,14 @@ const Division& Kernel::division_of(CombinedLaunches& launches, const NdRange& r
   }
   auto made = std::make_unique<CombinedLaunches::Known>();
   made->key = std::move(key);
-  made->division = divide(launches, range, scalars, buffers);
+  made->division = divide(launches, range, values, launches.device->members().size());
   if (known.size() == CombinedLaunches::kMostKnown) known.pop_back();
   known.insert(known.begin(), std::move(made));
   return known.front()->division;
 }
 
-Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, ScalarArguments scalars,
-                        std::span<const UsedBuffer> buffers) const {
+Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, const UsedValues& values,
+                        std::size_t members) const {
   for (const Ref<Device>& member : launches.device->members()) {
     const bool first = member == launches.device->members().front();
     const KernelFunction::OnDevice* on = function_->on(first ? *launches.device : *member);
@@ -234,15 +242,17 @@ Division Kernel::divide(const CombinedLaunches& launches, const NdRange& range, 
       return refused;
     }
   }
-  return icd::divide({*launches.footprint, scalars, buffers, space_of(range), groups_given(range)},
-                     launches.device->members().size(), launches.gate->borders({range.global, range.local}));
+  return icd::divide(
+      {*launches.footprint, values.scalars, values.buffers, space_of(range), groups_given(range)}, members,
+      launches.gate->borders({range.global, range.local}));
 }
 
-std::string Kernel::obstacle_to_merging(const CombinedLaunches& launches, const Division& division) const {
+std::string Kernel::obstacle_to_merging(const CombinedLaunches& launches, const Division& division,
+                                        bool waits) const {
   for (const MergedBuffer& merged : division.merged) {
     for (const MergedChange& change : merged.changes) {
       const Program::Build build =
-          program_->merging_program(launches.device, change, divides_always())->build_of(*launches.device);
+          program_->merging_program(launches.device, change, waits)->build_of(*launches.device);
       if (build.status == CL_BUILD_SUCCESS) continue;
       if (build.status != CL_BUILD_ERROR) return "the kernel that merges atomic operations is being compiled";
       return "the kernel that merges atomic operations does not compile: " +
@@ -293,16 +303,20 @@ std::uint64_t Kernel::bytes_to_move(const Device& combined, const Division& divi
   return bytes;
 }
 
-const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRange& range,
-                                        std::span<const Ref<Event>> waits) {
-  if (range.dimensions == 0 || uses_svm() || !know_footprint(launches)) return nullptr;
-  // The launch does not run, or a member is lost: then the first member does all.
-  const auto failed = [](const Ref<Event>& wait) { return wait->status() < 0; };
+const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRange& range, bool has_room,
+                                        std::string& why) {
+  const bool must = divides_always() || !has_room;
+  why = "how it accesses memory is not known";
+  if (range.dimensions == 0 || uses_svm() || !know_footprint(launches, must)) return nullptr;
+  // If a member is lost, the first one does all.
   const auto lost = [](const Ref<Device>& member) { return member->worker().lost(); };
   const auto& members = launches.device->members();
-  if (std::any_of(waits.begin(), waits.end(), failed) || std::any_of(members.begin(), members.end(), lost))
+  if (std::any_of(members.begin(), members.end(), lost)) {
+    why = "a member is lost";
     return nullptr;
+  }
   {
+    why = "a buffer has a content size, or is memory of the host";
     const std::lock_guard lock(context()->coherence_mutex());
     for (const Access& access : accesses_)
       if (access.memory->content_size() || access.memory->in_place()) return nullptr;
@@ -313,7 +327,8 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
       explain((("kernel " + function_->name + ", global size " + text_of(range) + ": ") + ... + text));
   };
   if (!division.reason.empty() || division.parts.size() < 2) {
-    tell("runs whole: ", division.reason.empty() ? "it has too few work-groups" : division.reason);
+    why = division.reason.empty() ? "it has too few work-groups" : division.reason;
+    tell("runs whole: ", why);
     return nullptr;
   }
   const std::string parts = explains() ? text_of(division) : std::string();
@@ -321,18 +336,59 @@ const Division* Kernel::chosen_division(CombinedLaunches& launches, const NdRang
   const bool near = std::all_of(members.begin(), members.end(), [](const Ref<Device>& member) {
     return member->worker().link().shares_memory();
   });
-  if (!divides_always() && !launches.gate->divides({range.global, range.local}, division.parts.size(), near,
-                                                   division.merged_bytes(), bytes)) {
+  if (!must && !launches.gate->divides({range.global, range.local}, division.parts.size(), near,
+                                       division.merged_bytes(), bytes)) {
     tell("can be divided into ", parts,
          ", but runs whole as long as that is faster, or how long it takes is not known");
     return nullptr;
   }
-  if (const std::string obstacle = obstacle_to_merging(launches, division); !obstacle.empty()) {
+  if (std::string obstacle = obstacle_to_merging(launches, division, must); !obstacle.empty()) {
     tell("runs whole: ", obstacle);
+    why = std::move(obstacle);
     return nullptr;
   }
   tell("divided into ", parts);
   return &division;
+}
+
+bool Kernel::has_room(const Device& device, std::span<const Access> accesses) {
+  std::uint64_t room = device.largest_on_one();
+  for (const Access& access : accesses) {
+    if (!access.memory->sparse()) continue;
+    if (access.size > room) return false;
+    room -= access.size;
+  }
+  return true;
+}
+
+void Kernel::require_room(const Device& device, std::span<const Access> accesses,
+                          const std::string& why) const {
+  if (has_room(device, accesses)) return;
+  std::string uses;
+  for (std::size_t i = 0; i < args_.size(); ++i) {
+    std::uint64_t bytes = 0;
+    for (const Access& access : accesses)
+      if (args_[i].memory == access.memory && access.memory->sparse()) bytes += access.size;
+    if (bytes != 0)
+      uses += (uses.empty() ? "" : ", ") + std::to_string(bytes) + " bytes of argument " + std::to_string(i);
+  }
+  throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "kernel ", function_->name, " may access ", uses, "; ",
+              device.is_combined() ? "a member of " : "", device.text(CL_DEVICE_NAME), " has room for ",
+              device.largest_on_one(), " bytes. The launch is not divided, or not enough: ", why);
+}
+
+Ref<Event> Kernel::launch_without_room(Queue& queue, const NdRange& range, const CombinedLaunches& launches,
+                                       const CommandInfo& command, const std::string& why) {
+  Division used;
+  if (launches.footprint != nullptr && !uses_svm()) used = divide(launches, range, used_values(), 1);
+  if (used.parts.size() != 1) {
+    require_room(*queue.device(), accesses_, why);
+    return post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
+  }
+  const std::vector<Access> accesses = accesses_of(used, 0);
+  require_room(*queue.device(), accesses, why);
+  const std::vector<cl_uint> arguments(accesses.size(), KernelUse::kNoArgument);
+  return post_launch(queue, range, {}, accesses, arguments, command, EventUse::Report);
 }
 
 Ref<Event> Kernel::post_part(Queue& queue, const NdRange& range, const Division& division, std::size_t part,
@@ -382,13 +438,24 @@ Ref<Event> Kernel::merge_copy(Queue& queue, std::size_t argument, const MergedCh
 Ref<Event> Kernel::launch_combined(Queue& queue, const NdRange& range, const CommandInfo& command) {
   CombinedLaunches& launches = combined_launches(*queue.device());
   const LaunchGate::Size size{range.global, range.local};
-  const Division* const division = chosen_division(launches, range, command.waits);
+  // A launch whose wait list has failed does not run.
+  const bool doomed = std::any_of(command.waits.begin(), command.waits.end(),
+                                  [](const Ref<Event>& wait) { return wait->status() < 0; });
+  const bool sparse = !doomed && context()->has_sparse_memory() &&
+                      std::any_of(accesses_.begin(), accesses_.end(),
+                                  [](const Access& access) { return access.memory->sparse(); });
+  std::string why;
+  const Division* const division = doomed ? nullptr : chosen_division(launches, range, !sparse, why);
+  if (division == nullptr && sparse) return launch_without_room(queue, range, launches, command, why);
   if (division == nullptr) {
     Ref<Event> whole =
         post_launch(queue, range, {}, accesses_, accesses_arguments_, command, EventUse::Report);
     if (whole) measure(whole, launches.gate, size);
     return whole;
   }
+  if (sparse)
+    for (std::size_t i = 0; i < division->parts.size(); ++i)
+      require_room(*queue.device(), accesses_of(*division, i), "part " + std::to_string(i) + " needs them");
   // The launch is two markers in the application's queue, and its parts between them: the first marker ends
   // when it is the launch's turn, and the second one when all parts have ended, and are merged.
   const auto together = queue.keep_together();

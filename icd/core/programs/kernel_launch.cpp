@@ -63,6 +63,20 @@ void require_format_fits(const Image& image, const Device& device) {
           ", channel type ", Hex{format[1]});
 }
 
+/// What the accesses are of sparse buffers.
+std::vector<protocol::SparseUse> sparse_uses(std::span<const Access> accesses) {
+  std::vector<protocol::SparseUse> uses;
+  for (const Access& access : accesses) {
+    if (!access.memory->sparse()) continue;
+    auto use = std::find_if(uses.begin(), uses.end(), [&](const protocol::SparseUse& known) {
+      return known.buffer == access.memory->id();
+    });
+    if (use == uses.end()) use = uses.insert(use, {access.memory->id(), {}});
+    if (access.size != 0) use->ranges.push_back({access.begin, access.size});
+  }
+  return uses;
+}
+
 }  // namespace
 
 bool NdRange::empty() const {
@@ -206,6 +220,8 @@ Ref<Event> Kernel::post_launch(Queue& queue, const NdRange& range, const protoco
   const protocol::ObjectId program = there.created ? 0 : program_->id_on(worker);
   for (const Arg& arg : args_)
     if (arg.sampler && arg.version > there.version) arg.sampler->ensure_on(worker);
+  message_.sparse.clear();
+  if (context()->has_sparse_memory()) message_.sparse = sparse_uses(accesses);
   return queue.submit({.command = command,
                        .accesses = accesses,
                        .event = event,
@@ -237,6 +253,8 @@ Ref<Event> Kernel::launch(Queue& queue, const NdRange& range, std::span<const Re
   }
   if (range.empty()) return queue.nothing({type, waits}, event);
   const CommandInfo command{type, waits};
+  if (context()->has_sparse_memory() && !queue.device()->is_combined())
+    require_room(*queue.device(), accesses_, "launches on one device are not divided");
   Ref<Event> launched = queue.device()->is_combined()
                             ? launch_combined(queue, range, command)
                             : post_launch(queue, range, {}, accesses_, accesses_arguments_, command, event);
@@ -254,6 +272,7 @@ Kernel::Captured Kernel::capture(const Device& device, const NdRange& range) {
   std::vector<cl_uint> arguments;
   list_uses(uses, arguments, message.reached);
   require_args_fit(on_device, uses);
+  require_not_sparse(uses);
   assign(message.offset, range.offset, range.dimensions);
   // An empty range stays one: without a size, it would be a task.
   message.global.assign(range.global.begin(), range.global.begin() + range.dimensions);

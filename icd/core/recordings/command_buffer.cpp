@@ -161,6 +161,7 @@ cl_sync_point_khr CommandBuffer::record(std::size_t queue, Work<M> work, SyncPoi
   const std::lock_guard lock(mutex_);
   require_room(0);
   if (work.empty) return add_point(all_of(queue, waits));
+  require_not_sparse(work.accesses);
   RecordedCommand command;
   command.message = std::move(work.message);
   command.accesses = std::move(work.accesses);

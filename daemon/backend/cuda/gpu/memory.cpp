@@ -16,6 +16,22 @@ CUmemAllocationProp placed_memory(CUdevice device) {
   property.location.id = device;
   return property;
 }
+
+/// Maps new memory of the GPU at reserved addresses. Throws ClError.
+/// @param size a multiple of the granularity
+void map_new(CUdevice device, CUdeviceptr address, std::size_t size) {
+  const CUmemAllocationProp property = placed_memory(device);
+  CUmemGenericAllocationHandle memory = 0;
+  CLIQUE_CUDA(MemCreate(&memory, size, &property, 0));
+  const CUresult mapped = driver().MemMap(address, size, 0, memory, 0);
+  // The mapping keeps the memory.
+  static_cast<void>(driver().MemRelease(memory));
+  check(mapped, "cuMemMap");
+  const CUmemAccessDesc access{property.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  const CUresult accessible = driver().MemSetAccess(address, size, &access, 1);
+  if (accessible != CUDA_SUCCESS) static_cast<void>(driver().MemUnmap(address, size));
+  check(accessible, "cuMemSetAccess");
+}
 }  // namespace
 
 /// Memory that is mapped at a chosen address.
@@ -25,7 +41,6 @@ class DeviceMemory::Placed {
   explicit Placed(std::size_t size) : size_(size), room_(rounded(size, protocol::PlacedMemory::kGranule)) {}
   ~Placed() {
     if (mapped_) driver().MemUnmap(reserved_, size_);
-    if (created_) driver().MemRelease(memory_);
     if (reserved_ != 0) driver().MemAddressFree(reserved_, room_);
   }
   Placed(const Placed&) = delete;
@@ -37,13 +52,8 @@ class DeviceMemory::Placed {
     CLIQUE_CUDA(MemAddressReserve(&reserved_, room_, 0, address, 0));
     if (reserved_ != address)
       throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, "the address of a buffer is in use on the GPU");
-    const CUmemAllocationProp property = placed_memory(device);
-    CLIQUE_CUDA(MemCreate(&memory_, size_, &property, 0));
-    created_ = true;
-    CLIQUE_CUDA(MemMap(reserved_, size_, 0, memory_, 0));
+    map_new(device, reserved_, size_);
     mapped_ = true;
-    const CUmemAccessDesc access{property.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CLIQUE_CUDA(MemSetAccess(reserved_, size_, &access, 1));
   }
   const CUdeviceptr& address() const { return reserved_; }
 
@@ -51,8 +61,6 @@ class DeviceMemory::Placed {
   const std::size_t size_;
   const std::size_t room_;
   CUdeviceptr reserved_ = 0;
-  CUmemGenericAllocationHandle memory_ = 0;
-  bool created_ = false;
   bool mapped_ = false;
 };
 
@@ -114,6 +122,24 @@ std::shared_ptr<const CUdeviceptr> DeviceMemory::take_at(CUdeviceptr address, st
   auto placed = std::make_shared<Placed>(rounded(std::max<std::uint64_t>(size, 1), granularity_));
   placed->put(address, device_);
   return {placed, &placed->address()};
+}
+
+CUdeviceptr DeviceMemory::reserve(std::uint64_t size) const {
+  if (granularity_ == 0)
+    throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                  "the GPU cannot have sparse buffers: it has no virtual memory management");
+  CUdeviceptr address = 0;
+  CLIQUE_CUDA(MemAddressReserve(&address, size, 0, 0, 0));
+  return address;
+}
+
+void DeviceMemory::map(CUdeviceptr address, std::uint64_t size) {
+  try {
+    map_new(device_, address, size);
+  } catch (const ClError&) {
+    trim();
+    map_new(device_, address, size);
+  }
 }
 
 std::shared_ptr<const CUdeviceptr> DeviceMemory::copy_of(const void* data, std::size_t size) {

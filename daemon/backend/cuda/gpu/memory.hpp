@@ -24,6 +24,16 @@ class DeviceMemory {
   /// Like take(), but at the given address, for shared virtual memory. Also throws
   /// ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) if the address is in use or not possible.
   std::shared_ptr<const CUdeviceptr> take_at(CUdeviceptr address, std::uint64_t size) const;
+  /// Bytes that map() maps at least; 0: the GPU cannot.
+  std::size_t granularity() const { return granularity_; }
+  /// Reserves addresses without memory, for map(). The caller gives them back with cuMemAddressFree. Throws
+  /// ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE).
+  /// @param size a multiple of granularity()
+  CUdeviceptr reserve(std::uint64_t size) const;
+  /// Maps new memory at reserved addresses, where there is none. The caller unmaps it with cuMemUnmap, with
+  /// the same arguments. Throws ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE).
+  /// @param size a multiple of granularity()
+  void map(CUdeviceptr address, std::uint64_t size);
   /// Returns memory to the GPU that was freed and is kept for reuse.
   void trim();
   /// Copies data to newly allocated memory, and waits for the copy.

@@ -17,6 +17,21 @@ Place place_of(const Memory& memory, const protocol::Triple& origin, const proto
   return place;
 }
 
+/// hold() for a rectangle, which lies within the buffer: for all bytes from its first to its last one.
+std::shared_ptr<const void> hold_rect(const std::shared_ptr<Memory>& memory, const protocol::Triple& origin,
+                                      const protocol::Triple& region, std::uint64_t row_pitch,
+                                      std::uint64_t slice_pitch) {
+  if (volume(region) == 0) return memory;
+  const Place place = place_of(*memory, origin, region, row_pitch, slice_pitch);
+  const auto at = [&place](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+    return x + y * place.row_pitch + z * place.slice_pitch;
+  };
+  const std::uint64_t first = at(origin[0], origin[1], origin[2]);
+  const std::uint64_t last =
+      at(origin[0] + region[0] - 1, origin[1] + region[1] - 1, origin[2] + region[2] - 1);
+  return hold(memory, first, last - first + 1);
+}
+
 Place dense_host(std::byte* block, const protocol::Triple& region) {
   Place place;
   place.host = block;
@@ -73,7 +88,7 @@ void Buffers::handle(protocol::ReadBuffer&& message) {
     work.data = std::make_shared<std::shared_ptr<std::byte>>();
     work.size = message.size;
     work.part = message.part;
-    work.keep = {memory, work.data};
+    work.keep = {hold(memory, message.offset, message.size), work.data};
     // The block is taken when the copy is submitted: not while the command is held, nor if the data goes to
     // the early units instead.
     read(
@@ -93,7 +108,7 @@ void Buffers::handle(protocol::ReadToSegment&& message) {
     const auto memory = memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a read");
     Work work;
-    work.keep = {memory, place};
+    work.keep = {hold(memory, message.offset, message.size), place};
     // A copy to memory that is not pinned would block this thread.
     if (pinned_.is_pinned({place.get(), message.size})) {
       read(work, *memory, message.offset, message.size, [place] { return place.get(); });
@@ -129,7 +144,7 @@ Work Buffers::write(protocol::ObjectId id, std::uint64_t offset, const protocol:
   check_range(offset, data.bytes.size(), memory->size, "a write");
   const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
   Work work;
-  work.keep = {memory, staged};
+  work.keep = {hold(memory, offset, data.bytes.size()), staged};
   work.run = [this, staged, data, address = memory->address + offset,
               in_host = memory->in_host](CUstream stream) {
     if (data.bytes.empty()) return;
@@ -152,7 +167,8 @@ void Buffers::handle(protocol::ReadBufferRect&& message) {
     work.data = std::make_shared<std::shared_ptr<std::byte>>();
     work.size = size;
     work.part = message.part;
-    work.keep = {memory, work.data};
+    work.keep = {hold_rect(memory, message.origin, message.region, message.row_pitch, message.slice_pitch),
+                 work.data};
     work.run = [this, data = work.data, size, region = message.region,
                 from = place_of(*memory, message.origin, message.region, message.row_pitch,
                                 message.slice_pitch)](CUstream stream) {
@@ -171,7 +187,8 @@ void Buffers::handle(protocol::WriteBufferRect&& message) {
     check_rect(message.origin, message.region, message.row_pitch, message.slice_pitch, memory->size);
     const auto staged = std::make_shared<std::shared_ptr<std::byte>>();
     Work work;
-    work.keep = {memory, staged};
+    work.keep = {hold_rect(memory, message.origin, message.region, message.row_pitch, message.slice_pitch),
+                 staged};
     work.run = [this, staged, data = message.data, region = message.region,
                 to = place_of(*memory, message.origin, message.region, message.row_pitch,
                               message.slice_pitch)](CUstream stream) {
@@ -190,7 +207,8 @@ void Buffers::handle(protocol::CopyBuffer&& message) {
     check_range(message.source_offset, message.size, source->size, "a copy's source");
     check_range(message.destination_offset, message.size, destination->size, "a copy's destination");
     Work work;
-    work.keep = {source, destination};
+    work.keep = {hold(source, message.source_offset, message.size),
+                 hold(destination, message.destination_offset, message.size)};
     work.run = [this, from = source->address + message.source_offset,
                 to = destination->address + message.destination_offset, size = message.size,
                 in_host = source->in_host && destination->in_host](CUstream stream) {
@@ -212,7 +230,10 @@ void Buffers::handle(protocol::CopyBufferRect&& message) {
     check_rect(message.destination_origin, message.region, message.destination_pitch[0],
                message.destination_pitch[1], destination->size);
     Work work;
-    work.keep = {source, destination};
+    work.keep = {hold_rect(source, message.source_origin, message.region, message.source_pitch[0],
+                           message.source_pitch[1]),
+                 hold_rect(destination, message.destination_origin, message.region,
+                           message.destination_pitch[0], message.destination_pitch[1])};
     work.run = [from = place_of(*source, message.source_origin, message.region, message.source_pitch[0],
                                 message.source_pitch[1]),
                 to = place_of(*destination, message.destination_origin, message.region,
@@ -235,7 +256,7 @@ void Buffers::handle(protocol::FillBuffer&& message) {
     const auto memory = memory_.buffer(message.buffer);
     check_range(message.offset, message.size, memory->size, "a fill");
     Work work;
-    work.keep = {memory};
+    work.keep = {hold(memory, message.offset, message.size)};
     work.run = [this, address = memory->address + message.offset, size = message.size,
                 pattern = message.pattern](CUstream stream) { filler_.fill(address, size, pattern, stream); };
     return work;

@@ -93,6 +93,7 @@ void Kernels::set_arg(Kernel& kernel, const protocol::KernelArg& arg) const {
         const CUdeviceptr address = memory->image ? memory->image->descriptor() : memory->address;
         put(&address, sizeof address);
         kept.target = memory;
+        if (memory->sparse) kept.sparse = arg.number;
       }
       break;
     case protocol::KernelArg::Pointer: {
@@ -127,8 +128,30 @@ void Kernels::handle(protocol::RunKernel&& message) {
     Work work = launch(*launched.kernel, range, choose_local);
     for (const protocol::ObjectId id : message.reached)
       work.keep.push_back(uses_.objects.memory().placed(id));
+    hold_sparse(*launched.kernel, message.sparse, work);
     return work;
   });
+}
+
+void Kernels::hold_sparse(const Kernel& kernel, const std::vector<protocol::SparseUse>& uses,
+                          Work& work) const {
+  for (std::size_t i = 0; i < kernel.args.size(); ++i) {
+    const protocol::ObjectId buffer = kernel.args[i].sparse;
+    const auto is_used = [buffer](const protocol::SparseUse& use) { return use.buffer == buffer; };
+    // The kernel would fault where the buffer has no memory, which would end the session.
+    if (buffer != 0 && std::none_of(uses.begin(), uses.end(), is_used))
+      throw ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                    name_of(kernel.function->kernel, i) +
+                        " is a sparse buffer, and the launch does not say what it uses of it");
+  }
+  for (const protocol::SparseUse& use : uses) {
+    const auto& memory = uses_.objects.memory().buffer(use.buffer);
+    if (!memory->sparse) throw RuleBroken("buffer " + std::to_string(use.buffer) + " is not sparse");
+    for (const protocol::ByteRange& range : use.ranges) {
+      check_range(range.offset, range.size, memory->size, "what a launch uses of a sparse buffer");
+      work.keep.push_back(hold(memory, range.offset, range.size));
+    }
+  }
 }
 
 Work Kernels::launch(const Kernel& kernel, NdRange range, bool choose_local) {

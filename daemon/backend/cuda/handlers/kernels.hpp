@@ -20,6 +20,7 @@ struct Kernel {
     bool object = false;               ///< whether `target` must still exist at a launch
     std::weak_ptr<const void> target;  ///< the buffer, image or sampler
     std::uint64_t local_size = 0;      ///< bytes, of a __local argument
+    protocol::ObjectId sparse = 0;     ///< the sparse buffer that it is; 0: none
   };
   std::vector<Arg> args;
 };
@@ -59,6 +60,8 @@ class Kernels {
 
   /// @param choose_local whether the launch gives no local size
   Work launch(const Kernel& kernel, NdRange range, bool choose_local);
+  /// Gives a launch the memory of the sparse buffers that it uses.
+  void hold_sparse(const Kernel& kernel, const std::vector<protocol::SparseUse>& uses, Work& work) const;
   void check_sizes(const Function& function, const NdRange& range) const;
   static Parameters parameters_of(const Kernel& kernel);
   /// The grids that the range is run as.

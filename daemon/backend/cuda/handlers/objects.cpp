@@ -36,6 +36,12 @@ std::uint32_t sampler_number(const protocol::CreateSampler& message) {
 
 }  // namespace
 
+std::shared_ptr<const void> hold(const std::shared_ptr<Memory>& memory, std::uint64_t offset,
+                                 std::uint64_t size) {
+  if (!memory->sparse) return memory;
+  return memory->sparse->use(memory->sparse_begin + offset, size);
+}
+
 void Objects::handle(protocol::CreateContext&& message) {
   check_devices(message.devices);
   contexts_.add(message.id, std::make_shared<Context>());
@@ -74,6 +80,14 @@ void Objects::handle(protocol::CreateBuffer&& message) {
       memory->allocation = shared;
       return memory;
     }
+    if (message.sparse) {
+      if (memory->placed)
+        throw RuleBroken("buffer " + std::to_string(message.id) + " is to be sparse and to have an address");
+      memory->sparse = std::make_shared<SparseMemory>(device_memory_, budget_, message.size);
+      memory->address = memory->sparse->address();
+      memory->allocation = memory->sparse;
+      return memory;
+    }
     memory->share = budget_.take(message.size);
     const auto allocation = memory->placed ? device_memory_.take_at(message.address, message.size)
                                            : device_memory_.take(message.size);
@@ -94,9 +108,24 @@ void Objects::handle(protocol::CreateSubBuffer&& message) {
     memory->placed = parent->placed;
     memory->in_host = parent->in_host;
     memory->share = parent->share;
+    memory->sparse = parent->sparse;
+    memory->is_part = true;
+    memory->sparse_begin = parent->sparse_begin + message.origin;
     memory->address = parent->address + message.origin;
     return memory;
   });
+}
+
+void Objects::handle(protocol::TrimBuffer&& message) {
+  try {
+    const auto memory = memory_.buffer(message.buffer);
+    if (!memory->sparse) throw RuleBroken("buffer " + std::to_string(message.buffer) + " is not sparse");
+    for (const protocol::ByteRange& range : message.kept)
+      check_range(range.offset, range.size, memory->size, "what a sparse buffer keeps");
+    memory->sparse->trim(message.kept);
+  } catch (const ClError&) {
+    // The buffer could not be created, as commands that use it report.
+  }
 }
 
 void Objects::handle(protocol::CreateImage&& message) {
@@ -119,6 +148,10 @@ void Objects::handle(protocol::CreateImage&& message) {
     auto memory = std::make_shared<Memory>();
     if (message.buffer != 0) {
       const auto below = memory_.buffer(message.buffer);
+      if (below->sparse)
+        throw ClError(
+            CL_MEM_OBJECT_ALLOCATION_FAILURE,
+            "an image cannot be a view of a sparse buffer, which may have no memory for its pixels");
       const std::uint64_t row = request.width * format->element_size();
       request.memory = below->address;
       request.row_pitch = message.row_pitch != 0 ? message.row_pitch : row;
@@ -153,6 +186,16 @@ void Objects::handle(protocol::CreateSampler&& message) {
   });
 }
 
+void Objects::free_sparse(protocol::ObjectId id) {
+  if (!memory_.contains(id)) return;
+  try {
+    const auto memory = memory_.get(id);
+    if (memory->sparse && !memory->is_part) memory->sparse->trim({});
+  } catch (const ClError&) {
+    // The buffer could not be created.
+  }
+}
+
 bool Objects::release(protocol::ObjectId id) {
   if (queues_.contains(id)) {
     try {
@@ -161,6 +204,7 @@ bool Objects::release(protocol::ObjectId id) {
       // The queue could not be created, so it has no streams.
     }
   }
+  free_sparse(id);
   return memory_.erase(id) || queues_.erase(id) || samplers_.erase(id) || contexts_.erase(id);
 }
 

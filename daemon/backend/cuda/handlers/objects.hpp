@@ -10,6 +10,7 @@
 #include "daemon/backend/common/table.hpp"
 #include "daemon/backend/cuda/execution/scheduler.hpp"
 #include "daemon/backend/cuda/gpu/image_store.hpp"
+#include "daemon/backend/cuda/gpu/sparse_memory.hpp"
 #include "daemon/worker/backend.hpp"
 
 namespace clique::daemon::cuda {
@@ -33,12 +34,22 @@ struct Memory {
   /// Keeps the memory: the GPU's, or that of a segment. A sub-buffer and an image over a buffer share the
   /// buffer's.
   std::shared_ptr<const void> allocation;
-  std::unique_ptr<ImageStore> image;  ///< null for a buffer
-  MemoryBudget::Share share;          ///< of `allocation`; a segment has its own
+  std::unique_ptr<ImageStore> image;     ///< null for a buffer
+  MemoryBudget::Share share;             ///< of `allocation`; a segment and a sparse buffer have their own
+  std::shared_ptr<SparseMemory> sparse;  ///< of a sparse buffer, and of its sub-buffers; null for others
+  std::uint64_t sparse_begin = 0;        ///< where a sub-buffer begins in it
+  bool is_part = false;                  ///< whether it is a sub-buffer
 
   bool is_image() const { return image != nullptr; }
   std::uint64_t transfer_unit() const { return image ? image->shape().element_size : 1; }
 };
+
+/// Gives bytes of a memory object their memory, for a command. Main thread. Throws
+/// ClError(CL_MEM_OBJECT_ALLOCATION_FAILURE) if a sparse buffer gets none.
+/// @param offset, size within the object
+/// @returns what the command has to keep until it has ended
+std::shared_ptr<const void> hold(const std::shared_ptr<Memory>& memory, std::uint64_t offset,
+                                 std::uint64_t size);
 
 struct Sampler {
   std::uint32_t number = 0;  ///< CLIQUE_SAMPLER_* (daemon/compiler/library/abi.h)
@@ -66,12 +77,17 @@ class Objects {
   void handle(protocol::CreateQueue&& message);
   void handle(protocol::CreateBuffer&& message);
   void handle(protocol::CreateSubBuffer&& message);
+  void handle(protocol::TrimBuffer&& message);
   void handle(protocol::CreateImage&& message);
   void handle(protocol::CreateSampler&& message);
   /// @returns whether it was one of these objects.
   bool release(protocol::ObjectId id);
 
  private:
+  /// Frees the memory of a sparse buffer that is about to be released: what knows the object, such as a push
+  /// whose data is still on its way, may live longer.
+  void free_sparse(protocol::ObjectId id);
+
   Reporter& reporter_;
   PeerLinks& peers_;
   MemoryBudget& budget_;

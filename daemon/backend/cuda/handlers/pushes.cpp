@@ -34,6 +34,15 @@ std::vector<TaskRef> after(std::vector<TaskRef> waits, const TaskRef& last) {
   return waits;
 }
 
+/// hold() for what a push reads.
+std::shared_ptr<const void> hold_pushed(const MemoryTable<Memory>::Pushed& pushed,
+                                        const protocol::Push& message) {
+  auto content = hold(pushed.memory, message.offset, message.size);
+  if (!pushed.content_size) return content;
+  return std::make_shared<const std::array<std::shared_ptr<const void>, 2>>(
+      std::array{std::move(content), hold(pushed.content_size, 0, sizeof(std::uint64_t))});
+}
+
 std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
   return memory.image ? std::optional(memory.image->shape()) : std::nullopt;
 }
@@ -45,15 +54,18 @@ std::optional<protocol::ImageShape> shape_of(const Memory& memory) {
 /// unless said otherwise.
 class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
  public:
+  /// @param held keeps the memory of what is pushed
   /// @param waits what each part has to wait for
   /// @param whole the command's task, held
   PushJob(Pushes& pushes, protocol::Push message, std::shared_ptr<Queue> queue,
-          MemoryTable<Memory>::Pushed pushed, std::vector<TaskRef> waits, TaskRef whole)
+          MemoryTable<Memory>::Pushed pushed, std::shared_ptr<const void> held, std::vector<TaskRef> waits,
+          TaskRef whole)
       : uses_(pushes.uses_),
         window_(pushes.window_),
         push_(uses_.peers, std::move(message), shape_of(*pushed.memory)),
         queue_(std::move(queue)),
         pushed_(std::move(pushed)),
+        held_(std::move(held)),
         waits_(std::move(waits)),
         whole_(std::move(whole)) {}
 
@@ -79,7 +91,7 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
           *block = self->uses_.pinned.chunk(nullptr, size);
           CLIQUE_CUDA(MemcpyDtoHAsync(block->get(), self->pushed_.content_size->address, size, stream));
         },
-        {pushed_.content_size, block},
+        {held_, block},
         [self, block](cl_int status) {
           if (status < 0) {
             self->fail(status);
@@ -148,7 +160,7 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
           else
             self->read(part, data, stream);
         },
-        {pushed_.memory, data},
+        {held_, data},
         [self, data, room, offset = part.offset, size = part.block.size](cl_int status) {
           if (status < 0)
             self->fail(status);
@@ -160,7 +172,8 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
     if (room) last_in_window_ = read;
     uses_.scheduler.come_after(whole_, read);
     if (!push_.all_read() && read->status() >= 0) return;
-    // All parts are known, or one has failed already.
+    // All parts are known, or one has failed already. Each keeps the memory until it has been read.
+    held_.reset();
     uses_.scheduler.release(std::exchange(whole_, nullptr), queue_->lane);
   }
 
@@ -220,6 +233,7 @@ class Pushes::PushJob : public std::enable_shared_from_this<PushJob> {
   OutgoingPush push_;
   const std::shared_ptr<Queue> queue_;
   const MemoryTable<Memory>::Pushed pushed_;
+  std::shared_ptr<const void> held_;  // the memory of what is pushed
   const std::vector<TaskRef> waits_;
   bool windowed_ = false;    // whether parts go through the window
   std::uint64_t chunk_ = 0;  // bytes of a part outside of the window
@@ -234,9 +248,12 @@ void Pushes::handle(protocol::Push&& message) {
   try {
     queue = uses_.objects.queues().get(message.command.queue);
     auto pushed = uses_.objects.memory().pushed(message);
+    auto held = hold_pushed(pushed, message);
     std::vector<TaskRef> waits;
     const TaskRef whole = uses_.commands.hold(message.command, waits);
-    std::make_shared<PushJob>(*this, message, queue, std::move(pushed), std::move(waits), whole)->start();
+    std::make_shared<PushJob>(*this, message, queue, std::move(pushed), std::move(held), std::move(waits),
+                              whole)
+        ->start();
   } catch (const ClError& error) {
     OutgoingPush::refuse(uses_.peers, message, error.status());
     uses_.commands.refuse(message.command, queue.get(), error);
@@ -246,15 +263,18 @@ void Pushes::handle(protocol::Push&& message) {
 /// A transfer on its way in. The command's own task stands for the writes of all parts.
 class Pushes::ExpectSink : public TransferSink {
  public:
+  /// @param held keeps the memory that the content is for
   /// @param waits what each write has to wait for
   /// @param whole the command's task, held
   ExpectSink(Pushes& pushes, const protocol::Expect& message, std::shared_ptr<Queue> queue,
-             std::shared_ptr<Memory> memory, std::vector<TaskRef> waits, TaskRef whole)
+             std::shared_ptr<Memory> memory, std::shared_ptr<const void> held, std::vector<TaskRef> waits,
+             TaskRef whole)
       : uses_(pushes.uses_),
         peer_windows_(pushes.peer_windows_),
         offset_(message.offset),
         queue_(std::move(queue)),
         memory_(std::move(memory)),
+        held_(std::move(held)),
         waits_(std::move(waits)),
         whole_(std::make_shared<TaskRef>(std::move(whole))),
         left_(message.size) {}
@@ -304,7 +324,7 @@ class Pushes::ExpectSink : public TransferSink {
   void fail(std::int32_t status) override { uses_.commands.end(*whole_, status); }
   bool divisible() const override { return !memory_->image; }
   bool map(Writer writer, std::function<void(std::shared_ptr<std::byte>)> action) override {
-    if (writer != Writer::Device || memory_->image || !*whole_) return false;
+    if (writer != Writer::Device || memory_->image || memory_->sparse || !*whole_) return false;
     mapped_ = true;
     const TaskRef ready = uses_.commands.transfer(
         *queue_, waits_, nullptr, {},
@@ -325,7 +345,7 @@ class Pushes::ExpectSink : public TransferSink {
   TaskRef put(const std::vector<TaskRef>& waits, std::uint64_t size, std::shared_ptr<const void> keep,
               std::function<void(CUstream)> run) {
     TaskRef done = uses_.commands.transfer(
-        *queue_, waits, std::move(run), {memory_, std::move(keep)},
+        *queue_, waits, std::move(run), {held_, std::move(keep)},
         [&uses = uses_, whole = whole_](cl_int status) {
           if (status < 0) uses.tasks.post([&uses, whole, status] { uses.commands.end(*whole, status); });
         });
@@ -334,7 +354,10 @@ class Pushes::ExpectSink : public TransferSink {
     return done;
   }
   void need_less(std::uint64_t size) {
-    if ((left_ -= size) == 0) uses_.scheduler.release(std::exchange(*whole_, nullptr), queue_->lane);
+    left_ -= size;
+    if (left_ != 0) return;
+    held_.reset();
+    uses_.scheduler.release(std::exchange(*whole_, nullptr), queue_->lane);
   }
 
   const Uses& uses_;
@@ -342,6 +365,7 @@ class Pushes::ExpectSink : public TransferSink {
   const std::uint64_t offset_;  // in the object
   const std::shared_ptr<Queue> queue_;
   const std::shared_ptr<Memory> memory_;
+  std::shared_ptr<const void> held_;  // the memory that the content is for
   const std::vector<TaskRef> waits_;
   /// Null once it was released or has failed. Writes under way share it, since they may outlive the sink.
   const std::shared_ptr<TaskRef> whole_;
@@ -355,9 +379,11 @@ std::unique_ptr<TransferSink> Pushes::expect(protocol::Expect&& message) {
   try {
     queue = uses_.objects.queues().get(message.command.queue);
     const auto memory = uses_.objects.memory().expected(message);
+    auto held = hold(memory, message.offset, message.size);
     std::vector<TaskRef> waits;
     const TaskRef whole = uses_.commands.hold(message.command, waits);
-    return std::make_unique<ExpectSink>(*this, message, queue, memory, std::move(waits), whole);
+    return std::make_unique<ExpectSink>(*this, message, queue, memory, std::move(held), std::move(waits),
+                                        whole);
   } catch (const ClError& error) {
     uses_.commands.refuse(message.command, queue.get(), error);
     return nullptr;

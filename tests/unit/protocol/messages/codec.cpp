@@ -83,17 +83,19 @@ TEST(Codec, GivenNestedStructuresThenTheyAreArrays) {
 }
 
 TEST(Codec, GivenAddressesThenTheyAreNumbersAndBytes) {
-  EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "971701020304cf000011000000100000");
+  EXPECT_EQ(encoded(CreateBuffer{1, 2, 3, 4, 0x110000001000}), "981701020304cf000011000000100000c2");
   const KernelArg pointer{0, KernelArg::Pointer, 9, {8, 0, 0, 0, 0, 0, 0, 0}};
   EXPECT_EQ(encoded(RunKernel{{1, 2, 0, {}}, 5, {pointer}, {}, {6}, {}, {7}}),
-            "993c"
+            "9a3c"
             "9401020090"
             "05"
             "91940004"
             "09c4080800000000000000"
             "90910690"
             "9107"
-            "93000000");
+            "93000000"
+            "90");
+  EXPECT_EQ(encoded(TrimBuffer{1, {{2, 3}}}), "93280191920203");
 }
 
 TEST(Codec, GivenSmallPayloadThenItIsInline) {

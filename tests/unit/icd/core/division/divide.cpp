@@ -380,6 +380,18 @@ TEST(Divide, GivenObstacleOrWholeDimensionThenItSaysWhere) {
   EXPECT_EQ(kernel.divide().reason, "printf (line 4)");
 }
 
+TEST(Divide, GivenOneMemberThenTheOnlyPartSaysWhatTheLaunchUses) {
+  DescribedKernel kernel;
+  const auto at = kernel.times(kernel.number(Op::GlobalId), 4);
+  kernel.reads(0, at);
+  kernel.writes(1, kernel.constant(8));
+  kernel.footprint.whole_dimensions = 1;
+  const Division division = kernel.divide(1);
+  ASSERT_EQ(division.parts.size(), 1U) << division.reason;
+  EXPECT_EQ(division_ranges(division.parts[0].reads[0]), (DivisionRanges{{0, 400}}));
+  EXPECT_EQ(division_ranges(division.parts[0].writes[1]), (DivisionRanges{{8, 12}}));
+}
+
 TEST(Divide, GivenGroupIdsThenOnlyLaunchesWithoutAnOffsetAreDivided) {
   DescribedKernel kernel;
   kernel.writes(1, kernel.times(kernel.number(Op::GlobalId), 4));
