@@ -61,6 +61,17 @@ std::string described(const Greeting& greeting) {
   return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
 }
 
+/// Why a client of another version is refused.
+std::string other_version(const protocol::Hello& hello, const std::string& node) {
+  const bool old_client = hello.version < protocol::kOldestVersion;
+  return fmt::format(
+      "the client speaks versions {} to {} of the protocol, node {} speaks versions {} to {}; install a "
+      "newer "
+      "release of {}",
+      hello.oldest, hello.version, node, protocol::kOldestVersion, protocol::kVersion,
+      old_client ? "the package libclique1 on the client's host" : "the package cliqued on the node");
+}
+
 /// A wish in words, for logs.
 const char* in_words(protocol::Wish wish) {
   switch (wish) {
@@ -582,11 +593,8 @@ void Server::decide(Greeting&& greeting) {
   const auto of_this_client = std::count_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.permit.client == permit.client;
   });
-  if (hello.version != protocol::kVersion) {
-    refuse(greeting.guest, client, Refusal::Version,
-           fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
-                       "same version of Clique on both",
-                       hello.version, settings_.name, protocol::kVersion));
+  if (!protocol::speaks(hello.version, hello.oldest)) {
+    refuse(greeting.guest, client, Refusal::Version, other_version(hello, settings_.name));
   } else if (purpose_of(hello) == Access::Purpose::Operate) {
     operate(std::move(greeting), std::move(permit));
   } else if (draining_) {
