@@ -120,7 +120,7 @@ TEST(Codec, GivenLargePayloadThenItIsAFrameOfItsOwn) {
 TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
   const DeviceStatus device{"g", 4, "cuda", "d", "v", 5, kUnknown, 6, "p"};
   const SessionStatus session{7, "c", "", "a", "p", 8, {"g"}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, true, 3, 21};
-  const NodeHealth health{true, {{"w", "y", "z"}}, {"f", 2, 1}, {"", kUnknown, kUnknown}, "", "x"};
+  const NodeHealth health{true, {{"w", "y", "z"}}, {"f", 2, 1}, {"", kUnknown, kUnknown}, "", "x", "1"};
   const Status status{16,    "n",      "r",       9,   false, "", 1, 0, Encryption::All,
                       false, {device}, {session}, "h", health};
   EXPECT_EQ(encoded(status),
@@ -128,7 +128,7 @@ TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
             "9199a16704a463756461a164a17605cfffffffffffffffff06a170"
             "919b07a163a0a161a1700891a16799010203040506070809c30315"
             "a168"
-            "96c39193a177a179a17a93a166020193a0cfffffffffffffffffcfffffffffffffffffa0a178");
+            "98c39193a177a179a17a93a166020193a0cfffffffffffffffffcfffffffffffffffffa0a178a131");
   const auto read = round_trip(status);
   EXPECT_EQ(read.devices[0].memory_free, kUnknown);
   EXPECT_EQ(read.listed[0].usage.fields(), session.usage.fields());
