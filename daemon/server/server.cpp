@@ -122,6 +122,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       guest_memory_(settings_.guest_memory),
       gate_(settings_.listen, settings_.vsock, identity),
       reach_desk_(identity),
+      lines_(WorkerLines::start()),
       health_(std::move(health), settings_.session.folders) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
@@ -442,15 +443,18 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
   worker.bind = settings_.listen.address;
   worker.encryption = settings_.encryption;
   worker.session = settings_.session;
-  Worker started{
-      static_cast<std::uint32_t>(position),
-      platform.name,
-      ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
-      UsagePage(),
-      PacePage(),
-      Sharing::make_bell(),
-      {},
-      std::nullopt};
+  WorkerLines::Source lines;
+  if (lines_) lines = lines_->add();
+  Worker started{static_cast<std::uint32_t>(position),
+                 platform.name,
+                 ChildProcess::start_worker(
+                     worker, groups_.create(host_memory_limit(settings_.session.memory)), lines.end.get()),
+                 UsagePage(),
+                 PacePage(),
+                 Sharing::make_bell(),
+                 {},
+                 std::nullopt,
+                 lines.id};
   const ControlChannel& control = started.process.control();
   control.send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
   control.send(Notice{Notice::Kind::Pace, ""}, started.pace.descriptor());
@@ -824,6 +828,11 @@ void Server::welcome(const Waiting& client, Set set) {
   }
   if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());
+  if (lines_) {
+    LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
+    fields.insert(fields.begin(), {"session", last_session_});
+    for (const Worker& worker : set) lines_->describe(worker.lines, fields);
+  }
   gate_.answer(client.guest, message);
 }
 
