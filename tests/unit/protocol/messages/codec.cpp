@@ -128,7 +128,7 @@ TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
             "9199a16704a463756461a164a17605cfffffffffffffffff06a170"
             "919b07a163a0a161a1700891a16799010203040506070809c30315"
             "a168"
-            "98c39193a177a179a17a93a166020193a0cfffffffffffffffffcfffffffffffffffffa0a178a131");
+            "97c39193a177a179a17a93a166020193a0cfffffffffffffffffcfffffffffffffffffa0a178a131");
   const auto read = round_trip(status);
   EXPECT_EQ(read.devices[0].memory_free, kUnknown);
   EXPECT_EQ(read.listed[0].usage.fields(), session.usage.fields());
@@ -136,14 +136,14 @@ TEST(Codec, GivenStateOfANodeThenItIsTheseBytes) {
 
 TEST(Codec, GivenWhatANodeIsToDoThenItIsTheseBytes) {
   EXPECT_EQ(encoded(Hello{16, Wish::Steer, "c", ""}, Steer{Steer::Act::Drain, 0, "why"}),
-            "95011003a163a0"
+            "96011003a163a01a"
             "940c0100a3776879");
   EXPECT_EQ(encoded(Steered{16, "n"}), "930d10a16e");
 }
 
 TEST(Codec, GivenNodesToReachThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(Hello{23, Wish::Reach, "c", ""}, Reach{{"tcp://a:1"}, 100}),
-            "95011705a163a0"
+            "96011705a163a01a"
             "931091a97463703a2f2f613a3164");
   EXPECT_EQ(encoded(Reached{23, {{ReachedNode::Outcome::Silent, "w", {1, 2}, 5}}}),
             "931117919402a177c402010205");
@@ -153,7 +153,7 @@ TEST(Codec, GivenNodesToReachThenTheyAreTheseBytes) {
 
 TEST(Codec, GivenAChoiceOfDevicesThenItIsTheseBytes) {
   EXPECT_EQ(encoded(Hello{17, Wish::Reserve, "c", ""}, Choice{{{1, 2, 3}}, true, 4}),
-            "95011104a163a0"
+            "96011104a163a01a"
             "950e9193010203c304c400");
   EXPECT_EQ(encoded(Loads{17, {{1, 2, 3, 4, false, true}}}),
             "930f119196010203"
