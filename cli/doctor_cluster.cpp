@@ -28,7 +28,8 @@ void check_health(const icd::NodeState& state, Findings& findings) {
       {Verdict::Good, subject,
        "it has all walls around sessions; free for compiled programs: " + bytes_text(health.cache.free) +
            ", for shared memory: " + bytes_text(health.shared_memory.free) +
-           (health.compiler.empty() ? "" : "; clique-compiler is there")});
+           (health.compiler.empty() ? "" : "; clique-compiler is there") +
+           (health.compiler_release.empty() ? "" : ", of the same release")});
 }
 
 void check_routes(const std::vector<icd::NodeState>& states, const std::vector<icd::NodeRoute>& routes,

@@ -80,6 +80,7 @@ nlohmann::ordered_json json_of_health(const protocol::Status& status) {
           {"cache", json_of_space(health.cache)},
           {"shared_memory", json_of_space(health.shared_memory)},
           {"compiler", json_of_text(health.compiler)},
+          {"compiler_release", json_of_text(health.compiler_release)},
           {"problems", std::move(problems)}};
 }
 
@@ -186,6 +187,12 @@ std::vector<HealthProblem> health_problems(const protocol::Status& status) {
     problems.push_back(
         {false, "GPUs of NVIDIA are used through their OpenCL driver: " + printable(health.without_compiler),
          "install it, so that they are used through CUDA"});
+  if (!health.compiler_release.empty() && health.compiler_release != status.release)
+    problems.push_back(
+        {true,
+         printable(health.compiler) + " is of release " + printable(health.compiler_release) +
+             ", cliqued is of release " + printable(status.release),
+         "install the same release of both there, and restart cliqued: systemctl restart cliqued"});
   return problems;
 }
 

@@ -46,6 +46,12 @@ std::span<const msgpack::object> Decoder::array(const msgpack::object& from, std
   return elements;
 }
 
+void Decoder::check_fields(std::size_t fields, std::size_t least) {
+  if (fields < least)
+    throw DecodeError("a message or structure of " + std::to_string(fields) + " fields, which has at least " +
+                      std::to_string(least));
+}
+
 }  // namespace detail
 
 msgpack::object_handle parse(std::span<const std::byte> bytes, const msgpack::unpack_limit& limits) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "protocol/aggregate.hpp"
+#include "protocol/appended_fields.hpp"
 #include "protocol/buffer.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/limits.hpp"
@@ -112,14 +113,20 @@ struct Decoder {
   }
   template <Fielded T>
   void operator()(const msgpack::object& from, T& to) const {
-    fields_of(array(from, kFieldCount<T>), to);
+    fields_of(array(from), to);
   }
   template <Fielded T>
   void fields_of(std::span<const msgpack::object> elements, T& to) const {
+    static_assert(kAppendedFields<T> <= kFieldCount<T>);
+    check_fields(elements.size(), kFieldCount<T> - kAppendedFields<T>);
     std::apply(
         [&](auto&... field) {
           std::size_t i = 0;
-          ((*this)(elements[i++], field), ...);
+          const auto next = [&](auto& to_field) {
+            if (i < elements.size()) (*this)(elements[i], to_field);
+            ++i;
+          };
+          (next(field), ...);
         },
         to.fields());
   }
@@ -128,6 +135,8 @@ struct Decoder {
   static std::span<const msgpack::object> array(const msgpack::object& from, std::size_t count);
 
  private:
+  /// Throws DecodeError if there are fewer than `least`.
+  static void check_fields(std::size_t fields, std::size_t least);
   template <std::integral T>
   static T integer(const msgpack::object& from) {
     if (from.type == msgpack::type::POSITIVE_INTEGER && std::in_range<T>(from.via.u64))

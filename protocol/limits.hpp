@@ -2,6 +2,7 @@
 // otherwise.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,6 +47,9 @@ inline constexpr std::size_t kMaxUcxAddress = 64 * kKiB;
 /// sender keeps that much until then, and acknowledgements this rare cost nothing that matters.
 inline constexpr unsigned kBatchesToAcknowledge = 64;
 inline constexpr std::size_t kBytesToAcknowledge = 1 * kMiB;
+
+/// How long a worker keeps a report that nobody waits for (Command::kUnhurried).
+inline constexpr std::chrono::milliseconds kLongestUnhurried{20};
 
 /// What a program may include: files, their bytes together, and how deeply they include each other, which is
 /// the depth that Clang allows.

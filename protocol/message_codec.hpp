@@ -34,7 +34,7 @@ void Batch::add(const M& message) {
 template <typename M>
 M BatchReader::take() {
   const auto fields = state_->elements.subspan(1);
-  if (fields.size() != kFieldCount<M>)
+  if (fields.size() < kFieldCount<M> - kAppendedFields<M>)
     throw DecodeError("message number " + std::to_string(static_cast<unsigned>(M::op)) + " has " +
                       std::to_string(fields.size()) + " fields instead of " + std::to_string(kFieldCount<M>));
   M message;

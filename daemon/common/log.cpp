@@ -103,17 +103,23 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
   JournalSink(Journal journal, std::string role, const std::string& node)
       : journal_(std::move(journal)), role_(std::move(role)), node_(node) {}
 
+  /// Adds an entry. @param fields null: there are none. @returns false if the journal does not take it
+  bool add(std::string_view text, spdlog::level::level_enum level, const std::string& role,
+           const LogFields* fields) const {
+    std::vector<std::string> entry{"MESSAGE=" + protocol::printable(text),
+                                   "PRIORITY=" + std::to_string(priority(level)),
+                                   "SYSLOG_IDENTIFIER=" + role};
+    if (!node_.empty()) entry.push_back("CLIQUE_NODE=" + node_);
+    if (fields != nullptr)
+      for (const LogField& field : *fields)
+        if (!std::holds_alternative<std::monostate>(field.value))
+          entry.push_back(journal_name(field.name) + "=" + bare_text(field));
+    return journal_.send(entry);
+  }
+
  private:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    std::vector<std::string> fields{
-        "MESSAGE=" + protocol::printable({message.payload.data(), message.payload.size()}),
-        "PRIORITY=" + std::to_string(priority(message.level)), "SYSLOG_IDENTIFIER=" + role_};
-    if (!node_.empty()) fields.push_back("CLIQUE_NODE=" + node_);
-    if (fields_of_line != nullptr)
-      for (const LogField& field : *fields_of_line)
-        if (!std::holds_alternative<std::monostate>(field.value))
-          fields.push_back(journal_name(field.name) + "=" + bare_text(field));
-    if (journal_.send(fields)) return;
+    if (add({message.payload.data(), message.payload.size()}, message.level, role_, fields_of_line)) return;
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
     std::fwrite(line.data(), 1, line.size(), stderr);
@@ -140,6 +146,22 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
   const std::string role_;
   const std::string node_;
 };
+
+/// Of this process, if its lines go there.
+std::shared_ptr<JournalSink> journal_sink;
+
+/// The level that a line of another process names itself, as in "worker[123] error: it has failed".
+spdlog::level::level_enum named_level(std::string_view line) {
+  const std::size_t bracket = line.find("] ");
+  if (bracket == std::string_view::npos) return spdlog::level::info;
+  const std::string_view rest = line.substr(bracket + 2);
+  const std::size_t colon = rest.find(": ");
+  if (colon == std::string_view::npos) return spdlog::level::info;
+  const std::string name(rest.substr(0, colon));
+  const auto level = spdlog::level::from_str(name);
+  // from_str() takes what is no name for "off".
+  return level == spdlog::level::off ? spdlog::level::info : level;
+}
 
 nlohmann::ordered_json json_value(const LogField& field) {
   using Json = nlohmann::ordered_json;
@@ -186,11 +208,12 @@ void init_log(const std::string& role, const LogOptions& options) {
   log_format = options.format;
   // Processes of sessions cannot reach the journal's socket.
   auto journal = role == "cliqued" && log_format == LogFormat::Text ? Journal::open() : std::nullopt;
-  if (journal)
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        role, std::make_shared<JournalSink>(*std::move(journal), role, options.node)));
-  else
+  if (journal) {
+    journal_sink = std::make_shared<JournalSink>(*std::move(journal), role, options.node);
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(role, journal_sink));
+  } else {
     spdlog::set_default_logger(spdlog::stderr_logger_mt(role));
+  }
   if (options.format == LogFormat::Json) {
     spdlog::set_formatter(std::make_unique<JsonLines>());
   } else {
@@ -222,6 +245,16 @@ void log_fields(spdlog::level::level_enum level, const std::string& message, con
   fields_of_line = &all;
   spdlog::log(level, "{}", text);
   fields_of_line = nullptr;
+}
+
+bool logs_to_journal() {
+  return journal_sink != nullptr;
+}
+
+void log_line_of_worker(std::string_view line, const LogFields& fields) {
+  if (journal_sink->add(line, named_level(line), "worker", &fields)) return;
+  const std::string text = protocol::printable(line) + '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 bool LogLimit::admit(std::uint64_t* skipped) {

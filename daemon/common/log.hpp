@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -49,6 +50,13 @@ using LogFields = std::vector<LogField>;
 /// @param subject further values of the object, which the message names
 void log_fields(spdlog::level::level_enum level, const std::string& message, const LogFields& subject,
                 const LogFields& fields);
+
+/// Whether lines go to systemd's journal, with fields.
+bool logs_to_journal();
+/// Hands a line over to the journal that a worker, or a process that it has started, has written to standard
+/// error. Only where logs_to_journal(). Any thread.
+/// @param line without its end; its level is that which it names itself
+void log_line_of_worker(std::string_view line, const LogFields& fields);
 
 /// Limits log lines that strangers can cause: admits a few each second and counts the others. Thread-safe.
 class LogLimit {

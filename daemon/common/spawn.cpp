@@ -36,6 +36,7 @@ struct Start {
   int connection;
   bool leads_group;
   bool null_io;
+  int errors;
   std::array<char, 32> user_map;
   std::array<char, 32> group_map;
   int error = 0;  ///< set by the child, which shares its parent's memory until execve()
@@ -84,6 +85,7 @@ CLIQUE_UNSANITIZED void become_program(const Start& start) {
     const int out = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (::dup2(in, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0) return;
   }
+  if (start.errors >= 0 && ::dup2(start.errors, STDERR_FILENO) < 0) return;
   if (::dup2(start.connection, kChildFd) < 0 || ::syscall(SYS_close_range, kChildFd + 1, ~0U, 0) != 0) return;
   sigset_t none;
   sigemptyset(&none);
@@ -108,6 +110,7 @@ pid_t clone_into_namespaces(NewProcess& process, const char* what) {
               process.connection,
               process.leads_group,
               process.null_io,
+              process.errors,
               {},
               {}};
   std::snprintf(start.user_map.data(), start.user_map.size(), "%u %u 1", ::geteuid(), ::geteuid());
@@ -141,6 +144,8 @@ pid_t spawn(NewProcess process, const char* what) {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   }
+  if (process.errors >= 0) posix_spawn_file_actions_adddup2(&actions, process.errors, STDERR_FILENO);
+  if (process.output >= 0) posix_spawn_file_actions_adddup2(&actions, process.output, STDOUT_FILENO);
   const bool connected = process.connection >= 0;
   if (connected) posix_spawn_file_actions_adddup2(&actions, process.connection, kChildFd);
   posix_spawn_file_actions_addclosefrom_np(&actions, connected ? kChildFd + 1 : kChildFd);

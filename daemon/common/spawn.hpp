@@ -21,6 +21,8 @@ struct NewProcess {
   int connection = -1;
   bool leads_group = false;  ///< gets a process group of its own
   bool null_io = false;      ///< standard input and output are /dev/null
+  int output = -1;  ///< becomes standard output, without null_io and own_namespaces; -1: the caller's
+  int errors = -1;  ///< becomes standard error; -1: the caller's
   /// The process begins as the first one of a user, a PID, a mount and an IPC namespace of its own, which
   /// know only the caller's user and group, with the capabilities to arrange and to leave itself nothing more
   /// (daemon/confinement/namespaces.hpp). No root is needed where the kernel allows user namespaces to all.

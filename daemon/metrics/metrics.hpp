@@ -56,7 +56,8 @@ struct GpuState {
 /// The node's state at one moment.
 struct MetricsSnapshot {
   std::string node;
-  std::string host;  ///< its host's name
+  std::string host;              ///< its host's name
+  std::string compiler_release;  ///< as in protocol::NodeHealth
   bool draining = false;
   std::uint64_t session_limit = 0;  ///< 0: none
   std::uint64_t waiting = 0;        ///< clients whose requests are not answered yet

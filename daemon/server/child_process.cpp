@@ -83,6 +83,7 @@ struct ChildProcess::Launch {
   bool cuda = false;
   SessionFolder folder;
   ControlGroup group;
+  int errors = -1;  ///< see start_worker()
 };
 
 ChildProcess ChildProcess::start(Launch launch) {
@@ -102,6 +103,7 @@ ChildProcess ChildProcess::start(Launch launch) {
     child.environment = driver_environment(launch.folder.path(), launch.cuda);
     child.connection = theirs.get();
     child.leads_group = true;
+    child.errors = launch.errors;
     child.own_namespaces = start == confinement::Start::InNamespaces;
     return spawn(std::move(child), "starting a process");
   };
@@ -123,10 +125,11 @@ ChildProcess ChildProcess::start(Launch launch) {
   return started;
 }
 
-ChildProcess ChildProcess::start_worker(WorkerOptions options, ControlGroup group) {
+ChildProcess ChildProcess::start_worker(WorkerOptions options, ControlGroup group, int errors) {
   const bool confined = confinement::mode_of_environment() != confinement::Mode::Off;
   Launch launch;
   launch.process = "worker";
+  launch.errors = errors;
   launch.cuda = options.kind == PlatformKind::Cuda;
   launch.namespaces =
       confined && confinement::wants_namespaces(launch.cuda ? confinement::Role::CudaWorker

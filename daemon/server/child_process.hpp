@@ -24,7 +24,8 @@ class ChildProcess {
 
   /// `cliqued worker`. Sets the options about walls itself.
   /// @param group that the process and its descendants run in
-  static ChildProcess start_worker(WorkerOptions options, ControlGroup group = {});
+  /// @param errors becomes its standard error; -1: it has that of the caller
+  static ChildProcess start_worker(WorkerOptions options, ControlGroup group = {}, int errors = -1);
   /// `cliqued probe`.
   /// @param folders see SessionOptions::folders
   static ChildProcess start_probe(NvidiaDriver nvidia, const std::string& folders);

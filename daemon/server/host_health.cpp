@@ -1,16 +1,28 @@
 #include "daemon/server/host_health.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "daemon/common/environment.hpp"
 #include "daemon/common/find_compiler.hpp"
 #include "daemon/common/log.hpp"
+#include "daemon/common/spawn.hpp"
+#include "protocol/fd.hpp"
 #include "protocol/no_signals.hpp"
 #include "protocol/throw_errno.hpp"
 
@@ -23,6 +35,11 @@ using namespace std::chrono_literals;
 constexpr const char* kSharedMemoryFolder = "/dev/shm";
 /// What was seen in this time is taken to hold.
 constexpr auto kStillTrue = 500ms;
+/// How long the compiler may take to say its release.
+constexpr auto kVersionPatience = 10s;
+/// What the compiler says before its release, and the longest line of which this is a part, in bytes.
+constexpr std::string_view kBeforeRelease = "clique-compiler ";
+constexpr std::size_t kLongestVersionLine = 128;
 
 void measure_space(protocol::FolderSpace& space) {
   struct statvfs info{};
@@ -31,14 +48,86 @@ void measure_space(protocol::FolderSpace& space) {
   space.free = known ? std::uint64_t{info.f_bavail} * info.f_frsize : protocol::kUnknown;
 }
 
+/// Reads what a process writes, kLongestVersionLine at most, until it ends or has taken too long.
+std::string read_line(int descriptor) {
+  const auto deadline = std::chrono::steady_clock::now() + kVersionPatience;
+  std::string line;
+  while (line.size() < kLongestVersionLine) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd readable{descriptor, POLLIN, 0};
+    if (left.count() <= 0 || ::poll(&readable, 1, static_cast<int>(left.count())) <= 0) break;
+    std::array<char, kLongestVersionLine> bytes{};
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count <= 0) break;
+    line.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+  return line.substr(0, line.find('\n'));
+}
+
+/// The release of Clique that a compiler is part of; empty if it does not say.
+std::string release_of(const std::string& compiler) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  const Fd from_compiler(ends[0]);
+  Fd to_us(ends[1]);
+  NewProcess process;
+  process.program = compiler;
+  process.arguments = {"clique-compiler", "--version"};
+  process.environment = environment_without({});
+  process.output = to_us.get();
+  const pid_t pid = spawn(std::move(process), "asking clique-compiler for its release");
+  to_us = Fd();
+  const std::string line = read_line(from_compiler.get());
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  return line.starts_with(kBeforeRelease) ? line.substr(kBeforeRelease.size()) : std::string();
+}
+
 }  // namespace
 
 struct HostHealth::State {
+  /// What changes if a file is replaced.
+  struct FileVersion {
+    ino_t number = 0;
+    timespec changed = {};
+
+    bool operator==(const FileVersion& other) const {
+      return number == other.number && changed.tv_sec == other.changed.tv_sec &&
+             changed.tv_nsec == other.changed.tv_nsec;
+    }
+  };
+
   std::mutex mutex;  // guards the members below
   protocol::NodeHealth health;
   bool asking = false;
+  FileVersion compiler = {};  // of which health has the release; only look() uses it, one call at a time
+
+  /// Asks the compiler for its release if it is not the one that was asked before: packages are upgraded
+  /// while the daemon runs.
+  void look_at_compiler() {
+    std::string path;
+    {
+      const std::lock_guard lock(mutex);
+      path = health.compiler;
+    }
+    struct stat info{};
+    FileVersion present;
+    if (!path.empty() && ::stat(path.c_str(), &info) == 0) present = {info.st_ino, info.st_ctim};
+    if (present == compiler) return;
+    std::string release;
+    try {
+      release = release_of(path);
+    } catch (const std::system_error& error) {
+      spdlog::debug("the release of {} is unknown: {}", path, error.what());
+    }
+    const std::lock_guard lock(mutex);
+    health.compiler_release = std::move(release);
+    compiler = present;
+  }
 
   void look() {
+    look_at_compiler();
     protocol::FolderSpace cache{};
     protocol::FolderSpace shared_memory{};
     {
@@ -60,6 +149,7 @@ HostHealth::HostHealth(protocol::NodeHealth known, const std::string& cache_fold
   state_->health = std::move(known);
   state_->health.cache.folder = cache_folder;
   state_->health.shared_memory.folder = kSharedMemoryFolder;
+  ask();
 }
 
 void HostHealth::ask() {

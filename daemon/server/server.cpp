@@ -61,6 +61,17 @@ std::string described(const Greeting& greeting) {
   return fmt::format("{} at {}", greeting.hello.client, greeting.visitor.address);
 }
 
+/// Why a client of another version is refused.
+std::string other_version(const protocol::Hello& hello, const std::string& node) {
+  const bool old_client = hello.version < protocol::kOldestVersion;
+  return fmt::format(
+      "the client speaks versions {} to {} of the protocol, node {} speaks versions {} to {}; install a "
+      "newer "
+      "release of {}",
+      hello.oldest, hello.version, node, protocol::kOldestVersion, protocol::kVersion,
+      old_client ? "the package libclique1 on the client's host" : "the package cliqued on the node");
+}
+
 /// A wish in words, for logs.
 const char* in_words(protocol::Wish wish) {
   switch (wish) {
@@ -111,6 +122,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       guest_memory_(settings_.guest_memory),
       gate_(settings_.listen, settings_.vsock, identity),
       reach_desk_(identity),
+      lines_(WorkerLines::start()),
       health_(std::move(health), settings_.session.folders) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
@@ -431,15 +443,18 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
   worker.bind = settings_.listen.address;
   worker.encryption = settings_.encryption;
   worker.session = settings_.session;
-  Worker started{
-      static_cast<std::uint32_t>(position),
-      platform.name,
-      ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory))),
-      UsagePage(),
-      PacePage(),
-      Sharing::make_bell(),
-      {},
-      std::nullopt};
+  WorkerLines::Source lines;
+  if (lines_) lines = lines_->add();
+  Worker started{static_cast<std::uint32_t>(position),
+                 platform.name,
+                 ChildProcess::start_worker(
+                     worker, groups_.create(host_memory_limit(settings_.session.memory)), lines.end.get()),
+                 UsagePage(),
+                 PacePage(),
+                 Sharing::make_bell(),
+                 {},
+                 std::nullopt,
+                 lines.id};
   const ControlChannel& control = started.process.control();
   control.send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
   control.send(Notice{Notice::Kind::Pace, ""}, started.pace.descriptor());
@@ -582,11 +597,8 @@ void Server::decide(Greeting&& greeting) {
   const auto of_this_client = std::count_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.permit.client == permit.client;
   });
-  if (hello.version != protocol::kVersion) {
-    refuse(greeting.guest, client, Refusal::Version,
-           fmt::format("the client speaks version {} of the protocol, node {} speaks version {}; install the "
-                       "same version of Clique on both",
-                       hello.version, settings_.name, protocol::kVersion));
+  if (!protocol::speaks(hello.version, hello.oldest)) {
+    refuse(greeting.guest, client, Refusal::Version, other_version(hello, settings_.name));
   } else if (purpose_of(hello) == Access::Purpose::Operate) {
     operate(std::move(greeting), std::move(permit));
   } else if (draining_) {
@@ -816,6 +828,11 @@ void Server::welcome(const Waiting& client, Set set) {
   }
   if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());
+  if (lines_) {
+    LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
+    fields.insert(fields.begin(), {"session", last_session_});
+    for (const Worker& worker : set) lines_->describe(worker.lines, fields);
+  }
   gate_.answer(client.guest, message);
 }
 

@@ -81,6 +81,7 @@ void Server::publish_metrics() {
   if (!metrics_ || now < next_metrics_) return;
   next_metrics_ = now + kMetricsInterval;
   gpus_.ask(gpus());
+  health_.ask();
   std::uint64_t queued = 0;
   for (Taken& taken : taken_) {
     count_usage(taken);
@@ -88,6 +89,7 @@ void Server::publish_metrics() {
   }
   metrics_->publish({.node = settings_.name,
                      .host = host_name(),
+                     .compiler_release = health_.reading().compiler_release,
                      .draining = draining_,
                      .session_limit = settings_.sessions,
                      .waiting = waiting_.size(),

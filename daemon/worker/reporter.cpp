@@ -14,6 +14,12 @@ using namespace std::chrono_literals;
 /// How long to wait for room in shared memory.
 constexpr auto kPatience = 100ms;
 constexpr auto kPause = 20us;
+/// As many reports are sent at once, though nobody waits for them: about 10 KiB.
+constexpr unsigned kMostUnhurried = 256;
+
+std::int64_t steady_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / 1ns;
+}
 
 }  // namespace
 
@@ -74,13 +80,40 @@ bool Reporter::send() {
   return true;
 }
 
+void Reporter::add_unhurried(const protocol::EventState& state) {
+  const std::lock_guard lock(mutex_);
+  add_prints();
+  pending_.add(state);
+  if (++unhurried_ == kMostUnhurried) urgent_ = true;
+  if (unhurried_ > 1) return;
+  oldest_unhurried_ = steady_ns();
+  // The main thread may sleep for longer.
+  tasks_.post([] {});
+}
+
+void Reporter::flush_unhurried() {
+  const std::int64_t oldest = oldest_unhurried_;
+  constexpr std::int64_t kLongest = protocol::kLongestUnhurried / 1ns;
+  if (oldest == 0 || steady_ns() - oldest < kLongest) return;
+  {
+    const std::lock_guard lock(mutex_);
+    urgent_ = true;
+  }
+  flush();
+}
+
 void Reporter::flush() {
   std::unique_lock lock(mutex_);
   if (sending_ || !open_) return;
   sending_ = true;
   bool sent = true;
-  while (sent && !(pending_.empty() && outgoing_.empty())) {
-    if (outgoing_.empty()) std::swap(pending_, outgoing_);
+  while (sent && (urgent_ || !outgoing_.empty())) {
+    if (outgoing_.empty()) {
+      std::swap(pending_, outgoing_);
+      urgent_ = false;
+      unhurried_ = 0;
+      oldest_unhurried_ = 0;
+    }
     lock.unlock();
     sent = send();
     lock.lock();

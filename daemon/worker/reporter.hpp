@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "protocol/batch.hpp"
 #include "protocol/messages/message.hpp"
 #include "protocol/messages/session.hpp"
+#include "protocol/messages/synchronisation.hpp"
 #include "protocol/streams/batch_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/zmq_line.hpp"
@@ -77,6 +79,7 @@ class Reporter {
   template <typename M>
   void add(const M& message) {
     const std::lock_guard lock(mutex_);
+    urgent_ = true;
     if constexpr (M::op == protocol::Op::EventState || M::op == protocol::Op::Finished) add_prints();
     if constexpr (M::op == protocol::Op::Data) {
       M counted = message;
@@ -86,7 +89,16 @@ class Reporter {
       pending_.add(message);
     }
   }
+  /// add() of a report that flush() need not send: it goes with the next one that add() adds, once there are
+  /// many, or with flush_unhurried(). Any thread.
+  void add_unhurried(const protocol::EventState& state);
   void flush();
+  /// Sends what add_unhurried() has added if the oldest has waited for protocol::kLongestUnhurried. Main
+  /// thread.
+  void flush_unhurried();
+  /// Whether flush_unhurried() has to be called again within protocol::kLongestUnhurried. If this becomes
+  /// true while the main thread sleeps, it is woken up. Any thread.
+  bool unhurried() const { return oldest_unhurried_.load(std::memory_order_relaxed) != 0; }
   /// Whether the client has not read enough for everything to be sent: flush() has to be called again soon.
   bool behind() const { return behind_.load(std::memory_order_relaxed); }
   /// Whether everything that was reported before this call has been sent. Another thread may be sending the
@@ -130,6 +142,10 @@ class Reporter {
   protocol::Batch pending_;
   std::deque<protocol::CommandId> ended_elsewhere_;
   bool open_ = false;
+  bool urgent_ = false;     // pending_ has something that flush() has to send
+  unsigned unhurried_ = 0;  // reports in pending_ that add_unhurried() has added
+  /// When the first of them was added, in nanoseconds of the steady clock; 0: there is none.
+  std::atomic<std::int64_t> oldest_unhurried_ = 0;
   bool sending_ = false;  // a thread uses the members below, and will look at pending_ again
   protocol::Batch outgoing_;
   protocol::LineSender line_;

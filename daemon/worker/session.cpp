@@ -225,6 +225,7 @@ void Session::loop() {
     protocol::Spinning& spinning = shared ? in_memory : elsewhere;
     now = Clock::now();
     if (surroundings_.reporter.behind()) surroundings_.reporter.flush();
+    surroundings_.reporter.flush_unhurried();
     bool rest = false;
     used_since_written = used_since_written || busy;
     if (busy) {
@@ -467,8 +468,10 @@ void Session::sleep() {
   }
 
   const bool down = surroundings_.peers.down();
-  poll.wait(surroundings_.pacer.longest_sleep(surroundings_.reporter.behind()  ? kSleepWhileBehind
-                                              : paused                         ? surroundings_.pacer.again()
+  poll.wait(surroundings_.pacer.longest_sleep(surroundings_.reporter.behind() ? kSleepWhileBehind
+                                              : paused                        ? surroundings_.pacer.again()
+                                              : surroundings_.reporter.unhurried()
+                                                  ? protocol::kLongestUnhurried
                                               : down || connections_.waiting() ? kSleepWhileCut
                                                                                : kLongSleep));
   if (shared) shared->hush();

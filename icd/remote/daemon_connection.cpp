@@ -66,10 +66,12 @@ std::optional<Answer> read_answer(const std::shared_ptr<const std::string>& reco
   return wanted;
 }
 
+/// A node that is newer refuses clients that are too old for it, so this one is older.
 [[noreturn]] void refuse_version(std::uint32_t theirs) {
   throw Unreachable("its cliqued speaks version " + std::to_string(theirs) +
-                    " of the protocol, this library speaks version " + std::to_string(protocol::kVersion) +
-                    ". Install the same release of Clique on both hosts");
+                    " of the protocol, this library speaks versions " +
+                    std::to_string(protocol::kOldestVersion) + " to " + std::to_string(protocol::kVersion) +
+                    ". Install a newer release of the package cliqued on the node");
 }
 
 /// Begins to connect. Throws Unreachable.
@@ -159,7 +161,7 @@ Answer DaemonConnection::ask(protocol::Wish wish, Clock::time_point deadline, co
       while (const auto records = channel_->receive()) {
         auto answer = read_answer<Answer>(records, deadline);
         if (!answer) continue;
-        if (answer->version != protocol::kVersion) refuse_version(answer->version);
+        if (answer->version < protocol::kOldestVersion) refuse_version(answer->version);
         return std::move(*answer);
       }
       if (channel_->ended())

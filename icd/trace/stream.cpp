@@ -7,7 +7,9 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
-#include <protozero/pbf_builder.hpp>
+#include <protozero/basic_pbf_builder.hpp>
+#include <protozero/buffer_fixed.hpp>
+#include <protozero/buffer_string.hpp>
 #include <utility>
 
 #include "icd/common/say.hpp"
@@ -23,22 +25,28 @@ constexpr std::size_t kFull = 64U << 10U;
 constexpr std::size_t kMostNames = 4096;
 /// A longer name, in bytes, is cut off: nodes choose some of them.
 constexpr std::size_t kLongestName = 1024;
+/// The largest slice, in bytes: one with dozens of the longest names, or hundreds of flows.
+constexpr std::size_t kLargestSlice = 64U << 10U;
 
-template <typename Message>
-using Builder = protozero::pbf_builder<Message>;
+/// Has no need to look for room in a string with every byte.
+using FixedBuffer = protozero::fixed_size_buffer_adaptor;
+
+template <typename Message, typename Buffer = std::string>
+using Builder = protozero::basic_pbf_builder<Buffer, Message>;
 
 using perfetto::TracePacket;
 
 /// A packet in a buffer, from construction to destruction.
+template <typename Buffer>
 class Packet {
  public:
-  explicit Packet(std::string& buffer) : trace_(buffer), packet_(trace_, perfetto::Trace::packet) {}
-  Builder<TracePacket>* operator->() { return &packet_; }
-  Builder<TracePacket>& operator*() { return packet_; }
+  explicit Packet(Buffer& buffer) : trace_(buffer), packet_(trace_, perfetto::Trace::packet) {}
+  Builder<TracePacket, Buffer>* operator->() { return &packet_; }
+  Builder<TracePacket, Buffer>& operator*() { return packet_; }
 
  private:
-  Builder<perfetto::Trace> trace_;
-  Builder<TracePacket> packet_;
+  Builder<perfetto::Trace, Buffer> trace_;
+  Builder<TracePacket, Buffer> packet_;
 };
 
 /// The value of a fact that is a text.
@@ -143,36 +151,47 @@ Stream::Name Stream::intern(Names& names, std::string_view text) {
   return {iid, text, true};
 }
 
+Stream::Name Stream::intern_constant(Names& names, std::string_view text) {
+  for (const auto& [where, iid] : names.constants)
+    if (where == text.data()) return {iid, text, false};
+  const Name name = intern(names, text);
+  if (name.iid != 0) names.constants.emplace_back(text.data(), name.iid);
+  return name;
+}
+
 void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope) {
   const std::lock_guard lock(mutex_);
-  const Name category = intern(categories_, slice.category);
+  const Name category = intern_constant(categories_, slice.category);
   const Name name = intern(names_, slice.name);
   auto& facts = added_facts_;
   facts.clear();
   for (const Fact& fact : slice.facts) {
     const auto text = text_of(fact);
-    facts.emplace_back(intern(facts_, fact.name), text ? intern(values_, *text) : Name{});
+    facts.emplace_back(intern_constant(facts_, fact.name), text ? intern(values_, *text) : Name{});
   }
 
+  encoded_.resize(kLargestSlice);
+  FixedBuffer bytes(encoded_.data(), encoded_.size());
   {
-    Packet packet(buffer_);
+    Packet packet(bytes);
     packet->add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.begin));
     packet->add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
     packet->add_uint32(TracePacket::sequence_flags,
                        begun_ ? perfetto::kNeedsIncrementalState
                               : perfetto::kIncrementalStateCleared | perfetto::kNeedsIncrementalState);
     if (!begun_) {
-      Builder<perfetto::TracePacketDefaults> defaults(*packet, TracePacket::trace_packet_defaults);
+      Builder<perfetto::TracePacketDefaults, FixedBuffer> defaults(*packet,
+                                                                   TracePacket::trace_packet_defaults);
       defaults.add_uint32(perfetto::TracePacketDefaults::timestamp_clock_id, perfetto::kMonotonic);
     }
     begun_ = true;
     bool any_new = category.is_new || name.is_new;
     for (const auto& [key, value] : facts) any_new = any_new || key.is_new || value.is_new;
     if (any_new) {
-      Builder<perfetto::InternedData> data(*packet, TracePacket::interned_data);
+      Builder<perfetto::InternedData, FixedBuffer> data(*packet, TracePacket::interned_data);
       const auto define = [&data](perfetto::InternedData kind, const Name& defined) {
         if (!defined.is_new) return;
-        Builder<perfetto::Interned> entry(data, kind);
+        Builder<perfetto::Interned, FixedBuffer> entry(data, kind);
         entry.add_uint64(perfetto::Interned::iid, defined.iid);
         entry.add_string(perfetto::Interned::name, defined.text.data(), defined.text.size());
       };
@@ -183,7 +202,7 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
         define(perfetto::InternedData::debug_annotation_string_values, value);
       }
     }
-    Builder<perfetto::TrackEvent> event(*packet, TracePacket::track_event);
+    Builder<perfetto::TrackEvent, FixedBuffer> event(*packet, TracePacket::track_event);
     using perfetto::TrackEvent;
     event.add_int32(TrackEvent::type, perfetto::kSliceBegin);
     if (track != 0) event.add_uint64(TrackEvent::track_uuid, track);
@@ -197,7 +216,7 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
       event.add_string(TrackEvent::name, name.text.data(), name.text.size());
     for (const Flow flow : slice.flows) event.add_fixed64(TrackEvent::flow_ids, scope + flow);
     for (std::size_t i = 0; i < facts.size(); ++i) {
-      Builder<perfetto::DebugAnnotation> annotation(event, TrackEvent::debug_annotations);
+      Builder<perfetto::DebugAnnotation, FixedBuffer> annotation(event, TrackEvent::debug_annotations);
       const auto& [key, value] = facts[i];
       if (key.iid != 0)
         annotation.add_uint64(perfetto::DebugAnnotation::name_iid, key.iid);
@@ -212,14 +231,15 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
     }
   }
   {
-    Packet packet(buffer_);
+    Packet packet(bytes);
     packet->add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.end));
     packet->add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
     packet->add_uint32(TracePacket::sequence_flags, perfetto::kNeedsIncrementalState);
-    Builder<perfetto::TrackEvent> event(*packet, TracePacket::track_event);
+    Builder<perfetto::TrackEvent, FixedBuffer> event(*packet, TracePacket::track_event);
     event.add_int32(perfetto::TrackEvent::type, perfetto::kSliceEnd);
     if (track != 0) event.add_uint64(perfetto::TrackEvent::track_uuid, track);
   }
+  buffer_.append(bytes.data(), bytes.size());
   flush_if_full();
 }
 

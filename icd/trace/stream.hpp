@@ -53,7 +53,7 @@ class Stream {
 
   /// A slice, with references to what it says.
   struct Content {
-    std::string_view category;
+    std::string_view category;  ///< of names.hpp
     std::string_view name;
     std::span<const Flow> flows;
     std::span<const Fact> facts;
@@ -78,6 +78,8 @@ class Stream {
       std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
     };
     std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> iids;
+    /// Where constants are in memory, and their numbers: of the few that all slices have.
+    std::vector<std::pair<const char*, std::uint64_t>> constants;
   };
   /// A name in a packet: a number, or, if there are too many names, the name itself.
   struct Name {
@@ -87,6 +89,8 @@ class Stream {
   };
 
   static Name intern(Names& names, std::string_view text);
+  /// intern() of a text that is never changed or freed: names.hpp has it.
+  static Name intern_constant(Names& names, std::string_view text);
   /// Ends a packet. Under mutex_.
   void flush_if_full() noexcept;
 
@@ -103,6 +107,8 @@ class Stream {
   /// Of the slice that add() adds: the names of its facts, and their values that are texts. Kept for its
   /// memory.
   std::vector<std::pair<Name, Name>> added_facts_;
+  /// Where add() encodes. Kept for its memory.
+  std::vector<char> encoded_;
 };
 
 }  // namespace clique::icd::trace

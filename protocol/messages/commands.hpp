@@ -23,6 +23,9 @@ struct Command {
   /// for. A part without this flag waits for what the first part waits for. In an in-order queue, all parts
   /// run one after the other.
   static constexpr std::uint8_t kAfterParts = 8;
+  /// With kReport: nobody waits for the EventState of success. The worker sends it with the next report of
+  /// another kind, at the latest after kLongestUnhurried.
+  static constexpr std::uint8_t kUnhurried = 16;
 
   CommandId id = 0;
   ObjectId queue = 0;

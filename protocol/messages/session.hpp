@@ -8,6 +8,7 @@
 #include "protocol/descriptions.hpp"
 #include "protocol/messages/message.hpp"
 #include "protocol/pass.hpp"
+#include "protocol/version.hpp"
 
 namespace clique::protocol {
 
@@ -23,15 +24,16 @@ enum class Wish : std::uint64_t {
 
 /// Client to daemon, once on each connection; no other message but Steer, Choice or Reach goes there.
 /// Answered according to `wish`, or by Refused; Starting may precede the answer, and comes again while the
-/// client waits. The fields are the same in all versions of the protocol, so that a peer of another version
-/// can be told which version this is.
+/// client waits. All versions of the protocol understand it, so that a peer of another version can be told
+/// which versions this one works with.
 struct Hello {
   std::uint32_t version = 0;
   Wish wish = Wish::Session;
   std::string client;  ///< program, pid and host of the client, for logs
   /// Of MUNGE, made for this connection (protocol/security/munge.hpp); empty: none.
   std::string credential = {};
-  CLIQUE_MESSAGE(Hello, version, wish, client, credential)
+  std::uint32_t oldest = kOldestVersion;  ///< the oldest version that the client works with
+  CLIQUE_MESSAGE(Hello, version, wish, client, credential, oldest)
 };
 
 /// A device of an Offer that a client chooses.

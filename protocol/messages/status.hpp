@@ -87,7 +87,9 @@ struct NodeHealth {
   FolderSpace shared_memory;     ///< for transfers to programs on the node's own host
   std::string compiler;          ///< path of clique-compiler, which GPUs of NVIDIA need; empty: there is none
   std::string without_compiler;  ///< why
-  CLIQUE_FIELDS(NodeHealth, confined, missing_walls, cache, shared_memory, compiler, without_compiler)
+  std::string compiler_release;  ///< of Clique, of which the compiler is a part; empty: not known
+  CLIQUE_FIELDS(NodeHealth, confined, missing_walls, cache, shared_memory, compiler, without_compiler,
+                compiler_release)
 };
 
 /// Daemon to client: the node's state. Texts may contain anything; protocol::printable() escapes them.

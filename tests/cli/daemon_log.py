@@ -92,9 +92,23 @@ class ToJournal(nodes.TestCase):
         self.assertRegex(entry['CLIQUE_ADDRESS'], r'^127\.0\.0\.1:\d+$')
         self.assertIn('session 1 ended: seconds=', entry['MESSAGE'])
         self.assertEqual(entry['CLIQUE_KERNELS'], '1')
-        # cliqued's own lines are in the journal alone; those of its workers come through standard error.
-        self.assertNotIn('cliqued[', node.log.read_text())
-        self.assertRegex(node.log.read_text(), r'worker\[\d+\] info: session of ')
+        # Lines of the daemon and of workers are in the journal alone.
+        self.assertNotRegex(node.log.read_text(), r'(cliqued|worker)\[')
+
+    def test_fields_of_workers(self):
+        node = self.journal_of(lambda log: f'{log.stat().st_dev}:{log.stat().st_ino}')
+        self.assertEqual(self.compute(node.address), (0, 'right\n'))
+        of_session = lambda: [each for each in self.entries(node)
+                              if each['SYSLOG_IDENTIFIER'] == 'worker' and each.get('CLIQUE_SESSION') == '1']
+        opened = lambda: [each for each in of_session()
+                          if re.match(r'worker\[\d+\] info: session of ', each['MESSAGE'])]
+        self.assertTrue(nodes.eventually(opened, 20), self.entries(node))
+        entry = opened()[0]
+        self.assertEqual({name: entry[name] for name in ('PRIORITY', 'CLIQUE_NODE', 'CLIQUE_CLIENT', 'CLIQUE_USER')},
+                         {'PRIORITY': '6', 'CLIQUE_NODE': 'alpha', 'CLIQUE_CLIENT': f'user {nodes.USER}',
+                          'CLIQUE_USER': nodes.USER})
+        self.assertTrue(entry['CLIQUE_DEVICES'])
+        self.assertRegex(entry['CLIQUE_ADDRESS'], r'^127\.0\.0\.1:\d+$')
 
     def test_another_stream(self):
         node = self.journal_of(lambda log: '1:2')

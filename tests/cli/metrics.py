@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import nodes
@@ -17,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLE = re.compile(r'^([A-Za-z_]+)(?:\{(.*)\})? (\S+)$')
 
 
-class Metrics(nodes.TestCase):
+class Scraping(nodes.TestCase):
     def start(self, *options, **more):
         """A node that serves metrics. Returns it, and the address of these."""
         node = self.node('--metrics', '127.0.0.1:0', *options, **more)
@@ -39,6 +40,8 @@ class Metrics(nodes.TestCase):
         self.assertTrue(nodes.eventually(lambda: self.samples(url).get(name, -1) >= value, 20),
                         f'{name} stays below {value}:\n' + self.scrape(url))
 
+
+class Metrics(Scraping):
     def test_follow_the_rules_of_prometheus(self):
         if not shutil.which('promtool'):
             self.skipTest("promtool is missing; 'tools/setup test' installs it")
@@ -177,6 +180,75 @@ class Metrics(nodes.TestCase):
             self.assertNotEqual(status, 0)
             self.assertIn('metrics', said)
             self.assertIn(part, said)
+
+
+class Dashboard(Scraping):
+    """What contrib/prometheus/clique.json draws, from a real Prometheus that scrapes real nodes."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which('prometheus'):
+            self.skipTest("prometheus is missing; 'tools/setup test' installs it")
+
+    def prometheus(self, *urls):
+        """Starts Prometheus, which looks at these pages each second. Returns its address."""
+        targets = [re.sub('^http://|/metrics$', '', url) for url in urls]
+        (self.folder / 'prometheus.yml').write_text(json.dumps(
+            {'global': {'scrape_interval': '1s'},
+             'scrape_configs': [{'job_name': 'clique', 'static_configs': [{'targets': targets}]}]}))
+        log = self.folder / 'prometheus.log'
+        with self.closed_port() as free:
+            address = free
+        with open(log, 'wb') as file:
+            process = subprocess.Popen(
+                ['prometheus', f'--config.file={self.folder}/prometheus.yml', f'--web.listen-address={address}',
+                 f'--storage.tsdb.path={self.folder}/prometheus'], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+                preexec_fn=nodes.die_with_parent)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        ready = nodes.eventually(lambda: process.poll() is not None or b'ready to receive web requests' in
+                                 log.read_bytes())
+        self.assertTrue(ready and process.poll() is None, log.read_text())
+        return address
+
+    @staticmethod
+    def answer(address, expression):
+        """The series of an expression, as Prometheus has them now: their labels and their value."""
+        query = urllib.parse.urlencode({'query': expression})
+        with urllib.request.urlopen(f'http://{address}/api/v1/query?{query}', timeout=10) as answer:
+            return [(series['metric'], float(series['value'][1])) for series in json.load(answer)['data']['result']]
+
+    def test_every_query_has_data(self):
+        _, public, _ = self.made_key('alice.key')
+        clients = self.folder / 'authorized-clients'
+        clients.write_text(f'{public} alice\n')
+        node, url = self.start('--sessions', '9', '--authorized-clients', clients)
+        pages = [url]
+        gpus, url_of_gpus = self.start(name='beta', log='beta.log', devices='', POCL_DEVICES='basic',
+                                       FAKE_CUDA_GPUS='2', CLIQUE_CACHE='0', CLIQUE_COMPILER='/bin/true',
+                                       LD_LIBRARY_PATH=os.environ['CLIQUE_TEST_CUDA_DRIVER'])
+        # Without CUDA the node has no GPUs to tell of.
+        has_gpus = 'DCGM_' in ' '.join(self.samples(url_of_gpus)) or 'Fake' in self.clinfo(gpus)
+        if has_gpus:
+            pages.append(url_of_gpus)
+        address = self.prometheus(*pages)
+        # The rates need values from before the session.
+        self.assertTrue(nodes.eventually(lambda: len(self.answer(address, 'clique_sessions')) == len(pages)))
+        self.session(node, CLIQUE_IDENTITY=str(self.folder / 'alice.key'), arguments=('--busy',))
+        dashboard = json.loads((ROOT / 'contrib/prometheus/clique.json').read_text())
+        instances = '|'.join(re.sub('^http://|/metrics$', '', url) for url in pages)
+        for panel in dashboard['panels']:
+            for target in panel['targets']:
+                expression = target['expr']
+                if 'DCGM' in expression and not has_gpus:
+                    continue
+                expression = expression.replace('$instance', instances).replace('$__rate_interval', '1m')
+                self.assertNotIn('$', expression)
+                with self.subTest(panel=panel['title'], expression=expression):
+                    self.assertTrue(nodes.eventually(lambda: self.answer(address, expression)), 'no series')
+        kernels = f'rate(clique_kernels_total{{instance=~"{instances}"}}[1m])'
+        self.assertTrue(nodes.eventually(lambda: any(value > 0 for _, value in self.answer(address, kernels))))
+        self.assertEqual([labels for labels, _ in self.answer(address, 'clique_client_sessions')][0]['client'], 'alice')
 
 
 if __name__ == '__main__':

@@ -101,6 +101,41 @@ class Nodes(Case):
         listed = nodes.run([nodes.CLIQUED, '--check'])[1]
         self.assertEqual(missing, set(re.findall(r'(?m)^(\S+) +MISSING', listed)))
 
+    def health_with(self, node, key, value):
+        """The health of a node once it has this value: the node finds out in the background."""
+        found = nodes.eventually(lambda: [health for health in [self.states(node)[0]['health']]
+                                          if health[key] == value])
+        self.assertTrue(found, f'{key} does not become {value}')
+        return found[0]
+
+    def test_release_of_the_compiler(self):
+        release = self.clique('version')[1].split()[1].rstrip(',')
+        compiler = self.folder / 'clique-compiler'
+        node = self.node(CLIQUE_COMPILER=str(compiler))
+        self.assertEqual(self.states(node)[0]['health']['compiler'], None)
+
+        def install(said):
+            compiler.with_suffix('.new').write_text(f'#!/bin/sh\necho "{said}"\n', encoding='utf-8')
+            compiler.with_suffix('.new').chmod(0o755)
+            compiler.with_suffix('.new').rename(compiler)
+
+        install(f'clique-compiler {release}')
+        node = self.node(name='beta', CLIQUE_COMPILER=str(compiler))
+        problems = self.health_with(node, 'compiler_release', release)['problems']
+        self.assertFalse([each for each in problems if 'release' in each['text']])
+        # Somebody upgrades the package while the node runs.
+        install('clique-compiler 99.1')
+        problem, = [each for each in self.health_with(node, 'compiler_release', '99.1')['problems']
+                    if 'release' in each['text']]
+        self.assertTrue(problem['bad'])
+        self.assertEqual(problem['text'], f'{compiler} is of release 99.1, cliqued is of release {release}')
+        self.assertIn('systemctl restart cliqued', problem['remedy'])
+        self.assertIn(problem['text'], self.asking(node, arguments=['nodes']))
+        self.assertIn(problem['text'], ' '.join(self.asking(node, arguments=['doctor'], status=1).split()))
+        # What is no compiler, or an old one, does not say its release.
+        install('usage: compiler FILE')
+        self.health_with(node, 'compiler_release', None)
+
     def test_host_that_lacks_something(self):
         if nodes.run([WITHOUT_NAMESPACES, 'true'])[0] == nodes.SKIPPED:
             self.skipTest('this host has no user namespaces')

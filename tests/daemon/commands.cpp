@@ -44,6 +44,30 @@ TEST_F(Commands, GivenKernelWhenItRunsThenItsResultIsRead) {
   EXPECT_EQ(client_.finish().status, 0);
 }
 
+TEST_F(Commands, GivenReportsThatNobodyWaitsForThenTheyPrecedeFinished) {
+  ASSERT_EQ(client_.set_up(kCommandKernels).status, 0);
+  client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4}, CreateKernel{kKernel, kProgram, "add"});
+  constexpr auto kFlags = static_cast<std::uint8_t>(Command::kReport | Command::kUnhurried);
+  for (CommandId id = 100; id < 110; ++id)
+    client_.send(
+        RunKernel{command(id, kFlags), kKernel, {object_arg(0, kBuffer), value_arg(1, 7)}, {}, {1}, {1}});
+  client_.finish();
+  const auto& waiting = client_.reports.messages();
+  EXPECT_EQ(std::count_if(waiting.begin(), waiting.end(),
+                          [](const auto& message) { return std::holds_alternative<EventState>(message); }),
+            10);
+}
+
+TEST_F(Commands, GivenReportsThatNobodyWaitsForThenTheyComeWithoutOthers) {
+  ASSERT_EQ(client_.set_up(kCommandKernels).status, 0);
+  constexpr auto kFlags = static_cast<std::uint8_t>(Command::kReport | Command::kUnhurried);
+  client_.send(Marker{command(100, kFlags)});
+  EXPECT_EQ(client_.ended(100).status, 0);
+  // A failure is reported at once: there may be nothing else to report.
+  client_.send(AwaitRemote{200, kContext}, Marker{command(101, kFlags, {200})}, SetRemote{200, -5});
+  EXPECT_LT(client_.ended(101).status, 0);
+}
+
 TEST_F(Commands, GivenProgramWhenBuiltThenItsKernelsAreDescribed) {
   const ProgramBuilt built = client_.set_up(kCommandKernels);
   ASSERT_EQ(built.kernels.size(), 3U);

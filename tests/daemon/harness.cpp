@@ -237,8 +237,8 @@ void send_frames(zmq::socket_t& socket, const std::vector<std::string>& frames) 
                 i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
 }
 
-Welcome Caller::ask(const std::string& name, std::uint32_t version) {
-  send(Hello{version, protocol::Wish::Session, name});
+Welcome Caller::ask(const std::string& name, std::uint32_t version, std::uint32_t oldest) {
+  send(Hello{version, protocol::Wish::Session, name, {}, oldest});
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < deadline) {
     if (comes<Welcome>(std::chrono::milliseconds(10))) return next<Welcome>();
@@ -252,11 +252,12 @@ const Identity& identity() {
   return own;
 }
 
-Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version) {
+Welcome hello(const std::string& endpoint, const std::string& name, std::uint32_t version,
+              std::uint32_t oldest) {
   // A client that disconnects from the daemon before it attaches to a worker gives the worker up, so these
   // connections stay open.
   static std::list<Caller> connected;
-  return connected.emplace_back(endpoint).ask(name, version);
+  return connected.emplace_back(endpoint).ask(name, version, oldest);
 }
 
 Client::Client(const Node& node, const std::string& name)

@@ -196,7 +196,8 @@ class Caller {
   }
   /// Says Hello. Throws std::runtime_error with the reason where it is refused, std::logic_error if the
   /// daemon does not answer.
-  Welcome ask(const std::string& name = "a test", std::uint32_t version = kVersion);
+  Welcome ask(const std::string& name = "a test", std::uint32_t version = kVersion,
+              std::uint32_t oldest = kOldestVersion);
   /// Whether the daemon closes the connection within the time.
   bool closed(std::chrono::milliseconds within = kPatience);
 
@@ -223,7 +224,7 @@ const Identity& identity();
 
 /// Says Hello on a connection of its own. Throws as Caller::ask().
 Welcome hello(const std::string& endpoint, const std::string& name = "a test",
-              std::uint32_t version = kVersion);
+              std::uint32_t version = kVersion, std::uint32_t oldest = kOldestVersion);
 
 /// A client's session with the first worker of a node. Where the worker has no ports of its own, the client
 /// reaches it through the daemon's.

@@ -48,14 +48,47 @@ TEST(Sessions, GivenGoodbyeThenTheWorkerEnds) {
   EXPECT_TRUE(eventually([&] { return node.logged("ended"); }));
 }
 
-TEST(Sessions, GivenAnotherVersionThenItIsRefusedWithTheReason) {
-  const Node node;
+/// Why a node refuses a client of other versions.
+std::string refusal(const Node& node, std::uint32_t version, std::uint32_t oldest) {
   try {
-    hello(node.endpoint(), "a test", kVersion + 1);
-    FAIL();
+    hello(node.endpoint(), "a test", version, oldest);
   } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("version"), std::string::npos);
+    return error.what();
   }
+  return "it is not refused";
+}
+
+TEST(Sessions, GivenVersionsThatDoNotOverlapThenBothAreNamedAndWhatToUpdate) {
+  const Node node;
+  const std::string ours =
+      "speaks versions " + std::to_string(kOldestVersion) + " to " + std::to_string(kVersion);
+  const std::string older = refusal(node, kOldestVersion - 1, kOldestVersion - 2);
+  const std::string newer = refusal(node, kVersion + 2, kVersion + 1);
+  for (const std::string& said : {older, newer}) EXPECT_NE(said.find(ours), std::string::npos) << said;
+  EXPECT_NE(older.find(std::to_string(kOldestVersion - 2) + " to " + std::to_string(kOldestVersion - 1)),
+            std::string::npos)
+      << older;
+  EXPECT_NE(older.find("the package libclique1 on the client's host"), std::string::npos) << older;
+  EXPECT_NE(newer.find(std::to_string(kVersion + 1) + " to " + std::to_string(kVersion + 2)),
+            std::string::npos)
+      << newer;
+  EXPECT_NE(newer.find("the package cliqued on the node"), std::string::npos) << newer;
+}
+
+TEST(Sessions, GivenAClientOfTheNextVersionThenItHasASession) {
+  const Node node;
+  const Welcome welcome = hello(node.endpoint(), "a test", kVersion + 1, kVersion);
+  EXPECT_EQ(welcome.version, kVersion);
+  EXPECT_FALSE(welcome.workers.empty());
+}
+
+TEST(Sessions, GivenMessagesOfTheNextVersionThenTheFieldsThatItHasAppendedAreIgnored) {
+  const Node node({"--worker-ports", "27900-27950"});
+  Client client(node);
+  client.set_up();
+  // Finish, to which the next version has appended a number.
+  send_frames(client.commands, {std::string("\x94\x64\x01\x02\x2a", 5)});
+  EXPECT_EQ(client.next<Finished>().request, 1U);
 }
 
 TEST(Sessions, GivenNoUsableDriverThenClientsAreRefusedWithTheReason) {

@@ -39,10 +39,14 @@ void CommandReports::append_before(std::vector<Entry>& after, QueueState& queue,
 
 void CommandReports::complete(const Entry& entry, Completion completion) {
   order_.due(entry, [this, completion = std::move(completion)] {
-    const auto& [state, reported, data, size, part] = completion;
+    const auto& [state, reported, data, size, part, unhurried] = completion;
     if (data && state.status == CL_COMPLETE)
       reporter_.add(protocol::Data{state.command, part, {{data.get(), size}, data}});
-    if (reported) reporter_.add(state);
+    if (!reported) return;
+    if (unhurried && state.status == CL_COMPLETE)
+      reporter_.add_unhurried(state);
+    else
+      reporter_.add(state);
   });
 }
 

@@ -43,6 +43,7 @@ class CommandReports {
     std::shared_ptr<std::byte> data = nullptr;  ///< sent as Data if the command has completed; null: nothing
     std::size_t size = 0;
     std::uint32_t part = 0;
+    bool unhurried = false;  ///< Command::kUnhurried
   };
 
   CommandReports(Reporter& reporter, ReportOrder& order) : reporter_(reporter), order_(order) {}
@@ -82,6 +83,9 @@ inline bool has_event(const protocol::Command& command) {
 }
 inline bool is_reported(const protocol::Command& command) {
   return (command.flags & protocol::Command::kReport) != 0;
+}
+inline bool is_unhurried(const protocol::Command& command) {
+  return (command.flags & protocol::Command::kUnhurried) != 0;
 }
 
 }  // namespace clique::daemon

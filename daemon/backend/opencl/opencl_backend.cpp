@@ -147,14 +147,14 @@ CommandReports::Entry OpenClBackend::track(const Command& command, const Handle<
     return nullptr;
   }
   watcher_.watch(event, [this, id = command.id, silent = command.flags == 0, event = event.get(),
-                         first = std::move(first), aftermath = std::move(aftermath), queue, entry,
-                         reported](cl_int status) {
+                         first = std::move(first), aftermath = std::move(aftermath), queue, entry, reported,
+                         unhurried = is_unhurried(command)](cl_int status) {
     if (status < 0) failures_seen_ = true;
     if (status < 0 && silent)
       reports_.fail_without_event(queue->id, queue.get(), status, "a command without an event has failed");
     if (!entry) return;
-    CommandReports::Completion completion{
-        {id, status, {}}, reported, aftermath.data, aftermath.size, aftermath.part};
+    CommandReports::Completion completion{{id, status, {}}, reported,       aftermath.data,
+                                          aftermath.size,   aftermath.part, unhurried};
     if (reported && queue->profiling && status == CL_COMPLETE)
       completion.state.times = times_of(*queue, first.get(), event);
     reports_.complete(entry, std::move(completion));

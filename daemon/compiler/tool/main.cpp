@@ -164,6 +164,7 @@ int main(int count, char** words) {
   Arguments arguments;
   arguments.build_options = take_build_options(count, words);
   CLI::App app("Compiles OpenCL C and SPIR-V for NVIDIA GPUs.\nBuild options of OpenCL follow after --.");
+  app.set_version_flag("--version", "clique-compiler " CLIQUE_VERSION, "print the release and exit");
   app.add_option("file", arguments.files, "source or SPIR-V to compile; with --link: program binaries")
       ->check(CLI::ExistingFile);
   app.add_option("--arch", arguments.architecture, "GPU architecture to compile for")->capture_default_str();

@@ -79,8 +79,10 @@ class Families {
 };
 
 void add_sessions(const MetricsSnapshot& state, Families& families) {
-  families.gauge("clique_build_info", "The release of Clique, as a label; always 1.")
-      .value(1.0, {{"version", CLIQUE_VERSION}, {"node", state.node}});
+  families.gauge("clique_build_info", "The releases of cliqued and of clique-compiler, as labels; always 1.")
+      .value(1.0, {{"version", CLIQUE_VERSION},
+                   {"node", state.node},
+                   {"compiler", protocol::printable(state.compiler_release)}});
   families
       .gauge("clique_draining", "Whether the node refuses new sessions and stops when the others have ended.")
       .value(state.draining ? 1.0 : 0.0);

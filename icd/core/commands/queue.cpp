@@ -177,6 +177,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
   if (shared_write && submission.event == EventUse::None) submission.event = EventUse::Order;
   if (trace::on() && !prepared.doomed) {
     prepared.silent = submission.event == EventUse::None;
+    prepared.unhurried = submission.event != EventUse::Report;
     submission.event = EventUse::Report;
   }
 
@@ -188,6 +189,7 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.header.id = prepared.event->id();
     prepared.header.flags = Command::kEvent;
     if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
+    if (prepared.unhurried) prepared.header.flags |= Command::kUnhurried;
   }
   prepared.header.queue = id_;
   return prepared;

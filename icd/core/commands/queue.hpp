@@ -77,6 +77,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     bool may_fail = false;  ///< whether an event that it waits for has not ended
     /// Whether the event is there only for the trace: a failure is treated as that of a command without one.
     bool silent = false;
+    bool unhurried = false;     ///< whether the event is reported only for the trace
     bool keeps_memory = false;  ///< whether the event keeps the memory objects alive that the command uses
   };
   /// Prepares a command. The caller posts its messages, with the header, and calls commit(), unless the

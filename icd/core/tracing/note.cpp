@@ -205,6 +205,8 @@ void note_command(const Submission& submission, bool silent, std::span<const Ref
                      .name = kernel != nullptr ? kernel->name : command_text(event.type()),
                      .facts = {{trace::kDevice, std::string_view(queue.traced_device())}}},
            .silent = silent});
+  note->slice.facts.reserve(3);
+  note->slice.flows.reserve(1 + std::min(transfers.size(), kMostTransfers));
   connect_call(note->slice, event.id());
   for (const Ref<Event>& transfer : transfers.first(std::min(transfers.size(), kMostTransfers)))
     note->slice.flows.push_back(transfer->id());

@@ -127,14 +127,16 @@ TaskRef Commands::make_task(const Command& command, const std::shared_ptr<Queue>
   if (queue->profiling) task->queued = host_clock();
   queued_.fetch_add(1, std::memory_order_relaxed);
   task->at_end = [this, id = command.id, silent = command.flags == 0, queue, reported,
-                  entry = std::move(entry), data = std::move(work.data), size = work.size, part = work.part,
+                  unhurried = is_unhurried(command), entry = std::move(entry), data = std::move(work.data),
+                  size = work.size, part = work.part,
                   before_report = std::move(work.before_report)](Task& ended, cl_int status) {
     queued_.fetch_sub(1, std::memory_order_relaxed);
     if (before_report && status == CL_COMPLETE) before_report();
     if (status < 0 && silent)
       reports_.fail_without_event(queue->id, queue.get(), status, "a command without an event has failed");
     if (!entry) return;
-    CommandReports::Completion completion{{id, status, {}}, reported, data ? *data : nullptr, size, part};
+    CommandReports::Completion completion{{id, status, {}}, reported, data ? *data : nullptr, size, part,
+                                          unhurried};
     if (reported && ended.timed && status == CL_COMPLETE)
       completion.state.times = times_of(ended.queued, ended.submitted(), ended.times());
     reports_.complete(entry, std::move(completion));

@@ -223,11 +223,15 @@ TEST(Nodes, ThatCannotBeReachedAreLeftOut) {
 
 TEST(Nodes, OfAnotherVersionAreExplained) {
   FakeDaemon daemon([&](const protocol::Hello&, protocol::Batch& batch) {
-    batch.add(protocol::Offer{protocol::kVersion + 1, "one", {}});
+    batch.add(protocol::Offer{protocol::kOldestVersion - 1, "one", {}});
   });
   protocol::ZmqContext zmq(1);
   const auto said = open(zmq, local(daemon.port())).said;
-  EXPECT_NE(said.find("speaks version " + std::to_string(protocol::kVersion + 1)), std::string::npos) << said;
+  for (const auto& part : {"speaks version " + std::to_string(protocol::kOldestVersion - 1),
+                           "speaks versions " + std::to_string(protocol::kOldestVersion) + " to " +
+                               std::to_string(protocol::kVersion),
+                           std::string("the package cliqued on the node")})
+    EXPECT_NE(said.find(part), std::string::npos) << said;
 }
 
 TEST(Nodes, ThatRefuseTheSessionSayWhy) {
