@@ -81,12 +81,9 @@ std::string bare_text(const LogField& field) {
 }
 
 std::string value_text(const LogField& field) {
-  return std::visit(OfValue{[](std::monostate) { return std::string("-"); },
-                            [](const std::string& text) { return between_marks(text); },
-                            [](const LogWord& word) { return protocol::printable(word.text, kLongestValue); },
-                            [](std::uint64_t number) { return std::to_string(number); },
-                            [](double number) { return fmt::format("{:.3f}", number); }},
-                    field.value);
+  if (std::holds_alternative<std::monostate>(field.value)) return "-";
+  if (const auto* const text = std::get_if<std::string>(&field.value)) return between_marks(*text);
+  return bare_text(field);
 }
 
 /// A name as the journal allows it: CLIQUE_PEAK_MEMORY.

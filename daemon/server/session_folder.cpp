@@ -26,6 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "session-";
+/// Until a folder is locked, its name begins with this.
+constexpr std::string_view kUnlockedPrefix = "new-";
+/// A daemon locks a new folder far sooner, if it lives.
+constexpr std::chrono::minutes kLockTime{10};
 /// The folders with the kept programs of one owner each begin with this.
 constexpr std::string_view kOwnerPrefix = "programs-of-";
 
@@ -163,6 +167,15 @@ void move_content(const fs::path& from, const fs::path& to) {
   ::closedir(entries);
 }
 
+/// Whether the folder is one of sessions. Those that a living daemon may be about to lock are not.
+bool may_be_abandoned(const fs::path& folder) {
+  const std::string name = folder.filename();
+  if (name.starts_with(kPrefix)) return true;
+  std::error_code failed;
+  return name.starts_with(kUnlockedPrefix) &&
+         fs::last_write_time(folder, failed) < fs::file_time_type::clock::now() - kLockTime && !failed;
+}
+
 /// Locks a folder. A daemon owns the folders whose locks it holds.
 Fd lock_of(const fs::path& folder) {
   Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
@@ -175,7 +188,7 @@ Fd lock_of(const fs::path& folder) {
 SessionFolder::SessionFolder(const fs::path& root) {
   const fs::path place = folder_with_room(root);
   // Locked before it gets its final name, so that no other daemon considers it abandoned.
-  std::string name = place / "new-XXXXXX";
+  std::string name = place / (std::string(kUnlockedPrefix) + "XXXXXX");
   if (::mkdtemp(name.data()) == nullptr)
     throw std::system_error(errno, std::generic_category(),
                             "cannot create a folder for a session in " + place.string());
@@ -223,7 +236,7 @@ void SessionFolder::use_programs_of(const std::string& owner) {
 void SessionFolder::remove_abandoned(const fs::path& root) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(root, failed)) {
-    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    if (!may_be_abandoned(entry.path())) continue;
     if (const Fd lock = lock_of(entry.path())) erase_folder(entry.path());
   }
 }

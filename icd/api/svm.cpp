@@ -52,6 +52,9 @@ Ref<Event> copy(Queue& queue, void* to, const void* from, size_t size, const Com
                 EventUse event) {
   const SvmPointer destination = part(queue, to, size);
   const SvmPointer source = part(queue, from, size);
+  // The host may have no access to device allocations.
+  if (!source) touch_source(from, size);
+  if (!destination) touch_destination(to, size);
   if (size == 0) return queue.nothing(command, event);
   if (source && destination)
     return queue.enqueue(icd::copy(source.allocation, destination.allocation, source.offset,
@@ -126,9 +129,6 @@ void copy_memory(Queue& queue, bool blocking, void* to, const void* from, size_t
                  const CommandInfo& command, cl_event* event) {
   require(to != nullptr && from != nullptr, CL_INVALID_VALUE, "dst_ptr or src_ptr is NULL");
   require_apart(to, from, size);
-  // The host may have no access to device allocations.
-  if (!part(queue, from, size)) touch_source(from, size);
-  if (!part(queue, to, size)) touch_destination(to, size);
   conclude(copy(queue, to, from, size, command, report_if(blocking || event != nullptr)), blocking,
            command.waits, event);
 }

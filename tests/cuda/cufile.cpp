@@ -45,6 +45,14 @@ class CudaCuFile : public testing::Test {
                   ReadFile{command(++last_, 0), kFileIn, from, size, kOwnPeer, id});
     return client_->ended(id).status;
   }
+  /// Starts to read the first MiB of the file, after the event 900 of another node. @returns the transfer
+  CommandId read_after_another_node() {
+    const CommandId id = ++last_;
+    client_->send(AwaitRemote{900, kContext},
+                  Expect{command(id, Command::kReport, {900}, kOutOfOrder), kBuffer, 0, kMiB},
+                  ReadFile{command(++last_, 0), kFileIn, 0, kMiB, kOwnPeer, id});
+    return id;
+  }
   /// A range of the buffer, which it gets by way of the other file.
   std::string content_of_buffer(std::uint64_t at, std::uint64_t size) {
     const CommandId id = ++last_;
@@ -136,22 +144,19 @@ TEST_F(CudaCuFile, GivenFileThatIsTooShortThenItsStatus) {
 
 TEST_F(CudaCuFile, GivenFailedWaitThenNothingIsRead) {
   start("always");
-  client_->send(AwaitRemote{900, kContext},
-                Expect{command(300, Command::kReport, {900}, kOutOfOrder), kBuffer, 0, kMiB},
-                ReadFile{command(301, 0), kFileIn, 0, kMiB, kOwnPeer, 300}, SetRemote{900, -5});
-  EXPECT_LT(client_->ended(300).status, 0);
+  const CommandId transfer = read_after_another_node();
+  client_->send(SetRemote{900, -5});
+  EXPECT_LT(client_->ended(transfer).status, 0);
   EXPECT_EQ(logged(kReads), 0U);
 }
 
 TEST_F(CudaCuFile, GivenWaitThenTheReadFollowsIt) {
   start("always");
-  client_->send(AwaitRemote{900, kContext},
-                Expect{command(300, Command::kReport, {900}, kOutOfOrder), kBuffer, 0, kMiB},
-                ReadFile{command(301, 0), kFileIn, 0, kMiB, kOwnPeer, 300});
+  const CommandId transfer = read_after_another_node();
   EXPECT_FALSE(client_->reports.comes<EventState>(std::chrono::milliseconds(200)));
   EXPECT_EQ(logged(kReads), 0U);
   client_->send(SetRemote{900, CL_COMPLETE});
-  EXPECT_EQ(client_->ended(300).status, 0);
+  EXPECT_EQ(client_->ended(transfer).status, 0);
   EXPECT_EQ(content_of_buffer(0, kMiB), content_.substr(0, kMiB));
   EXPECT_EQ(logged(kReads), 1U);
 }

@@ -2,63 +2,27 @@
 """Control groups of workers: in a group that is delegated to the daemon, each worker has its own, which ends with
 it."""
 
-import contextlib
-import errno
 import os
-import pathlib
 import signal
 import subprocess
-import tempfile
-import unittest
 
+import groups
 import nodes
-
-# Starts the program that follows in the control group of the first argument.
-IN_GROUP = ('sh', '-c', 'echo $$ >"$0"/cgroup.procs && exec "$@"')
-
-
-def mounted_groups():
-    """The folder of this process's own group of version 2. Skips the test if there is none to make others in."""
-    for line in pathlib.Path('/proc/self/mountinfo').read_text(encoding='utf-8').splitlines():
-        fields = line.split()
-        if fields[fields.index('-') + 1] == 'cgroup2' and fields[3] == '/':
-            own = [group[3:] for group in pathlib.Path('/proc/self/cgroup').read_text(encoding='utf-8').split()
-                   if group.startswith('0::/')]
-            folder = pathlib.Path(fields[4] + own[0])
-            if own and os.access(folder / 'cgroup.procs', os.W_OK):
-                return folder
-    raise unittest.SkipTest('this process cannot make control groups of version 2')
-
-
-def removed(folder):
-    """Removes a control group. Returns whether it is gone: killed processes take a moment to leave it."""
-    with contextlib.suppress(FileNotFoundError):
-        try:
-            folder.rmdir()
-        except OSError as error:
-            if error.errno == errno.EBUSY:
-                return False
-            raise
-    return True
 
 
 class ControlGroups(nodes.TestCase):
     def setUp(self):
         super().setUp()
-        try:
-            self.group = pathlib.Path(tempfile.mkdtemp(prefix='clique-test.', dir=mounted_groups()))
-        except OSError as error:
-            raise unittest.SkipTest(f'this process cannot make control groups of version 2: {error}') from error
+        self.group = groups.make_group()
+        if not self.group:
+            self.skipTest('this process cannot make control groups of version 2')
         self.addCleanup(self.remove_group)
 
     def remove_group(self):
-        for folder in (*self.group.glob('*/'), self.group):
-            with contextlib.suppress(FileNotFoundError):
-                (folder / 'cgroup.kill').write_text('1')
-            self.assertTrue(nodes.eventually(lambda folder=folder: removed(folder), 10))
+        self.assertTrue(groups.kill_and_remove(self.group, lambda condition: nodes.eventually(condition, 10)))
 
     def served(self, *options):
-        return self.node('--encryption', 'none', *options, prefix=(*IN_GROUP, self.group))
+        return self.node('--encryption', 'none', *options, prefix=(*groups.IN_GROUP, self.group))
 
     def groups(self):
         """The groups of workers, with their processes."""
@@ -85,10 +49,10 @@ class ControlGroups(nodes.TestCase):
         self.assertTrue(nodes.eventually(
             lambda: (self.group / 'daemon/cgroup.procs').read_text().split() == [str(node.process.pid)], 20))
         client = self.holding(node)
-        groups = self.groups()
-        of_worker = [name for name, processes in groups.items() if processes]
+        found = self.groups()
+        of_worker = [name for name, processes in found.items() if processes]
         # That of the session, and that of the next one.
-        self.assertTrue(nodes.eventually(lambda: len([one for one in self.groups().values() if one]) == 2, 20), groups)
+        self.assertTrue(nodes.eventually(lambda: len([one for one in self.groups().values() if one]) == 2, 20), found)
         for name in of_worker:
             limits = self.group / name
             if (limits / 'pids.max').exists():
@@ -107,7 +71,7 @@ class ControlGroups(nodes.TestCase):
         self.served()
         stray = self.group / 'worker-7'
         stray.mkdir()
-        process = subprocess.Popen([*IN_GROUP, stray, 'sleep', '600'])
+        process = subprocess.Popen([*groups.IN_GROUP, stray, 'sleep', '600'])
         self.addCleanup(process.kill)
         self.assertTrue(nodes.eventually(
             lambda: (stray / 'cgroup.procs').read_text().split() == [str(process.pid)], 10))
@@ -126,7 +90,7 @@ class ControlGroups(nodes.TestCase):
 
     def test_without_a_group_of_its_own(self):
         # The daemon shares this group with another process.
-        other = subprocess.Popen([*IN_GROUP, self.group, 'sleep', '600'])
+        other = subprocess.Popen([*groups.IN_GROUP, self.group, 'sleep', '600'])
         self.addCleanup(other.wait)
         self.addCleanup(other.kill)
         node = self.served()

@@ -18,10 +18,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QEMU = 'qemu-system-x86_64'
 TOOLS = (QEMU, 'debootstrap', 'mke2fs', 'dpkg-query', 'ldd')
+# Clique opens ZeroMQ itself, so that its library is not among those that ldd lists.
 PACKAGES = ('linux-image-amd64', 'initramfs-tools', 'kmod', 'iproute2', 'systemd-sysv', 'ocl-icd-libopencl1', 'clinfo',
-            'clpeak', 'hashcat')
+            'clpeak', 'hashcat', 'libzmq5')
 # Part of the name of the image: a change of what follows makes another one.
-VERSION = 2
+VERSION = 3
 IMAGE_MIB = 3072
 BOOT_SECONDS = {'kvm': 60, 'tcg': 300}
 # The address of the host, as guests of QEMU's user network see it.

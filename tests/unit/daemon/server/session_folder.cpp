@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -128,6 +129,18 @@ TEST_F(KeptPrograms, GivenAnOwnerWithoutProgramsThenNoFolderStays) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(root_)) names.insert(entry.path().filename());
   EXPECT_EQ(names, std::set<std::string>{"programs-of-bob"});
+}
+
+TEST_F(KeptPrograms, GivenFoldersOfKilledDaemonsThenTheyAreRemoved) {
+  const SessionFolder used(root_);
+  // A daemon can be killed before it has locked a folder, and a living one may be about to lock it.
+  for (const char* const name : {"session-7-abcdef", "new-abcdef", "new-ghijkl"})
+    fs::create_directory(root_ / name);
+  fs::last_write_time(root_ / "new-abcdef", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  SessionFolder::remove_abandoned(root_);
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root_)) names.insert(entry.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{used.path().filename(), "new-ghijkl"}));
 }
 
 }  // namespace
