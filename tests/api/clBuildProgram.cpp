@@ -6,7 +6,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clBuildProgram {
 
 class clBuildProgram : public ApiTest {
  protected:
@@ -324,4 +324,4 @@ TEST_F(clBuildProgram, GivenNullProgramThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, build_all(nullptr, ""));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clBuildProgram

@@ -1,7 +1,7 @@
 // clCloneKernel: OpenCL 3.0, section 5.9.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCloneKernel {
 
 class clCloneKernel : public ApiTest {
  protected:
@@ -81,4 +81,4 @@ TEST_F(clCloneKernel, GivenNullThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCloneKernel

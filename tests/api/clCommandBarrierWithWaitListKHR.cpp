@@ -1,7 +1,7 @@
 // clCommandBarrierWithWaitListKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandBarrierWithWaitListKHR {
 
 class clCommandBarrierWithWaitListKHR : public CommandBufferTest {};
 
@@ -71,4 +71,4 @@ TEST_F(clCommandBarrierWithWaitListKHR, GivenPropertiesOrHandleThenInvalidValue)
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandBarrierWithWaitListKHR

@@ -1,7 +1,7 @@
 // clCommandCopyBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandCopyBufferKHR {
 
 class clCommandCopyBufferKHR : public CommandBufferTest {
  protected:
@@ -55,4 +55,4 @@ TEST_F(clCommandCopyBufferKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandCopyBufferKHR

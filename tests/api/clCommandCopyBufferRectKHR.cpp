@@ -1,7 +1,7 @@
 // clCommandCopyBufferRectKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandCopyBufferRectKHR {
 
 class clCommandCopyBufferRectKHR : public CommandBufferTest {
  protected:
@@ -64,4 +64,4 @@ TEST_F(clCommandCopyBufferRectKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandCopyBufferRectKHR

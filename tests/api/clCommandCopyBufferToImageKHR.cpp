@@ -1,7 +1,7 @@
 // clCommandCopyBufferToImageKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandCopyBufferToImageKHR {
 
 class clCommandCopyBufferToImageKHR : public CommandBufferImageTest {
  protected:
@@ -49,4 +49,4 @@ TEST_F(clCommandCopyBufferToImageKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandCopyBufferToImageKHR

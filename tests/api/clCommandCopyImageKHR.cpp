@@ -1,7 +1,7 @@
 // clCommandCopyImageKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandCopyImageKHR {
 
 class clCommandCopyImageKHR : public CommandBufferImageTest {
  protected:
@@ -49,4 +49,4 @@ TEST_F(clCommandCopyImageKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandCopyImageKHR

@@ -1,7 +1,7 @@
 // clCommandCopyImageToBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandCopyImageToBufferKHR {
 
 class clCommandCopyImageToBufferKHR : public CommandBufferImageTest {
  protected:
@@ -50,4 +50,4 @@ TEST_F(clCommandCopyImageToBufferKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandCopyImageToBufferKHR

@@ -1,7 +1,7 @@
 // clCommandFillBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandFillBufferKHR {
 
 class clCommandFillBufferKHR : public CommandBufferTest {};
 
@@ -69,4 +69,4 @@ TEST_F(clCommandFillBufferKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandFillBufferKHR

@@ -1,7 +1,7 @@
 // clCommandFillImageKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandFillImageKHR {
 
 class clCommandFillImageKHR : public CommandBufferImageTest {
  protected:
@@ -46,4 +46,4 @@ TEST_F(clCommandFillImageKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandFillImageKHR

@@ -2,7 +2,7 @@
 #include "command_buffers.hpp"
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandNDRangeKernelKHR {
 
 class clCommandNDRangeKernelKHR : public CommandBufferTest {
  protected:
@@ -189,4 +189,4 @@ TEST_F(clCommandNDRangeKernelKHR, GivenCallThenRulesOfEveryRecordingHold) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandNDRangeKernelKHR

@@ -2,7 +2,7 @@
 #include "command_buffers.hpp"
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandSVMMemFillKHR {
 
 class clCommandSVMMemFillKHR : public CommandBufferTest {
  protected:
@@ -70,4 +70,4 @@ TEST_F(clCommandSVMMemFillKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandSVMMemFillKHR

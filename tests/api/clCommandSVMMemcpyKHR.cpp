@@ -2,7 +2,7 @@
 #include "command_buffers.hpp"
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCommandSVMMemcpyKHR {
 
 class clCommandSVMMemcpyKHR : public CommandBufferTest {
  protected:
@@ -65,4 +65,4 @@ TEST_F(clCommandSVMMemcpyKHR, GivenPropertiesOrHandleThenInvalidValue) {
   });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCommandSVMMemcpyKHR

@@ -6,7 +6,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCompileProgram {
 
 class clCompileProgram : public ApiTest {
  protected:
@@ -243,4 +243,4 @@ TEST_F(clCompileProgram, GivenNullProgramThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, compile(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCompileProgram

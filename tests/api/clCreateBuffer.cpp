@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateBuffer {
 
 class clCreateBuffer : public ApiTest {
  protected:
@@ -160,4 +160,4 @@ TEST_F(clCreateBuffer, GivenWrittenByOneDeviceThenReadByAnother) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateBuffer

@@ -3,7 +3,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateBufferWithProperties {
 
 class clCreateBufferWithProperties : public ApiTest {
  protected:
@@ -53,4 +53,4 @@ TEST_F(clCreateBufferWithProperties, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateBufferWithProperties

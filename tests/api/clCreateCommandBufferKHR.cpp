@@ -1,7 +1,7 @@
 // clCreateCommandBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateCommandBufferKHR {
 
 class clCreateCommandBufferKHR : public CommandBufferTest {
  protected:
@@ -114,4 +114,4 @@ TEST_F(clCreateCommandBufferKHR, GivenWrongPropertiesThenInvalidValue) {
   EXPECT_EQ(CL_INVALID_VALUE, refused(1, queue.ptr(), twice));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateCommandBufferKHR

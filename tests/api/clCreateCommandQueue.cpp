@@ -1,7 +1,7 @@
 // clCreateCommandQueue: OpenCL 3.0, section 5.1 (deprecated).
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateCommandQueue {
 
 class clCreateCommandQueue : public ApiTest {
  protected:
@@ -74,4 +74,4 @@ TEST_F(clCreateCommandQueue, GivenNoErrorPointerThenCreated) {
   EXPECT_NE(nullptr, made.get());
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateCommandQueue

@@ -1,7 +1,7 @@
 // clCreateCommandQueueWithProperties: OpenCL 3.0, section 5.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateCommandQueueWithProperties {
 
 class clCreateCommandQueueWithProperties : public ApiTest {
  protected:
@@ -118,4 +118,4 @@ TEST_F(clCreateCommandQueueWithProperties, GivenManyQueuesThenAllWork) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateCommandQueueWithProperties

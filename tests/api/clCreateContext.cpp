@@ -1,7 +1,7 @@
 // clCreateContext: OpenCL 3.0, section 4.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateContext {
 
 class clCreateContext : public ApiTest {
  protected:
@@ -124,4 +124,4 @@ TEST_F(clCreateContext, GivenInteropUserSyncThatIsNoBooleanThenInvalidProperty) 
   EXPECT_EQ(CL_INVALID_PROPERTY, create(properties, devices()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateContext

@@ -1,7 +1,7 @@
 // clCreateContextFromType: OpenCL 3.0, section 4.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateContextFromType {
 
 class clCreateContextFromType : public ApiTest {
  protected:
@@ -91,4 +91,4 @@ TEST_F(clCreateContextFromType, GivenNoErrorPointerThenCreated) {
   EXPECT_NE(nullptr, made.get());
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateContextFromType

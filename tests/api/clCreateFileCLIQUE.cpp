@@ -1,7 +1,7 @@
 // clCreateFileCLIQUE: cl_clique_file.
 #include "files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateFileCLIQUE {
 
 class clCreateFileCLIQUE : public FileTest {
  protected:
@@ -48,4 +48,4 @@ TEST_F(clCreateFileCLIQUE, GivenUnknownNodeThenInvalidValue) {
   EXPECT_EQ(CL_INVALID_VALUE, status(CL_FILE_READ_CLIQUE, "surely-no-such-node:/file"));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateFileCLIQUE

@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateImage {
 
 class clCreateImage : public ImageTest {
  protected:
@@ -350,4 +350,4 @@ TEST_F(clCreateImage, GivenImageThenEveryDeviceSeesItsData) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateImage

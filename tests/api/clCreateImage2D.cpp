@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateImage2D {
 
 class clCreateImage2D : public ImageTest {
  protected:
@@ -64,4 +64,4 @@ TEST_F(clCreateImage2D, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateImage2D

@@ -1,7 +1,7 @@
 // clCreateImage3D: OpenCL 3.0, section 5.3.1 (deprecated).
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateImage3D {
 
 class clCreateImage3D : public ImageTest {
  protected:
@@ -60,4 +60,4 @@ TEST_F(clCreateImage3D, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateImage3D

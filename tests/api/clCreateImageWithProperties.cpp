@@ -1,7 +1,7 @@
 // clCreateImageWithProperties: OpenCL 3.0, section 5.3.1.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateImageWithProperties {
 
 class clCreateImageWithProperties : public ImageTest {
  protected:
@@ -59,4 +59,4 @@ TEST_F(clCreateImageWithProperties, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateImageWithProperties

@@ -1,7 +1,7 @@
 // clCreateKernel: OpenCL 3.0, section 5.9.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateKernel {
 
 class clCreateKernel : public ApiTest {
  protected:
@@ -71,4 +71,4 @@ TEST_F(clCreateKernel, GivenNullProgramThenInvalidProgram) {
   expect_error(CL_INVALID_PROGRAM, nullptr, "store");
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateKernel

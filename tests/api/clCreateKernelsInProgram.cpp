@@ -1,7 +1,7 @@
 // clCreateKernelsInProgram: OpenCL 3.0, section 5.9.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateKernelsInProgram {
 
 class clCreateKernelsInProgram : public ApiTest {
  protected:
@@ -62,4 +62,4 @@ TEST_F(clCreateKernelsInProgram, GivenNullProgramThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, ::clCreateKernelsInProgram(nullptr, 0, nullptr, &count));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateKernelsInProgram

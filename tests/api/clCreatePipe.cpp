@@ -1,7 +1,7 @@
 // clCreatePipe: OpenCL 3.0, section 5.4.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreatePipe {
 
 class clCreatePipe : public ApiTest {
  protected:
@@ -50,4 +50,4 @@ TEST_F(clCreatePipe, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreatePipe

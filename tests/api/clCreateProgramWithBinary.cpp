@@ -1,7 +1,7 @@
 // clCreateProgramWithBinary: OpenCL 3.0, section 5.8.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateProgramWithBinary {
 
 class clCreateProgramWithBinary : public ApiTest {
  protected:
@@ -191,4 +191,4 @@ TEST_F(clCreateProgramWithBinary, GivenMissingBinaryThenInvalidValueWithStatus) 
   EXPECT_EQ(CL_INVALID_VALUE, status);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateProgramWithBinary

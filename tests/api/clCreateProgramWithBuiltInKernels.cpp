@@ -1,7 +1,7 @@
 // clCreateProgramWithBuiltInKernels: OpenCL 3.0, section 5.8.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateProgramWithBuiltInKernels {
 
 class clCreateProgramWithBuiltInKernels : public ApiTest {
  protected:
@@ -50,4 +50,4 @@ TEST_F(clCreateProgramWithBuiltInKernels, GivenNullContextThenInvalidContext) {
   expect_error(CL_INVALID_CONTEXT, nullptr, 1, &device, "surely.no.such.kernel");
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateProgramWithBuiltInKernels

@@ -2,7 +2,7 @@
 #include "helpers.hpp"
 #include "spirv/modules.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateProgramWithIL {
 
 class clCreateProgramWithIL : public ApiTest {
  protected:
@@ -72,4 +72,4 @@ TEST_F(clCreateProgramWithIL, GivenNullContextThenInvalidContext) {
   expect_error(CL_INVALID_CONTEXT, nullptr, magic, sizeof magic);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateProgramWithIL

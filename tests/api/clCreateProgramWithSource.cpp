@@ -1,7 +1,7 @@
 // clCreateProgramWithSource: OpenCL 3.0, section 5.8.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateProgramWithSource {
 
 class clCreateProgramWithSource : public ApiTest {
  protected:
@@ -89,4 +89,4 @@ TEST_F(clCreateProgramWithSource, GivenNoStringsThenInvalidValue) {
   expect_error(CL_INVALID_VALUE, 2, with_hole);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateProgramWithSource

@@ -1,7 +1,7 @@
 // clCreateSampler: OpenCL 3.0, section 5.7.1 (deprecated).
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateSampler {
 
 class clCreateSampler : public ImageTest {
  protected:
@@ -51,4 +51,4 @@ TEST_F(clCreateSampler, GivenNoErrorPointerThenCreated) {
   EXPECT_NE(nullptr, made.get());
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateSampler

@@ -1,7 +1,7 @@
 // clCreateSamplerWithProperties: OpenCL 3.0, section 5.7.1.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateSamplerWithProperties {
 
 class clCreateSamplerWithProperties : public ImageTest {
  protected:
@@ -98,4 +98,4 @@ TEST_F(clCreateSamplerWithProperties, GivenSamplersThenKernelsReadImagesWithThem
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateSamplerWithProperties

@@ -1,7 +1,7 @@
 // clCreateSsgFileObjectAMD: cl_amd_liquid_flash.
 #include "ssg_files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateSsgFileObjectAMD {
 
 class clCreateSsgFileObjectAMD : public SsgFileTest {
  protected:
@@ -40,4 +40,4 @@ TEST_F(clCreateSsgFileObjectAMD, GivenInvalidArgumentsThenErrors) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateSsgFileObjectAMD

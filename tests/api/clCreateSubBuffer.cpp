@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateSubBuffer {
 
 class clCreateSubBuffer : public ApiTest {
  protected:
@@ -202,4 +202,4 @@ TEST_F(clCreateSubBuffer, GivenNoErrorPointerThenCreated) {
   EXPECT_NE(nullptr, made.get());
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateSubBuffer

@@ -5,7 +5,7 @@
 #include "checks.hpp"
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateSubDevices {
 
 class clCreateSubDevices : public ApiTest {
  protected:
@@ -196,4 +196,4 @@ TEST_F(clCreateSubDevices, GivenNullDeviceThenInvalidDevice) {
   EXPECT_EQ(CL_INVALID_DEVICE, ::clCreateSubDevices(nullptr, properties, 0, nullptr, &count));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateSubDevices

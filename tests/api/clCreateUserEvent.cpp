@@ -1,7 +1,7 @@
 // clCreateUserEvent: OpenCL 3.0, section 5.11.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clCreateUserEvent {
 
 class clCreateUserEvent : public ApiTest {};
 
@@ -64,4 +64,4 @@ TEST_F(clCreateUserEvent, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clCreateUserEvent

@@ -6,7 +6,7 @@
 
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clDeviceMemAllocINTEL {
 
 class clDeviceMemAllocINTEL : public UsmTest {};
 
@@ -130,4 +130,4 @@ TEST_F(clDeviceMemAllocINTEL, GivenBufferThenItIsReadToTheAllocationAndWrittenFr
             clEnqueueReadBuffer(queue, from, CL_TRUE, 0, 2 * half, memory.get() + 1, 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clDeviceMemAllocINTEL

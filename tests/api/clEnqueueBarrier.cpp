@@ -1,7 +1,7 @@
 // clEnqueueBarrier: OpenCL 3.0, deprecated entry points (OpenCL 1.1, section 5.9).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueBarrier {
 
 class clEnqueueBarrier : public ApiTest {};
 
@@ -32,4 +32,4 @@ TEST_F(clEnqueueBarrier, GivenNullQueueThenInvalidCommandQueue) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clEnqueueBarrier(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueBarrier

@@ -1,7 +1,7 @@
 // clEnqueueBarrierWithWaitList: OpenCL 3.0, section 5.12.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueBarrierWithWaitList {
 
 class clEnqueueBarrierWithWaitList : public ApiTest {};
 
@@ -102,4 +102,4 @@ TEST_F(clEnqueueBarrierWithWaitList, GivenCallThenRulesOfSynchronizationHold) {
   expect_synchronization_rules(context, ::clEnqueueBarrierWithWaitList);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueBarrierWithWaitList

@@ -2,7 +2,7 @@
 #include "capture.hpp"
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueCommandBufferKHR {
 
 class clEnqueueCommandBufferKHR : public CommandBufferTest {
  protected:
@@ -402,4 +402,4 @@ TEST_F(clEnqueueCommandBufferKHR, GivenCallThenRulesOfEveryEnqueueHold) {
   expect_failed_event_ends_command(context, device, enqueue);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueCommandBufferKHR

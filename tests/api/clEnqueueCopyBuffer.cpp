@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueCopyBuffer {
 
 class clEnqueueCopyBuffer : public ApiTest {
  protected:
@@ -150,4 +150,4 @@ TEST_F(clEnqueueCopyBuffer, GivenFailedEventInWaitListThenNothingIsCopied) {
   EXPECT_EQ(std::vector<cl_int>(kCount, 0), read<cl_int>(target, kCount));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueCopyBuffer

@@ -1,7 +1,7 @@
 // clEnqueueCopyBufferRect: OpenCL 3.0, section 5.2.3.
 #include "rects.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueCopyBufferRect {
 
 class clEnqueueCopyBufferRect : public ApiTest {
  protected:
@@ -113,4 +113,4 @@ TEST_F(clEnqueueCopyBufferRect, GivenCallThenRulesOfEveryEnqueueHold) {
                        });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueCopyBufferRect

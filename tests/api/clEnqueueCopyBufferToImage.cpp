@@ -1,7 +1,7 @@
 // clEnqueueCopyBufferToImage: OpenCL 3.0, section 5.3.6.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueCopyBufferToImage {
 
 class clEnqueueCopyBufferToImage : public ImageTest {
  protected:
@@ -92,4 +92,4 @@ TEST_F(clEnqueueCopyBufferToImage, GivenCallThenRulesOfEveryEnqueueHold) {
                        });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueCopyBufferToImage

@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueCopyImage {
 
 class clEnqueueCopyImage : public ImageTest {
  protected:
@@ -152,4 +152,4 @@ TEST_F(clEnqueueCopyImage, GivenCallThenRulesOfEveryEnqueueHold) {
                        });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueCopyImage

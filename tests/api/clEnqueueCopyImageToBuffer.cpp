@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueCopyImageToBuffer {
 
 class clEnqueueCopyImageToBuffer : public ImageTest {
  protected:
@@ -95,4 +95,4 @@ TEST_F(clEnqueueCopyImageToBuffer, GivenCallThenRulesOfEveryEnqueueHold) {
                        });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueCopyImageToBuffer

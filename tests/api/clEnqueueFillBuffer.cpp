@@ -4,7 +4,7 @@
 
 #include "rects.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueFillBuffer {
 
 class clEnqueueFillBuffer : public ApiTest {
  protected:
@@ -126,4 +126,4 @@ TEST_F(clEnqueueFillBuffer, GivenFailedEventInWaitListThenNothingIsFilled) {
   EXPECT_EQ(before, read<unsigned char>(mem, kSize));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueFillBuffer

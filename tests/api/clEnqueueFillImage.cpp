@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueFillImage {
 
 class clEnqueueFillImage : public ImageTest {
  protected:
@@ -117,4 +117,4 @@ TEST_F(clEnqueueFillImage, GivenCallThenRulesOfEveryEnqueueHold) {
                        });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueFillImage

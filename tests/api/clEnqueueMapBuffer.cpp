@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMapBuffer {
 
 class clEnqueueMapBuffer : public ApiTest {
  protected:
@@ -323,4 +323,4 @@ TEST_F(clEnqueueMapBuffer, GivenFailedEventInWaitListThenBlockingMapReportsIt) {
       });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMapBuffer

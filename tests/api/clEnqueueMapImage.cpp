@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMapImage {
 
 class clEnqueueMapImage : public ImageTest {
  protected:
@@ -220,4 +220,4 @@ TEST_F(clEnqueueMapImage, GivenFailedEventInWaitListThenBlockingMapReportsIt) {
       });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMapImage

@@ -1,7 +1,7 @@
 // clEnqueueMarker: OpenCL 3.0, deprecated entry points (OpenCL 1.1, section 5.9).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMarker {
 
 class clEnqueueMarker : public ApiTest {};
 
@@ -30,4 +30,4 @@ TEST_F(clEnqueueMarker, GivenNoPlaceForTheEventThenInvalidValue) {
   EXPECT_EQ(CL_INVALID_VALUE, ::clEnqueueMarker(queue, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMarker

@@ -1,7 +1,7 @@
 // clEnqueueMarkerWithWaitList: OpenCL 3.0, section 5.12.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMarkerWithWaitList {
 
 class clEnqueueMarkerWithWaitList : public ApiTest {};
 
@@ -66,4 +66,4 @@ TEST_F(clEnqueueMarkerWithWaitList, GivenCallThenRulesOfSynchronizationHold) {
   expect_synchronization_rules(context, ::clEnqueueMarkerWithWaitList);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMarkerWithWaitList

@@ -1,7 +1,7 @@
 // clEnqueueMemAdviseINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMemAdviseINTEL {
 
 class clEnqueueMemAdviseINTEL : public UsmTest {};
 
@@ -29,4 +29,4 @@ TEST_F(clEnqueueMemAdviseINTEL, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, enqueue);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMemAdviseINTEL

@@ -1,7 +1,7 @@
 // clEnqueueMemFillINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMemFillINTEL {
 
 class clEnqueueMemFillINTEL : public UsmTest {
  protected:
@@ -52,4 +52,4 @@ TEST_F(clEnqueueMemFillINTEL, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, enqueue);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMemFillINTEL

@@ -3,7 +3,7 @@
 
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMemcpyINTEL {
 
 class clEnqueueMemcpyINTEL : public UsmTest {};
 
@@ -87,4 +87,4 @@ TEST_F(clEnqueueMemcpyINTEL, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, enqueue);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMemcpyINTEL

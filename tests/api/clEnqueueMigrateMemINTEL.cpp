@@ -1,7 +1,7 @@
 // clEnqueueMigrateMemINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMigrateMemINTEL {
 
 class clEnqueueMigrateMemINTEL : public UsmTest {};
 
@@ -35,4 +35,4 @@ TEST_F(clEnqueueMigrateMemINTEL, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, enqueue);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMigrateMemINTEL

@@ -3,7 +3,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueMigrateMemObjects {
 
 class clEnqueueMigrateMemObjects : public ApiTest {
  protected:
@@ -87,4 +87,4 @@ TEST_F(clEnqueueMigrateMemObjects, GivenCallThenRulesOfEveryEnqueueHold) {
                        });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueMigrateMemObjects

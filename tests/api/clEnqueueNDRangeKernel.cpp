@@ -3,7 +3,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueNDRangeKernel {
 
 class clEnqueueNDRangeKernel : public ApiTest {
  protected:
@@ -393,4 +393,4 @@ TEST_F(clEnqueueNDRangeKernel, GivenWaitListAndCountThatDisagreeThenInvalidEvent
   EXPECT_EQ(CL_INVALID_EVENT_WAIT_LIST, enqueue_after(2, foreign));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueNDRangeKernel

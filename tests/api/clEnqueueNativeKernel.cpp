@@ -1,7 +1,7 @@
 // clEnqueueNativeKernel: OpenCL 3.0, section 5.10.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueNativeKernel {
 
 class clEnqueueNativeKernel : public ApiTest {
  protected:
@@ -65,4 +65,4 @@ TEST_F(clEnqueueNativeKernel, GivenNullQueueThenInvalidCommandQueue) {
                                                               nullptr, nullptr, 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueNativeKernel

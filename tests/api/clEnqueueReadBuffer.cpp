@@ -7,7 +7,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueReadBuffer {
 
 class clEnqueueReadBuffer : public ApiTest {
  protected:
@@ -229,4 +229,4 @@ TEST_F(clEnqueueReadBuffer, GivenBufferThatTheHostMayOnlyReadThenItsInitialConte
   EXPECT_EQ(content, read<cl_int>(only_read, content.size()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueReadBuffer

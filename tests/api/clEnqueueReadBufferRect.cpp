@@ -1,7 +1,7 @@
 // clEnqueueReadBufferRect: OpenCL 3.0, section 5.2.2.
 #include "rects.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueReadBufferRect {
 
 class clEnqueueReadBufferRect : public ApiTest {
  protected:
@@ -124,4 +124,4 @@ TEST_F(clEnqueueReadBufferRect, GivenFailedEventInWaitListThenItIsReported) {
       });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueReadBufferRect

@@ -1,7 +1,7 @@
 // clEnqueueReadFileCLIQUE: cl_clique_file.
 #include "files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueReadFileCLIQUE {
 
 class clEnqueueReadFileCLIQUE : public FileTest {};
 
@@ -202,4 +202,4 @@ TEST_F(clEnqueueReadFileCLIQUE, GivenInvalidArgumentsThenErrors) {
             read_file(queue, file.get(), CL_FALSE, 0, mem, 0, 16, 1, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueReadFileCLIQUE

@@ -1,7 +1,7 @@
 // clEnqueueReadImage: OpenCL 3.0, section 5.3.3.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueReadImage {
 
 class clEnqueueReadImage : public ImageTest {
  protected:
@@ -142,4 +142,4 @@ TEST_F(clEnqueueReadImage, GivenFailedEventInWaitListThenBlockingCallReportsIt) 
       });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueReadImage

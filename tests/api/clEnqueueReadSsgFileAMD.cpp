@@ -1,7 +1,7 @@
 // clEnqueueReadSsgFileAMD: cl_amd_liquid_flash.
 #include "ssg_files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueReadSsgFileAMD {
 
 class clEnqueueReadSsgFileAMD : public SsgFileTest {};
 
@@ -31,4 +31,4 @@ TEST_F(clEnqueueReadSsgFileAMD, GivenInvalidArgumentsThenErrors) {
             read_ssg(queue, nullptr, CL_TRUE, 0, 16, file.get(), 0, 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueReadSsgFileAMD

@@ -1,7 +1,7 @@
 // clEnqueueSVMFree: OpenCL 3.0, section 5.6.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMFree {
 
 class clEnqueueSVMFree : public SvmTest {
  protected:
@@ -80,4 +80,4 @@ TEST_F(clEnqueueSVMFree, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, free);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMFree

@@ -1,7 +1,7 @@
 // clEnqueueSVMMap: OpenCL 3.0, section 5.6.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMMap {
 
 class clEnqueueSVMMap : public SvmTest {};
 
@@ -79,4 +79,4 @@ TEST_F(clEnqueueSVMMap, GivenAnyEnqueueThenCommonRulesHold) {
   expect_blocking_reports_failed_event(context, device, map(CL_TRUE));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMMap

@@ -1,7 +1,7 @@
 // clEnqueueSVMMemFill: OpenCL 3.0, section 5.6.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMMemFill {
 
 class clEnqueueSVMMemFill : public SvmTest {};
 
@@ -47,4 +47,4 @@ TEST_F(clEnqueueSVMMemFill, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, fill);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMMemFill

@@ -1,7 +1,7 @@
 // clEnqueueSVMMemcpy: OpenCL 3.0, section 5.6.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMMemcpy {
 
 class clEnqueueSVMMemcpy : public SvmTest {
  protected:
@@ -101,4 +101,4 @@ TEST_F(clEnqueueSVMMemcpy, GivenAnyEnqueueThenCommonRulesHold) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMMemcpy

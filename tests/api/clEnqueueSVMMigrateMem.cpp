@@ -1,7 +1,7 @@
 // clEnqueueSVMMigrateMem: OpenCL 3.0, section 5.6.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMMigrateMem {
 
 class clEnqueueSVMMigrateMem : public SvmTest {};
 
@@ -49,4 +49,4 @@ TEST_F(clEnqueueSVMMigrateMem, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, migrate);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMMigrateMem

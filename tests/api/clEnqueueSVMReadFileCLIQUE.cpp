@@ -2,7 +2,7 @@
 #include "files.hpp"
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMReadFileCLIQUE {
 
 class clEnqueueSVMReadFileCLIQUE : public FileTest {
  protected:
@@ -33,4 +33,4 @@ TEST_F(clEnqueueSVMReadFileCLIQUE, GivenOtherMemoryThenInvalidValue) {
   EXPECT_EQ(CL_INVALID_VALUE, read_svm(queue, file.get(), CL_TRUE, 0, memory, 16, 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMReadFileCLIQUE

@@ -1,7 +1,7 @@
 // clEnqueueSVMUnmap: OpenCL 3.0, section 5.6.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMUnmap {
 
 class clEnqueueSVMUnmap : public SvmTest {};
 
@@ -57,4 +57,4 @@ TEST_F(clEnqueueSVMUnmap, GivenAnyEnqueueThenCommonRulesHold) {
   expect_failed_event_ends_command(context, device, unmap);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMUnmap

@@ -2,7 +2,7 @@
 #include "files.hpp"
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueSVMWriteFileCLIQUE {
 
 class clEnqueueSVMWriteFileCLIQUE : public FileTest {
  protected:
@@ -25,4 +25,4 @@ TEST_F(clEnqueueSVMWriteFileCLIQUE, GivenPointerIntoAllocationThenItsContentIsIn
   clSVMFree(context, memory);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueSVMWriteFileCLIQUE

@@ -1,7 +1,7 @@
 // clEnqueueTask: OpenCL 3.0, deprecated entry points (OpenCL 1.2, section 5.8).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueTask {
 
 class clEnqueueTask : public ApiTest {
  protected:
@@ -55,4 +55,4 @@ TEST_F(clEnqueueTask, GivenRequiredLargerWorkGroupThenInvalidWorkGroupSize) {
   EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, ::clEnqueueTask(queue, kernel(program, "k"), 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueTask

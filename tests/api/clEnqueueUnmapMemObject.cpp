@@ -3,7 +3,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueUnmapMemObject {
 
 class clEnqueueUnmapMemObject : public ApiTest {
  protected:
@@ -95,4 +95,4 @@ TEST_F(clEnqueueUnmapMemObject, GivenCallThenRulesOfEveryEnqueueHold) {
   EXPECT_EQ(nullptr, mapped);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueUnmapMemObject

@@ -1,7 +1,7 @@
 // clEnqueueWaitForEvents: OpenCL 3.0, deprecated entry points (OpenCL 1.1, section 5.9).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueWaitForEvents {
 
 class clEnqueueWaitForEvents : public ApiTest {};
 
@@ -64,4 +64,4 @@ TEST_F(clEnqueueWaitForEvents, GivenNullQueueThenInvalidCommandQueue) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clEnqueueWaitForEvents(nullptr, 1, user.ptr()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueWaitForEvents

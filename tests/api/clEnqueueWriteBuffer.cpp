@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueWriteBuffer {
 
 class clEnqueueWriteBuffer : public ApiTest {
  protected:
@@ -251,4 +251,4 @@ TEST_F(clEnqueueWriteBuffer, GivenFailedEventInWaitListThenNothingIsWritten) {
   EXPECT_EQ(zeros, read<cl_int>(mem, data.size()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueWriteBuffer

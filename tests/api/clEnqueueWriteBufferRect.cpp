@@ -1,7 +1,7 @@
 // clEnqueueWriteBufferRect: OpenCL 3.0, section 5.2.2.
 #include "rects.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueWriteBufferRect {
 
 class clEnqueueWriteBufferRect : public ApiTest {
  protected:
@@ -127,4 +127,4 @@ TEST_F(clEnqueueWriteBufferRect, GivenFailedEventInWaitListThenItIsReported) {
       });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueWriteBufferRect

@@ -3,7 +3,7 @@
 
 #include "files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueWriteFileCLIQUE {
 
 class clEnqueueWriteFileCLIQUE : public FileTest {};
 
@@ -125,4 +125,4 @@ TEST_F(clEnqueueWriteFileCLIQUE, GivenFileForReadingThenInvalidOperation) {
   EXPECT_EQ(CL_INVALID_OPERATION, try_write(make("file", some_bytes(16)), CL_FILE_READ_CLIQUE));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueWriteFileCLIQUE

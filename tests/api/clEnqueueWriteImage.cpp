@@ -1,7 +1,7 @@
 // clEnqueueWriteImage: OpenCL 3.0, section 5.3.3.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueWriteImage {
 
 class clEnqueueWriteImage : public ImageTest {
  protected:
@@ -159,4 +159,4 @@ TEST_F(clEnqueueWriteImage, GivenFailedEventInWaitListThenBlockingCallReportsIt)
       });
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueWriteImage

@@ -1,7 +1,7 @@
 // clEnqueueWriteSsgFileAMD: cl_amd_liquid_flash.
 #include "ssg_files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clEnqueueWriteSsgFileAMD {
 
 class clEnqueueWriteSsgFileAMD : public SsgFileTest {};
 
@@ -26,4 +26,4 @@ TEST_F(clEnqueueWriteSsgFileAMD, GivenFileForReadingThenInvalidOperation) {
   EXPECT_EQ(CL_INVALID_OPERATION, write_ssg(queue, mem, CL_TRUE, 0, 16, file.get(), 0, 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clEnqueueWriteSsgFileAMD

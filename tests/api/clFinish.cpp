@@ -4,7 +4,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clFinish {
 
 class clFinish : public ApiTest {};
 
@@ -83,4 +83,4 @@ TEST_F(clFinish, GivenNullQueueThenInvalidCommandQueue) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clFinish(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clFinish

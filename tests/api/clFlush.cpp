@@ -1,7 +1,7 @@
 // clFlush: OpenCL 3.0, section 5.15.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clFlush {
 
 class clFlush : public ApiTest {};
 
@@ -38,4 +38,4 @@ TEST_F(clFlush, GivenNullQueueThenInvalidCommandQueue) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clFlush(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clFlush

@@ -1,7 +1,7 @@
 // clGetCommandBufferInfoKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetCommandBufferInfoKHR {
 
 class clGetCommandBufferInfoKHR : public CommandBufferTest {};
 
@@ -49,4 +49,4 @@ TEST_F(clGetCommandBufferInfoKHR, GivenNoCommandBufferThenInvalidCommandBuffer) 
             call.get_info(nullptr, CL_COMMAND_BUFFER_STATE_KHR, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetCommandBufferInfoKHR

@@ -1,7 +1,7 @@
 // clGetCommandQueueInfo: OpenCL 3.0, section 5.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetCommandQueueInfo {
 
 class clGetCommandQueueInfo : public ApiTest {};
 
@@ -61,4 +61,4 @@ TEST_F(clGetCommandQueueInfo, GivenNullThenInvalidCommandQueue) {
             ::clGetCommandQueueInfo(nullptr, CL_QUEUE_CONTEXT, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetCommandQueueInfo

@@ -1,7 +1,7 @@
 // clGetContextInfo: OpenCL 3.0, section 4.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetContextInfo {
 
 class clGetContextInfo : public ApiTest {};
 
@@ -47,4 +47,4 @@ TEST_F(clGetContextInfo, GivenNullThenInvalidContext) {
             ::clGetContextInfo(nullptr, CL_CONTEXT_NUM_DEVICES, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetContextInfo

@@ -1,7 +1,7 @@
 // clGetDeviceAndHostTimer: OpenCL 3.0, section 4.3.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetDeviceAndHostTimer {
 
 class clGetDeviceAndHostTimer : public ApiTest {
  protected:
@@ -73,4 +73,4 @@ TEST_F(clGetDeviceAndHostTimer, GivenNullDeviceThenInvalidDevice) {
   EXPECT_EQ(CL_INVALID_DEVICE, ::clGetDeviceAndHostTimer(nullptr, &device_time, &host_time));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetDeviceAndHostTimer

@@ -3,7 +3,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetDeviceIDs {
 
 class clGetDeviceIDs : public ApiTest {
  protected:
@@ -107,4 +107,4 @@ TEST_F(clGetDeviceIDs, GivenTypeWithoutDevicesThenDeviceNotFound) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetDeviceIDs

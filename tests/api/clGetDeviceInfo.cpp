@@ -8,7 +8,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetDeviceInfo {
 
 class clGetDeviceInfo : public ApiTest {
  protected:
@@ -484,4 +484,4 @@ TEST_F(clGetDeviceInfo, GivenPartitioningThenSchemesAndMaximumAgree) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetDeviceInfo

@@ -1,7 +1,7 @@
 // clGetEventInfo: OpenCL 3.0, section 5.11.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetEventInfo {
 
 class clGetEventInfo : public ApiTest {
  protected:
@@ -109,4 +109,4 @@ TEST_F(clGetEventInfo, GivenNullEventThenInvalidEvent) {
             ::clGetEventInfo(nullptr, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetEventInfo

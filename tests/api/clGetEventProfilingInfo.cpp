@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetEventProfilingInfo {
 
 class clGetEventProfilingInfo : public ApiTest {
  protected:
@@ -152,4 +152,4 @@ TEST_F(clGetEventProfilingInfo, GivenNullEventThenInvalidEvent) {
   EXPECT_EQ(CL_INVALID_EVENT, query(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetEventProfilingInfo

@@ -1,7 +1,7 @@
 // clGetExtensionFunctionAddress: OpenCL 3.0, deprecated entry points (OpenCL 1.1, section 9.2).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetExtensionFunctionAddress {
 
 class clGetExtensionFunctionAddress : public ApiTest {};
 
@@ -12,4 +12,4 @@ TEST_F(clGetExtensionFunctionAddress, GivenUnknownNameThenNull) {
   EXPECT_EQ(nullptr, ::clGetExtensionFunctionAddress(("clSurelyNoSuchFunction" + suffix).c_str()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetExtensionFunctionAddress

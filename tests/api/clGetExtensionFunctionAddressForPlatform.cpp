@@ -2,7 +2,7 @@
 #include "helpers.hpp"
 #include "loader.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetExtensionFunctionAddressForPlatform {
 
 class clGetExtensionFunctionAddressForPlatform : public ApiTest {};
 
@@ -39,4 +39,4 @@ TEST_F(clGetExtensionFunctionAddressForPlatform, GivenNoNameThenNull) {
   EXPECT_EQ(nullptr, ::clGetExtensionFunctionAddressForPlatform(platform(), nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetExtensionFunctionAddressForPlatform

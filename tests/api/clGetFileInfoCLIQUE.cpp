@@ -1,7 +1,7 @@
 // clGetFileInfoCLIQUE: cl_clique_file.
 #include "files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetFileInfoCLIQUE {
 
 class clGetFileInfoCLIQUE : public FileTest {
  protected:
@@ -55,4 +55,4 @@ TEST_F(clGetFileInfoCLIQUE, GivenInvalidArgumentsThenErrors) {
             get_info(nullptr, CL_FILE_REFERENCE_COUNT_CLIQUE, sizeof count, &count, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetFileInfoCLIQUE

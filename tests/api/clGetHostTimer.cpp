@@ -1,7 +1,7 @@
 // clGetHostTimer: OpenCL 3.0, section 4.3.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetHostTimer {
 
 class clGetHostTimer : public ApiTest {
  protected:
@@ -40,4 +40,4 @@ TEST_F(clGetHostTimer, GivenNullDeviceThenInvalidDevice) {
   EXPECT_EQ(CL_INVALID_DEVICE, ::clGetHostTimer(nullptr, &time));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetHostTimer

@@ -1,7 +1,7 @@
 // clGetImageInfo: OpenCL 3.0, section 5.3.9.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetImageInfo {
 
 class clGetImageInfo : public ImageTest {
  protected:
@@ -101,4 +101,4 @@ TEST_F(clGetImageInfo, GivenObjectThatIsNoImageThenInvalidMemObject) {
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clGetImageInfo(no_image, CL_IMAGE_WIDTH, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetImageInfo

@@ -1,7 +1,7 @@
 // clGetKernelArgInfo: OpenCL 3.0, section 5.9.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetKernelArgInfo {
 
 class clGetKernelArgInfo : public ApiTest {
  protected:
@@ -115,4 +115,4 @@ TEST_F(clGetKernelArgInfo, GivenNullKernelThenInvalidKernel) {
             ::clGetKernelArgInfo(nullptr, 0, CL_KERNEL_ARG_NAME, sizeof name, name, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetKernelArgInfo

@@ -1,7 +1,7 @@
 // clGetKernelInfo: OpenCL 3.0, section 5.9.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetKernelInfo {
 
 class clGetKernelInfo : public ApiTest {
  protected:
@@ -50,4 +50,4 @@ TEST_F(clGetKernelInfo, GivenNullKernelThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, ::clGetKernelInfo(nullptr, CL_KERNEL_NUM_ARGS, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetKernelInfo

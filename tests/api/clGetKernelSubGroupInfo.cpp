@@ -1,7 +1,7 @@
 // clGetKernelSubGroupInfo: OpenCL 3.0, section 5.9.4.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetKernelSubGroupInfo {
 
 class clGetKernelSubGroupInfo : public ApiTest {
  protected:
@@ -51,4 +51,4 @@ TEST_F(clGetKernelSubGroupInfo, GivenNullKernelThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, query(nullptr, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, {64}, value));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetKernelSubGroupInfo

@@ -3,7 +3,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetKernelWorkGroupInfo {
 
 class clGetKernelWorkGroupInfo : public ApiTest {
  protected:
@@ -123,4 +123,4 @@ TEST_F(clGetKernelWorkGroupInfo, GivenNullKernelThenInvalidKernel) {
                                                           sizeof size, &size, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetKernelWorkGroupInfo

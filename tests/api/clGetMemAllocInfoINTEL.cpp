@@ -1,7 +1,7 @@
 // clGetMemAllocInfoINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetMemAllocInfoINTEL {
 
 class clGetMemAllocInfoINTEL : public UsmTest {};
 
@@ -44,4 +44,4 @@ TEST_F(clGetMemAllocInfoINTEL, GivenWrongArgumentsThenErrors) {
   EXPECT_EQ(sizeof(size_t), value);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetMemAllocInfoINTEL

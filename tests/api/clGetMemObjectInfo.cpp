@@ -1,7 +1,7 @@
 // clGetMemObjectInfo: OpenCL 3.0, section 5.5.6.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetMemObjectInfo {
 
 class clGetMemObjectInfo : public ApiTest {
  protected:
@@ -78,4 +78,4 @@ TEST_F(clGetMemObjectInfo, GivenNullThenInvalidMemObject) {
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clGetMemObjectInfo(nullptr, CL_MEM_SIZE, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetMemObjectInfo

@@ -1,7 +1,7 @@
 // clGetMutableCommandInfoKHR: cl_khr_command_buffer_mutable_dispatch 0.9.5.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetMutableCommandInfoKHR {
 
 class clGetMutableCommandInfoKHR : public CommandBufferTest {
  protected:
@@ -89,4 +89,4 @@ TEST_F(clGetMutableCommandInfoKHR, GivenCommandBufferThatIsGoneThenInvalidMutabl
                                                                     sizeof dimensions, &dimensions, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetMutableCommandInfoKHR

@@ -1,7 +1,7 @@
 // clGetPipeInfo: OpenCL 3.0, section 5.4.2.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetPipeInfo {
 
 class clGetPipeInfo : public ApiTest {};
 
@@ -24,4 +24,4 @@ TEST_F(clGetPipeInfo, GivenPipeThenWhatItWasMadeWith) {
   expect_info_rules(::clGetPipeInfo, pipe.get(), cl_pipe_info{CL_PIPE_PACKET_SIZE});
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetPipeInfo

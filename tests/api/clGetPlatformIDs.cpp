@@ -4,7 +4,7 @@
 #include "checks.hpp"
 #include "loader.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetPlatformIDs {
 
 class clGetPlatformIDs : public ApiTest {
  protected:
@@ -64,4 +64,4 @@ TEST_F(clGetPlatformIDs, GivenDriversFunctionAndBadArgumentsThenInvalidValue) {
   EXPECT_EQ(CL_INVALID_VALUE, get(0, &id, &count));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetPlatformIDs

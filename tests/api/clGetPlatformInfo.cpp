@@ -5,7 +5,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetPlatformInfo {
 
 class clGetPlatformInfo : public ApiTest {
  protected:
@@ -94,4 +94,4 @@ TEST_F(clGetPlatformInfo, GivenHostTimerResolutionThenNotZeroExactlyWhenHostTime
   EXPECT_EQ(resolution != 0 ? CL_SUCCESS : CL_INVALID_OPERATION, clGetHostTimer(device, &now));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetPlatformInfo

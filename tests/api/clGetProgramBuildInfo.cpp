@@ -1,7 +1,7 @@
 // clGetProgramBuildInfo: OpenCL 3.0, section 5.8.8.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetProgramBuildInfo {
 
 class clGetProgramBuildInfo : public ApiTest {
  protected:
@@ -84,4 +84,4 @@ TEST_F(clGetProgramBuildInfo, GivenNullProgramThenInvalidProgram) {
                                                         sizeof status, &status, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetProgramBuildInfo

@@ -1,7 +1,7 @@
 // clGetProgramInfo: OpenCL 3.0, section 5.8.8.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetProgramInfo {
 
 class clGetProgramInfo : public ApiTest {
  protected:
@@ -106,4 +106,4 @@ TEST_F(clGetProgramInfo, GivenNullProgramThenInvalidProgram) {
             ::clGetProgramInfo(nullptr, CL_PROGRAM_REFERENCE_COUNT, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetProgramInfo

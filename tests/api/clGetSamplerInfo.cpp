@@ -1,7 +1,7 @@
 // clGetSamplerInfo: OpenCL 3.0, section 5.7.3.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetSamplerInfo {
 
 class clGetSamplerInfo : public ImageTest {
  protected:
@@ -46,4 +46,4 @@ TEST_F(clGetSamplerInfo, GivenAnyNameThenSizeAndNameRulesHold) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetSamplerInfo

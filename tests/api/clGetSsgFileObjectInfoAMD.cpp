@@ -1,7 +1,7 @@
 // clGetSsgFileObjectInfoAMD: cl_amd_liquid_flash.
 #include "ssg_files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetSsgFileObjectInfoAMD {
 
 class clGetSsgFileObjectInfoAMD : public SsgFileTest {};
 
@@ -20,4 +20,4 @@ TEST_F(clGetSsgFileObjectInfoAMD, GivenInvalidArgumentsThenErrors) {
             get_ssg_info(nullptr, CL_FILE_SIZE_AMD, sizeof value, &value, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetSsgFileObjectInfoAMD

@@ -3,7 +3,7 @@
 
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clGetSupportedImageFormats {
 
 class clGetSupportedImageFormats : public ImageTest {
  protected:
@@ -103,4 +103,4 @@ TEST_F(clGetSupportedImageFormats, GivenNullContextThenInvalidContext) {
                                                              0, nullptr, &count));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clGetSupportedImageFormats

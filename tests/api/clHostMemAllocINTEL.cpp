@@ -6,7 +6,7 @@
 
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clHostMemAllocINTEL {
 
 class clHostMemAllocINTEL : public UsmTest {
  protected:
@@ -242,4 +242,4 @@ TEST_F(clHostMemAllocINTEL, GivenHintsThenTheContentStays) {
   EXPECT_EQ(numbers(10), std::vector<cl_int>(data.get(), data.get() + 10));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clHostMemAllocINTEL

@@ -1,7 +1,7 @@
 // clLinkProgram: OpenCL 3.0, section 5.8.6.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clLinkProgram {
 
 class clLinkProgram : public ApiTest {
  protected:
@@ -187,4 +187,4 @@ TEST_F(clLinkProgram, GivenNullContextThenInvalidContext) {
   expect_error(CL_INVALID_CONTEXT, nullptr, 0, nullptr, "");
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clLinkProgram

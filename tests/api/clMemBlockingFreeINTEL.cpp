@@ -4,7 +4,7 @@
 
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clMemBlockingFreeINTEL {
 
 class clMemBlockingFreeINTEL : public UsmTest {};
 
@@ -44,4 +44,4 @@ TEST_F(clMemBlockingFreeINTEL, GivenOtherPointersThenAsForFree) {
   EXPECT_EQ(CL_INVALID_CONTEXT, blocking_free(nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clMemBlockingFreeINTEL

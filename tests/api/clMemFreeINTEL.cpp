@@ -1,7 +1,7 @@
 // clMemFreeINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clMemFreeINTEL {
 
 class clMemFreeINTEL : public UsmTest {
  protected:
@@ -49,4 +49,4 @@ TEST_F(clMemFreeINTEL, GivenEnqueuedCommandsThenTheyStillUseHostMemory) {
   free_behind_commands(memory);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clMemFreeINTEL

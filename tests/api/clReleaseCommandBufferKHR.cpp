@@ -1,7 +1,7 @@
 // clReleaseCommandBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseCommandBufferKHR {
 
 class clReleaseCommandBufferKHR : public CommandBufferTest {};
 
@@ -46,4 +46,4 @@ TEST_F(clReleaseCommandBufferKHR, GivenRecordedObjectThenItLivesAsLong) {
   EXPECT_EQ(1U, destroyed.wait_for(1).size());
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseCommandBufferKHR

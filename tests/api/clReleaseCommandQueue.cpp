@@ -1,7 +1,7 @@
 // clReleaseCommandQueue: OpenCL 3.0, section 5.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseCommandQueue {
 
 class clReleaseCommandQueue : public ApiTest {};
 
@@ -41,4 +41,4 @@ TEST_F(clReleaseCommandQueue, GivenNullThenInvalidCommandQueue) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clReleaseCommandQueue(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseCommandQueue

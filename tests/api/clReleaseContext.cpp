@@ -1,7 +1,7 @@
 // clReleaseContext: OpenCL 3.0, section 4.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseContext {
 
 class clReleaseContext : public ApiTest {};
 
@@ -32,4 +32,4 @@ TEST_F(clReleaseContext, GivenNullThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, ::clReleaseContext(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseContext

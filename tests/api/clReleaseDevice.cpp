@@ -1,7 +1,7 @@
 // clReleaseDevice: OpenCL 3.0, section 4.3.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseDevice {
 
 class clReleaseDevice : public ApiTest {};
 
@@ -21,4 +21,4 @@ TEST_F(clReleaseDevice, GivenNullDeviceThenInvalidDevice) {
   EXPECT_EQ(CL_INVALID_DEVICE, ::clReleaseDevice(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseDevice

@@ -1,7 +1,7 @@
 // clReleaseEvent: OpenCL 3.0, section 5.11.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseEvent {
 
 class clReleaseEvent : public ApiTest {};
 
@@ -53,4 +53,4 @@ TEST_F(clReleaseEvent, GivenNullThenInvalidEvent) {
   EXPECT_EQ(CL_INVALID_EVENT, ::clReleaseEvent(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseEvent

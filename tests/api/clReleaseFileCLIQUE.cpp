@@ -1,7 +1,7 @@
 // clReleaseFileCLIQUE: cl_clique_file.
 #include "files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseFileCLIQUE {
 
 class clReleaseFileCLIQUE : public FileTest {};
 
@@ -28,4 +28,4 @@ TEST_F(clReleaseFileCLIQUE, GivenPendingCommandThenItCompletes) {
   EXPECT_EQ(bytes, read<char>(mem, bytes.size()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseFileCLIQUE

@@ -1,7 +1,7 @@
 // clReleaseKernel: OpenCL 3.0, section 5.9.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseKernel {
 
 class clReleaseKernel : public ApiTest {};
 
@@ -36,4 +36,4 @@ TEST_F(clReleaseKernel, GivenNullThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, ::clReleaseKernel(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseKernel

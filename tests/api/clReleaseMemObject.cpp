@@ -1,7 +1,7 @@
 // clReleaseMemObject: OpenCL 3.0, section 5.5.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseMemObject {
 
 class clReleaseMemObject : public ApiTest {};
 
@@ -39,4 +39,4 @@ TEST_F(clReleaseMemObject, GivenNullThenInvalidMemObject) {
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clReleaseMemObject(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseMemObject

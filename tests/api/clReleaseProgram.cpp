@@ -1,7 +1,7 @@
 // clReleaseProgram: OpenCL 3.0, section 5.8.2.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseProgram {
 
 class clReleaseProgram : public ApiTest {};
 
@@ -37,4 +37,4 @@ TEST_F(clReleaseProgram, GivenNullThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, ::clReleaseProgram(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseProgram

@@ -1,7 +1,7 @@
 // clReleaseSampler: OpenCL 3.0, section 5.7.2.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseSampler {
 
 class clReleaseSampler : public ImageTest {};
 
@@ -17,4 +17,4 @@ TEST_F(clReleaseSampler, GivenNullThenInvalidSampler) {
   EXPECT_EQ(CL_INVALID_SAMPLER, ::clReleaseSampler(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseSampler

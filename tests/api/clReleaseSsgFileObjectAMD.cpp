@@ -1,7 +1,7 @@
 // clReleaseSsgFileObjectAMD: cl_amd_liquid_flash.
 #include "ssg_files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clReleaseSsgFileObjectAMD {
 
 class clReleaseSsgFileObjectAMD : public SsgFileTest {};
 
@@ -12,4 +12,4 @@ TEST_F(clReleaseSsgFileObjectAMD, GivenReleasedFileThenInvalidFileObject) {
   EXPECT_EQ(CL_INVALID_FILE_OBJECT_AMD, release_ssg(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clReleaseSsgFileObjectAMD

@@ -1,7 +1,7 @@
 // clRemapCommandBufferKHR: cl_khr_command_buffer_multi_device 0.9.2.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRemapCommandBufferKHR {
 
 class clRemapCommandBufferKHR : public CommandBufferTest {
  protected:
@@ -129,4 +129,4 @@ TEST_F(clRemapCommandBufferKHR, GivenWrongArgumentsThenTheirErrors) {
   EXPECT_EQ(nullptr, to);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRemapCommandBufferKHR

@@ -1,7 +1,7 @@
 // clRetainCommandBufferKHR: cl_khr_command_buffer 0.9.8.
 #include "command_buffers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainCommandBufferKHR {
 
 class clRetainCommandBufferKHR : public CommandBufferTest {};
 
@@ -22,4 +22,4 @@ TEST_F(clRetainCommandBufferKHR, GivenNoCommandBufferThenInvalidCommandBuffer) {
   EXPECT_EQ(CL_INVALID_COMMAND_BUFFER_KHR, call.retain(foreign_handle<cl_command_buffer_khr>()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainCommandBufferKHR

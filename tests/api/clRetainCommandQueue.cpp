@@ -1,7 +1,7 @@
 // clRetainCommandQueue: OpenCL 3.0, section 5.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainCommandQueue {
 
 class clRetainCommandQueue : public ApiTest {};
 
@@ -14,4 +14,4 @@ TEST_F(clRetainCommandQueue, GivenNullThenInvalidCommandQueue) {
   EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, ::clRetainCommandQueue(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainCommandQueue

@@ -1,7 +1,7 @@
 // clRetainContext: OpenCL 3.0, section 4.4.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainContext {
 
 class clRetainContext : public ApiTest {};
 
@@ -15,4 +15,4 @@ TEST_F(clRetainContext, GivenNullThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, ::clRetainContext(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainContext

@@ -1,7 +1,7 @@
 // clRetainDevice: OpenCL 3.0, section 4.3.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainDevice {
 
 class clRetainDevice : public ApiTest {};
 
@@ -21,4 +21,4 @@ TEST_F(clRetainDevice, GivenNullDeviceThenInvalidDevice) {
   EXPECT_EQ(CL_INVALID_DEVICE, ::clRetainDevice(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainDevice

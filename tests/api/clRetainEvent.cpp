@@ -1,7 +1,7 @@
 // clRetainEvent: OpenCL 3.0, section 5.11.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainEvent {
 
 class clRetainEvent : public ApiTest {};
 
@@ -15,4 +15,4 @@ TEST_F(clRetainEvent, GivenNullThenInvalidEvent) {
   EXPECT_EQ(CL_INVALID_EVENT, ::clRetainEvent(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainEvent

@@ -1,7 +1,7 @@
 // clRetainFileCLIQUE: cl_clique_file.
 #include "files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainFileCLIQUE {
 
 class clRetainFileCLIQUE : public FileTest {};
 
@@ -20,4 +20,4 @@ TEST_F(clRetainFileCLIQUE, GivenNoFileThenInvalidFile) {
   EXPECT_EQ(CL_INVALID_FILE_CLIQUE, retain(foreign_handle<cl_file_clique>()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainFileCLIQUE

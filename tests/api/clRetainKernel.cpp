@@ -1,7 +1,7 @@
 // clRetainKernel: OpenCL 3.0, section 5.9.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainKernel {
 
 class clRetainKernel : public ApiTest {};
 
@@ -18,4 +18,4 @@ TEST_F(clRetainKernel, GivenNullThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, ::clRetainKernel(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainKernel

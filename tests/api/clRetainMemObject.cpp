@@ -1,7 +1,7 @@
 // clRetainMemObject: OpenCL 3.0, section 5.5.1.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainMemObject {
 
 class clRetainMemObject : public ApiTest {};
 
@@ -25,4 +25,4 @@ TEST_F(clRetainMemObject, GivenNullThenInvalidMemObject) {
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clRetainMemObject(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainMemObject

@@ -1,7 +1,7 @@
 // clRetainProgram: OpenCL 3.0, section 5.8.2.
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainProgram {
 
 class clRetainProgram : public ApiTest {};
 
@@ -15,4 +15,4 @@ TEST_F(clRetainProgram, GivenNullThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, ::clRetainProgram(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainProgram

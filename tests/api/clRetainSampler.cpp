@@ -1,7 +1,7 @@
 // clRetainSampler: OpenCL 3.0, section 5.7.2.
 #include "images.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainSampler {
 
 class clRetainSampler : public ImageTest {};
 
@@ -17,4 +17,4 @@ TEST_F(clRetainSampler, GivenNullThenInvalidSampler) {
   EXPECT_EQ(CL_INVALID_SAMPLER, ::clRetainSampler(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainSampler

@@ -1,7 +1,7 @@
 // clRetainSsgFileObjectAMD: cl_amd_liquid_flash.
 #include "ssg_files.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clRetainSsgFileObjectAMD {
 
 class clRetainSsgFileObjectAMD : public SsgFileTest {};
 
@@ -16,4 +16,4 @@ TEST_F(clRetainSsgFileObjectAMD, GivenNoFileThenInvalidFileObject) {
   EXPECT_EQ(CL_INVALID_FILE_OBJECT_AMD, retain_ssg(nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clRetainSsgFileObjectAMD

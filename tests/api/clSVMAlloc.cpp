@@ -1,7 +1,7 @@
 // clSVMAlloc: OpenCL 3.0, section 5.6.1.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSVMAlloc {
 
 class clSVMAlloc : public SvmTest {};
 
@@ -110,4 +110,4 @@ TEST_F(clSVMAlloc, GivenBufferLargerThanAllocationThenInvalidBufferSize) {
   EXPECT_EQ(CL_INVALID_BUFFER_SIZE, err);
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSVMAlloc

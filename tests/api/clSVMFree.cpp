@@ -1,7 +1,7 @@
 // clSVMFree: OpenCL 3.0, section 5.6.1.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSVMFree {
 
 class clSVMFree : public SvmTest {};
 
@@ -65,4 +65,4 @@ TEST_F(clSVMFree, GivenManyAllocationsThenEachHasItsContent) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSVMFree

@@ -1,7 +1,7 @@
 // clSetCommandQueueProperty: OpenCL 3.0, section 5.1 (deprecated).
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetCommandQueueProperty {
 
 class clSetCommandQueueProperty : public ApiTest {
  protected:
@@ -36,4 +36,4 @@ TEST_F(clSetCommandQueueProperty, GivenNullThenInvalidCommandQueue) {
             ::clSetCommandQueueProperty(nullptr, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetCommandQueueProperty

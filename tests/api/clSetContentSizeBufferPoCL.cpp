@@ -1,7 +1,7 @@
 // clSetContentSizeBufferPoCL: cl_pocl_content_size.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetContentSizeBufferPoCL {
 
 class clSetContentSizeBufferPoCL : public ApiTest {
  protected:
@@ -136,4 +136,4 @@ TEST_F(clSetContentSizeBufferPoCL, GivenBuffersThatWouldBeEachOthersSizeThenInva
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, set_content_size(sizes, mem));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetContentSizeBufferPoCL

@@ -1,7 +1,7 @@
 // clSetContextDestructorCallback: OpenCL 3.0, section 4.4.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetContextDestructorCallback {
 
 class clSetContextDestructorCallback : public ApiTest {
  protected:
@@ -62,4 +62,4 @@ TEST_F(clSetContextDestructorCallback, GivenNullThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, ::clSetContextDestructorCallback(nullptr, Calls::note, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetContextDestructorCallback

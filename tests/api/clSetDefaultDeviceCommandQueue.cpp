@@ -1,7 +1,7 @@
 // clSetDefaultDeviceCommandQueue: OpenCL 3.0, section 5.1.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetDefaultDeviceCommandQueue {
 
 class clSetDefaultDeviceCommandQueue : public ApiTest {
  protected:
@@ -33,4 +33,4 @@ TEST_F(clSetDefaultDeviceCommandQueue, GivenNullContextThenInvalidContext) {
   EXPECT_EQ(CL_INVALID_CONTEXT, ::clSetDefaultDeviceCommandQueue(nullptr, device, queue));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetDefaultDeviceCommandQueue

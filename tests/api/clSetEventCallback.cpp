@@ -3,7 +3,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetEventCallback {
 
 class clSetEventCallback : public ApiTest {
  protected:
@@ -194,4 +194,4 @@ TEST_F(clSetEventCallback, GivenNullEventThenInvalidEvent) {
   EXPECT_EQ(CL_INVALID_EVENT, ::clSetEventCallback(nullptr, CL_COMPLETE, notify, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetEventCallback

@@ -1,7 +1,7 @@
 // clSetKernelArg: OpenCL 3.0, section 5.9.2.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetKernelArg {
 
 class clSetKernelArg : public ApiTest {
  protected:
@@ -364,4 +364,4 @@ TEST_F(clSetKernelArg, GivenNullKernelThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, ::clSetKernelArg(nullptr, 0, sizeof value, &value));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetKernelArg

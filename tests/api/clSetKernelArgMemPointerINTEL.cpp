@@ -1,7 +1,7 @@
 // clSetKernelArgMemPointerINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetKernelArgMemPointerINTEL {
 
 class clSetKernelArgMemPointerINTEL : public UsmTest {
  protected:
@@ -120,4 +120,4 @@ TEST_F(clSetKernelArgMemPointerINTEL, GivenIndirectAccessToKindsThatNoDeviceHasT
     EXPECT_EQ(CL_INVALID_OPERATION, ::clSetKernelExecInfo(follow, name, sizeof any, &any));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetKernelArgMemPointerINTEL

@@ -1,7 +1,7 @@
 // clSetKernelArgSVMPointer: OpenCL 3.0, section 5.9.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetKernelArgSVMPointer {
 
 class clSetKernelArgSVMPointer : public SvmTest {
  protected:
@@ -87,4 +87,4 @@ TEST_F(clSetKernelArgSVMPointer, GivenNullKernelThenInvalidKernel) {
   EXPECT_EQ(CL_INVALID_KERNEL, ::clSetKernelArgSVMPointer(nullptr, 0, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetKernelArgSVMPointer

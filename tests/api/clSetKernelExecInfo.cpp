@@ -1,7 +1,7 @@
 // clSetKernelExecInfo: OpenCL 3.0, section 5.9.2.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetKernelExecInfo {
 
 class clSetKernelExecInfo : public SvmTest {
  protected:
@@ -91,4 +91,4 @@ TEST_F(clSetKernelExecInfo, GivenNullKernelThenInvalidKernel) {
             ::clSetKernelExecInfo(nullptr, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof pointers, pointers));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetKernelExecInfo

@@ -3,7 +3,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetMemObjectDestructorCallback {
 
 class clSetMemObjectDestructorCallback : public ApiTest {
  protected:
@@ -101,4 +101,4 @@ TEST_F(clSetMemObjectDestructorCallback, GivenNullThenInvalidMemObject) {
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, ::clSetMemObjectDestructorCallback(nullptr, Calls::note, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetMemObjectDestructorCallback

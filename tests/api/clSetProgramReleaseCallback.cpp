@@ -1,7 +1,7 @@
 // clSetProgramReleaseCallback: OpenCL 3.0, section 5.8.3 (deprecated by 2.2 already).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetProgramReleaseCallback {
 
 class clSetProgramReleaseCallback : public ApiTest {
  protected:
@@ -34,4 +34,4 @@ TEST_F(clSetProgramReleaseCallback, GivenNullProgramThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, ::clSetProgramReleaseCallback(nullptr, notify, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetProgramReleaseCallback

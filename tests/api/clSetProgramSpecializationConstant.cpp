@@ -2,7 +2,7 @@
 #include "helpers.hpp"
 #include "spirv/modules.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetProgramSpecializationConstant {
 
 class clSetProgramSpecializationConstant : public ApiTest {
  protected:
@@ -64,4 +64,4 @@ TEST_F(clSetProgramSpecializationConstant, GivenNullProgramThenInvalidProgram) {
   EXPECT_EQ(CL_INVALID_PROGRAM, ::clSetProgramSpecializationConstant(nullptr, 0, sizeof value, &value));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetProgramSpecializationConstant

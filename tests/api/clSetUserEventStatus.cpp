@@ -1,7 +1,7 @@
 // clSetUserEventStatus: OpenCL 3.0, section 5.11.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSetUserEventStatus {
 
 class clSetUserEventStatus : public ApiTest {};
 
@@ -142,4 +142,4 @@ TEST_F(clSetUserEventStatus, GivenNullThenInvalidEvent) {
   EXPECT_EQ(CL_INVALID_EVENT, ::clSetUserEventStatus(nullptr, CL_COMPLETE));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSetUserEventStatus

@@ -1,7 +1,7 @@
 // clSharedMemAllocINTEL: cl_intel_unified_shared_memory.
 #include "usm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clSharedMemAllocINTEL {
 
 class clSharedMemAllocINTEL : public UsmTest {
  protected:
@@ -84,4 +84,4 @@ TEST_F(clSharedMemAllocINTEL, GivenDevicesThatMapItThenKernelsOfAllWorkInIt) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clSharedMemAllocINTEL

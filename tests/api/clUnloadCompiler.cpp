@@ -1,7 +1,7 @@
 // clUnloadCompiler: OpenCL 3.0, deprecated entry points (OpenCL 1.1, section 5.6.4).
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clUnloadCompiler {
 
 class clUnloadCompiler : public ApiTest {};
 
@@ -11,4 +11,4 @@ TEST_F(clUnloadCompiler, GivenUnloadedCompilerThenProgramsStillBuild) {
   EXPECT_NE(nullptr, kernel(program, "k").get());
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clUnloadCompiler

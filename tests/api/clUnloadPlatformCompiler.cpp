@@ -1,7 +1,7 @@
 // clUnloadPlatformCompiler: OpenCL 3.0, section 5.8.7.
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clUnloadPlatformCompiler {
 
 class clUnloadPlatformCompiler : public ApiTest {};
 
@@ -19,4 +19,4 @@ TEST_F(clUnloadPlatformCompiler, GivenPlatformWhenUnloadedThenProgramsStillBuild
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clUnloadPlatformCompiler

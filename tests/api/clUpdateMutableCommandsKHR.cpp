@@ -2,7 +2,7 @@
 #include "command_buffers.hpp"
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clUpdateMutableCommandsKHR {
 
 using icd::api::DispatchConfig;
 
@@ -458,4 +458,4 @@ TEST_F(clUpdateMutableCommandsKHR, GivenOlderFormThenItIsRead) {
   EXPECT_EQ(CL_INVALID_VALUE, call.update_in_older_form(made, &base));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clUpdateMutableCommandsKHR

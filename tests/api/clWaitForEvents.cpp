@@ -4,7 +4,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_clWaitForEvents {
 
 class clWaitForEvents : public ApiTest {};
 
@@ -122,4 +122,4 @@ TEST_F(clWaitForEvents, GivenHandleThatIsNoEventThenInvalidEvent) {
   EXPECT_EQ(CL_INVALID_EVENT, ::clWaitForEvents(2, with_null));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_clWaitForEvents

@@ -9,7 +9,7 @@
 #include "child.hpp"
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_exit {
 
 class Exit : public ApiTest {
  protected:
@@ -235,4 +235,4 @@ TEST_F(Exit, GivenExitOnAnotherThreadThenExitsWithZero) {
   EXPECT_EQ("exit 0", end_of_process("ExitOnOtherThread"));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_exit

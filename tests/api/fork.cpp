@@ -5,7 +5,7 @@
 #include "child.hpp"
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_fork {
 
 class Fork : public ApiTest {
  protected:
@@ -176,4 +176,4 @@ TEST_F(Fork, GivenManyChildrenThenParentGoesOn) {
   }
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_fork

@@ -11,7 +11,7 @@
 
 #include "checks.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_large_transfers {
 
 class LargeTransfers : public ApiTest {
  protected:
@@ -285,4 +285,4 @@ TEST_F(LargeTransfers, GivenManyOtherEndsMeanwhileThenReadsGoOn) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_large_transfers

@@ -5,7 +5,7 @@
 #include "capture.hpp"
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_printf {
 
 class Printf : public ApiTest {
  protected:
@@ -167,4 +167,4 @@ TEST_F(Printf, GivenKernelWithoutPrintfThenNothingIsWritten) {
   EXPECT_EQ("", output_of(k));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_printf

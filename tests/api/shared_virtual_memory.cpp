@@ -1,7 +1,7 @@
 // Data structures with pointers that the host and kernels on several devices share: OpenCL 3.0, section 5.6.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_shared_virtual_memory {
 
 class SharedVirtualMemory : public SvmTest {
  protected:
@@ -141,4 +141,4 @@ TEST_F(SharedVirtualMemory, GivenProfilingThenCommandsHaveTimes) {
   EXPECT_CL(clEnqueueSVMUnmap(on, data.get(), 0, nullptr, nullptr));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_shared_virtual_memory

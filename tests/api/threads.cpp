@@ -6,7 +6,7 @@
 
 #include "helpers.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_threads {
 
 class Threads : public ApiTest {
  protected:
@@ -210,4 +210,4 @@ TEST_F(Threads, GivenCallbacksOfCommandsOfAllThreadsThenEachIsCalledOnce) {
   EXPECT_EQ(called.end(), std::unique(called.begin(), called.end()));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_threads

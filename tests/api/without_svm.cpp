@@ -1,7 +1,7 @@
 // Platforms without shared virtual memory: OpenCL 3.0, section 5.6.
 #include "svm.hpp"
 
-namespace clique::test {
+namespace clique::test::suite_without_svm {
 
 class WithoutSvm : public ApiTest {
  protected:
@@ -63,4 +63,4 @@ TEST_F(WithoutSvm, GivenKernelThenInvalidOperation) {
             ::clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof pointers, pointers));
 }
 
-}  // namespace clique::test
+}  // namespace clique::test::suite_without_svm
