@@ -16,7 +16,7 @@ constexpr std::size_t kKeyBytes = 32;
 /// The user name for PLAIN. It has no meaning: the domain determines the role.
 constexpr const char* kUser = "clique";
 /// Frames of a ZAP request before the credentials.
-enum Frame : std::size_t { kVersion, kId, kDomain, kAddress, kIdentity, kMechanism, kCredentials };
+enum Frame : std::size_t { kZapVersion, kId, kDomain, kAddress, kIdentity, kMechanism, kCredentials };
 
 struct KeyPair {
   std::string public_key;

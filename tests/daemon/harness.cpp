@@ -89,6 +89,14 @@ std::pair<char, pid_t> process_state(pid_t pid) {
   return {state, parent};
 }
 
+/// Whether it is a worker: its command line begins with these words, also when it names node and client.
+bool is_worker(pid_t pid) {
+  const std::string_view words = "cliqued worker";
+  std::string command = read_file("/proc/" + std::to_string(pid) + "/cmdline");
+  std::replace(command.begin(), command.end(), '\0', ' ');
+  return command.starts_with(words);
+}
+
 }  // namespace
 
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds within) {
@@ -158,7 +166,7 @@ std::vector<pid_t> Node::workers() const {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const auto [state, parent] = process_state(std::stoi(name));
-    if (parent == pid_ && state != 'Z') result.push_back(std::stoi(name));
+    if (parent == pid_ && state != 'Z' && is_worker(std::stoi(name))) result.push_back(std::stoi(name));
   }
   return result;
 }

@@ -52,7 +52,7 @@ class Node {
   bool logged(const std::string& text) const;
   /// The process that serves the client of this name (see hello), whose session is open.
   pid_t worker_of(const std::string& client) const;
-  /// Processes whose parent it is, those that have ended left out.
+  /// Its workers, those that have ended left out.
   std::vector<pid_t> workers() const;
   void signal(int number) const;
   /// Waits for its end. @returns waitpid's status.
