@@ -13,8 +13,10 @@ BUILD = guest_test.BUILD
 ADDRESS = '127.0.0.1:7890'
 GROUP = '/sys/fs/cgroup/system.slice/cliqued.service'
 CLIENT = '/usr/local/bin/security_client'
-# A user whom the node knows by a key alone.
-AS_ALICE = f'setpriv --reuid alice --regid alice --clear-groups env HOME=/home/alice CLIQUE_NODES={ADDRESS}'
+# A user whom the node knows by a key alone. Her programs see the platform of Clique alone, and not that of the driver
+# that the node needs.
+AS_ALICE = (f'setpriv --reuid alice --regid alice --clear-groups env HOME=/home/alice CLIQUE_NODES={ADDRESS} '
+            'OCL_ICD_VENDORS=/etc/OpenCL/vendors/clique.icd')
 # In tenths, as systemd-analyze counts: "OK", its best but one.
 EXPOSURE = 30
 # Starts a client that computes until it is killed, and waits until it does.
