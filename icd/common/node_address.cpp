@@ -23,7 +23,7 @@ std::uint16_t parse_port(std::string_view text, std::string_view node) {
   return static_cast<std::uint16_t>(port);
 }
 
-/// No spaces and control characters, and nothing that has a meaning beside a host.
+/// Whether the name or address of a host may contain the character.
 bool is_of_host(char c) {
   constexpr std::string_view kOthers = "/[]\x7f";
   return static_cast<unsigned char>(c) > ' ' && kOthers.find(c) == std::string_view::npos;
