@@ -2,31 +2,19 @@
 #include "daemon/worker/report_order.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <random>
 #include <thread>
 
 #include "daemon/worker/reporter.hpp"
+#include "unit/daemon/worker/reporter_fixture.hpp"
 
 namespace clique::daemon {
 namespace {
 
-class Order : public testing::Test {
+class Order : public WithReporter {
  protected:
-  Order() {
-    // What a worker's kernels print is not looked at here, but what the tests say is.
-    ::dup2(stdout_, STDOUT_FILENO);
-    ::close(stdout_);
-  }
-
-  const int stdout_ = ::dup(STDOUT_FILENO);
-  zmq::context_t context_;
-  PrintCapture prints_;
-  Tasks tasks_;
-  WaitingData waiting_{0};
-  Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_, tasks_, waiting_};
   ReportOrder order_{reporter_};
   std::vector<int> out_;
 

@@ -2,21 +2,18 @@
 #include "daemon/worker/reporter.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <thread>
 
 #include "protocol/limits.hpp"
+#include "unit/daemon/worker/reporter_fixture.hpp"
 
 namespace clique::daemon {
 namespace {
 
-class Unhurried : public testing::Test {
+class Unhurried : public WithReporter {
  protected:
   Unhurried() {
-    // What a worker's kernels print is not looked at here, but what the tests say is.
-    ::dup2(stdout_, STDOUT_FILENO);
-    ::close(stdout_);
     reporter_.expect_prints(false);
     reporter_.open(nullptr, "a client that is not connected", nullptr, protocol::Attached{});
   }
@@ -27,12 +24,6 @@ class Unhurried : public testing::Test {
     reporter_.flush();
   }
 
-  const int stdout_ = ::dup(STDOUT_FILENO);
-  zmq::context_t context_;
-  PrintCapture prints_;
-  Tasks tasks_;
-  WaitingData waiting_{0};
-  Reporter reporter_{zmq::socket_t(context_, zmq::socket_type::router), prints_, tasks_, waiting_};
   protocol::CommandId command_ = 0;
 };
 
