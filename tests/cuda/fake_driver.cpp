@@ -598,9 +598,10 @@ static void* reserve_aligned(std::size_t size) {
 }
 EXPORT cuMemAddressReserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,
                            CUdeviceptr wanted, unsigned long long /*flags*/) {
-  // Like the real driver, takes hints only for large pieces.
+  // Like the real driver, takes hints only for large pieces. 0 is no hint: as root, the kernel would place
+  // the memory there.
   void* place = MAP_FAILED;
-  if (size >= (32U << 20U) && wanted % (32U << 20U) == 0)
+  if (wanted != 0 && size >= (32U << 20U) && wanted % (32U << 20U) == 0)
     place = ::mmap(reinterpret_cast<void*>(wanted), size, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (place == MAP_FAILED) place = reserve_aligned(size);
