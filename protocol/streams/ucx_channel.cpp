@@ -399,7 +399,9 @@ void Engine::sleep(UcxLock& lock) {
   lock.lock();
   sleeps_ = false;
   for (int i = 0; i < count; ++i) {
-    const auto channel = channels_.find(events.at(static_cast<std::size_t>(i)).data.u64);
+    // A copy: epoll_event is packed, so a reference to its member would not be aligned.
+    const std::uint64_t id = events.at(static_cast<std::size_t>(i)).data.u64;
+    const auto channel = channels_.find(id);
     if (channel != channels_.end()) channel->second->end("the other end closed the connection");
   }
 }
