@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/passes/footprint.hpp"
+#include "daemon/compiler/tool/footprints/find_footprints.hpp"
 
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/Analysis/LoopInfo.h>
