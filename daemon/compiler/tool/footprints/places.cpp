@@ -1,6 +1,7 @@
 #include "daemon/compiler/tool/footprints/places.hpp"
 
 #include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/GlobalVariable.h>
 
 #include <cstddef>
 #include <cstdint>
