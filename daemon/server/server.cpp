@@ -307,7 +307,7 @@ void Server::decide(Greeting&& greeting) {
     refuse(greeting.guest, client, Refusal::Access, *reason);
     return;
   }
-  Permit& permit = std::get<Permit>(decision);
+  auto& permit = std::get<Permit>(decision);
   // Clients choose the number, which may stand for no wish.
   if (const auto wish = static_cast<std::size_t>(hello.wish); wish < kWishes) ++counts_.admissions[wish];
   spdlog::debug("{} is admitted as {}{}, and asks for {}", client, permit.client,

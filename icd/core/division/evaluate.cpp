@@ -231,13 +231,13 @@ class Evaluation {
   void bound_counter(std::uint32_t index) {
     if (bounded_[index]) return;
     bounded_[index] = true;
-    Wide most = power(64);
     try {
-      most = most_iterations(footprint_.loops[index]);
+      const Wide most = most_iterations(footprint_.loops[index]);
+      Interval& counter = sums_.values(kCounters + index);
+      counter.most = std::min(counter.most, most);
     } catch (const TooLarge&) {
+      // The counter keeps its bound.
     }
-    Interval& counter = sums_.values(kCounters + index);
-    counter.most = std::min(counter.most, most);
   }
 
   /// How often a loop can go back to its beginning.
