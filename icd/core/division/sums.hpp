@@ -1,6 +1,7 @@
 // Arithmetic with numbers that depend linearly on ids and loop counters.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
