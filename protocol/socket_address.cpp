@@ -56,7 +56,7 @@ SocketAddress::SocketAddress(const sockaddr* address, socklen_t size)
 }
 
 bool SocketAddress::refused(int error) const {
-  // Who refuses a connection through vsock resets it.
+  // vsock resets a connection that is refused.
   return error == ECONNREFUSED || (family() == AF_VSOCK && error == ECONNRESET);
 }
 

@@ -15,7 +15,7 @@
 
 namespace clique::daemon {
 
-/// Who may use the node.
+/// The rules by which the node admits clients.
 struct AccessSettings {
   bool keys = true;                  ///< clients whose keys are authorized
   std::optional<std::string> munge;  ///< users with a MUNGE credential; munged's socket, empty: its default

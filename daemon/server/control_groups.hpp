@@ -50,7 +50,7 @@ class ControlGroups {
 
   /// Why sessions get no groups; empty if they do.
   const std::string& missing() const { return missing_; }
-  /// What the groups limit and share, in words.
+  /// A description of the limits and shares of the groups, for logs.
   std::string description() const;
 
   /// Makes a group, in which at most kProcesses processes and threads can run.

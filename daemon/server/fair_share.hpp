@@ -59,7 +59,7 @@ class FairShare {
   void begin(Clock::time_point now);
   /// Stops: nobody is held, or even counted, but those who are not using the device ring.
   void end();
-  /// What the member has done since the last turn.
+  /// The member's activity since the last turn.
   void observe(Member& member, Clock::time_point now, std::chrono::nanoseconds elapsed);
   /// Charges everybody for that.
   void charge(std::chrono::nanoseconds elapsed);

@@ -53,7 +53,7 @@ struct StreamVisit {
   protocol::StreamRequest::Message request{};
 };
 
-/// What has come to the gate.
+/// The requests that have arrived at the gate.
 struct Arrivals {
   std::vector<Greeting> greetings;
   std::vector<StreamVisit> streams;

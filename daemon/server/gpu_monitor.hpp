@@ -14,7 +14,7 @@
 
 namespace clique::daemon {
 
-/// What NVIDIA's management library (NVML) says about a GPU.
+/// The state of a GPU, as NVIDIA's management library (NVML) reports it.
 struct GpuReading {
   std::uint64_t memory_total = protocol::kUnknown;  ///< bytes
   std::uint64_t memory_free = protocol::kUnknown;   ///< bytes

@@ -33,11 +33,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kSharedMemoryFolder = "/dev/shm";
-/// What was seen in this time is taken to hold.
+/// How long an observation counts as current.
 constexpr auto kStillTrue = 500ms;
 /// How long the compiler may take to say its release.
 constexpr auto kVersionPatience = 10s;
-/// What the compiler says before its release, and the longest line of which this is a part, in bytes.
+/// The text before the release in the output of the compiler, and the longest such line in bytes.
 constexpr std::string_view kBeforeRelease = "clique-compiler ";
 constexpr std::size_t kLongestVersionLine = 128;
 

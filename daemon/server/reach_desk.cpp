@@ -141,7 +141,7 @@ struct ReachDesk::Round {
     std::unique_lock lock(mutex);
     changed.wait_until(lock, deadline, [this] { return left == 0; });
     protocol::Reached reached{protocol::kVersion, {}};
-    // What is missing now waits for a name server: everything else has a time limit of its own.
+    // A node without an answer waits for a name server: all other steps have time limits of their own.
     for (const auto& node : nodes)
       reached.nodes.push_back(
           node.value_or(ReachedNode{Outcome::Unresolved, "its name was not resolved in time"}));

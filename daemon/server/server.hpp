@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -65,6 +66,8 @@ class Server {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// How long a worker whose channel is closed may take to exit; then it is killed.
+  static constexpr std::chrono::seconds kEndTime{2};
   struct Worker {
     std::uint32_t driver;  ///< position in NodeDevices::served
     std::string platform;
@@ -141,6 +144,10 @@ class Server {
     std::optional<Wanted> loads = {};  ///< it wants Loads, and would use devices in this way
   };
 
+  /// How long there is nothing to do that no descriptor tells of.
+  std::chrono::milliseconds patience() const;
+  /// Waits for events, until `deadline` at most. @returns the descriptors that can be read
+  std::vector<int> wait(int signal_fd, Clock::time_point deadline) const;
   /// Waits for events, until `deadline` at most, and handles them.
   /// @returns the number of a signal that arrived instead; 0: none
   int turn(int signal_fd, Clock::time_point deadline);
@@ -234,6 +241,8 @@ class Server {
   std::string limit_of(const Waiting& client) const;
   /// The same for exclusive sessions alone: the client wants one, or others have all of its devices.
   std::string conflict_of(const Waiting& client) const;
+  /// Looks at the workers without a session whose channels can be read.
+  void look_at_sets(const std::function<bool(int)>& readable);
   /// Reads the channel of a worker without a session. @returns false if the worker cannot be used.
   bool look_at(Worker& worker);
   static bool all_ready(const Set& set);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "daemon/common/vendor_ids.hpp"
 #include "daemon/server/descriptions.hpp"
 #include "daemon/server/server.hpp"
 #include "protocol/properties.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 /// How old the figures may become.
 constexpr std::chrono::seconds kMetricsInterval{1};
-constexpr std::uint64_t kNvidiaVendor = 0x10de;
 /// All clients of whom nobody knows who they are: their number has no limit.
 constexpr const char* kAnybody = "anybody";
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/common/vendor_ids.hpp"
 #include "daemon/server/descriptions.hpp"
 #include "daemon/server/server.hpp"
 #include "protocol/printable.hpp"
@@ -24,7 +25,6 @@ constexpr std::size_t kMaxLooking = 256;
 constexpr auto kStopPatience = 2s;
 /// The longest text of others in a Status.
 constexpr std::size_t kLongestListedText = 320;
-constexpr std::uint64_t kNvidia = 0x10de;
 
 /// Whether a session is the client's own.
 bool owns(const Permit& permit, const Visitor& visitor, const SessionOwner& owner) {
@@ -76,7 +76,7 @@ protocol::SessionStatus session_status(SessionId session, const SessionLog::Entr
   status.devices = entry.owner.devices;
   status.share = entry.owner.share;
   status.usage = entry.sum.usage;
-  // What workers that have ended had is free again.
+  // The memory of workers that have ended is free again.
   status.usage.memory = 0;
   return status;
 }
@@ -354,7 +354,7 @@ std::vector<std::string> Server::gpus() const {
   for (const protocol::Driver& driver : drivers_)
     for (const protocol::DeviceDescription& device : driver.devices) {
       std::string uuid = protocol::uuid_text(protocol::property_bytes(device.properties, CL_DEVICE_UUID_KHR));
-      if (!uuid.empty() && number_property(device, CL_DEVICE_VENDOR_ID) == kNvidia)
+      if (!uuid.empty() && number_property(device, CL_DEVICE_VENDOR_ID) == kNvidiaVendor)
         result.push_back(std::move(uuid));
     }
   return result;

@@ -50,7 +50,7 @@ void Connection::set(const protocol::Incoming& incoming) {
 }
 
 void Connection::replace(const protocol::Incoming& incoming) {
-  // What the monitor has said is about the former connection, which may have had the same descriptor.
+  // The monitor has reported on the former connection, which may have had the same descriptor.
   descriptor_ = -1;
   lost();
   set(incoming);

@@ -215,7 +215,7 @@ void Dispatcher::read_commands() {
            surroundings_.pacer.admits();
   };
   paused_ = !command_reader_.go_on(protocol::ClientMessages{}, admit, handler);
-  // What came with the commands may be memory that the client waits for.
+  // The payloads of the commands may be in memory that the client waits for.
   if (!paused_) commands_ = {};
   backend_.flush();
 }

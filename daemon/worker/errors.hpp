@@ -1,4 +1,4 @@
-// What backends and the session throw while they handle messages.
+// The exceptions that backends and the session throw while they handle messages.
 #pragma once
 
 #include <cstdint>

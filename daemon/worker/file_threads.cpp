@@ -39,7 +39,7 @@ void FileThreads::serve() {
     work_.pop_front();
     lock.unlock();
     work();
-    // What it holds may post further work when it is released.
+    // Objects that it owns may post further work when they are released.
     work = nullptr;
     lock.lock();
   }

@@ -24,9 +24,9 @@ class MemoryBudget {
   Share take(std::uint64_t size);
   /// Lowers the memory sizes in the device's description to the limit.
   void restrict(protocol::DeviceDescription& device) const;
-  /// What has been taken could be allocated, so that peak() counts it.
+  /// Everything that has been taken is allocated: peak() counts it.
   void note_peak();
-  /// What is taken now, in bytes.
+  /// Bytes that are taken now.
   std::uint64_t used() const { return used_->load(); }
   /// The most that was allocated at a time, in bytes.
   std::uint64_t peak() const { return peak_.load(); }

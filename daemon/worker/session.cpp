@@ -37,7 +37,7 @@ constexpr std::chrono::milliseconds kSleepWhileBehind{1};
 /// While connections have to be made again.
 constexpr std::chrono::milliseconds kSleepWhileCut{50};
 
-/// What sleep() waits for.
+/// The descriptors that sleep() waits for.
 class PollSet {
  public:
   /// @returns the position, for readable()
@@ -491,7 +491,7 @@ void Session::sleep() {
 
 void Session::handle_loss(ClientConnections::Loss loss) {
   if (loss == ClientConnections::Loss::None) return;
-  // What came before the connection's end may contain a Goodbye.
+  // The messages before the connection's end may contain a Goodbye.
   while (open_ && (client_lines_.receive() || (client_lines_.shares() && client_lines_.receive_shared()))) {
   }
   if (!connections_.resumable()) throw SessionOver{"the client is gone"};

@@ -1,4 +1,4 @@
-// What a session's traffic is counted with, for the daemon's log.
+// Counters of a session's traffic, for the daemon's log.
 #pragma once
 
 #include <atomic>

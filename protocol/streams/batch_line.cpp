@@ -161,7 +161,7 @@ void BatchLine::push_and_release(Lock& lock) {
 void BatchLine::poke() {
   poked_.store(true);
   while (poked_.load()) {
-    // Whoever has the lock looks for this when it gives the lock back.
+    // The thread that has the lock looks at poked_ after it has released the lock.
     Lock lock(sending_, std::try_to_lock);
     if (!lock) return;
     poked_.store(false);
@@ -220,7 +220,7 @@ void BatchLine::push(std::vector<OutgoingRecord>& done) {
     watch(!taken);
   } catch (const StreamBroken& error) {
     why_ = error.what();
-    // Whoever receives reads the rest of what has come, and notices the end.
+    // The receiving thread reads the bytes that have arrived, and then notices the end.
     ::shutdown(sender_->fd(), SHUT_WR);
     behind_.store(false);
   }

@@ -230,13 +230,21 @@ void StreamSet::write(Line& line) {
     try {
       while (send_next(line, stream)) {
       }
-    } catch (const StreamBroken& error) {
-      drop(line, stream, error.what());
-    } catch (const UcxError& error) {
-      drop_fruitless(line, stream, error.what());
-    } catch (const std::exception& error) {
-      fail(error.what());
+    } catch (const std::exception&) {
+      end_failed(line, stream);
     }
+  }
+}
+
+void StreamSet::end_failed(Line& line, const std::shared_ptr<Stream>& stream) {
+  try {
+    throw;
+  } catch (const StreamBroken& error) {
+    drop(line, stream, error.what());
+  } catch (const UcxError& error) {
+    drop_fruitless(line, stream, error.what());
+  } catch (const std::exception& error) {
+    fail(error.what());
   }
 }
 
@@ -363,12 +371,8 @@ void StreamSet::read(Line& line) {
     }
     try {
       for (;;) receive_one(line, *stream, scratch);
-    } catch (const StreamBroken& error) {
-      drop(line, stream, error.what());
-    } catch (const UcxError& error) {
-      drop_fruitless(line, stream, error.what());
-    } catch (const std::exception& error) {
-      fail(error.what());
+    } catch (const std::exception&) {
+      end_failed(line, stream);
     }
     {
       const std::lock_guard lock(mutex_);

@@ -157,6 +157,9 @@ class StreamSet : private OpensslUser {
   void drop(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why);
   /// The same, and nothing has come through it, for a reason that has to do with UCX.
   void drop_fruitless(Line& line, const std::shared_ptr<Stream>& stream, const std::string& why);
+  /// To be called while an exception of the stream is handled: drops the stream, or fails if another one
+  /// would not help.
+  void end_failed(Line& line, const std::shared_ptr<Stream>& stream);
   void fail(const std::string& reason);
 
   Owner& owner_;

@@ -13,6 +13,7 @@
 #include "daemon/compiler/contract/message_io.hpp"
 #include "division/options.hpp"
 #include "division/random_launch.hpp"
+#include "icd/core/division/check_footprint.hpp"
 #include "icd/core/division/divide.hpp"
 
 namespace clique::test::division {

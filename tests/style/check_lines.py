@@ -9,11 +9,12 @@ which are recorded results, drawings, pictures, tables, and SPIR-V.
   check_lines.py --selftest      checks that long lines are found
 """
 
-import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import checking
 
 LONGEST = 120
 SKIPPED = ('.json', '.svg', '.png', '.tsv', '.spvasm')
@@ -67,16 +68,5 @@ def selftest():
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--root', type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], metavar='DIR')
-    parser.add_argument('--selftest', action='store_true')
-    options = parser.parse_args()
-    errors = selftest() if options.selftest else check(options.root.resolve())
-    for error in errors:
-        print(error)
-    return bool(errors)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(checking.run(__doc__, check, selftest))

@@ -9,13 +9,14 @@ of the repository's folders, or with a folder beside the Markdown file. `*` and 
   check_markdown.py --selftest      checks that each kind of error is found
 """
 
-import argparse
 import itertools
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+
+import checking
 
 FENCE = re.compile(r'^\s*(```|~~~)')
 CODE = re.compile(r'(`+)(.+?)\1', re.DOTALL)
@@ -181,16 +182,5 @@ def selftest():
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--root', type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], metavar='DIR')
-    parser.add_argument('--selftest', action='store_true')
-    options = parser.parse_args()
-    errors = selftest() if options.selftest else check(options.root.resolve())
-    for error in errors:
-        print(error)
-    return bool(errors)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(checking.run(__doc__, check, selftest))

@@ -31,12 +31,12 @@ REFUSING = re.compile(r'\brefuse\(|\bfailure_ =\s*(?=")|'
 # The functions whose results, or calls of refuse(), are reasons for programs.
 REASONS = {
     'daemon/server/access.cpp': ('Access::decide',),
-    'daemon/server/server.cpp': ('other_version', 'Server::start_sets', 'Server::fail_start', 'Server::look_at',
-                                 'Server::greet', 'Server::decide', 'Server::drains', 'Server::limit_of',
-                                 'Server::serve_waiting'),
+    'daemon/server/server.cpp': ('other_version', 'Server::greet', 'Server::decide', 'Server::drains',
+                                 'Server::limit_of', 'Server::serve_waiting'),
     'daemon/server/server_loads.cpp': ('Server::wanted', 'Server::hindrance'),
     'daemon/server/server_operators.cpp': ('Server::operate', 'Server::look', 'Server::end_session',
                                            'Server::begin_drain'),
+    'daemon/server/server_workers.cpp': ('Server::start_sets', 'Server::fail_start', 'Server::look_at'),
 }
 LITERALS = re.compile(r'(?:R"\((?:.*?)\)"\s*|"(?:[^"\\]|\\.)*"\s*)+', re.DOTALL)
 LITERAL = re.compile(r'R"\((.*?)\)"|"((?:[^"\\]|\\.)*)"', re.DOTALL)

@@ -13,6 +13,7 @@
 #include "daemon/backend/cuda/execution/printf_buffers.hpp"
 #include "daemon/backend/cuda/gpu/device.hpp"
 #include "daemon/backend/cuda/gpu/pixel_format.hpp"
+#include "daemon/common/vendor_ids.hpp"
 #include "daemon/compiler/contract/language_features.hpp"
 #include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/nvrtc/library.hpp"
@@ -23,7 +24,6 @@ namespace {
 
 using protocol::Property;
 
-constexpr cl_uint kVendorId = 0x10DE;
 constexpr cl_version kOpenCl3 = CL_MAKE_VERSION(3, 0, 0);
 constexpr cl_version kFirstVersion = CL_MAKE_VERSION(1, 0, 0);
 
@@ -112,7 +112,7 @@ void describe_identity(const Device& device, Writer& write) {
   write(CL_DEVICE_TYPE, cl_device_type{CL_DEVICE_TYPE_GPU});
   write(CL_DEVICE_NAME, std::string(name.data()));
   write(CL_DEVICE_VENDOR, std::string("NVIDIA Corporation"));
-  write(CL_DEVICE_VENDOR_ID, kVendorId);
+  write(CL_DEVICE_VENDOR_ID, kNvidiaVendor);
   write(CL_DRIVER_VERSION, driver_version_text());
   write(CL_DEVICE_PROFILE, std::string("FULL_PROFILE"));
   write(CL_DEVICE_VERSION, std::string("OpenCL 3.0 CUDA"));

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "daemon/common/vendor_ids.hpp"
 #include "protocol/digest.hpp"
 #include "protocol/properties.hpp"
 
 namespace clique::daemon::opencl {
 
 namespace {
-
-constexpr cl_uint kNvidia = 0x10de;
 
 std::string_view uuid_bytes(const Uuid& uuid) {
   return {reinterpret_cast<const char*>(uuid.data()), uuid.size()};
@@ -38,7 +37,7 @@ ReportedIdentity reported_identity(cl_device_id device) {
   ReportedIdentity identity;
   const auto uuid = get_value<Uuid>(query(CL_DEVICE_UUID_KHR));
   if (uuid != Uuid{}) identity.uuid = uuid;
-  identity.nvidia_gpu = get_value<cl_uint>(query(CL_DEVICE_VENDOR_ID)) == kNvidia &&
+  identity.nvidia_gpu = get_value<cl_uint>(query(CL_DEVICE_VENDOR_ID)) == kNvidiaVendor &&
                         (get_value<cl_device_type>(query(CL_DEVICE_TYPE)) & CL_DEVICE_TYPE_GPU) != 0;
   return identity;
 }

@@ -10,7 +10,7 @@
 #include "daemon/compiler/contract/spirv.hpp"
 #include "daemon/compiler/tool/common/target.hpp"
 #include "daemon/compiler/tool/compile.hpp"
-#include "daemon/compiler/tool/footprint_text.hpp"
+#include "daemon/compiler/tool/footprints/footprint_text.hpp"
 #include "daemon/compiler/tool/linking/device_library.hpp"
 #include "daemon/compiler/tool/metadata_json.hpp"
 #include "daemon/compiler/tool/packing/build_library.hpp"

@@ -119,8 +119,8 @@ class Coherence {
   /// Drops the host's copy of [begin, end).
   void forget_host(std::uint64_t begin, std::uint64_t end);
   void drop_host_if_unused();
-  /// What the next transfer of [begin, end) to the worker has to follow: transfers there, and those commands
-  /// that may still use the content that it replaces.
+  /// The commands that the next transfer of [begin, end) to the worker waits for: transfers there, and those
+  /// commands that may still use the content that it replaces.
   std::vector<protocol::CommandId> before_arrival(Worker& worker, std::uint64_t begin, std::uint64_t end);
   /// Bytes of the object that are each member's own.
   std::uint64_t home_size(std::size_t members) const;

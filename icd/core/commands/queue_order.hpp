@@ -12,8 +12,8 @@ namespace clique::icd {
 
 class Event;
 
-/// What a new command of a queue comes after, as far as its worker cannot know it. The worker orders the
-/// commands of the queue; but it does not know when the client learns of completions that other workers
+/// The events that a new command of a queue follows and that its worker cannot know. The worker orders the
+/// commands of the queue, but it does not know when the client learns of completions that other workers
 /// report, nor which gates (unset user events) the application may yet hold closed. Any thread.
 class QueueOrder {
  public:
@@ -41,7 +41,7 @@ class QueueOrder {
 
   const bool in_order_;
   std::mutex mutex_;
-  /// What an event follows that comes after all commands so far: events of other workers that these wait for,
+  /// The events that a command after all others follows: events of other workers that those wait for,
   /// and late ones; or reported events that follow these.
   std::vector<Ref<Event>> followed_;
   /// Those of them that every later command follows, in an out-of-order queue: those of the last barrier.

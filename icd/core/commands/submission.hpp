@@ -1,4 +1,4 @@
-// What a queue has to know of a command to enqueue it.
+// The description of a command that a queue needs to enqueue it.
 #pragma once
 
 #include <CL/cl.h>
@@ -16,7 +16,7 @@ namespace clique::icd {
 
 struct KernelFunction;
 
-/// What a command's event is needed for.
+/// The purpose of a command's event.
 enum class EventUse : std::uint8_t {
   None,    ///< nothing: the command has no event
   Order,   ///< other commands wait for it, but nobody looks at its status
@@ -28,7 +28,7 @@ constexpr EventUse report_if(bool wanted) {
   return wanted ? EventUse::Report : EventUse::None;
 }
 
-/// What the application says of any command. The wait list has to outlive the call.
+/// The application's arguments of any command. The wait list has to outlive the call.
 struct CommandInfo {
   cl_command_type type;
   std::span<const Ref<Event>> waits = {};

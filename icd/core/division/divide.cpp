@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "icd/core/division/check_footprint.hpp"
+
 namespace clique::icd {
 
 namespace {
@@ -25,7 +27,7 @@ std::string at_line(std::uint32_t line) {
   return line == 0 ? std::string() : " (line " + std::to_string(line) + ")";
 }
 
-/// What borders should be multiples of.
+/// The number of which borders should be multiples.
 std::uint64_t unit_of(std::uint64_t groups, bool has_groups, std::size_t parts) {
   std::uint64_t unit = has_groups ? 1 : kUnit;
   while (unit > 1 && groups / unit < 4 * parts) unit /= 2;
@@ -91,7 +93,7 @@ class Divider {
         if (access.argument != buffer.argument) continue;
         const RangeSet bytes = bytes_of(launch_.footprint, access, launch_.scalars, launch_.space, groups,
                                         {buffer.size, buffer.image});
-        // What may be written keeps its old content where it is not written.
+        // Bytes that may be written, and are not, keep their old content.
         part.reads[i].add(bytes);
         if (access.writes) part.writes[i].add(bytes);
       }
@@ -184,7 +186,7 @@ class Divider {
         const RangeSet written = shifted(one.writes[i], launch_.buffers[i].begin);
         const std::string where =
             " argument " + std::to_string(launch_.buffers[i].argument) + line_of(launch_.buffers[i].argument);
-        // What may be written is also read, so this is about what both write, too.
+        // reads[] contains writes[], so this also finds bytes that both parts write.
         if (!written.intersects(shifted(other.reads[j], launch_.buffers[j].begin))) continue;
         const bool both = written.intersects(shifted(other.writes[j], launch_.buffers[j].begin));
         if (std::string obstacle = obstacle_to_merging(launch_.buffers[i]); !obstacle.empty())

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "icd/core/division/range_set.hpp"
 #include "protocol/footprint.hpp"
@@ -32,14 +31,8 @@ struct GroupBox {
   std::array<std::uint64_t, 3> end{};
 };
 
-/// What clSetKernelArg was given for each argument; empty for those that are no values.
+/// The bytes given to clSetKernelArg for each argument; empty for those that are no values.
 using ScalarArguments = std::span<const std::span<const std::byte>>;
-
-/// Why a footprint of a node must not be used; empty: it is well-formed. The functions below need that.
-std::string flaw_of(const protocol::Footprint& footprint, std::size_t argument_count);
-
-/// Whether a number is computed from data, for people: see protocol::kFromData.
-bool depends_on_data(const protocol::Footprint& footprint, std::uint32_t number);
 
 /// How the pixels of an image lie in its content.
 struct ImageLayout {

@@ -48,7 +48,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Whether it belongs to a command of the library's own.
   bool is_internal() const { return worker_ != nullptr && !queue_; }
 
-  // What the application sees.
+  // For the application.
 
   /// The application's references, without those that stand for callbacks yet to run.
   cl_uint api_references() const { return Object::api_references() - held_by_callbacks_.load(); }
@@ -83,7 +83,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Whether times() are for the application.
   bool profiled() const;
 
-  // What ends it.
+  // Completing it.
 
   /// Sets a new status, and calls the callbacks and actions that wait for it. Ignored unless the status is
   /// later than the current one.
@@ -94,7 +94,7 @@ class Event final : public Object<_cl_event, Kind::Event, CL_INVALID_EVENT> {
   /// Ends an event whose end only this process knows, and tells the workers that wait for it.
   void settle(cl_int status);
 
-  // What the library does with it.
+  // For the library.
 
   EventOrder& order() { return order_; }
   const EventOrder& order() const { return order_; }

@@ -17,8 +17,8 @@ namespace clique::icd {
 
 namespace {
 
-/// What the members of a combined device have in common, so that a program that suits one of them suits all:
-/// what a source may be compiled to, and what programs ask devices for.
+/// The properties that all members of a combined device share, so that a program for one suits all:
+/// those that compilation depends on, and those that programs query.
 constexpr std::array kAlike{
     std::pair{CL_DEVICE_TYPE, "type"},
     std::pair{CL_DEVICE_VERSION, "version of OpenCL"},

@@ -289,7 +289,7 @@ void Device::correct_extensions() {
   set_text(CL_DEVICE_EXTENSIONS, names_of(offered));
   set_list(CL_DEVICE_EXTENSIONS_WITH_VERSION, offered);
   std::erase_if(properties_, [](const auto& entry) { return belongs_to_absent_extension(entry.first); });
-  // Whatever the driver supports: commands are recorded by the client and its workers.
+  // Independent of the driver, because the client and its workers record commands.
   const auto queues = value<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
   set(CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, command_buffer_capabilities(queues));
   set(CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, cl_command_queue_properties{0});

@@ -140,7 +140,7 @@ void Platform::combine() {
     devices_.insert(devices_.begin(), std::make_move_iterator(combined.begin()),
                     std::make_move_iterator(combined.end()));
   } catch (const SettingError& error) {
-    // Whoever looked for nodes may have said it.
+    // The search for nodes may have reported the same error.
     say_once(error.what());
   }
 }

@@ -206,7 +206,7 @@ class Kernel final : public Object<_cl_kernel, Kind::Kernel, CL_INVALID_KERNEL> 
   /// @param members among which the launch is divided; 1: the division only says what it uses
   Division divide(const CombinedLaunches& launches, const NdRange& range, const UsedValues& values,
                   std::size_t members) const;
-  /// What the current arguments are.
+  /// The current arguments.
   UsedValues used_values() const;
   /// How the launch is divided; null: it runs whole.
   /// @param has_room whether one member has room for all buffers of the context; otherwise it is divided if

@@ -5,6 +5,7 @@
 #include "icd/core/coherence/coherence.hpp"
 #include "icd/core/commands/queue.hpp"
 #include "icd/core/commands/work.hpp"
+#include "icd/core/division/check_footprint.hpp"
 #include "icd/core/division/explain.hpp"
 #include "icd/core/division/merge.hpp"
 #include "icd/core/objects/context.hpp"

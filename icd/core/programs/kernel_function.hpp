@@ -1,4 +1,4 @@
-// What is known of a __kernel function before there is a kernel object.
+// The facts about a __kernel function that are known before there is a kernel object.
 #pragma once
 
 #include <array>

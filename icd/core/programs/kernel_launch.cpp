@@ -63,7 +63,7 @@ void require_format_fits(const Image& image, const Device& device) {
           ", channel type ", Hex{format[1]});
 }
 
-/// What the accesses are of sparse buffers.
+/// The uses of sparse buffers among the accesses.
 std::vector<protocol::SparseUse> sparse_uses(std::span<const Access> accesses) {
   std::vector<protocol::SparseUse> uses;
   for (const Access& access : accesses) {

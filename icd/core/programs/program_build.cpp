@@ -51,7 +51,7 @@ BuildTraits traits_of(Program::Origin origin, std::string_view options) {
           .uniform_groups = demands_uniform_groups(options)};
 }
 
-/// What a program includes, or why it must not be built.
+/// The files that a program includes, or the reason why it must not be built.
 struct Included {
   IncludedFiles files;
   std::string too_much;

@@ -231,7 +231,7 @@ void CommandBuffer::finalise() {
 }
 
 void CommandBuffer::update(std::vector<Update> updates) {
-  // What is replaced is released without the lock, since that may call back into the application.
+  // Replaced objects are released without the lock, since that may call back into the application.
   std::vector<RecordedCommand> commands;
   const std::lock_guard lock(mutex_);
   std::size_t bytes = bytes_;

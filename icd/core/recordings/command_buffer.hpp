@@ -135,7 +135,7 @@ class CommandBuffer final
   struct Part {
     protocol::ObjectId id = next_id();
     bool defined = false;
-    /// What its commands use, as if they were one.
+    /// The accesses of its commands, as if they were one.
     std::vector<Access> accesses;
     bool accesses_known = false;
     std::vector<std::size_t> changed;  ///< commands whose changes the worker does not have

@@ -19,7 +19,7 @@ namespace clique::icd {
 class MutableCommand final
     : public Object<_cl_mutable_command_khr, Kind::MutableCommand, CL_INVALID_MUTABLE_COMMAND_KHR> {
  public:
-  /// What the application gave when it recorded the command.
+  /// The application's arguments when it recorded the command.
   struct Traits {
     Ref<Queue> queue;
     Ref<Kernel> kernel;

@@ -19,7 +19,7 @@ std::size_t Sections::add(std::size_t queue, const Commands& before) {
     });
     if (waits_for_others) open.reset();
   }
-  // What others follow takes no further commands, so that they wait for no more than they have to.
+  // A section that others follow takes no further commands, so that they wait for no more than necessary.
   for (const std::size_t section : followed)
     if (sections_[section].queue != queue && open_[sections_[section].queue] == section)
       open_[sections_[section].queue].reset();

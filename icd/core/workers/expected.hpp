@@ -1,4 +1,4 @@
-// What the client expects from a worker for one command, besides the report of its end.
+// The messages that the client expects from a worker for a command, besides the report of its end.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ namespace clique::icd {
 
 class Worker;
 
-/// What does not depend on the type of the reply.
+/// The part that does not depend on the type of the reply.
 class PendingReplies {
  protected:
   explicit PendingReplies(std::size_t count) : open_(count) {}

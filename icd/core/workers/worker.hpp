@@ -37,7 +37,7 @@ class Worker final : public Reports {
   /// The position in Platform::workers(); names the worker as a holder of content and as a peer.
   unsigned index() const { return index_; }
   const Node& node() const { return node_; }
-  /// What the node said of its driver.
+  /// The node's description of its driver.
   const protocol::Driver& driver() const;
   /// The node's name, followed by the worker's number there if the node has several: for people.
   std::string label() const;

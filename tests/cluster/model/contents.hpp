@@ -61,4 +61,21 @@ struct Box {
   }
 };
 
+/// Copies the rows of one box into those of another one.
+inline void copy_rows(const Contents& from, const Box& source, Contents& to, const Box& destination) {
+  std::vector<std::size_t> rows;
+  source.rows([&](std::size_t at, std::size_t) { rows.push_back(at); });
+  std::size_t next = 0;
+  destination.rows([&](std::size_t at, std::size_t) {
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(rows[next++]), destination.region[0],
+                to.begin() + static_cast<std::ptrdiff_t>(at));
+  });
+}
+
+/// The box `by` bytes further on in each row.
+inline Box moved(Box box, std::size_t by) {
+  box.origin[0] += by;
+  return box;
+}
+
 }  // namespace clique::test::model

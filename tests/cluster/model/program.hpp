@@ -175,6 +175,23 @@ class Program {
   void need(std::size_t command, Commands& before, std::vector<std::size_t>& waits) const;
   Commands with_before(std::size_t command) const;
   static bool conflict(const Use& use, const Access& access);
+  /// What a new command comes after, and of that, what its wait list names.
+  struct Order {
+    Commands before;
+    std::vector<std::size_t> waits = {};
+  };
+  static bool takes_list(const Wanted& wanted);
+  /// Orders a command behind all that conflicts with its accesses: by waiting, by a barrier, or by events.
+  Order order_of(std::size_t queue, const std::vector<Access>& accesses, const Wanted& wanted);
+  /// A gate that is not open, perhaps a new one.
+  std::size_t closed_gate();
+  CommandRecord record_of(std::size_t queue, const Commands& before, std::vector<std::size_t> gates,
+                          const std::vector<Access>& accesses) const;
+  /// Makes the call of a blocking command, and opens the gates that hold it back.
+  /// @param meanwhile opens them while the call blocks, not before
+  cl_int call_and_open(const CommandRecord& record, bool meanwhile, const std::function<cl_int()>& call);
+  /// Notes how a command, which may have failed, uses memory.
+  void note_uses(std::size_t command, const std::vector<Access>& accesses);
   /// Enqueues a command, with the events that its accesses need in the wait list. Returns the command's
   /// number.
   std::size_t enqueue(std::size_t queue, const std::string& text, const std::vector<Access>& accesses,

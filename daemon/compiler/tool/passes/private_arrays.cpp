@@ -16,7 +16,7 @@ namespace {
 /// A work-item has 255 registers of 4 bytes at most, and needs some for other values.
 constexpr std::uint64_t kLargestArray = 512;
 /// The instructions of an unrolled loop. More would fill the instruction cache, and take seconds to compile.
-constexpr std::uint64_t kMostInstructions = 16'000;
+constexpr std::uint64_t kMostUnrolled = 16'000;
 
 bool is_small_array(const llvm::Value& object, const llvm::DataLayout& layout) {
   const auto* const array = llvm::dyn_cast<llvm::AllocaInst>(&object);
@@ -51,7 +51,7 @@ llvm::PreservedAnalyses UnrollForPrivateArrays::run(llvm::Loop& loop, llvm::Loop
   if (loop.isInnermost() && !llvm::hasUnrollTransformation(&loop) &&
       !llvm::hasDisableAllTransformsHint(&loop)) {
     const std::uint64_t iterations = results.SE.getSmallConstantTripCount(&loop);
-    if (iterations > 1 && iterations * instructions_of(loop) <= kMostInstructions &&
+    if (iterations > 1 && iterations * instructions_of(loop) <= kMostUnrolled &&
         indexes_small_array(loop, results.SE))
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full");
   }

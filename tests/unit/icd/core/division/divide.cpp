@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "icd/core/division/check_footprint.hpp"
 #include "icd/core/division/launch_gate.hpp"
 
 namespace clique::icd {

@@ -1,4 +1,4 @@
-#include "daemon/compiler/tool/footprint_text.hpp"
+#include "daemon/compiler/tool/footprints/footprint_text.hpp"
 
 namespace clique::daemon::compiler {
 
