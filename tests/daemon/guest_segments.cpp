@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <utility>
 
 #include "harness.hpp"
 #include "ids.hpp"
@@ -16,11 +17,14 @@ namespace clique::test {
 namespace {
 
 constexpr std::uint64_t kMiB = 1U << 20U;
+/// Room for seven sessions, and for the segments of eight.
+constexpr std::uint64_t kFile = 1024 * kMiB;
+constexpr std::uint64_t kPlace = 64 * kMiB;
 
 /// A file in /dev/shm.
 class MemoryFile {
  public:
-  MemoryFile() : file_(::mkstemp(name_.data())) { std::filesystem::resize_file(name_, 256 * kMiB); }
+  MemoryFile() : file_(::mkstemp(name_.data())) { std::filesystem::resize_file(name_, kFile); }
   ~MemoryFile() { std::filesystem::remove(name_); }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
@@ -84,14 +88,14 @@ class GuestSegments : public testing::Test {
   }
 
   MemoryFile file_;
-  const Node node_{{"--guest-memory", file_.name()}};
+  const Node node_{{"--guest-memory", file_.name(), "--guest-segments", "64M"}};
   std::vector<std::uint32_t> content_;
 };
 
 TEST_F(GuestSegments, GivenPlacedSegmentsThenContentNeedsNoPartsEitherWay) {
   Guest guest(node_, file_);
-  EXPECT_EQ(guest.client.address.segments_at, 128 * kMiB);
-  EXPECT_EQ(guest.client.address.segments_size, 64 * kMiB);
+  EXPECT_EQ(guest.client.address.segments_at, kFile / 2);
+  EXPECT_EQ(guest.client.address.segments_size, kPlace);
   expect_transfers(guest);
 }
 
@@ -115,20 +119,20 @@ TEST_F(GuestSegments, GivenASegmentIsFreedThenItsCommandsEndFirst) {
 }
 
 TEST_F(GuestSegments, GivenRangesThatTheSessionDoesNotHaveThenItEndsAndOthersDoNot) {
-  const std::uint64_t size = 64 * kMiB;
+  Guest other(node_, file_);
+  const std::uint64_t size = kPlace;
   const std::uint64_t huge = ~std::uint64_t{0};
-  for (const PlaceSegment& bad :
-       {PlaceSegment{kSegment, 0, size + 1}, PlaceSegment{kSegment, size, 1}, PlaceSegment{kSegment, huge, 2},
-        PlaceSegment{kSegment, huge - size + 1, size}, PlaceSegment{kSegment, 1, huge},
-        PlaceSegment{kSegment, 0, 0}}) {
-    Guest other(node_, file_);
-    {
-      Guest guest(node_, file_);
-      guest.client.send(bad);
-      EXPECT_NE(guest.end().find("segment 900"), std::string::npos) << bad.at << ' ' << bad.size;
-    }
-    expect_transfers(other);
+  for (const auto& [at, bytes] : {std::pair<std::uint64_t, std::uint64_t>{0, size + 1},
+                                  {size, 1},
+                                  {huge, 2},
+                                  {huge - size + 1, size},
+                                  {1, huge},
+                                  {0, 0}}) {
+    Guest guest(node_, file_);
+    guest.client.send(PlaceSegment{kSegment, at, bytes});
+    EXPECT_NE(guest.end().find("segment 900"), std::string::npos) << at << ' ' << bytes;
   }
+  expect_transfers(other);
 }
 
 TEST_F(GuestSegments, GivenUsesOutsideOfASegmentThenTheSessionEnds) {
