@@ -1,9 +1,12 @@
 // The rate at which a file's content gets into a buffer and back: through cl_clique_file; as the application
 // would do it itself, with pread() or pwrite() and a transfer of OpenCL; and, as a limit, pread() and
-// pwrite() alone, as dd does. The page cache is warm.
+// pwrite() alone, as dd does. The page cache is warm, or, with --cold, has nothing of the file.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -19,6 +22,7 @@ using namespace bench;
 struct FileOptions : OpenCLOptions {
   std::vector<size_t> sizes{16 * mib, 256 * mib};
   std::string folder = std::filesystem::temp_directory_path();
+  bool cold = false;
 };
 
 /// The functions of the extension. Throws if the platform lacks it.
@@ -77,6 +81,26 @@ struct Scratch {
     }
   }
 
+  /// Takes the file out of the page cache.
+  void forget() const {
+    // Pages that are not on the disk yet would stay.
+    if (::fdatasync(fd) != 0) throw std::runtime_error(path + ": fdatasync: " + std::strerror(errno));
+    if (const int error = ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); error != 0)
+      throw std::runtime_error(path + ": posix_fadvise: " + std::strerror(error));
+  }
+  /// How much of the file is in the page cache, from 0 to 1.
+  double cached(size_t size) const {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED) throw std::runtime_error(path + ": mmap: " + std::strerror(errno));
+    std::vector<unsigned char> pages((size + page - 1) / page);
+    const int result = ::mincore(mapped, size, pages.data());
+    ::munmap(mapped, size);
+    if (result != 0) throw std::runtime_error(path + ": mincore: " + std::strerror(errno));
+    const auto there = std::count_if(pages.begin(), pages.end(), [](unsigned char one) { return one & 1U; });
+    return static_cast<double>(there) / static_cast<double>(pages.size());
+  }
+
   const std::string path;
   int fd = -1;
 };
@@ -95,8 +119,19 @@ void measure(const FileOptions& options) {
     check(status, "clCreateFileCLIQUE");
     const std::unique_ptr<_cl_file_clique, clReleaseFileCLIQUE_fn> owner(file, call.release);
     std::vector<unsigned char> memory(size);
+    if (options.cold) {
+      scratch.forget();
+      // Those of tmpfs have no disk, and some file systems keep their own cache.
+      if (const double kept = scratch.cached(size); kept > 0.01)
+        throw std::runtime_error(options.folder + " is on a file system that keeps " +
+                                 std::to_string(static_cast<int>(100 * kept)) +
+                                 " percent of a file in memory; name a folder on a disk with --folder");
+    }
     const auto rate = [&](const char* name, auto&& work) {
-      const double time = median(options.repeats, [&] { return seconds(work); });
+      const double time = median(options.repeats, [&] {
+        if (options.cold) scratch.forget();
+        return seconds(work);
+      });
       const double result = 1e-9 * static_cast<double>(size) / time;
       report(std::string(name) + " " + size_name(size), result, "GB/s");
       return result;
@@ -146,6 +181,7 @@ int main(int argc, char** argv) {
         bench::add_sizes(line, options.sizes);
         line.option("--folder", options.folder,
                     "where the file is; every node has to see it under this path");
+        line.flag("--cold", options.cold, "take the file out of the page cache before each measurement");
       },
       [&] { measure(options); });
 }

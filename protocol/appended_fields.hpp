@@ -13,10 +13,15 @@
 
 namespace clique::protocol {
 
+struct WorkerAddress;
+
 /// How many of the last fields of T may be missing. Each version that appends fields adds a line below, as in
 ///   template <> inline constexpr std::size_t kAppendedFields<Status> = 1;  // 27: temperature
 /// and raising kOldestVersion removes the lines of the versions that are no longer spoken.
 template <typename T>
 inline constexpr std::size_t kAppendedFields = 0;
+
+template <>
+inline constexpr std::size_t kAppendedFields<WorkerAddress> = 2;  // 27: segments_at, segments_size
 
 }  // namespace clique::protocol

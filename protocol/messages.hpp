@@ -24,14 +24,15 @@ using ClientMessages =
                 WriteImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, FillImage, Marker, Barrier, Push,
                 Expect, ReadFile, WriteFile, DefineRecording, UpdateRecording, RunRecording, Finish,
                 AwaitRemote, SetRemote, NotifyPeer, ConnectPeer, SyncClock, WatchEvent, PeerData, FreeSegment,
-                Goodbye>;
+                PlaceSegment, Goodbye>;
 /// The messages of a recording: commands that wait for no other process and whose data is on the worker.
 using RecordedMessages = MessageList<RunKernel, CopyBuffer, CopyBufferRect, FillBuffer, CopyImage,
                                      CopyImageToBuffer, CopyBufferToImage, FillImage>;
 /// Accepted by a client from a worker.
-using WorkerMessages = MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramAnalysed, ProgramBinary,
-                                   WorkGroupAnswer, FileAnswer, Data, EventState, Finished, ClockSynced,
-                                   Print, Failed, SessionEnded, Taken, PeerSilent, PeerLost, PeerData>;
+using WorkerMessages =
+    MessageList<Attached, SubDevicesCreated, ProgramBuilt, ProgramAnalysed, ProgramBinary, WorkGroupAnswer,
+                FileAnswer, Data, EventState, Finished, ClockSynced, Print, Failed, SessionEnded, Taken,
+                PeerSilent, PeerLost, PeerData, SegmentFreed>;
 /// Accepted by a worker from the session's other workers.
 using PeerMessages = MessageList<PeerData, PeerDone, OpenWindow, WindowData>;
 /// Accepted by a worker or a client on a connection for bulk data.

@@ -114,7 +114,8 @@ struct Notice {
     Pace = 5,   ///< the worker has to obey a PacePage, whose memory comes with the notice
     Bell = 6,   ///< the eventfd that it rings comes with the notice
     File = 7,   ///< the file of a FileRequest comes with the notice; or `status` and `text` say why not
-    GuestMemory = 8,  ///< a file comes with the notice; the session's region begins at `memory` in it
+    GuestMemory = 8,  ///< a file comes with the notice; the session's region begins at `memory` in it, and
+                      ///< its place for segments at `segments_at`
     Dialled =
         9  ///< the connection of a DialRequest comes with the notice; or `status` and `text` say why not
   };
@@ -127,7 +128,10 @@ struct Notice {
   protocol::Bytes request = {};  ///< Stream: a protocol::StreamRequest. Dialled: a DialAnswer
   std::string title = {};        ///< Taken: what the process calls itself, see set_process_title()
   std::int32_t status = 0;  ///< 0. File: or a protocol::FileStatus. Dialled: or a protocol::DialFailed::Kind
-  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request, title, status)
+  /// GuestMemory: protocol::WorkerAddress::segments_at and segments_size
+  std::uint64_t segments_at = 0;
+  std::uint64_t segments_size = 0;
+  CLIQUE_FIELDS(Notice, kind, text, memory, devices, request, title, status, segments_at, segments_size)
 };
 
 /// How long a client that was given a worker's address may take to attach.

@@ -100,7 +100,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
     : settings_(std::move(settings)),
       devices_(std::move(devices)),
       access_(settings_.access, devices_),
-      guest_memory_(settings_.guest_memory),
+      guest_memory_(settings_.guest_memory, settings_.guest_segments),
       gate_(settings_.listen, settings_.vsock, identity),
       reach_desk_(identity),
       lines_(WorkerLines::start()),
@@ -486,6 +486,13 @@ std::string Server::advertised_to(const Visitor& visitor) const {
   return any_address(settings_.listen.address) ? host_name() : settings_.listen.address;
 }
 
+bool Server::give(const GuestMemory::Region& region, const ControlChannel& worker) {
+  Notice notice{Notice::Kind::GuestMemory, "", region.at()};
+  notice.segments_at = region.segments_at();
+  notice.segments_size = region.segments_size();
+  return worker.send(notice, region.descriptor());
+}
+
 void Server::welcome(const Waiting& client, Set set) {
   protocol::Welcome message;
   message.version = protocol::kVersion;
@@ -503,9 +510,11 @@ void Server::welcome(const Waiting& client, Set set) {
   for (Worker& worker : set) {
     message.workers.push_back(worker.ready->address);
     auto region = guest_memory_.assign(client.wanted.memory);
-    if (region && worker.process.control().send(Notice{Notice::Kind::GuestMemory, "", region.at()},
-                                                region.descriptor()))
+    if (region && give(region, worker.process.control())) {
       message.workers.back().memory_at = region.at();
+      message.workers.back().segments_at = region.segments_at();
+      message.workers.back().segments_size = region.segments_size();
+    }
     for (const auto& device : permitted(client.permit, worker.driver, worker.devices))
       owner.devices.push_back(described_name(device));
     const auto& subset = client.permit.devices;

@@ -214,6 +214,8 @@ class Server {
   /// in place of those; otherwise the set is removed, and `set` is the next one.
   Set take_workers(std::deque<Set>::iterator& set, const Waiting& client);
   void welcome(const Waiting& client, Set set);
+  /// Hands the parts of a virtual machine's memory over to a session's worker. @returns false if it is gone
+  static bool give(const GuestMemory::Region& region, const ControlChannel& worker);
   /// Why a draining node refuses sessions.
   std::string drains() const;
   void refuse(GuestId guest, const std::string& client, Refusal kind, const std::string& reason);

@@ -69,6 +69,20 @@ std::uint64_t parse_memory(const std::string& text) {
   return bytes;
 }
 
+/// Empty text is the default.
+std::optional<std::uint64_t> parse_guest_segments(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  try {
+    return protocol::parse_bytes(text);
+  } catch (const protocol::SecurityError&) {
+    throw std::invalid_argument(
+        in_quotes(text) +
+        " is not an amount of memory; write a number of bytes, or a number with K, M, "
+        "G or T, such as 256M; 0 for no segments; or leave the setting out for a "
+        "quarter of each file");
+  }
+}
+
 std::string parse_log_level(const std::string& text) {
   for (const char* known : {"trace", "debug", "info", "warning", "warn", "error", "critical", "off"})
     if (text == known) return text;
@@ -118,6 +132,11 @@ const std::array kSettings{
         "Files in /dev/shm, separated by commas, each of which QEMU shows to one virtual machine (ivshmem): "
         "its sessions move their data through it",
         [](const std::string& text, Settings& s) { s.guest_memory = parse_guest_memory(text); }},
+    Setting{"guest-segments", Type::Text, "BYTES", "",
+            "Memory of such a file that a session may have for segments, from which devices take large "
+            "transfers directly: with K, M, G or T for powers of 1024, at most half of the file; 0 for none; "
+            "a quarter by default",
+            [](const std::string& text, Settings& s) { s.guest_segments = parse_guest_segments(text); }},
     Setting{"identity", Type::Text, "FILE", protocol::kNodeIdentity,
             "The node's private key, which 'clique keygen --node' makes; without it the node generates a new "
             "key at each start, and listens on the loopback address only",

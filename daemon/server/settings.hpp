@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,9 @@ namespace clique::daemon {
 struct Settings {
   ListenAddress listen;
   std::vector<std::string> guest_memory;  ///< files that virtual machines of this host see
-  bool vsock = false;                     ///< virtual machines of this host reach the same port through vsock
+  /// Bytes of its file that a session of a virtual machine may have for segments; not set: a quarter
+  std::optional<std::uint64_t> guest_segments;
+  bool vsock = false;    ///< virtual machines of this host reach the same port through vsock
   std::string identity;  ///< file with the node's private key; empty: a key that lasts as long as the daemon
   AccessSettings access;
   /// Of the traffic with workers; connections to the daemon always are encrypted.

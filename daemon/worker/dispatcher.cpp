@@ -118,6 +118,11 @@ struct Dispatcher::Handler {
     self.transfers_.receive(std::move(message));
   }
   void operator()(protocol::FreeSegment&& message) const { self.segments_.remove(message.segment); }
+  void operator()(protocol::PlaceSegment&& message) const {
+    self.segments_.place(message, [&reporter = self.surroundings_.reporter, segment = message.segment] {
+      reporter.report(protocol::SegmentFreed{segment});
+    });
+  }
 
   // Files.
 

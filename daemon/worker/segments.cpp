@@ -41,6 +41,24 @@ void Segments::insert(protocol::ObjectId id, std::span<std::byte> bytes, std::sh
   segments_[id] = {bytes, life};
 }
 
+void Segments::place(const protocol::PlaceSegment& segment, std::function<void()> freed) {
+  const auto& [id, at, size] = segment;
+  const auto fail = [&segment](const std::string& why) {
+    throw RuleBroken("segment " + std::to_string(segment.segment) + " is to have " +
+                     std::to_string(segment.size) + " bytes at " + std::to_string(segment.at) + " of " + why);
+  };
+  if (!memory_) fail("memory of a virtual machine, which the session does not have");
+  const auto bytes = memory_->bytes();
+  if (size == 0 || size > bytes.size() || at > bytes.size() - size)
+    fail("the session's memory for segments, which has " + std::to_string(bytes.size()) + " bytes");
+  if (segments_.contains(id)) fail("the session's memory for segments, and exists already");
+  if (!std::exchange(pinned_, true)) backend_.share(bytes);
+  // As for other segments: the last user may be done with it on any thread, also when the session ends.
+  const std::shared_ptr<const void> life(
+      bytes.data(), [this, freed = std::move(freed)](const void*) { tasks_.post(freed); });
+  segments_[id] = {bytes.subspan(at, size), life};
+}
+
 std::shared_ptr<std::byte> Segments::find(protocol::ObjectId id, std::uint64_t at, std::uint64_t size) const {
   const auto found = segments_.find(id);
   if (found == segments_.end()) throw RuleBroken("segment " + std::to_string(id) + " is not shared");

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "protocol/messages.hpp"
 #include "protocol/transport/shared_segment.hpp"
@@ -16,7 +18,8 @@ class MemoryBudget;
 class Tasks;
 
 /// Host memory that the client shares with this worker piece by piece: its buffers of CL_MEM_ALLOC_HOST_PTR,
-/// and its host and shared allocations. Main thread.
+/// and its host and shared allocations. A client in a virtual machine has one piece, and divides it. Main
+/// thread.
 class Segments {
  public:
   Segments(Backend& backend, Tasks& tasks, MemoryBudget& budget)
@@ -28,6 +31,13 @@ class Segments {
   /// add() for memory in which the devices are to work, at an address that the client chose. It counts for
   /// the memory of the session. Throws ClError if that is not possible.
   void add_at(std::uint64_t address, protocol::ObjectId id, const protocol::SharedSegment& segment);
+  /// Memory of a virtual machine, in which the client can place segments. Backends get it when the first one
+  /// is placed: pinning takes the host's memory, and many sessions have no use for that.
+  void use_memory(std::shared_ptr<protocol::SharedSegment> memory) { memory_ = std::move(memory); }
+  /// Adds a range of that memory. Throws RuleBroken where there is no such memory, or no such range in it, or
+  /// if there is such a segment.
+  /// @param freed called when the segment was removed, and neither a command nor a buffer uses it any more
+  void place(const protocol::PlaceSegment& segment, std::function<void()> freed);
   void remove(protocol::ObjectId id) { segments_.erase(id); }
   /// The byte at `at`, after which there are `size` bytes; keeps the segment. Throws RuleBroken where there
   /// is no such segment, or no such range in it.
@@ -44,6 +54,8 @@ class Segments {
   Backend& backend_;
   Tasks& tasks_;
   MemoryBudget& budget_;
+  std::shared_ptr<protocol::SharedSegment> memory_;  // null: the client is in no virtual machine
+  bool pinned_ = false;                              // whether the backend has it
   std::map<protocol::ObjectId, Segment> segments_;
 };
 

@@ -375,7 +375,7 @@ void Session::obey_starter() {
       surroundings_.pacer.use_bell(std::move(descriptor));
       break;
     case Notice::Kind::GuestMemory:
-      use_guest_memory(descriptor, notice.memory);
+      use_guest_memory(descriptor, notice);
       break;
     case Notice::Kind::File:
       files_.opened(notice, std::move(descriptor));
@@ -386,12 +386,15 @@ void Session::obey_starter() {
   }
 }
 
-void Session::use_guest_memory(const Fd& file, std::uint64_t at) {
+void Session::use_guest_memory(const Fd& file, const Notice& notice) {
+  using protocol::SharedSegment;
   try {
     // Before the client's programs run here: afterwards nothing in this process leads to other sessions'
-    // regions.
+    // regions. The region comes last, because its marks tell the client that all of it can be used.
+    if (notice.segments_size > 0)
+      segments_.use_memory(SharedSegment::part_of(file, notice.segments_at, notice.segments_size));
     guest_memory_ = protocol::SharedMemory::create_in(
-        protocol::SharedSegment::part_of(file, at, protocol::SharedMemory::kBytes));
+        SharedSegment::part_of(file, notice.memory, protocol::SharedMemory::kBytes));
     backend_.share(guest_memory_->incoming());
     backend_.share(guest_memory_->outgoing());
   } catch (const std::exception& error) {

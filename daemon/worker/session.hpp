@@ -68,8 +68,8 @@ class Session {
   /// Afterwards: what comes through the reports connection, or tries to replace it.
   void look_at_reports();
   std::optional<std::uint64_t> resume_reports(const protocol::Incoming& incoming);
-  /// The client, in a virtual machine, may use the region that begins here in the file.
-  void use_guest_memory(const Fd& file, std::uint64_t at);
+  /// The client, in a virtual machine, may use the parts of the file that the notice names.
+  void use_guest_memory(const Fd& file, const Notice& notice);
   /// Hands memory to a process of this host that has connected to the offer, or takes its segment.
   /// @returns whether one had connected
   bool serve_offer();

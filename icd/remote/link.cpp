@@ -3,8 +3,11 @@
 #include <zmq.hpp>
 
 #include "icd/remote/errand.hpp"
+#include "icd/remote/guest_segments.hpp"
 #include "icd/remote/reports.hpp"
 #include "icd/remote/session.hpp"
+#include "protocol/batch.hpp"
+#include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/shared_offer.hpp"
 #include "protocol/transport/zmq_context.hpp"
@@ -89,6 +92,14 @@ std::string Link::give(protocol::ObjectId id, const protocol::SharedSegment& seg
   std::chrono::milliseconds patience = kOfferTimeout;
   if (address != 0) patience = kMapTimeout + std::chrono::milliseconds(segment.bytes().size() / kPinnedInMs);
   return protocol::give_segment(endpoint_.shared, endpoint_.client.secret, id, segment, address, patience);
+}
+
+std::shared_ptr<std::byte> Link::place_segment(protocol::ObjectId id, std::size_t size) {
+  if (lost() || !shares_memory() || session_->segments() == nullptr) return nullptr;
+  auto place = session_->segments()->take(id, size);
+  if (!place) return nullptr;
+  post(protocol::PlaceSegment{id, place->at, size});
+  return std::move(place->bytes);
 }
 
 void Link::upload(protocol::CommandId transfer, protocol::Payload content) {

@@ -97,6 +97,12 @@ class Link {
   std::string give(protocol::ObjectId id, const protocol::SharedSegment& segment,
                    std::uint64_t address = 0) const;
 
+  /// Places a segment in the memory that this virtual machine shares with the worker's host. The worker has
+  /// it for all messages that are posted later, until protocol::FreeSegment.
+  /// @returns its memory, whose content is undefined; it stays mapped as long as the owner lives, also when
+  /// the link is lost. Null: there is no such memory, or no room in it.
+  std::shared_ptr<std::byte> place_segment(protocol::ObjectId id, std::size_t size);
+
   /// Sends the content of a transfer beside the commands, in parts, as fast as the worker takes them. A
   /// message posted before must have told the worker to expect it (protocol::Expect). The memory of `content`
   /// is as that of other payloads; if the transfer fails, it is read until cancel_upload() says otherwise.

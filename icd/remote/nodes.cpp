@@ -100,7 +100,8 @@ std::vector<WorkerEndpoint> endpoints(const protocol::Welcome& welcome, const No
     workers.push_back({welcome.node, own(address, worker.commands), own(address, worker.reports),
                        own(peers_host, worker.peers), worker.client, worker.peer, worker.shared, nullptr,
                        worker.driver, worker.streams, protocol::endpoint_of(address, node.port),
-                       protocol::endpoint_of(peers_host, node.port), "", worker.memory_at});
+                       protocol::endpoint_of(peers_host, node.port), "", worker.memory_at, worker.segments_at,
+                       worker.segments_size});
   return workers;
 }
 

@@ -5,6 +5,7 @@
 
 #include "icd/remote/answers.hpp"
 #include "icd/remote/bulk_lines.hpp"
+#include "icd/remote/guest_segments.hpp"
 #include "icd/remote/link_control.hpp"
 #include "icd/remote/reports.hpp"
 #include "icd/remote/uploads.hpp"
@@ -93,6 +94,13 @@ void ReportDispatch::take_report(protocol::PeerData&& part) {
 
 void ReportDispatch::take_report(protocol::Taken&& taken) {
   if (uploads_.taken(taken)) inbox_.run({[this] { uploads_.go_on(); }, {}});
+}
+
+void ReportDispatch::take_report(protocol::SegmentFreed&& freed) {
+  if (segments_ == nullptr)
+    throw protocol::DecodeError("segment " + std::to_string(freed.segment) +
+                                " is freed, in a session that can place none");
+  segments_->freed(freed.segment);
 }
 
 }  // namespace clique::icd

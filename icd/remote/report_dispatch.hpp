@@ -9,6 +9,7 @@ namespace clique::icd {
 
 class Answers;
 class BulkLines;
+class GuestSegments;
 class LinkControl;
 class Reports;
 class Uploads;
@@ -17,8 +18,15 @@ class Uploads;
 /// the link's user, acknowledgements to the uploads. For the receiving thread.
 class ReportDispatch {
  public:
-  ReportDispatch(Answers& answers, Uploads& uploads, BulkLines& bulk, Inbox& inbox, LinkControl& control)
-      : answers_(answers), uploads_(uploads), bulk_(bulk), inbox_(inbox), control_(control) {}
+  /// @param segments null: the session can place none
+  ReportDispatch(Answers& answers, Uploads& uploads, BulkLines& bulk, Inbox& inbox, LinkControl& control,
+                 GuestSegments* segments)
+      : answers_(answers),
+        uploads_(uploads),
+        bulk_(bulk),
+        inbox_(inbox),
+        control_(control),
+        segments_(segments) {}
 
   /// Sets where reports go; until then, the worker must not send any. Any thread.
   void start(Reports& receiver) { receiver_.store(&receiver, std::memory_order_release); }
@@ -43,6 +51,7 @@ class ReportDispatch {
   void take_report(protocol::PeerSilent&& silence);
   void take_report(protocol::PeerData&& part);
   void take_report(protocol::Taken&& taken);
+  void take_report(protocol::SegmentFreed&& freed);
   /// Throws DecodeError before start().
   Reports& reports() const;
 
@@ -51,6 +60,7 @@ class ReportDispatch {
   BulkLines& bulk_;
   Inbox& inbox_;
   LinkControl& control_;
+  GuestSegments* const segments_;
   std::atomic<Reports*> receiver_{nullptr};
   std::string last_words_;
 };

@@ -7,6 +7,7 @@
 
 #include "icd/common/error.hpp"
 #include "icd/remote/guest_memory.hpp"
+#include "icd/remote/guest_segments.hpp"
 #include "icd/remote/reports.hpp"
 #include "icd/remote/worker_endpoint.hpp"
 #include "protocol/batch.hpp"
@@ -36,11 +37,16 @@ constexpr std::size_t kWindow = 4U << 20U;
 constexpr double kBytesPerNs = 3;
 constexpr std::size_t kLargestWindow = 64U << 20U;
 
+/// @param segments set if the memory is a virtual machine's, and has a place for segments
 std::shared_ptr<protocol::SharedMemory> take_offer(const WorkerEndpoint& worker,
-                                                   std::chrono::milliseconds timeout) {
+                                                   std::chrono::milliseconds timeout,
+                                                   std::shared_ptr<GuestSegments>& segments) {
   const auto patience = std::min(timeout, kOfferTimeout);
   if (!worker.memory.empty() && worker.memory_at != 0 && worker.has_streams())
-    if (auto region = take_guest_region(worker.memory, worker.memory_at, patience)) return region;
+    if (auto region = take_guest_region(worker.memory, worker.memory_at, patience)) {
+      segments = GuestSegments::open(worker.memory, worker.segments_at, worker.segments_size);
+      return region;
+    }
   if (worker.shared.empty()) return nullptr;
   return protocol::take_shared_offer(worker.shared, worker.client.secret, protocol::Guest::Client, patience);
 }
@@ -75,7 +81,7 @@ std::shared_ptr<ZmqLine> zmq_line(protocol::ZmqContext& zmq, const std::string& 
 
 Session::Session(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, std::chrono::milliseconds timeout)
     : worker_(worker),
-      shared_(take_offer(worker, timeout)),
+      shared_(take_offer(worker, timeout, segments_)),
       stream_(stream_line(worker, shared_ != nullptr)),
       commands_(stream_ ? std::shared_ptr<protocol::Line>(stream_)
                         : zmq_line(zmq, worker.commands, worker, protocol::kCommandsLine,
@@ -91,7 +97,7 @@ Session::Session(protocol::ZmqContext& zmq, const WorkerEndpoint& worker, std::c
       streams_(worker, dispatch_, upkeep_),
       shared_route_(shared_, outbox_),
       uploads_(upload_way()),
-      dispatch_(answers_, uploads_, bulk_, inbox_, upkeep_),
+      dispatch_(answers_, uploads_, bulk_, inbox_, upkeep_, segments_.get()),
       reconnect_(worker_.node, worker_.daemon_target(), commands_, reports_, outbox_, inbox_, bulk_, upkeep_),
       clock_(answers_, outbox_) {
   if (!shared_) protocol::keep_payload_memory();
@@ -236,6 +242,7 @@ void Session::ended(const std::string& reason) {
     lost_.store(true, std::memory_order_release);
     receiver = dispatch_.receiver();  // null: start() reports the loss
   }
+  if (segments_) segments_->leave();
   upkeep_.retire();
   if (receiver != nullptr && !by_ourselves) receiver->lost(loss_);
   answers_.fail_all(loss_);

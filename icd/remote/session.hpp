@@ -29,6 +29,7 @@ class ZmqContext;
 
 namespace clique::icd {
 
+class GuestSegments;
 class Reports;
 struct WorkerEndpoint;
 
@@ -77,6 +78,8 @@ class Session final : private Inbox::Handler {
   /// Link::largest_with_commands.
   std::size_t largest_with_commands() const;
   const std::shared_ptr<protocol::SharedMemory>& shared_memory() const { return shared_; }
+  /// Where segments can be placed; null: nowhere.
+  GuestSegments* segments() const { return segments_.get(); }
   /// Has connections for large transfers, if such transfers do not go through shared memory.
   void expect_pushes();
 
@@ -101,6 +104,7 @@ class Session final : private Inbox::Handler {
   Uploads::Way& upload_way();
 
   const WorkerEndpoint& worker_;
+  std::shared_ptr<GuestSegments> segments_;               // null: none; set with shared_
   const std::shared_ptr<protocol::SharedMemory> shared_;  // null: none
   const std::shared_ptr<protocol::StreamLine> stream_;    // null: commands and reports go over ZeroMQ
   const std::shared_ptr<protocol::Line> commands_;        // with streams, both are stream_

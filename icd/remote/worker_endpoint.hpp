@@ -35,6 +35,8 @@ struct WorkerEndpoint {
   std::string peers_daemon = {};         ///< the same for the workers of other nodes
   std::string memory = {};               ///< file of the memory that this virtual machine shares; empty: none
   std::uint64_t memory_at = 0;           ///< protocol::WorkerAddress::memory_at
+  std::uint64_t segments_at = 0;         ///< the same of segments_at
+  std::uint64_t segments_size = 0;       ///< the same of segments_size
   protocol::Compression compression = protocol::Compression::Auto;  ///< of what the client sends
   std::chrono::seconds build_timeout{0};                            ///< NodeSettings::build_timeout
   bool ucx = false;  ///< large transfers, also those to other workers, go through UCX

@@ -122,6 +122,7 @@ enum class Op : std::uint16_t {
   ProgramAnalysed = 133,
   FileAnswer = 134,
   PeerSilent = 135,
+  SegmentFreed = 136,
 
   PeerData = 141,
   PeerDone = 142,
@@ -129,6 +130,7 @@ enum class Op : std::uint16_t {
   FreeSegment = 144,
   OpenWindow = 145,
   WindowData = 146,
+  PlaceSegment = 147,
 
   ProgramFiles = 200,
 };

@@ -95,8 +95,11 @@ struct WorkerAddress {
   std::uint64_t memory_at = 0;
   /// Why the worker cannot use UCX, and what to do; empty: it can.
   std::string without_ucx = {};
+  /// Where in the memory that Choice names the session can place segments (PlaceSegment).
+  std::uint64_t segments_at = 0;
+  std::uint64_t segments_size = 0;  ///< bytes there; 0: it has no place for segments
   CLIQUE_FIELDS(WorkerAddress, commands, reports, peers, client, peer, shared, driver, streams, memory_at,
-                without_ucx)
+                without_ucx, segments_at, segments_size)
 };
 
 /// A worker is ready for a session: its driver is loaded, and its sockets are bound. Between processes of one

@@ -83,6 +83,22 @@ struct FreeSegment {
   CLIQUE_MESSAGE(FreeSegment, segment)
 };
 
+/// Client to worker: a range of the memory that a virtual machine's session has for segments
+/// (WorkerAddress::segments_at) is a segment from now on. Segments may overlap.
+struct PlaceSegment {
+  ObjectId segment = 0;
+  std::uint64_t at = 0;  ///< in that memory
+  std::uint64_t size = 0;
+  CLIQUE_MESSAGE(PlaceSegment, segment, at, size)
+};
+
+/// Worker to client: the client has freed a segment that it had placed, and no command uses it any more. The
+/// client can place others there.
+struct SegmentFreed {
+  ObjectId segment = 0;
+  CLIQUE_MESSAGE(SegmentFreed, segment)
+};
+
 /// Worker to worker: a window, device memory of the sender from which the receiver will copy parts of
 /// transfers. Sent through memory that both share. The receiver gives `consent` back when it has opened the
 /// window; if it cannot open it, it keeps `consent`.

@@ -221,7 +221,7 @@ class FakeSession final : public Reports {
   Uploads uploads_{way_};
   Inbox inbox_{nullptr, nullptr, handler_, control_};
   BulkLines bulk_{Application::get().zmq(), Application::get().endpoint(), inbox_, control_};
-  ReportDispatch dispatch_{answers_, uploads_, bulk_, inbox_, control_};
+  ReportDispatch dispatch_{answers_, uploads_, bulk_, inbox_, control_, nullptr};
 };
 
 /// An input is a sequence of batches, with whether each comes through a line for bulk data.

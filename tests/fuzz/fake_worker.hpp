@@ -11,13 +11,14 @@
 
 namespace clique::fuzz {
 
-/// One session. The client shares a segment.
+/// One session. The client shares a segment, and can place others as one in a virtual machine.
 struct FakeWorker {
   static constexpr protocol::ObjectId kSegment = 7;
 
   FakeWorker() {
     backend.use(segments);
     segments.add(kSegment, protocol::SharedSegment::create(4096));
+    segments.use_memory(protocol::SharedSegment::create(8192));
   }
   ~FakeWorker() { tasks.run(); }
   FakeWorker(const FakeWorker&) = delete;

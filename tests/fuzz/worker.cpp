@@ -91,6 +91,10 @@ std::vector<std::string> clique::fuzz::seeds() {
   put(segment, From::Client, batch_of(ReadToSegment{{5, 2, 0, {}}, 3, 0, 96, FakeWorker::kSegment, 4000}));
   put(segment, From::Client, batch_of(WriteFromSegment{{6, 2, 0, {}}, 3, 0, 4096, FakeWorker::kSegment, 0}));
   put(segment, From::Client, batch_of(FreeSegment{FakeWorker::kSegment}));
+  put(segment, From::Client, batch_of(PlaceSegment{8, 4096, 4096}));
+  put(segment, From::Client, batch_of(WriteFromSegment{{7, 2, 0, {}}, 3, 0, 4096, 8, 0}));
+  put(segment, From::Client, batch_of(FreeSegment{8}));
+  put(segment, From::Client, batch_of(PlaceSegment{9, 0, 8193}));
   all.push_back(segment.text());
 
   Output events;

@@ -23,8 +23,8 @@ OPEN = 'open, through memory of its virtual machine'
 
 
 class Memory(unittest.TestCase):
-    # Room for three sessions.
-    MIB = 256
+    # Room for three sessions, of which two have places for segments.
+    MIB = 512
 
     def setUp(self):
         self.file = self.enterContext(guests.memory_file(self.MIB))
@@ -79,6 +79,23 @@ class Memory(unittest.TestCase):
                            CLIQUE_SHARED_MEMORY='0')
         self.assertNotIn(OPEN, self.node.said())
 
+    def test_pinned_memory_lies_in_the_place_for_segments(self):
+        self.run_tests('clEnqueueMapBuffer.*')
+        with open(self.file, 'rb') as file:
+            file.seek(self.MIB // 2 << 20)
+            self.assertFalse(any(file.read(64 << 10)), 'small buffers are no segments')
+        self.run_tests('LargeTransfers.*llocated*')
+        self.assertIn(OPEN, self.node.said())
+        with open(self.file, 'rb') as file:
+            file.seek(self.MIB // 2 << 20)
+            self.assertTrue(any(file.read(64 << 10)), 'the second half of the file has not been used')
+
+    def test_sessions_without_a_place_for_segments(self):
+        with guests.memory_file(128) as other, \
+                guests.Node(BUILD, '--guest-memory', other, '--guest-segments', '0') as self.node:
+            self.run_tests('LargeTransfers.*llocated*', CLIQUE_GUEST_MEMORY=other)
+            self.assertIn(OPEN, self.node.said())
+
     def test_a_worker_maps_its_own_region_only_and_keeps_no_descriptor(self):
         seen = []
 
@@ -93,11 +110,15 @@ class Memory(unittest.TestCase):
         finally:
             done.set()
             thread.join()
+        def size(place):
+            first, last = (int(number, 16) for number in place[0].split('-'))
+            return last - first
+
         self.assertTrue(seen)
         for places in seen:
-            self.assertEqual(len(places), 1)
-            first, last = (int(number, 16) for number in places[0][0].split('-'))
-            self.assertLess(last - first, 70 << 20)
+            # Its region, and its place for segments.
+            self.assertLessEqual(len(places), 2)
+            self.assertLessEqual(sum(size(place) for place in places), (68 << 20) + (self.MIB // 4 << 20))
 
 
 if __name__ == '__main__':

@@ -83,7 +83,7 @@ HostBlock Memory::pinned_memory(std::size_t offset) {
                                       [](const Worker* worker) { return worker->link().shares_memory(); });
   if (!worthwhile) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (!segment_) segment_ = HostSegment::make(size_);
+  if (!segment_) segment_ = HostSegment::make(size_, workers);
   return segment_ ? HostBlock(segment_, segment_->data() + offset) : nullptr;
 }
 

@@ -35,25 +35,39 @@ Segments& segments() {
 
 }  // namespace
 
-HostSegment::HostSegment(std::shared_ptr<protocol::SharedSegment> memory)
-    : id_(next_id()), memory_(std::move(memory)) {}
+HostSegment::HostSegment(protocol::ObjectId id, std::shared_ptr<protocol::SharedSegment> memory)
+    : id_(id),
+      memory_(std::move(memory)),
+      bytes_(memory_, memory_->bytes().data()),
+      size_(memory_->bytes().size()) {}
+
+HostSegment::HostSegment(protocol::ObjectId id, std::shared_ptr<std::byte> bytes, std::size_t size,
+                         Worker& worker)
+    : id_(id), bytes_(std::move(bytes)), size_(size), workers_{{&worker, true}} {}
 
 std::byte* HostSegment::data() const {
-  return memory_->bytes().data();
+  return bytes_.get();
 }
 
-std::shared_ptr<HostSegment> HostSegment::make(std::size_t size) {
-  if (size < kSmall && segments().count.load(std::memory_order_relaxed) >= kMostSmall) return nullptr;
+std::shared_ptr<HostSegment> HostSegment::make(std::size_t size, std::span<Worker* const> workers) {
   try {
-    std::shared_ptr<HostSegment> made(new HostSegment(protocol::SharedSegment::create(size)));
-    Segments& all = segments();
-    const std::lock_guard lock(all.mutex);
-    all.by_begin.emplace(made->data(), made);
-    ++all.count;
-    return made;
+    const protocol::ObjectId id = next_id();
+    for (Worker* const worker : workers)
+      if (auto bytes = worker->link().place_segment(id, size))
+        return enter(std::shared_ptr<HostSegment>(new HostSegment(id, std::move(bytes), size, *worker)));
+    if (size < kSmall && segments().count.load(std::memory_order_relaxed) >= kMostSmall) return nullptr;
+    return enter(std::shared_ptr<HostSegment>(new HostSegment(id, protocol::SharedSegment::create(size))));
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+std::shared_ptr<HostSegment> HostSegment::enter(std::shared_ptr<HostSegment> made) {
+  Segments& all = segments();
+  const std::lock_guard lock(all.mutex);
+  all.by_begin.emplace(made->data(), made);
+  ++all.count;
+  return made;
 }
 
 HostSegment::~HostSegment() {
@@ -76,7 +90,8 @@ std::optional<HostSegment::Place> HostSegment::find(std::span<const std::byte> r
     if (after == all.by_begin.begin()) return std::nullopt;
     segment = std::prev(after)->second.lock();
   }
-  if (!segment || !protocol::SharedMemory::inside(segment->memory_->bytes(), range) || !segment->on(worker))
+  if (!segment || !protocol::SharedMemory::inside({segment->data(), segment->size_}, range) ||
+      !segment->on(worker))
     return std::nullopt;
   return Place{segment->id_, static_cast<std::uint64_t>(range.data() - segment->data())};
 }
@@ -86,6 +101,7 @@ bool HostSegment::on(Worker& worker) {
   const auto asked =
       std::find_if(workers_.begin(), workers_.end(), [&](const auto& one) { return one.first == &worker; });
   if (asked != workers_.end()) return asked->second;
+  if (!memory_) return false;
   return workers_.emplace_back(&worker, worker.link().give(id_, *memory_).empty()).second;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "daemon/server/config_error.hpp"
 #include "protocol/transport/guest_memory.hpp"
@@ -19,6 +20,8 @@ namespace {
 using protocol::SharedMemory;
 using protocol::SharedSegment;
 
+constexpr std::uint64_t kMiB = 1U << 20U;
+
 class GuestMemoryFiles : public testing::Test {
  protected:
   GuestMemoryFiles() {
@@ -29,9 +32,12 @@ class GuestMemoryFiles : public testing::Test {
 
   /// A file for some sessions.
   std::string file(const std::string& name, std::size_t sessions) const {
+    return file_of(name, protocol::kGuestMemoryHead + sessions * SharedMemory::kBytes);
+  }
+  std::string file_of(const std::string& name, std::uint64_t size) const {
     const auto path = folder_ / name;
     std::ofstream(path).flush();
-    std::filesystem::resize_file(path, protocol::kGuestMemoryHead + sessions * SharedMemory::kBytes);
+    std::filesystem::resize_file(path, size);
     return path;
   }
   static protocol::Bytes id_of(const std::string& path) {
@@ -54,7 +60,7 @@ class GuestMemoryFiles : public testing::Test {
 
 TEST_F(GuestMemoryFiles, GivenTheIdThenRegionsDoNotOverlapAndEndWithTheFile) {
   const std::string path = file("one", 2);
-  GuestMemory memory({path});
+  GuestMemory memory({path}, 0);
   const auto id = id_of(path);
   const auto first = memory.assign(id);
   const auto second = memory.assign(id);
@@ -110,6 +116,68 @@ TEST_F(GuestMemoryFiles, GivenTwoMachinesThenEachHasItsOwnFile) {
   ASSERT_TRUE(first);
   EXPECT_FALSE(memory.assign(id_of(one)));
   EXPECT_TRUE(memory.assign(id_of(two)));
+}
+
+TEST_F(GuestMemoryFiles, GivenRoomThenPlacesForSegmentsAreInTheSecondHalfAndDoNotOverlap) {
+  const std::string path = file_of("one", 512 * kMiB);
+  GuestMemory memory({path});
+  const auto id = id_of(path);
+  const auto first = memory.assign(id);
+  const auto second = memory.assign(id);
+  EXPECT_EQ(first.segments_at(), 256 * kMiB);
+  EXPECT_EQ(first.segments_size(), 128 * kMiB);
+  EXPECT_EQ(second.segments_at(), 384 * kMiB);
+  EXPECT_EQ(second.segments_size(), 128 * kMiB);
+  const auto third = memory.assign(id);
+  ASSERT_TRUE(third);
+  EXPECT_LE(third.at() + SharedMemory::kBytes, 256 * kMiB);
+  EXPECT_EQ(third.segments_size(), 0U);
+  EXPECT_FALSE(memory.assign(id));
+}
+
+TEST_F(GuestMemoryFiles, GivenAPlaceForSegmentsIsGivenBackThenTheNextSessionFindsZerosThere) {
+  const std::string path = file_of("one", 256 * kMiB);
+  GuestMemory memory({path}, 256 * kMiB);
+  const auto id = id_of(path);
+  std::optional<GuestMemory::Region> region(memory.assign(id));
+  const std::uint64_t at = region->segments_at();
+  const std::uint64_t size = region->segments_size();
+  EXPECT_EQ(size, 128 * kMiB);
+  const Fd raw(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const char secret = 's';
+  for (const std::uint64_t byte : {at, at + size - 1})
+    ASSERT_EQ(::pwrite(raw.get(), &secret, 1, static_cast<off_t>(byte)), 1);
+  region.reset();
+  const auto next = memory.assign(id);
+  EXPECT_EQ(next.segments_at(), at);
+  for (const std::uint64_t byte : {at, at + size - 1}) {
+    char found = 'x';
+    ASSERT_EQ(::pread(raw.get(), &found, 1, static_cast<off_t>(byte)), 1);
+    EXPECT_EQ(found, 0);
+  }
+}
+
+TEST_F(GuestMemoryFiles, GivenSizesOfSegmentsThenASessionHasNoMoreAndARegionHasRoom) {
+  const std::string small = file_of("small", 128 * kMiB);
+  {
+    GuestMemory memory({small});
+    const auto session = memory.assign(id_of(small));
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session.segments_size(), 32 * kMiB);
+    EXPECT_GE(session.segments_at(), session.at() + SharedMemory::kBytes);
+  }
+  const std::string path = file_of("one", 512 * kMiB);
+  for (const auto& [given, size] : {std::pair(0 * kMiB, 0 * kMiB),
+                                    {4096, 0 * kMiB},
+                                    {3 * kMiB, 2 * kMiB},
+                                    {64 * kMiB, 64 * kMiB},
+                                    {1024 * kMiB, 256 * kMiB}}) {
+    GuestMemory memory({path}, given);
+    const auto session = memory.assign(id_of(path));
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session.segments_size(), size) << given;
+    EXPECT_EQ(session.segments_at() == 0, size == 0) << given;
+  }
 }
 
 TEST_F(GuestMemoryFiles, GivenFilesThatCannotBeUsedThenTheReasonNamesThem) {

@@ -187,6 +187,11 @@ TEST(Codec, GivenTransfersOfSegmentsThenTheyAreTheseBytes) {
             "cc80");
 }
 
+TEST(Codec, GivenSegmentsOfVirtualMachinesThenTheyAreTheseBytes) {
+  EXPECT_EQ(encoded(PlaceSegment{9, 4096, 64}), "94cc9309cd100040");
+  EXPECT_EQ(encoded(SegmentFreed{9}), "92cc8809");
+}
+
 TEST(Codec, GivenWindowAndPartInItThenTheyAreTheseBytes) {
   EXPECT_EQ(encoded(OpenWindow{7, {1, 2}, {}}), "94cc9107c4020102c400");
   EXPECT_EQ(encoded(WindowData{200, 64, 7, 256, 512, {}}), "97cc92ccc84007cd0100cd0200c400");
