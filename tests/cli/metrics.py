@@ -266,7 +266,8 @@ class Dashboard(Scraping):
         for expression in ('clique_sessions == 1', 'rate(clique_kernels_total[10s])'):
             self.assertTrue(nodes.eventually(lambda: self.answer(address, expression)), expression)
         picture = self.folder / 'dashboard.svg'
-        self.assertEqual(self.draw('--prometheus', address, '--last', '30s', '--rate-interval', '10s', picture), (0, ''))
+        times = ('--last', '30s', '--rate-interval', '10s')
+        self.assertEqual(self.draw('--prometheus', address, *times, picture), (0, ''))
         texts = [text.text for text in xml.etree.ElementTree.parse(picture).iter('{http://www.w3.org/2000/svg}text')]
         dashboard = json.loads((ROOT / 'contrib/prometheus/clique.json').read_text())
         self.assertEqual([panel['title'] for panel in dashboard['panels'] if panel['title'] not in texts], [])
