@@ -117,7 +117,10 @@ std::unique_ptr<WorkerLines> WorkerLines::start() {
     const protocol::NoSignals quiet;
     state->thread = std::thread([thread_state = state.get()] { thread_state->run(); });
   } catch (const std::system_error& error) {
-    spdlog::warn("lines of workers get no fields in the journal: {}", error.what());
+    spdlog::warn(
+        "lines of workers get no fields in the journal: {}; raise TasksMax and LimitNOFILE of the unit, and "
+        "restart it",
+        error.what());
     return nullptr;
   }
   return std::unique_ptr<WorkerLines>(new WorkerLines(std::move(state)));

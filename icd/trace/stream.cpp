@@ -36,6 +36,19 @@ using Builder = protozero::basic_pbf_builder<Buffer, Message>;
 
 using perfetto::TracePacket;
 
+/// The largest packet that ends a slice, in bytes: the numbers in it have a largest size.
+constexpr std::size_t kLargestEnd = 64;
+
+/// Appends a packet whose length is known, so that nothing has to be moved to make room for it.
+void append_packet(std::string& buffer, const FixedBuffer& packet) {
+  constexpr auto kTag = static_cast<std::uint64_t>(perfetto::Trace::packet) << 3U |
+                        static_cast<std::uint64_t>(protozero::pbf_wire_type::length_delimited);
+  std::array<char, std::size_t{2} * protozero::max_varint_length> head;
+  int size = protozero::add_varint_to_buffer(head.data(), kTag);
+  size += protozero::add_varint_to_buffer(head.data() + size, packet.size());
+  buffer.append(head.data(), static_cast<std::size_t>(size)).append(packet.data(), packet.size());
+}
+
 /// A packet in a buffer, from construction to destruction.
 template <typename Buffer>
 class Packet {
@@ -152,17 +165,22 @@ Stream::Name Stream::intern(Names& names, std::string_view text) {
 }
 
 Stream::Name Stream::intern_constant(Names& names, std::string_view text) {
-  for (const auto& [where, iid] : names.constants)
-    if (where == text.data()) return {iid, text, false};
+  // The lowest bits of addresses say little.
+  auto& [where, iid] =
+      names.constants[(reinterpret_cast<std::uintptr_t>(text.data()) >> 3U) % names.constants.size()];
+  if (where == text.data()) return {iid, text, false};
   const Name name = intern(names, text);
-  if (name.iid != 0) names.constants.emplace_back(text.data(), name.iid);
+  if (name.iid != 0) {
+    where = text.data();
+    iid = name.iid;
+  }
   return name;
 }
 
 void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope) {
   const std::lock_guard lock(mutex_);
   const Name category = intern_constant(categories_, slice.category);
-  const Name name = intern(names_, slice.name);
+  const Name name = slice.is_constant ? intern_constant(names_, slice.name) : intern(names_, slice.name);
   auto& facts = added_facts_;
   facts.clear();
   for (const Fact& fact : slice.facts) {
@@ -170,17 +188,44 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
     facts.emplace_back(intern_constant(facts_, fact.name), text ? intern(values_, *text) : Name{});
   }
 
-  encoded_.resize(kLargestSlice);
-  FixedBuffer bytes(encoded_.data(), encoded_.size());
+  encoded_.resize(2 * kLargestSlice);
+  const auto add_name = [](auto& message, auto number, auto text, const Name& added) {
+    if (added.iid != 0)
+      message.add_uint64(number, added.iid);
+    else
+      message.add_string(text, added.text.data(), added.text.size());
+  };
+  FixedBuffer event(encoded_.data(), kLargestSlice);
   {
-    Packet packet(bytes);
-    packet->add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.begin));
-    packet->add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
-    packet->add_uint32(TracePacket::sequence_flags,
-                       begun_ ? perfetto::kNeedsIncrementalState
-                              : perfetto::kIncrementalStateCleared | perfetto::kNeedsIncrementalState);
+    using perfetto::TrackEvent;
+    Builder<TrackEvent, FixedBuffer> begun(event);
+    begun.add_int32(TrackEvent::type, perfetto::kSliceBegin);
+    if (track != 0) begun.add_uint64(TrackEvent::track_uuid, track);
+    add_name(begun, TrackEvent::category_iids, TrackEvent::categories, category);
+    add_name(begun, TrackEvent::name_iid, TrackEvent::name, name);
+    for (const Flow flow : slice.flows) begun.add_fixed64(TrackEvent::flow_ids, scope + flow);
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      using perfetto::DebugAnnotation;
+      const auto& [key, value] = facts[i];
+      const auto* const number = std::get_if<std::uint64_t>(&slice.facts[i].value);
+      Builder<DebugAnnotation, FixedBuffer> annotation(begun, TrackEvent::debug_annotations);
+      add_name(annotation, DebugAnnotation::name_iid, DebugAnnotation::name, key);
+      if (number != nullptr)
+        annotation.add_uint64(DebugAnnotation::uint_value, *number);
+      else
+        add_name(annotation, DebugAnnotation::string_value_iid, DebugAnnotation::string_value, value);
+    }
+  }
+  FixedBuffer begin(encoded_.data() + kLargestSlice, kLargestSlice);
+  {
+    Builder<TracePacket, FixedBuffer> packet(begin);
+    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.begin));
+    packet.add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
+    packet.add_uint32(TracePacket::sequence_flags,
+                      begun_ ? perfetto::kNeedsIncrementalState
+                             : perfetto::kIncrementalStateCleared | perfetto::kNeedsIncrementalState);
     if (!begun_) {
-      Builder<perfetto::TracePacketDefaults, FixedBuffer> defaults(*packet,
+      Builder<perfetto::TracePacketDefaults, FixedBuffer> defaults(packet,
                                                                    TracePacket::trace_packet_defaults);
       defaults.add_uint32(perfetto::TracePacketDefaults::timestamp_clock_id, perfetto::kMonotonic);
     }
@@ -188,7 +233,7 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
     bool any_new = category.is_new || name.is_new;
     for (const auto& [key, value] : facts) any_new = any_new || key.is_new || value.is_new;
     if (any_new) {
-      Builder<perfetto::InternedData, FixedBuffer> data(*packet, TracePacket::interned_data);
+      Builder<perfetto::InternedData, FixedBuffer> data(packet, TracePacket::interned_data);
       const auto define = [&data](perfetto::InternedData kind, const Name& defined) {
         if (!defined.is_new) return;
         Builder<perfetto::Interned, FixedBuffer> entry(data, kind);
@@ -202,44 +247,22 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
         define(perfetto::InternedData::debug_annotation_string_values, value);
       }
     }
-    Builder<perfetto::TrackEvent, FixedBuffer> event(*packet, TracePacket::track_event);
-    using perfetto::TrackEvent;
-    event.add_int32(TrackEvent::type, perfetto::kSliceBegin);
-    if (track != 0) event.add_uint64(TrackEvent::track_uuid, track);
-    if (category.iid != 0)
-      event.add_uint64(TrackEvent::category_iids, category.iid);
-    else
-      event.add_string(TrackEvent::categories, category.text.data(), category.text.size());
-    if (name.iid != 0)
-      event.add_uint64(TrackEvent::name_iid, name.iid);
-    else
-      event.add_string(TrackEvent::name, name.text.data(), name.text.size());
-    for (const Flow flow : slice.flows) event.add_fixed64(TrackEvent::flow_ids, scope + flow);
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      Builder<perfetto::DebugAnnotation, FixedBuffer> annotation(event, TrackEvent::debug_annotations);
-      const auto& [key, value] = facts[i];
-      if (key.iid != 0)
-        annotation.add_uint64(perfetto::DebugAnnotation::name_iid, key.iid);
-      else
-        annotation.add_string(perfetto::DebugAnnotation::name, key.text.data(), key.text.size());
-      if (const auto* number = std::get_if<std::uint64_t>(&slice.facts[i].value))
-        annotation.add_uint64(perfetto::DebugAnnotation::uint_value, *number);
-      else if (value.iid != 0)
-        annotation.add_uint64(perfetto::DebugAnnotation::string_value_iid, value.iid);
-      else
-        annotation.add_string(perfetto::DebugAnnotation::string_value, value.text.data(), value.text.size());
-    }
+    packet.add_message(TracePacket::track_event, event.data(), event.size());
   }
+  append_packet(buffer_, begin);
+
+  std::array<char, kLargestEnd> space;
+  FixedBuffer end(space);
   {
-    Packet packet(bytes);
-    packet->add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.end));
-    packet->add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
-    packet->add_uint32(TracePacket::sequence_flags, perfetto::kNeedsIncrementalState);
-    Builder<perfetto::TrackEvent, FixedBuffer> event(*packet, TracePacket::track_event);
-    event.add_int32(perfetto::TrackEvent::type, perfetto::kSliceEnd);
-    if (track != 0) event.add_uint64(perfetto::TrackEvent::track_uuid, track);
+    Builder<TracePacket, FixedBuffer> packet(end);
+    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.end));
+    packet.add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
+    packet.add_uint32(TracePacket::sequence_flags, perfetto::kNeedsIncrementalState);
+    Builder<perfetto::TrackEvent, FixedBuffer> ending(packet, TracePacket::track_event);
+    ending.add_int32(perfetto::TrackEvent::type, perfetto::kSliceEnd);
+    if (track != 0) ending.add_uint64(perfetto::TrackEvent::track_uuid, track);
   }
-  buffer_.append(bytes.data(), bytes.size());
+  append_packet(buffer_, end);
   flush_if_full();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -59,6 +60,7 @@ class Stream {
     std::span<const Fact> facts;
     std::int64_t begin;
     std::int64_t end;
+    bool is_constant = false;  ///< whether the name is never changed or freed, as a literal
   };
   /// Adds a slice. @param track 0: that of the thread
   /// @param scope what flows are relative to
@@ -78,8 +80,8 @@ class Stream {
       std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
     };
     std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> iids;
-    /// Where constants are in memory, and their numbers: of the few that all slices have.
-    std::vector<std::pair<const char*, std::uint64_t>> constants;
+    /// Where constants are in memory, and their numbers: of those that were used last, by address.
+    std::array<std::pair<const char*, std::uint64_t>, 64> constants = {};
   };
   /// A name in a packet: a number, or, if there are too many names, the name itself.
   struct Name {
@@ -89,7 +91,7 @@ class Stream {
   };
 
   static Name intern(Names& names, std::string_view text);
-  /// intern() of a text that is never changed or freed: names.hpp has it.
+  /// intern() of a text that is never changed or freed.
   static Name intern_constant(Names& names, std::string_view text);
   /// Ends a packet. Under mutex_.
   void flush_if_full() noexcept;

@@ -244,7 +244,7 @@ Call::~Call() {
   this_thread.call = outer_;
   if (detail::recorder != recorder_) return;  // a forked child
   try {
-    recorder_->add({kApi, name_, flows_, facts_, begin_, next_time()});
+    recorder_->add({kApi, name_, flows_, facts_, begin_, next_time(), true});
   } catch (...) {  // no memory: the slice is missing
   }
 }

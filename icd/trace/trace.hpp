@@ -85,6 +85,8 @@ class Call {
   /// The call that this thread is in; null if it is in none, as a thread of the library.
   static Call* current() noexcept;
   const char* name() const { return name_; }
+  /// When it began, as now().
+  std::int64_t begin() const { return begin_; }
   /// Connects the call with a command.
   void connect(Flow flow) noexcept;
 

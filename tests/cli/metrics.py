@@ -10,6 +10,7 @@ import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
+import xml.etree.ElementTree
 
 import nodes
 from tunnel import Tunnel
@@ -249,6 +250,48 @@ class Dashboard(Scraping):
         kernels = f'rate(clique_kernels_total{{instance=~"{instances}"}}[1m])'
         self.assertTrue(nodes.eventually(lambda: any(value > 0 for _, value in self.answer(address, kernels))))
         self.assertEqual([labels for labels, _ in self.answer(address, 'clique_client_sessions')][0]['client'], 'alice')
+
+    def draw(self, *arguments):
+        """Runs contrib/prometheus/draw. Returns its status, and what it says on standard error."""
+        drawn = subprocess.run([ROOT / 'contrib/prometheus/draw', *map(str, arguments)], text=True, check=False,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if 'Install the package python3-matplotlib' in drawn.stderr:
+            self.skipTest("python3-matplotlib is missing; 'tools/setup test' installs it")
+        return drawn.returncode, drawn.stderr
+
+    def test_is_drawn(self):
+        node, url = self.start('--sessions', '7')
+        address = self.prometheus(url)
+        self.session(node)
+        for expression in ('clique_sessions == 1', 'rate(clique_kernels_total[10s])'):
+            self.assertTrue(nodes.eventually(lambda: self.answer(address, expression)), expression)
+        picture = self.folder / 'dashboard.svg'
+        times = ('--last', '30s', '--rate-interval', '10s')
+        self.assertEqual(self.draw('--prometheus', address, *times, picture), (0, ''))
+        texts = [text.text for text in xml.etree.ElementTree.parse(picture).iter('{http://www.w3.org/2000/svg}text')]
+        dashboard = json.loads((ROOT / 'contrib/prometheus/clique.json').read_text())
+        self.assertEqual([panel['title'] for panel in dashboard['panels'] if panel['title'] not in texts], [])
+        version = self.answer(address, 'clique_build_info')[0][0]['version']
+        # The node's name instead of a number, the sessions now, and the curves' names.
+        self.assertIn(f'alpha {version}', texts)
+        self.assertIn('1', texts)
+        instance = re.sub('^http://|/metrics$', '', url)
+        self.assertIn(f'{instance} limit', texts)
+        # This node has no GPUs, which two panels show.
+        self.assertGreaterEqual(texts.count('No data'), 2)
+        nobody = self.folder / 'nobody.svg'
+        self.assertEqual(self.draw('--prometheus', address, '--instance', 'nobody', nobody), (0, ''))
+        self.assertEqual(nobody.read_text().count('>No data<'), len(dashboard['panels']))
+
+    def test_explains_why_it_cannot_be_drawn(self):
+        with self.closed_port() as free:
+            status, said = self.draw('--prometheus', free, self.folder / 'dashboard.svg')
+        self.assertNotEqual(status, 0)
+        self.assertIn(f'Prometheus at {free} does not answer', said)
+        for arguments, part in ((('x.jpg',), 'does not end in .svg or .png'), (('--last', '1w', 'x.svg'), "'1w'")):
+            status, said = self.draw(*arguments)
+            self.assertNotEqual(status, 0)
+            self.assertIn(part, said)
 
 
 if __name__ == '__main__':

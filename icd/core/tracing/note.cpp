@@ -199,12 +199,15 @@ void note_command(const Submission& submission, bool silent, std::span<const Ref
                   Event& event) {
   const Queue& queue = *event.queue();
   const KernelFunction* const kernel = submission.kernel.function;
+  const trace::Call* const call = trace::Call::current();
   auto note = std::make_unique<Note>(
       Note{.slice = {.track = queue.track(),
                      .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
                      .name = kernel != nullptr ? kernel->name : command_text(event.type()),
                      .facts = {{trace::kDevice, std::string_view(queue.traced_device())}}},
-           .silent = silent});
+           .silent = silent,
+           // That of the call, if there is one, saves reading the clock.
+           .posted = call != nullptr ? call->begin() : trace::now()});
   note->slice.facts.reserve(3);
   note->slice.flows.reserve(1 + std::min(transfers.size(), kMostTransfers));
   connect_call(note->slice, event.id());
