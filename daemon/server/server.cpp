@@ -443,18 +443,18 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
   worker.bind = settings_.listen.address;
   worker.encryption = settings_.encryption;
   worker.session = settings_.session;
-  WorkerLines::Source lines;
-  if (lines_) lines = lines_->add();
-  Worker started{static_cast<std::uint32_t>(position),
-                 platform.name,
-                 ChildProcess::start_worker(
-                     worker, groups_.create(host_memory_limit(settings_.session.memory)), lines.end.get()),
-                 UsagePage(),
-                 PacePage(),
-                 Sharing::make_bell(),
-                 {},
-                 std::nullopt,
-                 lines.id};
+  WorkerLines::Pipe lines = WorkerLines::make_pipe();
+  Worker started{
+      static_cast<std::uint32_t>(position),
+      platform.name,
+      ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory)),
+                                 lines.to_write.get()),
+      UsagePage(),
+      PacePage(),
+      Sharing::make_bell(),
+      {},
+      std::nullopt};
+  started.lines = lines_->add(std::move(lines.to_read), started.process.pid());
   const ControlChannel& control = started.process.control();
   control.send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
   control.send(Notice{Notice::Kind::Pace, ""}, started.pace.descriptor());
@@ -828,11 +828,9 @@ void Server::welcome(const Waiting& client, Set set) {
   }
   if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());
-  if (lines_) {
-    LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
-    fields.insert(fields.begin(), {"session", last_session_});
-    for (const Worker& worker : set) lines_->describe(worker.lines, fields);
-  }
+  LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
+  fields.insert(fields.begin(), {"session", last_session_});
+  for (const Worker& worker : set) lines_->describe(worker.lines, fields);
   gate_.answer(client.guest, message);
 }
 

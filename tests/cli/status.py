@@ -47,7 +47,7 @@ class Case(nodes.TestCase):
                 for session in node['listed_sessions']]
 
     def worker(self, node):
-        return int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        return node.worker()
 
 
 class Nodes(Case):
