@@ -282,7 +282,9 @@ nlohmann::ordered_json json_of(const protocol::PublicKey& key, const std::string
 
 void print_json(const nlohmann::ordered_json& document) {
   using Handler = nlohmann::ordered_json::error_handler_t;
-  std::printf("%s\n", document.dump(2, ' ', false, Handler::replace).c_str());
+  // Texts of nodes and of other clients may have characters that control terminals.
+  constexpr bool kAscii = true;
+  std::printf("%s\n", document.dump(2, ' ', kAscii, Handler::replace).c_str());
 }
 
 void check_reason(const std::string& reason) {

@@ -545,7 +545,9 @@ void print_trace_summary(const std::string& file, std::FILE* to, bool as_json) {
     using Handler = nlohmann::ordered_json::error_handler_t;
     auto document = summary.json();
     document["complete"] = !trace.cut_off();
-    std::fprintf(to, "%s\n", document.dump(2, ' ', false, Handler::replace).c_str());
+    // Names of nodes and kernels may have characters that control terminals.
+    constexpr bool kAscii = true;
+    std::fprintf(to, "%s\n", document.dump(2, ' ', kAscii, Handler::replace).c_str());
     return;
   }
   summary.print(to);

@@ -541,11 +541,9 @@ void Server::welcome(const Waiting& client, Set set) {
   }
   if (!client.wanted.devices.empty()) reservations_.remove({client.permit.client, client.wanted.reservation});
   session_log_.begin(last_session_, std::move(owner), set.size());
-  if (lines_) {
-    LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
-    fields.insert(fields.begin(), {"session", last_session_});
-    for (const Worker& worker : set) lines_->describe(worker.lines, fields);
-  }
+  LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
+  fields.insert(fields.begin(), {"session", last_session_});
+  for (const Worker& worker : set) lines_->describe(worker.lines, fields);
   gate_.answer(client.guest, message);
 }
 

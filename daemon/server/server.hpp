@@ -77,7 +77,7 @@ class Server {
     Fd bell;  // see Sharing::make_bell()
     std::vector<protocol::DeviceDescription> devices;
     std::optional<WorkerReady> ready;
-    std::uint64_t lines = 0;  ///< WorkerLines::Source::id
+    std::uint64_t lines = 0;  ///< as WorkerLines::describe() names them
   };
   /// The workers of one session, one for each driver.
   using Set = std::list<Worker>;
@@ -274,11 +274,10 @@ class Server {
   FileDesk file_desk_;
   DialDesk dial_desk_;
   ReachDesk reach_desk_;
-  std::uint64_t last_file_ = 0;  // numbers of requests at the file desk
-  std::unique_ptr<WorkerLines>
-      lines_;              // before all whose lines it reads; null: workers log as the daemon does
-  std::deque<Set> sets_;   // starting or ready, without a session
-  bool told_ucx_ = false;  // the log says that workers cannot use UCX
+  std::uint64_t last_file_ = 0;            // numbers of requests at the file desk
+  std::unique_ptr<WorkerLines> lines_;     // before all whose lines it reads
+  std::deque<Set> sets_;                   // starting or ready, without a session
+  bool told_ucx_ = false;                  // the log says that workers cannot use UCX
   std::vector<protocol::Driver> drivers_;  // of the last set that was ready, for Offer
   std::list<Taken> taken_;
   std::deque<Waiting> waiting_;

@@ -40,18 +40,18 @@ Server::Worker Server::start_worker(const SelectedPlatform& platform, std::size_
   worker.bind = settings_.listen.address;
   worker.encryption = settings_.encryption;
   worker.session = settings_.session;
-  WorkerLines::Source lines;
-  if (lines_) lines = lines_->add();
-  Worker started{static_cast<std::uint32_t>(position),
-                 platform.name,
-                 ChildProcess::start_worker(
-                     worker, groups_.create(host_memory_limit(settings_.session.memory)), lines.end.get()),
-                 UsagePage(),
-                 PacePage(),
-                 Sharing::make_bell(),
-                 {},
-                 std::nullopt,
-                 lines.id};
+  WorkerLines::Pipe lines = WorkerLines::make_pipe();
+  Worker started{
+      static_cast<std::uint32_t>(position),
+      platform.name,
+      ChildProcess::start_worker(worker, groups_.create(host_memory_limit(settings_.session.memory)),
+                                 lines.to_write.get()),
+      UsagePage(),
+      PacePage(),
+      Sharing::make_bell(),
+      {},
+      std::nullopt};
+  started.lines = lines_->add(std::move(lines.to_read), started.process.pid());
   const ControlChannel& control = started.process.control();
   control.send(Notice{Notice::Kind::Usage, ""}, started.usage.descriptor());
   control.send(Notice{Notice::Kind::Pace, ""}, started.pace.descriptor());

@@ -1,37 +1,43 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "daemon/common/log.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon {
 
-/// Hands what workers, and the processes that they start, write to standard error over to the journal, with
-/// the fields of their session. Workers cannot reach the journal themselves. A thread of its own reads the
-/// lines, so that a daemon that is busy does not hold workers up. What they write may be anything. Any
-/// thread.
+/// Logs what workers, and the processes that they start, write to standard error: in the journal with the
+/// fields of their session, elsewhere as lines of this process, unless a line says itself that it is of its
+/// worker. A kernel may write anything there, so workers have neither this process's standard error, which
+/// may be a file or a terminal, nor more than a number of lines per second. A thread of its own reads the
+/// lines, so that a daemon that is busy does not hold workers up. Any thread.
 class WorkerLines {
  public:
-  /// The standard error of one worker.
-  struct Source {
-    std::uint64_t id = 0;  ///< 0: the worker has that of the daemon
-    Fd end;                ///< for the worker; the daemon closes it once that has started
+  /// For one worker.
+  struct Pipe {
+    Fd to_read;
+    Fd to_write;  ///< the worker's standard error; the daemon closes it once that has started
   };
 
-  /// @returns null unless the log goes to the journal with fields, or if this is not possible, which is
-  /// logged
+  /// Throws std::system_error.
   static std::unique_ptr<WorkerLines> start();
   /// Reads what is left of workers that have ended, and ends the thread.
   ~WorkerLines();
   WorkerLines(const WorkerLines&) = delete;
   WorkerLines& operator=(const WorkerLines&) = delete;
 
-  /// For a worker that is to start. Its lines have no fields of a session yet. Throws std::system_error.
-  Source add();
-  /// The worker's lines have these fields from now on. Does nothing for source 0, and for one that has ended.
+  /// Throws std::system_error.
+  static Pipe make_pipe();
+  /// A worker has started. Its lines have no fields of a session yet.
+  /// @param end Pipe::to_read
+  /// @param process the worker's id
+  /// @returns a number for describe()
+  std::uint64_t add(Fd end, pid_t process);
+  /// The worker's lines have these fields from now on. Does nothing for a worker that has ended.
   void describe(std::uint64_t source, LogFields fields);
 
  private:

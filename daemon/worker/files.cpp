@@ -343,7 +343,10 @@ class Files::Sink final : public TransferSink {
 Files::Files(const Surroundings& surroundings, Backend& backend, Ask ask)
     : surroundings_(surroundings), backend_(backend), ask_(std::move(ask)) {}
 
-Files::~Files() = default;
+Files::~Files() {
+  // What waits for a file keeps it.
+  for (const FileRef& file : unanswered_) file->waiting.clear();
+}
 
 const Files::FileRef& Files::get(protocol::ObjectId id) const {
   const auto found = files_.find(id);

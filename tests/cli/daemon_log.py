@@ -122,12 +122,13 @@ class Json(nodes.TestCase):
         client = self.session(node)
         client.communicate()
         self.assertTrue(node.says('"message":"session 1 ended"'), node.log())
+        self.assertTrue(node.says('"process":"worker"'), node.log())
         lines = [json.loads(line) for line in node.log().splitlines()]
         for line in lines:
             self.assertRegex(line['time'], r'^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$')
             self.assertIn(line['level'], ('debug', 'info', 'warning'))
             self.assertTrue(line['message'])
-        # Workers write into the same log.
+        # Lines of workers are in the same log.
         self.assertEqual({line['process'] for line in lines} - {'probe'}, {'cliqued', 'worker'})
         self.assertEqual({line['pid'] for line in lines if line['process'] == 'cliqued'}, {node.process.pid})
         by_message = {line['message']: line for line in lines}
@@ -185,7 +186,7 @@ class Titles(nodes.TestCase):
     def test_workers_are_named_after_their_sessions(self):
         node = self.node()
         self.session(node)
-        worker = int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        worker = node.worker()
         folder = pathlib.Path(f'/proc/{worker}')
         self.assertEqual((folder / 'comm').read_text(), 'cliqued-worker\n')
         title = lambda: (folder / 'cmdline').read_bytes().rstrip(b'\0')
@@ -194,7 +195,7 @@ class Titles(nodes.TestCase):
     def test_names_of_others_are_escaped_and_bounded(self):
         node = self.node(name='al\npha\x1b[2J' + 'ä' * 1000)
         self.session(node)
-        worker = int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        worker = node.worker()
         title = pathlib.Path(f'/proc/{worker}/cmdline').read_bytes().rstrip(b'\0').decode()
         self.assertTrue(title.startswith('cliqued worker al\\npha\\x1b[2Jää'), title)
         self.assertTrue(title.endswith('ä'), title)

@@ -264,7 +264,7 @@ class Losing(Case):
         tunnel = Tunnel(node, '127.0.0.2')
         self.addCleanup(tunnel.close)
         program = self.session(tunnel.address, arguments=('--busy',), CLIQUE_SHARED_MEMORY='0')
-        worker = int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        worker = node.worker()
         return node, worker, tunnel, program
 
     def assert_lost(self, program, *parts):

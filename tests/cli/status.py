@@ -47,7 +47,7 @@ class Case(nodes.TestCase):
                 for session in node['listed_sessions']]
 
     def worker(self, node):
-        return int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        return node.worker()
 
 
 class Nodes(Case):
@@ -311,6 +311,16 @@ class Top(Case):
         client.communicate()
         self.assertTrue(node.says('ended: seconds='))
         self.assertEqual(self.sessions(node), [])
+
+    def test_names_of_others_control_no_terminal(self):
+        node = self.node()
+        name = 'gr\u00fcn \x1b[2J \u009b2J \x7f'
+        self.session(node, prefix=('bash', '-c', 'exec -a "$0" "$1" --hold', name))
+        for arguments in (['top', '--once'], ['top', '--once', '--json']):
+            said = self.asking(node, arguments=arguments)
+            self.assertNotRegex(said, '[\x00-\x09\x0b-\x1f\x7f-\x9f]')
+        session, = self.sessions(node)
+        self.assertTrue(session['program'].startswith(name), session['program'])
 
     def test_through_the_network(self):
         node = self.node()

@@ -56,7 +56,7 @@ class Kill(Case):
     def test_worker_that_does_not_react(self):
         node = self.node('--authorized-clients', self.list)
         self.alice(node, '--busy')
-        os.kill(int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1]), signal.SIGSTOP)
+        os.kill(node.worker(), signal.SIGSTOP)
         for _ in range(3):
             self.steer('kill', node.address, '1', '--reason', 'stuck')
         self.assertEqual(self.end_of_session(node),

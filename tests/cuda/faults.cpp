@@ -19,7 +19,7 @@ TEST(CudaFaults, GivenAKernelThatFaultsThenOnlyItsSessionEnds) {
   const std::string reason = client.next<SessionEnded>().reason;
   EXPECT_NE(reason.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << reason;
   EXPECT_NE(reason.find("'fault'"), std::string::npos) << reason;
-  EXPECT_TRUE(node.logged("'fault'"));
+  EXPECT_TRUE(eventually([&] { return node.logged("'fault'"); }));
   bystander.make_zeros(kBuffer);
   EXPECT_EQ(bystander.first(kBuffer), 0);
 }
@@ -40,7 +40,7 @@ TEST(CudaFaults, GivenAKernelOverTheLimitThenOnlyItsSessionEnds) {
   EXPECT_EQ(client.next<Finished>().status, CL_OUT_OF_RESOURCES);
   const std::string reason = client.next<SessionEnded>().reason;
   EXPECT_NE(reason.find("kernel 'wait' ran for more than 1 s"), std::string::npos) << reason;
-  EXPECT_TRUE(node.logged("kernel 'wait' ran for more than 1 s"));
+  EXPECT_TRUE(eventually([&] { return node.logged("kernel 'wait' ran for more than 1 s"); }));
   EXPECT_TRUE(eventually([&] { return !alive(worker); }));
   bystander.make_zeros(kBuffer);
   EXPECT_EQ(bystander.first(kBuffer), 0);

@@ -76,9 +76,9 @@ TEST_F(FullDisk, GivenNoRoomThenProgramsAreBuiltElsewhere) {
     expect_works(client, 3 + i);
     client.send(Goodbye{});
   }
-  EXPECT_TRUE(
-      node.logged("has less than 32 MiB of free space for compiled programs; using " + memory_.string()))
-      << node.log();
+  EXPECT_TRUE(eventually([&] {
+    return node.logged("has less than 32 MiB of free space for compiled programs; using " + memory_.string());
+  })) << node.log();
   EXPECT_FALSE(fs::is_empty(memory_));
 }
 

@@ -10,21 +10,21 @@
 
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/limits.hpp"
 #include "protocol/transport/guest_memory.hpp"
 #include "protocol/transport/shared_segment.hpp"
 
 namespace clique::test {
 namespace {
 
-constexpr std::uint64_t kMiB = 1U << 20U;
 /// Room for seven sessions, and for the segments of eight.
-constexpr std::uint64_t kFile = 1024 * kMiB;
+constexpr std::uint64_t kFileSize = 1024 * kMiB;
 constexpr std::uint64_t kPlace = 64 * kMiB;
 
 /// A file in /dev/shm.
 class MemoryFile {
  public:
-  MemoryFile() : file_(::mkstemp(name_.data())) { std::filesystem::resize_file(name_, kFile); }
+  MemoryFile() : file_(::mkstemp(name_.data())) { std::filesystem::resize_file(name_, kFileSize); }
   ~MemoryFile() { std::filesystem::remove(name_); }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
@@ -94,7 +94,7 @@ class GuestSegments : public testing::Test {
 
 TEST_F(GuestSegments, GivenPlacedSegmentsThenContentNeedsNoPartsEitherWay) {
   Guest guest(node_, file_);
-  EXPECT_EQ(guest.client.address.segments_at, kFile / 2);
+  EXPECT_EQ(guest.client.address.segments_at, kFileSize / 2);
   EXPECT_EQ(guest.client.address.segments_size, kPlace);
   expect_transfers(guest);
 }

@@ -12,14 +12,13 @@
 
 #include "harness.hpp"
 #include "ids.hpp"
+#include "protocol/limits.hpp"
 #include "protocol/transport/placed_memory.hpp"
 #include "protocol/transport/shared_offer.hpp"
 #include "protocol/transport/shared_segment.hpp"
 
 namespace clique::test {
 namespace {
-
-constexpr std::uint64_t kMiB = 1U << 20U;
 
 TEST(Limits, GivenAsManySessionsAsThereMayBeThenOthersAreRefusedUntilOneEnds) {
   const Node node({"--name", "alpha", "--sessions", "2"});

@@ -118,7 +118,7 @@ TEST_F(Strangers, GivenALongFirstMessageThenItIsDroppedUnread) {
         socket + " socket that does not attach: it has " + std::to_string(right.size()) + " bytes";
     EXPECT_TRUE(eventually([&] { return node_.logged(said); })) << said << '\n' << node_.log();
   }
-  EXPECT_TRUE(node_.logged("and 1 payload frames")) << node_.log();
+  EXPECT_TRUE(eventually([&] { return node_.logged("and 1 payload frames"); })) << node_.log();
   Client client(worker);
   client.set_up();
   EXPECT_TRUE(works(client));

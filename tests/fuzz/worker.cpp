@@ -104,6 +104,13 @@ std::vector<std::string> clique::fuzz::seeds() {
   put(events, From::Client, batch_of(AwaitRemote{9, 1}));
   put(events, From::Client, batch_of(Release{{1}, {8, 9}}));
   all.push_back(events.text());
+
+  // The session ends before the starter has answered.
+  Output files;
+  put(files, From::Client,
+      batch_of(CreateFile{5, 2, "one", file_access::kRead}, CreateFile{6, 2, "two", file_access::kRead},
+               QueryFile{7, 6}, Goodbye{}));
+  all.push_back(files.text());
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <optional>
 
 #include "daemon/worker/client_lines.hpp"
 #include "daemon/worker/peer_inbox.hpp"
@@ -28,21 +29,32 @@ std::string next_endpoint() {
   return "inproc://" + std::to_string(++last);
 }
 
-zmq::socket_t socket(zmq::socket_type type) {
-  zmq::socket_t made(FakeWorker::zmq(), type);
+/// The context of an input's sockets. ZeroMQ closes sockets on a thread of its own, which the target has to
+/// wait for, as the end of a context does: on a busy machine there are more sockets than a process may have
+/// otherwise. An input makes up to kMostSteps sockets and two more.
+zmq::context_t& next_context() {
+  constexpr unsigned kInputs = 16;
+  static std::optional<zmq::context_t> context;
+  static unsigned inputs = 0;
+  if (inputs++ % kInputs == 0) context.emplace();
+  return *context;
+}
+
+zmq::socket_t socket(zmq::context_t& context, zmq::socket_type type) {
+  zmq::socket_t made(context, type);
   protocol::configure(made);
   return made;
 }
-zmq::socket_t bound(const std::string& endpoint) {
-  zmq::socket_t made = socket(zmq::socket_type::router);
+zmq::socket_t bound(zmq::context_t& context, const std::string& endpoint) {
+  zmq::socket_t made = socket(context, zmq::socket_type::router);
   made.bind(endpoint);
   return made;
 }
 
 /// The monitors of the client's connections, which say nothing: there are no connections of the system.
 ClientConnections& connections() {
-  static zmq::socket_t commands = socket(zmq::socket_type::router);
-  static zmq::socket_t reports = socket(zmq::socket_type::router);
+  static zmq::socket_t commands(FakeWorker::zmq(), zmq::socket_type::router);
+  static zmq::socket_t reports(FakeWorker::zmq(), zmq::socket_type::router);
   static ClientConnections one(FakeWorker::zmq(), commands, reports, std::chrono::milliseconds(1000));
   static const bool watched = (one.watch(true, "the client"), true);
   static_cast<void>(watched);
@@ -56,8 +68,8 @@ struct Lines : FakeWorker {
     // They refer to the lines.
     may_be_refused([this] { tasks.run(); });
   }
-  static zmq::socket_t connected(const std::string& endpoint) {
-    zmq::socket_t made = socket(zmq::socket_type::dealer);
+  zmq::socket_t connected(const std::string& endpoint) const {
+    zmq::socket_t made = socket(context, zmq::socket_type::dealer);
     made.connect(endpoint);
     return made;
   }
@@ -118,12 +130,15 @@ struct Lines : FakeWorker {
   }
 
   Input& input;
+  zmq::context_t& context = next_context();
   const std::string commands_endpoint = next_endpoint();
   const std::string peers_endpoint = next_endpoint();
   Admission admission;
-  ClientLines lines{bound(commands_endpoint),    admission, connections(), dispatcher, segments, surroundings,
-                    InwardLine::Acknowledge::Yes};
-  PeerInbox others{bound(peers_endpoint), admission, dispatcher, waiting, InwardLine::Acknowledge::Yes};
+  ClientLines lines{
+      bound(context, commands_endpoint), admission, connections(), dispatcher, segments, surroundings,
+      InwardLine::Acknowledge::Yes};
+  PeerInbox others{bound(context, peers_endpoint), admission, dispatcher, waiting,
+                   InwardLine::Acknowledge::Yes};
   std::array<zmq::socket_t, kConnections> to_commands;
   std::array<zmq::socket_t, kConnections> to_peers;
 };

@@ -87,6 +87,13 @@ class Node:
         """Waits until the log contains the text so many times. Returns whether it does."""
         return eventually(lambda: self.log().count(text) >= count, 20)
 
+    def worker(self):
+        """Waits until a session is open. Returns the process id of its worker."""
+        opened = re.compile(r'worker\[(\d+)\] info: session of .* open')
+        if not eventually(lambda: opened.search(self.log())):
+            raise AssertionError('no session was opened:\n' + self.log())
+        return int(opened.search(self.log())[1])
+
     def alive(self):
         return self.process.poll() is None
 

@@ -515,6 +515,56 @@ TEST_F(HostileKernel, GivenTooManyRequestsForConnectionsThenItsSessionEnds) {
   expect_unharmed(node, other);
 }
 
+TEST_F(HostileKernel, GivenAnyThenItOnlyAddsLinesOfItsOwnToTheLog) {
+  const Node node;
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  const std::string before = node.log();
+  EXPECT_LT(attacker.call(SYS_ftruncate, {STDERR_FILENO, 0}), 0);
+  EXPECT_LT(attacker.call(SYS_lseek, {STDERR_FILENO, 0, SEEK_SET}), 0);
+  EXPECT_LT(attacker.call(SYS_read, {STDERR_FILENO, Argument::memory(64), 64}), 0);
+  const std::string lines =
+      "2026-11-27 00:00:00.000 cliqued[1] info: \x1b[2Jsession 9 began\n"
+      "worker[1] error: it has failed\n";
+  ASSERT_EQ(attacker.call(SYS_write, {STDERR_FILENO, lines, lines.size()}), static_cast<long>(lines.size()));
+  const std::string said = "process " + std::to_string(node.worker_of("attacker")) + " says: ";
+  EXPECT_TRUE(eventually([&] {
+    return node.logged(said + "2026-11-27 00:00:00.000 cliqued[1] info: \\x1b[2Jsession 9 began\n") &&
+           node.logged(said + "worker[1] error: it has failed\n");
+  })) << node.log();
+  EXPECT_TRUE(node.log().starts_with(before));
+  EXPECT_EQ(node.log().find('\x1b'), std::string::npos);
+  expect_unharmed(node, other);
+}
+
+TEST_F(HostileKernel, GivenAFloodOfLinesThenTheLogGetsFewOfThem) {
+  const Node node;
+  Client other(node, "other");
+  other.set_up();
+  Attacker attacker(node, "attacker");
+  constexpr std::size_t kLines = 1500;
+  std::string lines;
+  for (std::size_t i = 0; i < kLines; ++i) lines += "x\n";
+  ASSERT_EQ(attacker.call(SYS_write, {STDERR_FILENO, lines, lines.size()}), static_cast<long>(lines.size()));
+  // The lines may be read in two different seconds.
+  const std::string said = "process " + std::to_string(node.worker_of("attacker")) + " says: ";
+  const auto count = [&] {
+    const std::string log = node.log();
+    std::size_t found = 0;
+    for (std::size_t at = log.find(said); at != std::string::npos; at = log.find(said, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_TRUE(eventually([&] { return count() > 0; })) << node.log();
+  EXPECT_TRUE(eventually([&] {
+    attacker.call(SYS_write, {STDERR_FILENO, "y\n", 2});
+    return node.logged(said + "y\n");
+  })) << node.log();
+  EXPECT_TRUE(node.logged("were held back")) << node.log();
+  EXPECT_LT(count(), kLines / 2);
+  expect_unharmed(node, other);
+}
+
 TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {
   Node node;
   {

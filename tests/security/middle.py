@@ -305,7 +305,8 @@ class ManInTheMiddle(nodes.TestCase):
             meddler = lambda data, source, big=big: big(data, source) if len(data) > 30000 else (data, 0)
             status, said = self.run_program(2, CLIQUE_LOG='debug')
             if status != RIGHT:
-                self.assertTrue(reason in said or any(reason in node.log() for node in self.nodes), said)
+                self.assertTrue(reason in said or
+                                nodes.eventually(lambda: any(reason in node.log() for node in self.nodes)), said)
             changed += big.done
         self.assertEqual(changed, 4)
 

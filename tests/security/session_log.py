@@ -50,7 +50,7 @@ class SessionLog(nodes.TestCase):
         return found
 
     def worker(self, node):
-        return int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        return node.worker()
 
     def test_who_has_a_session_and_what_it_used(self):
         node = self.served()

@@ -105,7 +105,7 @@ class Ucx(nodes.TestCase):
         node = self.node('--ucx', UCX_TLS='tcp')
         client = self.session(node, CLIQUE_SHARED_MEMORY='0')
         self.assertTrue(node.says(' open'), node.log())
-        worker = int(re.search(r'worker\[(\d+)\] info: session of .* open', node.log())[1])
+        worker = node.worker()
         self.assertEqual(listening(worker), [])
         client.kill()
 

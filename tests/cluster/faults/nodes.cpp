@@ -65,8 +65,8 @@ pid_t Node::find_worker(pid_t client) const {
 }
 
 pid_t Node::worker(pid_t client) const {
-  const pid_t pid = find_worker(client != 0 ? client : ::getpid());
-  if (pid < 0)
+  pid_t pid = -1;
+  if (!eventually(kStartLimit, [&] { return (pid = find_worker(client != 0 ? client : ::getpid())) >= 0; }))
     throw std::runtime_error("the node's log has no session of process " +
                              std::to_string(client == 0 ? ::getpid() : client) + ":\n" + log());
   return pid;

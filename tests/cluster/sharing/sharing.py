@@ -51,7 +51,7 @@ class Shares(nodes.TestCase):
 
     def test_nobody_waits_for_a_stopped_worker(self):
         large = self.start('large')
-        worker = int(re.search(r'worker\[(\d+)\] info: session of .* open', self.shared.log())[1])
+        worker = self.shared.worker()
         small = self.start('small')
         time.sleep(1)
         self.addCleanup(os.kill, worker, signal.SIGKILL)
