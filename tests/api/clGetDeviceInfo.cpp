@@ -367,8 +367,11 @@ TEST_F(clGetDeviceInfo, GivenRequiredSubGroupSizesThenKernelsMayRequireEachOfThe
     const Program program = build(source.c_str());
     const Kernel k = kernel(program, "k");
     size_t compiled = 0;
-    ASSERT_CL(clGetKernelSubGroupInfo(k, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, nullptr,
-                                      sizeof compiled, &compiled, nullptr));
+    const cl_int status = ::clGetKernelSubGroupInfo(k, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0,
+                                                    nullptr, sizeof compiled, &compiled, nullptr);
+    if (status == CL_INVALID_VALUE && (get<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0)
+      GTEST_SKIP() << "as PoCL 6, the driver has the extension, but does not know this query";
+    ASSERT_EQ(CL_SUCCESS, status);
     EXPECT_EQ(size, compiled);
     cl_ulong spilled = 1;
     EXPECT_CL(clGetKernelWorkGroupInfo(k, device, CL_KERNEL_SPILL_MEM_SIZE_INTEL, sizeof spilled, &spilled,

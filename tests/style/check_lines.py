@@ -10,7 +10,6 @@ which are recorded results, drawings, pictures, tables, and SPIR-V.
 """
 
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -18,19 +17,6 @@ import checking
 
 LONGEST = 120
 SKIPPED = ('.json', '.svg', '.png', '.tsv', '.spvasm')
-# Folders that are made, not kept.
-MADE = ('.cache', '.carry', '.git', '__pycache__', 'build')
-
-
-def text_files(root):
-    try:
-        listed = subprocess.run(['git', '-C', root, 'ls-files', '-zco', '--exclude-standard'],
-                                capture_output=True, text=True, check=True).stdout.split('\0')
-        found = [root / name for name in sorted(set(listed))]
-    except (OSError, subprocess.CalledProcessError):
-        found = [path for path in sorted(root.rglob('*')) if not set(path.relative_to(root).parts) & set(MADE)]
-    # A file that was removed is listed until that is committed.
-    return [path for path in found if path.is_file() and path.suffix not in SKIPPED]
 
 
 def check_file(path, root):
@@ -47,7 +33,8 @@ def check_file(path, root):
 
 
 def check(root):
-    return [error for path in text_files(root) for error in check_file(path, root)]
+    return [error for path in checking.files(root) if path.suffix not in SKIPPED
+            for error in check_file(path, root)]
 
 
 def selftest():

@@ -12,7 +12,6 @@ of the repository's folders, or with a folder beside the Markdown file. `*` and 
 import itertools
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -25,18 +24,6 @@ HEADING = re.compile(r'^#{1,6}\s+(.*?)\s*#*$')
 # What stands around a path in prose and in commands.
 AROUND = '"\'()[],;:.'
 PLACEHOLDER = re.compile(r'[<>…$]|\.\.\.')
-# Folders that are made, not kept.
-MADE = ('build',)
-
-
-def markdown_files(root):
-    try:
-        listed = subprocess.run(['git', '-C', root, 'ls-files', '-co', '--exclude-standard', '--', '*.md'],
-                                capture_output=True, text=True, check=True).stdout.splitlines()
-        # A file that was removed is listed until that is committed.
-        return [path for path in (root / line for line in sorted(set(listed))) if path.is_file()]
-    except (OSError, subprocess.CalledProcessError):
-        return sorted(root.rglob('*.md'))
 
 
 def anchor(heading):
@@ -103,7 +90,7 @@ def blocks(text):
 
 def is_path(word, root, folder):
     first, slash, _ = word.partition('/')
-    if not slash or not first or first.startswith('.') and first != '.ci' or first in MADE or '://' in word:
+    if not slash or not first or first.startswith('.') and first != '.ci' or first in checking.MADE or '://' in word:
         return False
     return (root / first).is_dir() or (folder / first).is_dir()
 
@@ -152,7 +139,8 @@ def check_file(path, root):
 
 
 def check(root):
-    return [error for path in markdown_files(root) for error in check_file(path, root)]
+    return [error for path in checking.files(root) if path.suffix == '.md'
+            for error in check_file(path, root)]
 
 
 def selftest():

@@ -2,8 +2,23 @@
 
 import argparse
 import pathlib
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Folders that are made, not kept.
+MADE = {'.cache', '.carry', '.git', '__pycache__', 'build'}
+
+
+def files(root):
+    """The files that git tracks or does not ignore, in order; without git, all but those in folders that are made."""
+    try:
+        listed = subprocess.run(['git', '-C', root, 'ls-files', '-zco', '--exclude-standard'],
+                                capture_output=True, text=True, check=True).stdout.split('\0')
+        found = [root / name for name in sorted(set(listed))]
+    except (OSError, subprocess.CalledProcessError):
+        found = [path for path in sorted(root.rglob('*')) if not set(path.relative_to(root).parts) & MADE]
+    # A file that was removed is listed until that is committed.
+    return [path for path in found if path.is_file()]
 
 
 def run(description, check, selftest):
