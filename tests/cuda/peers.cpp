@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "protocol/fd.hpp"
-#include "protocol/transport/shared_offer.hpp"
 #include "session.hpp"
 
 namespace clique::test {
@@ -253,8 +252,7 @@ TEST_F(CudaWindow, GivenPartsThatAreKeptThenTheRestGoesThroughTheHost) {
 class CudaPeerWindow : public testing::Test {
  protected:
   CudaPeerWindow() {
-    memory_ = take_shared_offer(worker_.address.shared, worker_.address.peer.secret, Guest::Peer, kPatience);
-    if (!memory_) throw std::runtime_error("the worker has no memory to offer");
+    memory_ = shared_by(worker_.address, Guest::Peer);
     worker_.make_zeros(kBuffer, 1000);
   }
   /// Blocks that the worker has not returned would keep the memory.

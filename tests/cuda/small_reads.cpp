@@ -3,7 +3,6 @@
 #include <memory>
 #include <numeric>
 
-#include "protocol/transport/shared_offer.hpp"
 #include "session.hpp"
 
 namespace clique::test {
@@ -51,9 +50,7 @@ class SharingClient : public FakeGpuClient {
  private:
   // The build thread makes small reads ready before it builds the program of a FakeGpuClient.
   explicit SharingClient(const WorkerAddress& worker)
-      : FakeGpuClient(worker,
-                      take_shared_offer(worker.shared, worker.client.secret, Guest::Client, kPatience)) {
-    if (!memory) throw std::runtime_error("the worker has no memory to offer");
+      : FakeGpuClient(worker, shared_by(worker, Guest::Client)) {
     send(CreateQueue{kUntimed, kContext, 0, 0}, CreateBuffer{kBuffer, kContext, 1, sizeof numbers},
          WriteBuffer{command(1), kBuffer, 0,
                      payload(reinterpret_cast<const char*>(numbers.data()), sizeof numbers)});

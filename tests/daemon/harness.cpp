@@ -203,6 +203,17 @@ zmq::socket_t dealer(std::uint16_t port, const Pass& pass) {
   return dealer("tcp://127.0.0.1:" + std::to_string(port), pass);
 }
 
+std::shared_ptr<SharedMemory> shared_by(const WorkerAddress& worker, Guest guest) {
+  const std::string& token = guest == Guest::Client ? worker.client.secret : worker.peer.secret;
+  std::shared_ptr<SharedMemory> memory;
+  const auto take = [&] {
+    memory = take_shared_offer(worker.shared, token, guest, kPatience);
+    return memory != nullptr;
+  };
+  if (!eventually(take)) throw std::runtime_error("the worker has no memory to offer");
+  return memory;
+}
+
 Caller::Caller(const std::string& endpoint) {
   static const TlsContext tls(TlsContext::Role::Client, identity());
   sockaddr_in address{};

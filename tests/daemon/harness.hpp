@@ -23,6 +23,7 @@
 #include "protocol/security/tls.hpp"
 #include "protocol/streams/stream_line.hpp"
 #include "protocol/transport/shared_memory.hpp"
+#include "protocol/transport/shared_offer.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/version.hpp"
 
@@ -157,6 +158,10 @@ extern template class Receiver<WorkerMessages>;
 zmq::socket_t dealer(const std::string& endpoint, const Pass& pass = {});
 /// The same for a port of the loopback address.
 zmq::socket_t dealer(std::uint16_t port, const Pass& pass = {});
+
+/// The memory that a worker shares with a guest. The worker gives guests half a second, which may be too
+/// little for one on a busy machine, so this tries again. Throws std::runtime_error after kPatience.
+std::shared_ptr<SharedMemory> shared_by(const WorkerAddress& worker, Guest guest);
 
 /// A connection to a daemon, with a key that nobody knows.
 class Caller {
