@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/edit_file.hpp"
 #include "cli/node_view.hpp"
+#include "cli/print_json.hpp"
 #include "protocol/security/key_files.hpp"
 #include "protocol/security/places.hpp"
 

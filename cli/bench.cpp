@@ -20,6 +20,7 @@
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
 #include "cli/opencl_loader.hpp"
+#include "cli/print_json.hpp"
 #include "cli/text_table.hpp"
 #include "cli/vendors.hpp"
 #include "icd/common/settings.hpp"
@@ -339,7 +340,7 @@ void print_figures_as_json(const Bench& bench, const std::vector<Figure>& figure
     document[figure.key] = figure.value;
     if (figure.best) document["best"][figure.key] = *figure.best;
   }
-  std::printf("%s\n", document.dump(2).c_str());
+  print_json(document);
 }
 
 void run_bench(const BenchOptions& options) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/print_json.hpp"
 #include "cli/text_table.hpp"
 #include "icd/common/settings.hpp"
 #include "protocol/printable.hpp"
@@ -22,7 +23,7 @@ void show_settings(bool as_json) {
                       {"source", protocol::printable(each.source)},
                       {"meaning", each.setting->meaning}});
     const nlohmann::ordered_json all{{"file", protocol::printable(settings.file)}, {"settings", list}};
-    std::printf("%s\n", all.dump(2).c_str());
+    print_json(all);
   } else {
     std::vector<std::vector<std::string>> rows;
     for (const icd::SettingValue& each : settings.values)

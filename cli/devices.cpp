@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/node_view.hpp"
+#include "cli/print_json.hpp"
 #include "cli/text_table.hpp"
 #include "icd/common/settings.hpp"
 #include "icd/remote/node_state.hpp"
@@ -143,7 +144,7 @@ void list_devices(bool as_json) {
                       {"uuid", device.uuid},
                       {"backend", device.backend},
                       {"select", device.selection()}});
-    std::printf("%s\n", list.dump(2).c_str());
+    print_json(list);
   } else if (!devices.empty()) {
     std::vector<std::vector<std::string>> rows;
     for (std::size_t i = 0; i < devices.size(); ++i) {

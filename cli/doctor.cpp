@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/print_json.hpp"
 
 namespace clique::cli {
 
@@ -102,7 +103,7 @@ void print_findings_as_json(const Findings& findings) {
                     {"subject", each.subject},
                     {"text", each.text},
                     {"remedy", each.remedy}});
-  std::printf("%s\n", list.dump(2).c_str());
+  print_json(list);
 }
 
 void consult(const DoctorOptions& options) {

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/node_view.hpp"
+#include "cli/print_json.hpp"
 
 namespace clique::cli {
 

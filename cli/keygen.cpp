@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/node_view.hpp"
 #include "cli/places.hpp"
+#include "cli/print_json.hpp"
 #include "protocol/security/identity.hpp"
 #include "protocol/security/places.hpp"
 

@@ -280,13 +280,6 @@ nlohmann::ordered_json json_of(const protocol::PublicKey& key, const std::string
   return {{"file", file}, {"public_key", key.text()}, {"fingerprint", key.fingerprint()}};
 }
 
-void print_json(const nlohmann::ordered_json& document) {
-  using Handler = nlohmann::ordered_json::error_handler_t;
-  // Texts of nodes and of other clients may have characters that control terminals.
-  constexpr bool kAscii = true;
-  std::printf("%s\n", document.dump(2, ' ', kAscii, Handler::replace).c_str());
-}
-
 void check_reason(const std::string& reason) {
   if (reason.size() > protocol::kLongestReason)
     throw Failed("the reason has " + std::to_string(reason.size()) + " bytes; at most " +

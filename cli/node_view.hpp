@@ -74,8 +74,6 @@ nlohmann::ordered_json json_of(const protocol::PublicKey& key, const std::string
 /// null for what is not known.
 nlohmann::ordered_json json_of_known(std::uint64_t number);
 nlohmann::ordered_json json_of_text(const std::string& text);
-/// Prints a document on standard output.
-void print_json(const nlohmann::ordered_json& document);
 
 /// Throws Failed if the reason is too long for a message.
 void check_reason(const std::string& reason);

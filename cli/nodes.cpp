@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/node_view.hpp"
+#include "cli/print_json.hpp"
 #include "cli/text_table.hpp"
 #include "protocol/printable.hpp"
 

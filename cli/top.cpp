@@ -12,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/node_view.hpp"
+#include "cli/print_json.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_table.hpp"
 #include "protocol/printable.hpp"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/print_json.hpp"
 #include "icd/trace/names.hpp"
 #include "icd/trace/perfetto.hpp"
 #include "protocol/printable.hpp"
@@ -542,12 +543,9 @@ void print_trace_summary(const std::string& file, std::FILE* to, bool as_json) {
   }
   if (summary.empty()) throw Failed(file + " has no slices");
   if (as_json) {
-    using Handler = nlohmann::ordered_json::error_handler_t;
     auto document = summary.json();
     document["complete"] = !trace.cut_off();
-    // Names of nodes and kernels may have characters that control terminals.
-    constexpr bool kAscii = true;
-    std::fprintf(to, "%s\n", document.dump(2, ' ', kAscii, Handler::replace).c_str());
+    print_json(document, to);
     return;
   }
   summary.print(to);

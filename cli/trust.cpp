@@ -11,6 +11,7 @@
 #include "cli/edit_file.hpp"
 #include "cli/node_view.hpp"
 #include "cli/places.hpp"
+#include "cli/print_json.hpp"
 #include "icd/common/node_address.hpp"
 #include "icd/remote/daemon_connection.hpp"
 #include "icd/remote/first_address.hpp"

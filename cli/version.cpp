@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/node_view.hpp"
+#include "cli/print_json.hpp"
 #include "protocol/version.hpp"
 
 namespace clique::cli {
