@@ -17,6 +17,7 @@ struct PacePage::Layout {
     std::atomic<Pace> pace;
     std::atomic<std::uint64_t> busy;   // nanoseconds
     std::atomic<std::uint64_t> since;  // nanoseconds of the clock, which all processes of the host share
+    std::atomic<std::uint32_t> behind;
   };
   alignas(64) std::atomic<std::uint32_t> paced;  // devices that are not Free
   alignas(64) std::atomic<std::uint64_t> beats;
@@ -65,6 +66,14 @@ std::chrono::nanoseconds PacePage::busy(std::size_t device, Clock::time_point no
   // Unsigned, because the sum of numbers that somebody made up may overflow.
   if (since != 0 && since < until) busy += until - since;
   return std::chrono::nanoseconds(static_cast<std::int64_t>(busy));
+}
+
+void PacePage::set_behind(std::size_t device, std::uint32_t kernels) const {
+  layout().devices.at(device).behind.store(kernels, std::memory_order_relaxed);
+}
+
+std::uint32_t PacePage::behind(std::size_t device) const {
+  return layout().devices.at(device).behind.load(std::memory_order_relaxed);
 }
 
 void PacePage::beat() const {

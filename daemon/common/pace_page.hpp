@@ -50,6 +50,12 @@ class PacePage {
   /// backwards by the time of one change.
   std::chrono::nanoseconds busy(std::size_t device, Clock::time_point now) const;
 
+  /// For the worker: the session has `kernels` for the device behind the one that runs there, or seems to, so
+  /// that it can make use of turns. Never called if several processes can use the device at the same time.
+  void set_behind(std::size_t device, std::uint32_t kernels) const;
+  /// The number of the last set_behind(), at first 0. The worker may have made it up.
+  std::uint32_t behind(std::size_t device) const;
+
   /// For the worker's main thread: it runs.
   void beat() const;
   /// Another number than the last time if the worker has called beat() meanwhile.

@@ -13,6 +13,13 @@ using namespace std::chrono_literals;
 /// half of that left. Longer than devices take to switch between sessions, so that those with equal shares
 /// are left to the device.
 constexpr std::chrono::nanoseconds kLead = 10ms;
+/// How long a turn is for the session with the largest share, and how long a session waits at most for its
+/// own beside others with the same share. Devices lose time with each change, and while kernels of two
+/// sessions are on them.
+constexpr std::chrono::nanoseconds kTurn = 30ms;
+constexpr std::chrono::nanoseconds kLongestWait = 150ms;
+/// How long the device is kept for a session whose turn has begun: its worker has to notice.
+constexpr auto kReserved = 6ms;
 /// A worker that has not run for this long is taken for stopped.
 constexpr auto kStoppedAfter = 50ms;
 /// A session that has not used the device for this long no longer does.
@@ -51,8 +58,9 @@ bool FairShare::turn(Clock::time_point now) {
   last_turn_ = now;
   for (Member& member : members_) observe(member, now, elapsed);
   charge(std::min(elapsed, kLongestTurn));
+  give_turn(now);
   for (Member& member : members_) {
-    member.held = ahead(member);
+    if (runner_ == 0 || runner_ == member.id || !member.turns) member.held = ahead(member);
     member.page.set_pace(member.device, member.held ? Pace::Held : Pace::Counted);
   }
   const auto users = std::count_if(members_.begin(), members_.end(),
@@ -77,6 +85,7 @@ void FairShare::begin(Clock::time_point now) {
 
 void FairShare::end() {
   counting_ = false;
+  runner_ = 0;
   const auto user =
       std::max_element(members_.begin(), members_.end(),
                        [](const Member& one, const Member& other) { return one.used < other.used; });
@@ -96,13 +105,17 @@ void FairShare::observe(Member& member, Clock::time_point now, std::chrono::nano
   const auto said = static_cast<std::int64_t>(static_cast<std::uint64_t>(busy.count()) -
                                               static_cast<std::uint64_t>(member.busy.count()));
   member.busy = busy;
-  const bool runs = now - member.beaten < kStoppedAfter;
-  member.present = runs ? std::clamp(double(said) / double(elapsed.count()), 0.0, 1.0) : 0;
+  member.runs = now - member.beaten < kStoppedAfter;
+  member.present = member.runs ? std::clamp(double(said) / double(elapsed.count()), 0.0, 1.0) : 0;
+  // The device is kept for it, whatever it does.
+  if (member.runs && member.id == runner_ && now - runs_since_ < kReserved) member.present = 1;
   if (member.present > 0 || member.held) member.used = now;
   // Being held says nothing about what it would do.
   if (!member.held)
     member.load +=
         (member.present - member.load) * -std::expm1(-double(elapsed.count()) / double(kLoadWindow.count()));
+  if (member.page.behind(member.device) > 0) member.ahead = now;
+  member.turns = member.runs && member.load >= kBacklogged && now - member.ahead < kLoadWindow;
 }
 
 void FairShare::charge(std::chrono::nanoseconds elapsed) {
@@ -120,6 +133,32 @@ void FairShare::charge(std::chrono::nanoseconds elapsed) {
     if (!member.idle) least = std::min(least, member.time);
   }
   if (std::isfinite(least)) clock_ = std::max(clock_, least);
+}
+
+void FairShare::give_turn(Clock::time_point now) {
+  const Member* runner = nullptr;
+  const Member* last = nullptr;  // the one that has had the least
+  double largest = 0;
+  int count = 0;
+  for (const Member& member : members_) {
+    if (!member.turns) continue;
+    ++count;
+    largest = std::max(largest, member.share);
+    if (member.id == runner_) runner = &member;
+    if (last == nullptr || member.time < last->time) last = &member;
+  }
+  if (count < 2) {
+    runner_ = 0;
+    return;
+  }
+  const double turn = double(std::min(kTurn, kLongestWait / (count - 1)).count()) / largest;
+  if (runner == nullptr || runner->time - ran_from_ >= turn) {
+    runner_ = last->id;
+    runs_since_ = now;
+    ran_from_ = last->time;
+  }
+  for (Member& member : members_)
+    if (member.turns) member.held = member.id != runner_;
 }
 
 bool FairShare::ahead(const Member& member) const {

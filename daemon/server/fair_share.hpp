@@ -13,10 +13,12 @@ namespace clique::daemon {
 ///
 /// The account is the daemon's. A session that has kernels on the device is charged for the time that passes,
 /// divided by the number of those that have: devices give each of them about the same. A session that is
-/// ahead of one that keeps the device busy is held until that one has caught up. One that has been idle
-/// begins where the others are, so nobody saves time up. What a worker says decides no more than for which
-/// time it is charged: a worker that lies that it uses the device pays for that, one that lies that it does
-/// not has nobody held for it, and nobody is held for a worker that has stopped. One thread.
+/// ahead of one that keeps the device busy is held until that one has caught up. Sessions that keep it busy
+/// and have further kernels waiting (PacePage::behind) take turns instead: all but one of them are held, so
+/// that the device does not lose time by changing between them all the time. One that has been idle begins
+/// where the others are, so nobody saves time up. What a worker says decides no more than for which time it
+/// is charged: a worker that lies that it uses the device pays for that, one that lies that it does not has
+/// nobody held for it, and nobody is held for a worker that has stopped. One thread.
 class FairShare {
  public:
   using Clock = PacePage::Clock;
@@ -51,6 +53,9 @@ class FairShare {
     std::uint64_t beats = 0;
     Clock::time_point beaten = {};  // when the page's number was last another one
     Clock::time_point used = {};    // when it last used the device, or was held
+    bool runs = false;              // its worker has not stopped
+    Clock::time_point ahead = {};   // when it last had kernels behind the one that runs
+    bool turns = false;             // keeps the device busy, and has kernels for a turn
     bool held = false;
     bool idle = true;
   };
@@ -63,6 +68,8 @@ class FairShare {
   void observe(Member& member, Clock::time_point now, std::chrono::nanoseconds elapsed);
   /// Charges everybody for that.
   void charge(std::chrono::nanoseconds elapsed);
+  /// Decides whose turn it is, and holds the others who take turns.
+  void give_turn(Clock::time_point now);
   /// Whether the member is too far ahead of one that keeps the device busy.
   bool ahead(const Member& member) const;
 
@@ -70,6 +77,10 @@ class FairShare {
   bool counting_ = false;
   double clock_ = 0;  // where a member begins that was idle: the least `time` of those that were not
   Clock::time_point last_turn_;
+  // Whose turn it is; 0: nobody's. Ids of members are not 0.
+  Id runner_ = 0;
+  Clock::time_point runs_since_;
+  double ran_from_ = 0;  // its `time` then
 };
 
 }  // namespace clique::daemon

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 /// How much work is handed to a device ahead, while other sessions use it. Enough that the device does not
 /// run dry between two turns of the main thread, and little enough that the others soon have their turn.
 constexpr std::chrono::nanoseconds kAhead = 8ms;
+/// The same of sessions that take turns: what a session has handed over runs into the next one's turn.
+constexpr std::chrono::nanoseconds kAheadInTurns = 4ms;
 constexpr std::uint32_t kMostInFlight = 4096;
 /// Of kernels that take longer: one that runs, and one that follows it without a gap.
 constexpr std::uint32_t kLeastInFlight = 2;
@@ -47,10 +49,10 @@ class Pacer::Ticket {
   const Clock::time_point launched_;
 };
 
-std::uint32_t Pacer::Load::most_in_flight() const {
+std::uint32_t Pacer::Load::most_in_flight(std::chrono::nanoseconds ahead) const {
   if (kernels == 0) return kLeastInFlight;
   const auto one = std::max(typical_time(), 1ns);
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(kAhead / one, kLeastInFlight, kMostInFlight));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ahead / one, kLeastInFlight, kMostInFlight));
 }
 
 std::shared_ptr<const void> Pacer::count(std::size_t device) {
@@ -67,6 +69,7 @@ std::shared_ptr<const void> Pacer::count(std::size_t device) {
       load.since = ticket->launched();
       page_->set_busy(device, load.busy, load.since);
     }
+    tell_behind(device);
     const bool dozes = pace == Pace::Doze;
     ring = dozes && !load.rung;
     load.rung = dozes;
@@ -88,6 +91,7 @@ void Pacer::ended(std::size_t device, Clock::time_point launched) {
       load.since = {};
       page_->set_busy(device, load.busy, load.since);
     }
+    tell_behind(device);
     load.time += now - std::max(launched, load.last_end);
     load.last_end = now;
     load.stuck = false;
@@ -102,13 +106,26 @@ void Pacer::ended(std::size_t device, Clock::time_point launched) {
 
 bool Pacer::admits(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t device = 0; device < used_; ++device)
-    if (!admits_on(device, now)) {
+  for (std::size_t device = 0; device < used_; ++device) {
+    Load& load = loads_.at(device);
+    const bool waits = !admits_on(device, now);
+    if (waits != load.waits) {
+      load.waits = waits;
+      tell_behind(device);
+    }
+    if (waits) {
       if (!waits_since_) waits_since_ = now;
       return false;
     }
+  }
   waits_since_.reset();
   return true;
+}
+
+void Pacer::tell_behind(std::size_t device) const {
+  if (!turns_) return;
+  const Load& load = loads_.at(device);
+  page_->set_behind(device, (load.in_flight > 0 ? load.in_flight - 1 : 0) + (load.waits ? 1 : 0));
 }
 
 bool Pacer::admits_on(std::size_t device, Clock::time_point now) {
@@ -117,7 +134,9 @@ bool Pacer::admits_on(std::size_t device, Clock::time_point now) {
   held_ = pace == Pace::Held;
   if (held_) return waited >= kLongestHold;
   Load& load = loads_.at(device);
-  if (pace != Pace::Counted || load.stuck || load.in_flight < load.most_in_flight()) return true;
+  if (pace != Pace::Counted || load.stuck ||
+      load.in_flight < load.most_in_flight(turns_ ? kAheadInTurns : kAhead))
+    return true;
   const auto patience = std::max(kStuckAfter, kStuckAfterKernels * load.typical_time());
   load.stuck = waited > patience && now - load.last_end > patience;
   return load.stuck;

@@ -28,6 +28,10 @@ class Pacer {
   /// The eventfd that wakes the daemon when a session that dozes has a kernel. Main thread.
   void use_bell(Fd bell) { bell_ = std::move(bell); }
 
+  /// The devices run kernels of one process at a time, so that sessions which enqueue ahead are better off
+  /// with turns. Main thread, before the first kernel.
+  void take_turns() { turns_ = true; }
+
   /// Whether other sessions use a device of this one. Any thread.
   bool paced() const { return page_ && page_->paced(); }
   /// A kernel is about to be handed to the device, or runs there. Any thread.
@@ -61,19 +65,23 @@ class Pacer {
     std::uint32_t kernels = 0;
     bool rung = false;
     bool stuck = false;  // none has ended for so long that what is in flight seems to wait for something
+    bool waits = false;  // the main thread has a kernel for it that must not be handed over yet
 
     std::chrono::nanoseconds typical_time() const { return time / std::max(kernels, 1U); }
-    std::uint32_t most_in_flight() const;
+    std::uint32_t most_in_flight(std::chrono::nanoseconds ahead) const;
   };
 
   std::shared_ptr<const void> count(std::size_t device);
   void ended(std::size_t device, Clock::time_point launched);
   bool admits(Clock::time_point now);
   bool admits_on(std::size_t device, Clock::time_point now);
+  /// Tells the daemon how many kernels the session has for the device behind the one that runs.
+  void tell_behind(std::size_t device) const;
 
   Tasks& tasks_;
   std::optional<PacePage> page_;
   Fd bell_;
+  bool turns_ = false;
   mutable std::mutex mutex_;  // guards what follows
   std::array<Load, PacePage::kDevices> loads_;
   std::size_t used_ = 0;  // devices that have had a counted kernel are below this

@@ -519,6 +519,7 @@ EXPORT cuDeviceGetAttribute(int* value, CUdevice_attribute name, CUdevice /*devi
       {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 6},
       {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 2048},
       {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, !is_set("FAKE_CUDA_OTHER_ADDRESSES")},
+      {133, 0},  // CU_DEVICE_ATTRIBUTE_MPS_ENABLED, which older headers lack
       {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, is_set("FAKE_CUDA_HOST_ATOMICS")},
   };
   const auto found = values.find(name);

@@ -47,6 +47,7 @@ CudaBackend::CudaBackend(const Surroundings& surroundings, const Device& device)
       programs_(surroundings.reporter, device_, objects_.contexts()),
       kernels_({device_, surroundings.reporter, device_memory_, commands_, capture_, objects_, programs_}) {
   for (protocol::DeviceDescription& one : description_.devices) surroundings_.memory.restrict(one);
+  if (!device.mps) surroundings_.pacer.take_turns();
   // Until the first launch of a kernel that prints.
   surroundings_.reporter.expect_prints(false);
   warm();

@@ -7,6 +7,13 @@
 
 namespace clique::daemon::cuda {
 
+namespace {
+
+/// Younger than the headers that Clique builds with. Drivers before CUDA 12.4 do not know it.
+constexpr auto kMpsEnabled = static_cast<CUdevice_attribute>(133);
+
+}  // namespace
+
 int Device::attribute(CUdevice_attribute name) const {
   int value = 0;
   CLIQUE_CUDA(DeviceGetAttribute(&value, name, native));
@@ -42,6 +49,8 @@ Device open_device(std::uint32_t number) {
   device.most_local = number_of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   device.pooled = device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0;
   device.placeable = device.attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) != 0;
+  int mps = 0;
+  device.mps = driver().DeviceGetAttribute(&mps, kMpsEnabled, device.native) == CUDA_SUCCESS && mps != 0;
   return device;
 }
 

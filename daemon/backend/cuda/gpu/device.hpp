@@ -19,6 +19,8 @@ struct Device {
   bool pooled = false;           ///< has memory pools
   bool placeable = false;        ///< can map memory at an address that the caller chooses
 
+  bool mps = false;  ///< runs kernels of several processes at the same time, by NVIDIA's MPS
+
   int attribute(CUdevice_attribute name) const;
   /// The compiler's name of its architecture, such as "sm_90".
   std::string architecture() const;

@@ -27,11 +27,14 @@ struct Simulated {
   bool works = true;         // has kernels
   bool obeys = true;
   bool stopped = false;  // its process does not run; what is in flight stays there
+  bool ahead = false;    // enqueues kernels before the one that runs has ended
 
   nanoseconds left = 0ns;  // of the kernel in flight
   nanoseconds resting = 0ns;
   nanoseconds had = 0ns;  // device time
   nanoseconds longest = 0ns;
+  nanoseconds holding = 0ns;  // for how long it has been held
+  nanoseconds longest_hold = 0ns;
   nanoseconds busy = 0ns;
   PacePage::Clock::time_point since = {};
 
@@ -56,7 +59,7 @@ class FairShareTest : public testing::Test {
   }
 
   void run(nanoseconds time) {
-    for (Simulated& session : sessions_) session.had = session.longest = 0ns;
+    for (Simulated& session : sessions_) session.had = session.longest = session.longest_hold = 0ns;
     for (nanoseconds passed = 0ns; passed < time; passed += kStep) step();
   }
 
@@ -73,6 +76,8 @@ class FairShareTest : public testing::Test {
   bool sharing() const { return sharing_; }
 
   std::deque<Simulated> sessions_;
+  /// How fast the device is while several sessions have kernels on it.
+  double while_changing_ = 1;
 
  private:
   void step() {
@@ -80,10 +85,13 @@ class FairShareTest : public testing::Test {
     const auto present = std::count_if(sessions_.begin(), sessions_.end(),
                                        [](const Simulated& session) { return session.in_flight(); });
     now_ += kStep;
+    const auto part = std::chrono::duration_cast<nanoseconds>(kStep * (present > 1 ? while_changing_ : 1));
     for (Simulated& session : sessions_) {
+      session.holding = session.held() ? session.holding + kStep : 0ns;
+      session.longest_hold = std::max(session.longest_hold, session.holding);
       if (session.in_flight()) {
-        session.had += kStep / present;
-        session.left -= kStep / present;
+        session.had += part / present;
+        session.left -= part / present;
         if (!session.in_flight()) end(session);
       }
       if (!session.stopped) session.page.beat();
@@ -95,6 +103,7 @@ class FairShareTest : public testing::Test {
     }
   }
   void launch(Simulated& session) {
+    if (!session.stopped && session.obeys) session.page.set_behind(0, session.ahead && session.works ? 1 : 0);
     if (session.in_flight() || session.stopped || !session.works) return;
     if ((session.resting -= kStep) > 0ns || (session.obeys && session.held())) return;
     session.left = session.kernel;
@@ -172,6 +181,82 @@ TEST_F(FairShareTest, GivenKernelsOfDifferentLengthsThenTheDeviceIsDividedByTime
   EXPECT_NEAR(ratio(brief, lengthy), 1, 0.1);
   // The kernels of the other session never keep it from the device.
   EXPECT_LT(brief.longest, lengthy.kernel);
+}
+
+TEST_F(FairShareTest, GivenSessionsThatEnqueueAheadThenTheyTakeTurns) {
+  for (int i = 0; i < 4; ++i) join();
+  while_changing_ = 0.9;
+  run(2s);
+  EXPECT_NEAR(used(2s), 0.9, 0.01);
+  for (Simulated& session : sessions_) session.ahead = true;
+  run(4s);
+  EXPECT_GT(used(4s), 0.98);
+  for (const Simulated& session : sessions_) {
+    EXPECT_NEAR(ratio(session, sessions_[0]), 1, 0.05);
+    EXPECT_LT(session.longest_hold, 150ms);
+  }
+}
+
+TEST_F(FairShareTest, GivenSharesThenTurnsAreAsLong) {
+  for (const std::uint32_t share : {1, 2, 3, 4}) join(share).ahead = true;
+  while_changing_ = 0.9;
+  run(1s);
+  run(10s);
+  EXPECT_GT(used(10s), 0.98);
+  for (const Simulated& session : sessions_)
+    EXPECT_NEAR(ratio(session, sessions_[0]), session.share, 0.05 * session.share);
+}
+
+TEST_F(FairShareTest, GivenManySessionsThenNoneWaitsLong) {
+  for (int i = 0; i < 30; ++i) join().ahead = true;
+  run(10s);
+  for (const Simulated& session : sessions_) {
+    EXPECT_NEAR(ratio(session, sessions_[0]), 1, 0.1);
+    EXPECT_LT(session.longest_hold, 300ms);
+  }
+}
+
+TEST_F(FairShareTest, GivenASessionThatAwaitsEachKernelThenItTakesNoTurns) {
+  Simulated& brief = join();
+  brief.kernel = 100us;
+  for (int i = 0; i < 2; ++i) {
+    Simulated& lengthy = join();
+    lengthy.kernel = 20ms;
+    lengthy.ahead = true;
+  }
+  run(5s);
+  EXPECT_NEAR(ratio(brief, sessions_[1]), 1, 0.15);
+  EXPECT_NEAR(ratio(brief, sessions_[2]), 1, 0.15);
+  EXPECT_LT(brief.longest, 1ms);
+  EXPECT_LT(brief.longest_hold, 30ms);
+}
+
+TEST_F(FairShareTest, GivenASessionWithNothingLeftInItsTurnThenTheNextOneBegins) {
+  Simulated& first = join();
+  Simulated& second = join();
+  first.ahead = second.ahead = true;
+  run(1s);
+  first.works = false;
+  run(100ms);
+  run(1s);
+  EXPECT_EQ(second.had, 1s);
+}
+
+TEST_F(FairShareTest, GivenAWorkerThatClaimsToHaveKernelsForATurnThenItPaysForThat) {
+  Simulated& honest = join(1);
+  Simulated& liar = join(1);
+  honest.ahead = true;
+  liar.works = liar.obeys = false;
+  for (int i = 0; i < 1000; ++i) {
+    // It is busy until its turn begins, and then rests.
+    liar.page.set_behind(0, 7);
+    liar.page.set_busy(0, 0ns,
+                       liar.held() ? PacePage::Clock::time_point(1ns) : PacePage::Clock::time_point{});
+    const nanoseconds before = honest.had;
+    run(5ms);
+    honest.had += before;
+  }
+  EXPECT_GT(honest.had, 2400ms);
 }
 
 TEST_F(FairShareTest, GivenASessionThatOftenRestsThenTheOthersUseItsTime) {

@@ -138,6 +138,35 @@ TEST_F(PacerTest, GivenASessionThatIsHeldThenItGoesOnWhenTheDaemonSaysSo) {
   EXPECT_TRUE(pacer_.admits());
 }
 
+TEST_F(PacerTest, GivenADeviceOfOneProcessAtATimeThenTheDaemonSeesWhatIsBehind) {
+  page_.set_pace(0, Pace::Counted);
+  pacer_.take_turns();
+  EXPECT_TRUE(pacer_.admits());
+  auto first = pacer_.launch(0);
+  EXPECT_EQ(page_.behind(0), 0U);
+  EXPECT_TRUE(pacer_.admits());
+  auto second = pacer_.launch(0);
+  EXPECT_EQ(page_.behind(0), 1U);
+  EXPECT_FALSE(pacer_.admits());
+  EXPECT_EQ(page_.behind(0), 2U);
+  first.reset();
+  second.reset();
+  page_.set_pace(0, Pace::Held);
+  EXPECT_FALSE(pacer_.admits());
+  EXPECT_EQ(page_.behind(0), 1U);
+  page_.set_pace(0, Pace::Counted);
+  EXPECT_TRUE(pacer_.admits());
+  EXPECT_EQ(page_.behind(0), 0U);
+}
+
+TEST_F(PacerTest, GivenADeviceOfSeveralProcessesThenNoTurnIsAskedFor) {
+  page_.set_pace(0, Pace::Counted);
+  const auto first = pacer_.launch(0);
+  const auto second = pacer_.launch(0);
+  EXPECT_FALSE(pacer_.admits());
+  EXPECT_EQ(page_.behind(0), 0U);
+}
+
 TEST_F(PacerTest, GivenADaemonThatIsStoppedThenNobodyIsHeldForever) {
   page_.set_pace(0, Pace::Counted);
   pacer_.launch(0).reset();
