@@ -14,9 +14,9 @@
 namespace clique::icd {
 
 /// Decides whether launches of one kernel on one combined device are divided, and where, from how long
-/// earlier ones of the same size took. The first ones run whole, until division would have saved the time
-/// that its first use takes to move content: should later launches have other content, no more than that is
-/// lost. Any thread.
+/// earlier ones of the same size took. The first ones are enqueued whole, until division would have saved the
+/// time that its first use takes to move content: should later launches have other content, no more than that
+/// is lost. Any thread.
 class LaunchGate {
  public:
   /// Launches of one size: global and local sizes.
@@ -39,18 +39,11 @@ class LaunchGate {
   template <typename Bytes>
   bool divides(const Size& size, std::size_t members, bool near, std::uint64_t merged, Bytes&& bytes) {
     const std::lock_guard lock(mutex_);
-    const auto found = times_.find(size);
-    if (found == times_.end() || found->second.whole == 0) return false;
-    const Times& times = found->second;
-    const double most = kWorthwhile * times.whole;
-    if (times.divided != 0) return times.divided <= most;
-    // Without the bytes, which take time to count, and which move once if the launches have the same data.
-    const double each_byte = near ? kEachByteNear : kEachByte;
-    const double least =
-        times.whole / static_cast<double>(members) + kFixed + each_byte * static_cast<double>(merged);
-    if (least > most) return false;
-    const double lost = (times.whole - least) * static_cast<double>(times.wholes);
-    return each_byte * static_cast<double>(bytes()) <= lost;
+    Times& times = times_[size];
+    const bool divided = pays_off(times, members, near, merged, bytes);
+    // Also those that have not ended yet: programs enqueue many at a time.
+    if (!divided) ++times.wholes;
+    return divided;
   }
 
   /// Notes how long a launch that ran whole has taken, in ns.
@@ -68,7 +61,7 @@ class LaunchGate {
  private:
   struct Times {
     double whole = 0;     ///< ns; 0: not measured yet
-    unsigned wholes = 0;  ///< launches that ran whole
+    unsigned wholes = 0;  ///< launches that were enqueued whole
     double divided = 0;
     bool tried = false;  ///< whether a divided launch has ended
     Borders borders;     ///< empty: those of equal parts
@@ -80,6 +73,20 @@ class LaunchGate {
     Borders best;          ///< those with which the longest part took the least time
     double best_time = 0;  ///< of the longest part, in ns
   };
+  template <typename Bytes>
+  static bool pays_off(const Times& times, std::size_t members, bool near, std::uint64_t merged,
+                       const Bytes& bytes) {
+    if (times.whole == 0) return false;
+    const double most = kWorthwhile * times.whole;
+    if (times.divided != 0) return times.divided <= most;
+    // Without the bytes, which take time to count, and which move once if the launches have the same data.
+    const double each_byte = near ? kEachByteNear : kEachByte;
+    const double least =
+        times.whole / static_cast<double>(members) + kFixed + each_byte * static_cast<double>(merged);
+    if (least > most) return false;
+    const double lost = (times.whole - least) * static_cast<double>(times.wholes);
+    return each_byte * static_cast<double>(bytes()) <= lost;
+  }
   void note(double& known, std::uint64_t time);
   mutable std::mutex mutex_;
   std::map<Size, Times> times_;

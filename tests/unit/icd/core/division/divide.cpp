@@ -545,6 +545,17 @@ TEST(LaunchGate, GivenMuchToMoveThenItIsDividedOnceThatWouldHavePaidOff) {
   EXPECT_TRUE(gate.divides(kSize, 4, true, 0, [] { return std::uint64_t{1'000'000'000}; })) << "on one host";
 }
 
+TEST(LaunchGate, GivenManyLaunchesBeforeTheFirstEndsThenTheyCount) {
+  LaunchGate gate;
+  const auto bytes = [] { return std::uint64_t{100'000'000}; };
+  EXPECT_FALSE(gate.divides(kSize, 4, false, 0, bytes));
+  gate.measured(kSize, 10'000'000);
+  // None of the others ends meanwhile.
+  int launches = 1;
+  while (launches < 100 && !gate.divides(kSize, 4, false, 0, bytes)) ++launches;
+  EXPECT_EQ(launches, 14);
+}
+
 TEST(LaunchGate, GivenBordersThatTurnOutWorseThenTheBestOnesStay) {
   LaunchGate gate;
   Borders borders{0, 8, 16};
