@@ -543,7 +543,7 @@ void Server::welcome(const Waiting& client, Set set) {
   session_log_.begin(last_session_, std::move(owner), set.size());
   LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
   fields.insert(fields.begin(), {"session", last_session_});
-  for (const Worker& worker : set) lines_->describe(worker.lines, fields);
+  for (const Worker& worker : set) lines_->describe(worker.lines, client.permit.client, fields);
   gate_.answer(client.guest, message);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "daemon/common/log.hpp"
 #include "protocol/fd.hpp"
@@ -12,9 +13,11 @@ namespace clique::daemon {
 
 /// Logs what workers, and the processes that they start, write to standard error: in the journal with the
 /// fields of their session, elsewhere as lines of this process, unless a line says itself that it is of its
-/// worker. A kernel may write anything there, so workers have neither this process's standard error, which
-/// may be a file or a terminal, nor more than a number of lines per second. A thread of its own reads the
-/// lines, so that a daemon that is busy does not hold workers up. Any thread.
+/// worker. A kernel may write anything there, so workers do not have this process's standard error, which may
+/// be a file or a terminal. The workers of one client have a number of lines per second (LogLimit), and so
+/// have all workers together; a warning says how many were held back. At the level debug all lines are
+/// logged. A thread of its own reads the lines, so that a daemon that is busy does not hold workers up. Any
+/// thread.
 class WorkerLines {
  public:
   /// For one worker.
@@ -37,8 +40,10 @@ class WorkerLines {
   /// @param process the worker's id
   /// @returns a number for describe()
   std::uint64_t add(Fd end, pid_t process);
-  /// The worker's lines have these fields from now on. Does nothing for a worker that has ended.
-  void describe(std::uint64_t source, LogFields fields);
+  /// The worker's lines have these fields from now on, and count for the client. Does nothing for a worker
+  /// that has ended.
+  /// @param client Permit::client of its session
+  void describe(std::uint64_t source, const std::string& client, LogFields fields);
 
  private:
   struct State;
