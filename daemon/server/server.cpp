@@ -103,7 +103,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       guest_memory_(settings_.guest_memory, settings_.guest_segments),
       gate_(settings_.listen, settings_.vsock, identity),
       reach_desk_(identity),
-      lines_(WorkerLines::start()),
+      lines_(WorkerLines::start(LinesTo::Log)),
       health_(std::move(health), settings_.session.folders) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {

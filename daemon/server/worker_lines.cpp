@@ -52,7 +52,7 @@ std::string json_of_worker(std::string_view line, pid_t process) {
   return object.dump(-1, ' ', kAscii);
 }
 
-/// The same for texts.
+/// The same for lines of text.
 std::string text_of_worker(std::string_view line, pid_t process) {
   // A time stamp may precede it.
   const std::size_t begin = std::min(line.find_first_not_of("0123456789-:. "), line.size());
@@ -60,7 +60,24 @@ std::string text_of_worker(std::string_view line, pid_t process) {
   return protocol::printable(line, kLongestWorkerLine);
 }
 
+void write_line(std::string line) {
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+/// The line without control characters but tabs, which reports for people have.
+std::string without_control_characters(std::string_view line) {
+  std::string shown;
+  for (std::size_t end = 0; (end = line.find('\t')) != std::string_view::npos; line.remove_prefix(end + 1))
+    shown += protocol::printable(line.substr(0, end), kLongestWorkerLine) + '\t';
+  return shown + protocol::printable(line, kLongestWorkerLine);
+}
+
 }  // namespace
+
+std::string own_line_of_worker(std::string_view line, pid_t process, LogFormat format) {
+  return format == LogFormat::Json ? json_of_worker(line, process) : text_of_worker(line, process);
+}
 
 struct WorkerLines::State {
   using Clock = std::chrono::steady_clock;
@@ -81,6 +98,7 @@ struct WorkerLines::State {
     std::string begun;  ///< of a line
   };
 
+  LinesTo to = LinesTo::Log;
   Fd wakeup;
   std::thread thread;
   std::mutex mutex;  // guards the members below
@@ -132,6 +150,7 @@ struct WorkerLines::State {
   }
 
   void hand_over(Reading& reading, std::string_view line) {
+    if (to == LinesTo::Program) return write_line(without_control_characters(line));
     if (line.empty()) return;
     std::shared_ptr<Writers> writers_of_line;
     LogFields fields;
@@ -148,14 +167,11 @@ struct WorkerLines::State {
     }
   }
   static void write(pid_t process, std::string_view line) {
-    std::string own = log_options().format == LogFormat::Json ? json_of_worker(line, process)
-                                                              : text_of_worker(line, process);
-    if (own.empty()) {
+    std::string own = own_line_of_worker(line, process, log_options().format);
+    if (own.empty())
       spdlog::info("process {} says: {}", process, line);
-      return;
-    }
-    own += '\n';
-    std::fwrite(own.data(), 1, own.size(), stderr);
+    else
+      write_line(std::move(own));
   }
 
   /// Hands over the whole lines that a worker has written. @returns false at the end
@@ -166,7 +182,7 @@ struct WorkerLines::State {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) return true;
       if (count <= 0) {
-        hand_over(reading, reading.begun);
+        if (!reading.begun.empty()) hand_over(reading, reading.begun);
         return false;
       }
       read += static_cast<std::size_t>(count);
@@ -216,8 +232,9 @@ struct WorkerLines::State {
 
 WorkerLines::WorkerLines(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-std::unique_ptr<WorkerLines> WorkerLines::start() {
+std::unique_ptr<WorkerLines> WorkerLines::start(LinesTo to) {
   auto state = std::make_shared<State>();
+  state->to = to;
   state->wakeup = Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!state->wakeup) throw std::system_error(errno, std::generic_category(), "eventfd");
   const protocol::NoSignals quiet;

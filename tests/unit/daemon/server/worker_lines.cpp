@@ -31,7 +31,7 @@ class WorkerLinesTest : public testing::Test {
   void have_written(const std::vector<std::string>& clients, int lines) {
     std::string text;
     for (int line = 0; line < lines; ++line) text += "x\n";
-    const auto reader = WorkerLines::start();
+    const auto reader = WorkerLines::start(LinesTo::Log);
     std::vector<std::pair<std::uint64_t, Fd>> workers;
     for (const std::string& client : clients) {
       auto pipe = WorkerLines::make_pipe();
@@ -118,7 +118,7 @@ TEST_F(WorkerLinesTest, GivenWorkersWithoutASessionThenTheLogNamesTheProcess) {
 }
 
 TEST_F(WorkerLinesTest, GivenTheFloodIsOverThenTheLogSaysHowManyWereHeldBackWithoutFurtherLines) {
-  const auto reader = WorkerLines::start();
+  const auto reader = WorkerLines::start(LinesTo::Log);
   auto pipe = WorkerLines::make_pipe();
   reader->add(std::move(pipe.to_read), 1000);
   std::string text;
@@ -130,6 +130,19 @@ TEST_F(WorkerLinesTest, GivenTheFloodIsOverThenTheLogSaysHowManyWereHeldBackWith
        waited += kStep)
     std::this_thread::sleep_for(kStep);
   EXPECT_EQ(logged() + held_back("process 1000"), static_cast<std::uint64_t>(kLines)) << log();
+}
+
+TEST(PrivateWorkerLines, GivenAnyLinesThenTheProgramHasThemWithoutControlCharacters) {
+  testing::internal::CaptureStderr();
+  {
+    const auto reader = WorkerLines::start(LinesTo::Program);
+    auto pipe = WorkerLines::make_pipe();
+    reader->add(std::move(pipe.to_read), 1000);
+    const std::string text = "Invalid read\n\n\tat line \x1b[2J1\n\t\t\x07\nno end";
+    ASSERT_EQ(::write(pipe.to_write.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "Invalid read\n\n\tat line \\x1b[2J1\n\t\t\\x07\nno end\n");
 }
 
 }  // namespace
