@@ -254,26 +254,35 @@ void log_line_of_worker(std::string_view line, const LogFields& fields) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-bool LogLimit::admit(std::uint64_t* skipped) {
+bool LogLimit::admit() {
   const std::lock_guard lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   if (now - second_ > std::chrono::seconds(1)) {
     second_ = now;
     lines_ = 0;
   }
-  if (++lines_ > kLinesPerSecond) {
-    ++skipped_;
+  if (lines_ == lines_per_second_) {
+    ++held_back_;
     return false;
   }
-  *skipped = std::exchange(skipped_, 0);
+  ++lines_;
   return true;
 }
 
+std::uint64_t LogLimit::take_held_back() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(held_back_, 0);
+}
+
+bool LogLimit::idle() const {
+  const std::lock_guard lock(mutex_);
+  return held_back_ == 0 && Clock::now() - second_ > std::chrono::seconds(1);
+}
+
 void warn_limited(LogLimit& limit, const std::string& line) {
-  std::uint64_t skipped = 0;
-  if (!limit.admit(&skipped)) return;
-  if (skipped > 0) {
-    spdlog::warn("{} ({} similar lines were held back before)", line, skipped);
+  if (!limit.admit()) return;
+  if (const std::uint64_t held_back = limit.take_held_back(); held_back > 0) {
+    spdlog::warn("{} ({} similar lines were held back before)", line, held_back);
   } else {
     spdlog::warn("{}", line);
   }

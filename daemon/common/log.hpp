@@ -58,19 +58,32 @@ bool logs_to_journal();
 /// @param line without its end; its level is that which it names itself
 void log_line_of_worker(std::string_view line, const LogFields& fields);
 
-/// Limits log lines that strangers can cause: admits a few each second and counts the others. Thread-safe.
+/// Limits log lines that others can cause: admits some each second and counts the rest. Thread-safe.
 class LogLimit {
  public:
-  /// @returns whether the caller may log now; *skipped is then the number of lines held back since the last
-  /// one
-  bool admit(std::uint64_t* skipped);
+  // The lines of a second. The journal takes no more from a service than 10,000 lines in 30 seconds, and
+  // those of the daemon itself must be among them.
+  static constexpr unsigned kOfStrangers = 5;
+  static constexpr unsigned kOfOneClientsWorkers = 100;
+  static constexpr unsigned kOfAllWorkers = 200;
+
+  explicit LogLimit(unsigned lines_per_second = kOfStrangers) : lines_per_second_(lines_per_second) {}
+
+  /// @returns whether the caller may log a line now; otherwise the line counts as held back
+  bool admit();
+  /// The number of lines held back since the last call.
+  std::uint64_t take_held_back();
+  /// Whether it is as new: it admitted no line in the last second, and all lines that it held back are taken.
+  bool idle() const;
+  unsigned lines_per_second() const { return lines_per_second_; }
 
  private:
-  static constexpr int kLinesPerSecond = 5;
-  std::mutex mutex_;
-  std::chrono::steady_clock::time_point second_;
-  int lines_ = 0;
-  std::uint64_t skipped_ = 0;
+  using Clock = std::chrono::steady_clock;
+  const unsigned lines_per_second_;
+  mutable std::mutex mutex_;
+  Clock::time_point second_;  // since when lines_ are counted
+  unsigned lines_ = 0;
+  std::uint64_t held_back_ = 0;
 };
 
 /// Logs a warning if `limit` admits it.

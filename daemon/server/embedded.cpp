@@ -5,8 +5,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
@@ -15,6 +17,7 @@
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/file_desk.hpp"
 #include "daemon/server/settings.hpp"
+#include "daemon/server/worker_lines.hpp"
 #include "daemon/worker/options.hpp"
 
 namespace clique::daemon {
@@ -119,6 +122,7 @@ int run_embedded(const ControlChannel& control) {
   init_log("embedded", {});
   // Signals that a terminal sends to the application's process group are not for this process.
   ::setpgid(0, 0);
+  std::unique_ptr<WorkerLines> lines;  // before the processes whose lines it reads
   std::vector<ChildProcess> children;
   std::vector<WorkerReady> workers;
   std::string reason =
@@ -127,6 +131,7 @@ int run_embedded(const ControlChannel& control) {
       "the nodes to use";
   FileRoots roots;
   try {
+    lines = WorkerLines::start(LinesTo::Program);
     roots = wanted_file_roots();
     const NvidiaDriver nvidia = wanted_nvidia_driver();
     const CuFileUse cufile = wanted_cufile_use();
@@ -139,7 +144,9 @@ int run_embedded(const ControlChannel& control) {
       options.session.node = host_name();
       options.session.ports = kAnyPort;
       options.session.cufile = cufile;
-      children.push_back(ChildProcess::start_worker(options));
+      WorkerLines::Pipe pipe = WorkerLines::make_pipe();
+      children.push_back(ChildProcess::start_worker(options, {}, pipe.to_write.get()));
+      lines->add(std::move(pipe.to_read), children.back().pid());
     }
     for (std::uint32_t driver = 0; driver < children.size(); ++driver) {
       ChildProcess& child = children[driver];

@@ -103,7 +103,7 @@ Server::Server(Settings settings, const protocol::Identity& identity, NodeDevice
       guest_memory_(settings_.guest_memory, settings_.guest_segments),
       gate_(settings_.listen, settings_.vsock, identity),
       reach_desk_(identity),
-      lines_(WorkerLines::start()),
+      lines_(WorkerLines::start(LinesTo::Log)),
       health_(std::move(health), settings_.session.folders) {
   settings_.listen.port = gate_.port();
   if (!settings_.metrics.empty()) {
@@ -543,7 +543,7 @@ void Server::welcome(const Waiting& client, Set set) {
   session_log_.begin(last_session_, std::move(owner), set.size());
   LogFields fields = owner_fields(session_log_.sessions().at(last_session_));
   fields.insert(fields.begin(), {"session", last_session_});
-  for (const Worker& worker : set) lines_->describe(worker.lines, fields);
+  for (const Worker& worker : set) lines_->describe(worker.lines, client.permit.client, fields);
   gate_.answer(client.guest, message);
 }
 

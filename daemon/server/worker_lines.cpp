@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,9 +32,8 @@ namespace {
 constexpr std::size_t kLongestWorkerLine = 16U << 10U;
 /// Read from one worker before it is the turn of others, in bytes.
 constexpr std::size_t kWorkerLinesTurn = 64U << 10U;
-/// Logged of one worker per second, unless the log's level asks for more. The journal takes no more from a
-/// service than 10,000 lines in 30 seconds, and those of the daemon must be among them.
-constexpr unsigned kMostWorkerLines = 100;
+/// How long lines are held back before the log says how many.
+constexpr std::chrono::seconds kHeldBackInterval{1};
 
 /// The object that the line is, if it says that it is of this worker, as the lines of its log do; empty
 /// otherwise. Their values are texts and numbers.
@@ -52,7 +52,7 @@ std::string json_of_worker(std::string_view line, pid_t process) {
   return object.dump(-1, ' ', kAscii);
 }
 
-/// The same for texts.
+/// The same for lines of text.
 std::string text_of_worker(std::string_view line, pid_t process) {
   // A time stamp may precede it.
   const std::size_t begin = std::min(line.find_first_not_of("0123456789-:. "), line.size());
@@ -60,77 +60,118 @@ std::string text_of_worker(std::string_view line, pid_t process) {
   return protocol::printable(line, kLongestWorkerLine);
 }
 
+void write_line(std::string line) {
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+/// The line without control characters but tabs, which reports for people have.
+std::string without_control_characters(std::string_view line) {
+  std::string shown;
+  for (std::size_t end = 0; (end = line.find('\t')) != std::string_view::npos; line.remove_prefix(end + 1))
+    shown += protocol::printable(line.substr(0, end), kLongestWorkerLine) + '\t';
+  return shown + protocol::printable(line, kLongestWorkerLine);
+}
+
 }  // namespace
+
+std::string own_line_of_worker(std::string_view line, pid_t process, LogFormat format) {
+  return format == LogFormat::Json ? json_of_worker(line, process) : text_of_worker(line, process);
+}
 
 struct WorkerLines::State {
   using Clock = std::chrono::steady_clock;
 
+  /// Those who share a limit: the workers of one client, or one worker without a session.
+  struct Writers {
+    LogLimit limit{LogLimit::kOfOneClientsWorkers};
+  };
   struct Reading {
     Reading(Fd from, pid_t worker) : end(std::move(from)), process(worker) {}
 
     const Fd end;
     const pid_t process;
+    // The mutex guards these.
+    std::shared_ptr<Writers> writers;
     LogFields fields;
-    // Only the thread uses these.
+    // Only the thread uses this.
     std::string begun;  ///< of a line
-    Clock::time_point second;
-    unsigned lines = 0;  ///< in this second
-    std::uint64_t held_back = 0;
   };
 
+  LinesTo to = LinesTo::Log;
   Fd wakeup;
   std::thread thread;
   std::mutex mutex;  // guards the members below
   std::map<std::uint64_t, std::shared_ptr<Reading>> readings;
+  std::map<std::string, std::shared_ptr<Writers>> writers;  // by what the log calls them
   std::uint64_t last = 0;
   bool ends = false;
+  // Only the thread uses these.
+  LogLimit all{LogLimit::kOfAllWorkers};
+  std::optional<Clock::time_point> next_warning;  // none: no lines were held back
 
   void wake() const {
     const std::uint64_t one = 1;
     static_cast<void>(!::write(wakeup.get(), &one, sizeof one));
   }
 
-  /// Whether the worker may have another line logged in this second. Says how many it has had too many.
-  static bool admit(Reading& reading) {
-    const auto now = Clock::now();
-    if (now - reading.second > std::chrono::seconds(1)) {
-      reading.second = now;
-      reading.lines = 0;
+  /// Makes the reading count for these writers. The caller holds the mutex.
+  void count_for(Reading& reading, const std::string& name) {
+    auto& found = writers[name];
+    if (!found) found = std::make_shared<Writers>();
+    reading.writers = found;
+  }
+  /// Forgets writers that have ended. The caller holds the mutex.
+  void forget_ended() {
+    std::erase_if(writers,
+                  [](const auto& one) { return one.second.use_count() == 1 && one.second->limit.idle(); });
+  }
+
+  bool admit(LogLimit& limit) {
+    if (spdlog::should_log(spdlog::level::debug) || (limit.admit() && all.admit())) return true;
+    if (!next_warning) next_warning = Clock::now() + kHeldBackInterval;
+    return false;
+  }
+  /// Says how many lines were held back.
+  void warn() {
+    next_warning.reset();
+    warn_of("all workers", all);
+    decltype(writers) present;
+    {
+      const std::lock_guard lock(mutex);
+      present = writers;
     }
-    if (++reading.lines > kMostWorkerLines && !spdlog::should_log(spdlog::level::debug)) {
-      ++reading.held_back;
-      return false;
-    }
-    if (reading.held_back > 0)
-      spdlog::warn(
-          "process {} has written more than {} lines in a second to standard error, of which {} were held "
-          "back",
-          reading.process, kMostWorkerLines, std::exchange(reading.held_back, 0));
-    return true;
+    for (const auto& [name, one] : present) warn_of(name, one->limit);
+  }
+  static void warn_of(const std::string& name, LogLimit& limit) {
+    if (const std::uint64_t held_back = limit.take_held_back(); held_back > 0)
+      spdlog::warn("{} wrote more than {} lines in a second to standard error; {} were held back", name,
+                   limit.lines_per_second(), held_back);
   }
 
   void hand_over(Reading& reading, std::string_view line) {
-    if (line.empty() || !admit(reading)) return;
-    if (!logs_to_journal()) {
-      write(reading.process, line);
-      return;
-    }
+    if (to == LinesTo::Program) return write_line(without_control_characters(line));
+    if (line.empty()) return;
+    std::shared_ptr<Writers> writers_of_line;
     LogFields fields;
     {
       const std::lock_guard lock(mutex);
-      fields = reading.fields;
+      writers_of_line = reading.writers;
+      if (logs_to_journal()) fields = reading.fields;
     }
-    log_line_of_worker(line, fields);
+    if (!admit(writers_of_line->limit)) return;
+    if (logs_to_journal()) {
+      log_line_of_worker(line, fields);
+    } else {
+      write(reading.process, line);
+    }
   }
   static void write(pid_t process, std::string_view line) {
-    std::string own = log_options().format == LogFormat::Json ? json_of_worker(line, process)
-                                                              : text_of_worker(line, process);
-    if (own.empty()) {
+    std::string own = own_line_of_worker(line, process, log_options().format);
+    if (own.empty())
       spdlog::info("process {} says: {}", process, line);
-      return;
-    }
-    own += '\n';
-    std::fwrite(own.data(), 1, own.size(), stderr);
+    else
+      write_line(std::move(own));
   }
 
   /// Hands over the whole lines that a worker has written. @returns false at the end
@@ -141,7 +182,7 @@ struct WorkerLines::State {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) return true;
       if (count <= 0) {
-        hand_over(reading, reading.begun);
+        if (!reading.begun.empty()) hand_over(reading, reading.begun);
         return false;
       }
       read += static_cast<std::size_t>(count);
@@ -157,6 +198,13 @@ struct WorkerLines::State {
     return true;
   }
 
+  /// In milliseconds, as poll() takes it.
+  int until_warning() const {
+    if (!next_warning) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next_warning - Clock::now());
+    return std::max(0, static_cast<int>(left.count()));
+  }
+
   void run() {
     for (;;) {
       std::vector<std::pair<std::uint64_t, std::shared_ptr<Reading>>> present;
@@ -168,7 +216,7 @@ struct WorkerLines::State {
       }
       std::vector<pollfd> ready{{wakeup.get(), POLLIN, 0}};
       for (const auto& [id, reading] : present) ready.push_back({reading->end.get(), POLLIN, 0});
-      if (::poll(ready.data(), ready.size(), last_time ? 0 : -1) < 0 && errno != EINTR) return;
+      if (::poll(ready.data(), ready.size(), last_time ? 0 : until_warning()) < 0 && errno != EINTR) return;
       std::uint64_t count = 0;
       if (ready.front().revents != 0) static_cast<void>(!::read(wakeup.get(), &count, sizeof count));
       for (std::size_t i = 0; i < present.size(); ++i) {
@@ -176,6 +224,7 @@ struct WorkerLines::State {
         const std::lock_guard lock(mutex);
         readings.erase(present[i].first);
       }
+      if (last_time || until_warning() == 0) warn();
       if (last_time) return;
     }
   }
@@ -183,8 +232,9 @@ struct WorkerLines::State {
 
 WorkerLines::WorkerLines(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-std::unique_ptr<WorkerLines> WorkerLines::start() {
+std::unique_ptr<WorkerLines> WorkerLines::start(LinesTo to) {
   auto state = std::make_shared<State>();
+  state->to = to;
   state->wakeup = Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!state->wakeup) throw std::system_error(errno, std::generic_category(), "eventfd");
   const protocol::NoSignals quiet;
@@ -214,16 +264,20 @@ std::uint64_t WorkerLines::add(Fd end, pid_t process) {
   {
     const std::lock_guard lock(state_->mutex);
     id = ++state_->last;
+    state_->forget_ended();
+    state_->count_for(*reading, "process " + std::to_string(process));
     state_->readings.emplace(id, std::move(reading));
   }
   state_->wake();
   return id;
 }
 
-void WorkerLines::describe(std::uint64_t source, LogFields fields) {
+void WorkerLines::describe(std::uint64_t source, const std::string& client, LogFields fields) {
   const std::lock_guard lock(state_->mutex);
-  if (const auto found = state_->readings.find(source); found != state_->readings.end())
-    found->second->fields = std::move(fields);
+  const auto found = state_->readings.find(source);
+  if (found == state_->readings.end()) return;
+  state_->count_for(*found->second, "the workers of \"" + client + '"');
+  found->second->fields = std::move(fields);
 }
 
 }  // namespace clique::daemon

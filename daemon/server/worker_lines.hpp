@@ -4,17 +4,32 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "daemon/common/log.hpp"
 #include "protocol/fd.hpp"
 
 namespace clique::daemon {
 
-/// Logs what workers, and the processes that they start, write to standard error: in the journal with the
-/// fields of their session, elsewhere as lines of this process, unless a line says itself that it is of its
-/// worker. A kernel may write anything there, so workers have neither this process's standard error, which
-/// may be a file or a terminal, nor more than a number of lines per second. A thread of its own reads the
-/// lines, so that a daemon that is busy does not hold workers up. Any thread.
+/// What becomes of the lines that workers write to standard error.
+enum class LinesTo : std::uint8_t {
+  Log,     ///< a daemon's, with limits
+  Program  ///< standard error, which is that of the program whose private workers they are
+};
+
+/// The line as a log of this format has it if it says itself that it is of this worker, as the lines of the
+/// worker's own log do; otherwise empty.
+std::string own_line_of_worker(std::string_view line, pid_t process, LogFormat format);
+
+/// Reads what workers, and the processes that they start, write to standard error. A daemon logs it: in the
+/// journal with the fields of their session, elsewhere as lines of this process, unless a line says itself
+/// that it is of its worker. Private workers' lines go to the standard error of the program, for whose user
+/// they are: all of them, and as they are, but for control characters. A kernel may write anything there, so
+/// workers do not have this process's standard error, which may be a file or a terminal. The workers of one
+/// client have a number of lines per second (LogLimit), and so have all workers together; a warning says how
+/// many were held back. At the level debug all lines are logged. A thread of its own reads the lines, so that
+/// a daemon that is busy does not hold workers up. Any thread.
 class WorkerLines {
  public:
   /// For one worker.
@@ -24,7 +39,7 @@ class WorkerLines {
   };
 
   /// Throws std::system_error.
-  static std::unique_ptr<WorkerLines> start();
+  static std::unique_ptr<WorkerLines> start(LinesTo to);
   /// Reads what is left of workers that have ended, and ends the thread.
   ~WorkerLines();
   WorkerLines(const WorkerLines&) = delete;
@@ -37,8 +52,10 @@ class WorkerLines {
   /// @param process the worker's id
   /// @returns a number for describe()
   std::uint64_t add(Fd end, pid_t process);
-  /// The worker's lines have these fields from now on. Does nothing for a worker that has ended.
-  void describe(std::uint64_t source, LogFields fields);
+  /// The worker's lines have these fields from now on, and count for the client. Does nothing for a worker
+  /// that has ended.
+  /// @param client Permit::client of its session
+  void describe(std::uint64_t source, const std::string& client, LogFields fields);
 
  private:
   struct State;

@@ -68,6 +68,21 @@ class ProgramFiles : public ApiTest {
       EXPECT_EQ(value, size[0]);
     }
   }
+  /// What kernel k computes, on each device.
+  void expect_result(cl_program program, int value) {
+    const Kernel k = kernel(program, "k");
+    for (cl_device_id one : devices()) {
+      // The substitute for a GPU does not compute.
+      if (info<std::string>(::clGetDeviceInfo, one, CL_DEVICE_VENDOR).find("NVIDIA") != std::string::npos)
+        continue;
+      const Queue on = make_queue(0, one);
+      const Mem out = buffer<int>(1);
+      set_args(k, out);
+      ASSERT_CL(launch(on, k, 1));
+      ASSERT_CL(clFinish(on));
+      EXPECT_EQ(value, read<int>(out, 1).front());
+    }
+  }
   void expect_builds_with(const std::string& source, const std::string& options, size_t value) {
     SCOPED_TRACE(source + "\n" + options);
     const Program program = create(source);
@@ -115,18 +130,32 @@ TEST_F(ProgramFiles, GivenProgramWhenRunThenItComputesWithItsFiles) {
   const Program program =
       create("#include \"value.h\"\nkernel void k(global int* out) { *out = value() + 1; }");
   ASSERT_EQ(CL_SUCCESS, build_all(program, "-I include")) << all_logs(program);
-  const Kernel k = kernel(program, "k");
-  for (cl_device_id one : devices()) {
-    // The substitute for a GPU does not compute.
-    if (info<std::string>(::clGetDeviceInfo, one, CL_DEVICE_VENDOR).find("NVIDIA") != std::string::npos)
-      continue;
-    const Queue on = make_queue(0, one);
-    const Mem out = buffer<int>(1);
-    set_args(k, out);
-    ASSERT_CL(launch(on, k, 1));
-    ASSERT_CL(clFinish(on));
-    EXPECT_EQ(42, read<int>(out, 1).front());
-  }
+  expect_result(program, 42);
+}
+
+/// As John the Ripper builds its formats: its source includes files by names alone, which are in the folder
+/// `opencl` of the working directory; these include others of it, some under names that options define.
+TEST_F(ProgramFiles, GivenTheFilesOfAFormatOfJohnTheRipperThenItComputes) {
+  fs::create_directory("opencl");
+  write("opencl/opencl_device_info.h",
+        "#if gpu(DEVICE_INFO)\n#define STEP 3\n#else\n#define STEP 2\n#endif\n");
+  write("opencl/opencl_misc.h",
+        "#ifndef OPENCL_MISC\n#define OPENCL_MISC\n#define gpu(info) ((info) & 2)\n"
+        "#include \"opencl_device_info.h\"\n#endif\n");
+  write("opencl/opencl_sha2_plain.h", "#include \"opencl_misc.h\"\nuint turn(uint x) { return x + STEP; }\n");
+  write("opencl/opencl_sha2.h",
+        "#define SPELL(x) #x\n#define TEXT(x) SPELL(x)\n#include TEXT(SHA2_FILE)\n#include "
+        "\"opencl_misc.h\"\n");
+  const Program program = create(
+      "#include \"opencl_misc.h\"\n#include \"opencl_sha2.h\"\n"
+      "kernel void k(global int* out) { *out = convert_int(turn(40)); }\n");
+  ASSERT_EQ(
+      CL_SUCCESS,
+      build_all(program,
+                "-I opencl -cl-mad-enable -D__CPU__ -DDEVICE_INFO=33 -DDEV_VER_MAJOR=3 -D_OPENCL_COMPILER "
+                "-DSHA2_FILE=opencl_sha2_plain.h"))
+      << all_logs(program);
+  expect_result(program, 42);
 }
 
 TEST_F(ProgramFiles, GivenFileThatChangesThenTheNextProgramHasTheNewText) {

@@ -13,6 +13,7 @@
 #include "icd/core/workers/worker.hpp"
 #include "icd/remote/answers.hpp"
 #include "icd/remote/bulk_lines.hpp"
+#include "icd/remote/guest_segments.hpp"
 #include "icd/remote/inbox.hpp"
 #include "icd/remote/link.hpp"
 #include "icd/remote/link_control.hpp"
@@ -21,6 +22,7 @@
 #include "icd/remote/reports.hpp"
 #include "icd/remote/uploads.hpp"
 #include "protocol/decode_error.hpp"
+#include "protocol/transport/guest_memory.hpp"
 #include "protocol/transport/line.hpp"
 #include "protocol/transport/shared_memory.hpp"
 #include "protocol/transport/zmq_context.hpp"
@@ -39,6 +41,9 @@ constexpr std::size_t kMostBatches = 32;
 constexpr std::size_t kRead = 256;
 constexpr std::size_t kFrame = 64;
 constexpr std::byte kUntouched{0xA5};
+/// Segments that the client has placed, with the numbers from 0.
+constexpr std::size_t kSegments = 2;
+constexpr std::size_t kPage = 4096;
 
 /// The pending commands, which inputs name by these numbers.
 enum Number : std::uint8_t { kMarker, kReadInParts, kLargeRead, kGather, kLargeWrite, kTimedRead, kNumbers };
@@ -129,6 +134,14 @@ void use(protocol::SubDevicesCreated&& reply) {
 template <typename M>
 void use(M&& /*reply*/) {}
 
+/// The part of a virtual machine's memory that the session has for segments: all of it is in use at first.
+std::shared_ptr<GuestSegments> open_segments() {
+  static const MemoryFile file(std::vector<std::byte>(protocol::kGuestMemoryHead + kSegments * kPage));
+  auto segments = GuestSegments::open(file.path(), protocol::kGuestMemoryHead, kSegments * kPage);
+  require(segments != nullptr, "the memory can be used");
+  return segments;
+}
+
 /// A session in which the application waits for an answer of each kind and for some commands.
 class FakeSession final : public Reports {
  public:
@@ -151,6 +164,8 @@ class FakeSession final : public Reports {
                          {.turn = events_[kMarker], .transfer = events_[kLargeRead], .fills = place});
     static const std::vector<std::byte> content(2 * protocol::kPartSize + 1);
     uploads_.add(id(kLargeWrite), {content, nullptr});
+    for (std::size_t segment = 0; segment < kSegments; ++segment)
+      require(segments_->take(segment, kPage).has_value(), "there is room for the segments");
     dispatch_.start(*this);
   }
   ~FakeSession() override {
@@ -158,6 +173,10 @@ class FakeSession final : public Reports {
     pending_.lose();
     answers_.fail_all("the session is over");
     for (const Ref<Event>& event : events_) require(event->ended(), "every command ends");
+    std::size_t pages = 0;
+    while (segments_->take(kSegments + pages, kPage)) ++pages;
+    require(pages <= kSegments, "no more is free than there is");
+    segments_->leave();
     const auto untouched = [](std::byte byte) { return byte == kUntouched; };
     require(std::all_of(memory_.begin(), memory_.begin() + kFrame, untouched) &&
                 std::all_of(memory_.end() - kFrame, memory_.end(), untouched),
@@ -221,7 +240,8 @@ class FakeSession final : public Reports {
   Uploads uploads_{way_};
   Inbox inbox_{nullptr, nullptr, handler_, control_};
   BulkLines bulk_{Application::get().zmq(), Application::get().endpoint(), inbox_, control_};
-  ReportDispatch dispatch_{answers_, uploads_, bulk_, inbox_, control_, nullptr};
+  const std::shared_ptr<GuestSegments> segments_ = open_segments();
+  ReportDispatch dispatch_{answers_, uploads_, bulk_, inbox_, control_, segments_.get()};
 };
 
 /// An input is a sequence of batches, with whether each comes through a line for bulk data.
@@ -272,6 +292,7 @@ std::vector<std::string> clique::fuzz::seeds() {
   put(early, false, batch_of(done(kTimedRead, -5), part(kTimedRead, 0, 100), done(kMarker, CL_COMPLETE)));
   put(early, false, batch_of(Data{kReadInParts, 0, part(0, 0, 9).data}, done(kReadInParts, CL_COMPLETE)));
   all.push_back(early.text());
+  one(batch_of(SegmentFreed{1}, SegmentFreed{0}, SegmentFreed{1}));
   Output upload;
   put(upload, false,
       batch_of(Taken{kLargeWrite, kPartSize}, done(kLargeWrite, -5), Taken{kLargeWrite, kPartSize}));

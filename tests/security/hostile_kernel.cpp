@@ -5,9 +5,11 @@
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <msgpack.hpp>
 #include <sstream>
 #include <type_traits>
 
@@ -70,7 +73,10 @@ struct Argument {
 /// A session whose kernels make system calls.
 class Attacker {
  public:
-  explicit Attacker(const Node& node, const std::string& name) : client_(node, name) {
+  explicit Attacker(const Node& node, const std::string& name) : client_(node, name) { set_up(); }
+  explicit Attacker(const WorkerAddress& worker) : client_(worker) { set_up(); }
+
+  void set_up() {
     const ProgramBuilt built = client_.set_up(kSource);
     if (built.status != 0) throw std::runtime_error(built.devices.at(0).log);
     client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize},
@@ -123,6 +129,60 @@ class Attacker {
   Client client_;
   CommandId last_ = 1000;
   std::string answer_;
+};
+
+/// The private workers of a program whose standard error is a terminal.
+class PrivateWorkers {
+ public:
+  PrivateWorkers() {
+    if (::grantpt(terminal_.get()) != 0 || ::unlockpt(terminal_.get()) != 0)
+      throw std::runtime_error("no terminal");
+    const Fd program(::open(::ptsname(terminal_.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    int ends[2];
+    if (!program || ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+      throw std::runtime_error("no terminal");
+    control_ = Fd(ends[0]);
+    const Fd theirs(ends[1]);
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::dup2(program.get(), STDERR_FILENO);
+      const int control = ::dup(theirs.get());  // not closed by execl()
+      ::execl(CLIQUED, "cliqued", "embedded", "--control-fd", std::to_string(control).c_str(), nullptr);
+      ::_exit(127);
+    }
+    std::vector<char> packet(65536);
+    const ssize_t size = ::recv(control_.get(), packet.data(), packet.size(), 0);
+    if (size <= 0) throw std::runtime_error("cliqued embedded does not start");
+    const auto list = msgpack::unpack(packet.data(), static_cast<std::size_t>(size));
+    workers_ = decode<std::vector<WorkerReady>>(list.get());
+  }
+  ~PrivateWorkers() {
+    control_ = Fd();
+    ::waitpid(process_, nullptr, 0);
+  }
+  PrivateWorkers(const PrivateWorkers&) = delete;
+  PrivateWorkers& operator=(const PrivateWorkers&) = delete;
+
+  WorkerAddress worker() const { return workers_.at(0).address; }
+  /// Waits until the terminal shows the text. @returns all that it shows
+  std::string shown(const std::string& text) {
+    for (pollfd ready{terminal_.get(), POLLIN, 0};
+         shown_.find(text) == std::string::npos &&
+         ::poll(&ready, 1, static_cast<int>(kPatience.count())) > 0;) {
+      std::array<char, 1024> bytes{};
+      const ssize_t size = ::read(terminal_.get(), bytes.data(), bytes.size());
+      if (size <= 0) break;
+      shown_.append(bytes.data(), static_cast<std::size_t>(size));
+    }
+    return shown_;
+  }
+
+ private:
+  const Fd terminal_{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
+  Fd control_;
+  pid_t process_ = -1;
+  std::vector<WorkerReady> workers_;
+  std::string shown_;
 };
 
 int port_of(const std::string& endpoint) {
@@ -560,9 +620,25 @@ TEST_F(HostileKernel, GivenAFloodOfLinesThenTheLogGetsFewOfThem) {
     attacker.call(SYS_write, {STDERR_FILENO, "y\n", 2});
     return node.logged(said + "y\n");
   })) << node.log();
-  EXPECT_TRUE(node.logged("were held back")) << node.log();
+  EXPECT_TRUE(eventually([&] {
+    return node.logged("the workers of \"user ") &&
+           node.logged("wrote more than 100 lines in a second to standard error; ");
+  })) << node.log();
   EXPECT_LT(count(), kLines / 2);
   expect_unharmed(node, other);
+}
+
+TEST_F(HostileKernel, GivenPrivateWorkersThenItOnlyAddsTextToTheTerminalOfTheProgram) {
+  PrivateWorkers workers;
+  Attacker attacker(workers.worker());
+  // To type into a terminal, a process must have it.
+  EXPECT_EQ(attacker.call(SYS_ioctl, {STDERR_FILENO, TCGETS, Argument::memory(64)}), -ENOTTY);
+  EXPECT_EQ(attacker.call(SYS_ioctl, {STDERR_FILENO, TIOCSTI, "x"}), -ENOTTY);
+  const std::string text = "\x1b[2J\x1b]0;title\x07 the end\n";
+  ASSERT_EQ(attacker.call(SYS_write, {STDERR_FILENO, text, text.size()}), static_cast<long>(text.size()));
+  const std::string shown = workers.shown(" the end");
+  EXPECT_NE(shown.find("\\x1b[2J\\x1b]0;title\\x07 the end"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find('\x1b'), std::string::npos);
 }
 
 TEST_F(HostileKernel, GivenSessionsEndThenTheirFoldersAreGone) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "protocol/decode_error.hpp"
 #include "protocol/digest.hpp"
@@ -162,6 +164,29 @@ TEST(StreamRecords, AreThoseOfTheVectors) {
   RecordCipher chacha(StreamCipher::ChaCha20Poly1305, keys().to_worker, RecordCipher::Direction::Seal);
   EXPECT_EQ(sealed(chacha, header()), "21fd245cda7f7f180d872cca8c7a673f5e431fae592c");
   EXPECT_EQ(sealed(chacha, header()), "62b7003c6ad3668b631a15ff3e0ad1c469695d2dac54");
+}
+
+TEST(StreamVectors, AreThoseOfTheProtocolsPage) {
+  std::ifstream file(CLIQUE_SOURCE_DIR "/protocol/security.md");
+  // Numbers are divided there, by spaces and lines.
+  std::string page;
+  for (std::string word; file >> word;) page += word;
+  const auto has = [&page](const std::string& name, const std::string& value) {
+    EXPECT_NE(page.find(name + value), std::string::npos) << name << " " << value;
+  };
+  StreamAnswer answer;
+  answer.nonce = kAccepting;
+  has("request", hex(request().encode(kSecret)));
+  has("answer", hex(answer.encode(kSecret, request())));
+  has("to", hex(keys().to_worker));
+  has("from", hex(keys().from_worker));
+  has("header", hex(header()));
+  for (const auto& [name, cipher] :
+       {std::pair{"AES", StreamCipher::Aes256Gcm}, {"ChaCha20", StreamCipher::ChaCha20Poly1305}}) {
+    RecordCipher sealer(cipher, keys().to_worker, RecordCipher::Direction::Seal);
+    const std::string first = sealed(sealer, header());
+    has(name, first + sealed(sealer, header()));
+  }
 }
 
 /// Seals two records, and opens one of them.
