@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""hashcat, whose kernels include files of /usr/share/hashcat, over nodes that do not have this folder.
+"""hashcat, whose kernels include files of /usr/share/hashcat, over a node that does not have this folder.
 
-Without arguments, this runs itself with --search in tests/cluster/with_nodes, which hides the folder from the nodes.
+Without arguments, this runs itself with --search in tests/cluster/with_nodes, which hides the folder from the node.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from nodes import skip
 # Where Debian's package has the kernels and what they include.
 FOLDER = pathlib.Path('/usr/share/hashcat')
 WITH_NODES = pathlib.Path(__file__).with_name('with_nodes')
-TIMEOUT_SECONDS = 280
+TIMEOUT_SECONDS = 580
 PASSWORD = 'okay'
 
 
@@ -36,12 +36,9 @@ def search(password, mask):
 
 
 class Hashcat(unittest.TestCase):
-    def test_the_nodes_do_not_have_its_files(self):
-        daemons = os.environ['CLIQUE_TEST_DAEMONS'].split(',')
-        self.assertEqual(len(daemons), 2)
-        for daemon in daemons:
-            seen = os.listdir(f'/proc/{daemon}/root{FOLDER}')
-            self.assertEqual(seen, ['only_on_the_node.h'])
+    def test_the_node_does_not_have_its_files(self):
+        daemon = os.environ['CLIQUE_TEST_DAEMONS']
+        self.assertEqual(os.listdir(f'/proc/{daemon}/root{FOLDER}'), ['only_on_the_node.h'])
         self.assertIn('OpenCL', os.listdir(FOLDER))
 
     def test_it_finds_a_password(self):
@@ -57,9 +54,9 @@ def main():
     if shutil.which('hashcat') is None or not FOLDER.is_dir():
         skip(f'there is no hashcat, or no {FOLDER}; tools/setup test installs both')
     if os.geteuid() != 0:
-        skip('only root can hide a folder from nodes')
+        skip('only root can hide a folder from a node')
     sys.exit(subprocess.run(
-        [sys.executable, WITH_NODES, '--nodes', '2', '--timeout', str(TIMEOUT_SECONDS), '--daemon-option=--devices=0',
+        [sys.executable, WITH_NODES, '--nodes', '1', '--timeout', str(TIMEOUT_SECONDS), '--daemon-option=--devices=0',
          '--hide', FOLDER, '--', sys.executable, __file__, '--search'], check=False).returncode)
 
 
