@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <protozero/basic_pbf_builder.hpp>
 #include <protozero/buffer_fixed.hpp>
 #include <protozero/buffer_string.hpp>
@@ -61,13 +60,6 @@ class Packet {
   Builder<perfetto::Trace, Buffer> trace_;
   Builder<TracePacket, Buffer> packet_;
 };
-
-/// The value of a fact that is a text.
-std::optional<std::string_view> text_of(const Fact& fact) {
-  if (const auto* text = std::get_if<std::string>(&fact.value)) return *text;
-  if (const auto* view = std::get_if<std::string_view>(&fact.value)) return *view;
-  return std::nullopt;
-}
 
 std::uint64_t time_of(clockid_t clock) {
   timespec time{};
@@ -177,15 +169,17 @@ Stream::Name Stream::intern_constant(Names& names, std::string_view text) {
   return name;
 }
 
-void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope) {
+void Stream::add(const SliceView& slice, Span span, std::uint64_t track, std::uint64_t scope) {
   const std::lock_guard lock(mutex_);
   const Name category = intern_constant(categories_, slice.category);
   const Name name = slice.is_constant ? intern_constant(names_, slice.name) : intern(names_, slice.name);
   auto& facts = added_facts_;
   facts.clear();
   for (const Fact& fact : slice.facts) {
-    const auto text = text_of(fact);
-    facts.emplace_back(intern_constant(facts_, fact.name), text ? intern(values_, *text) : Name{});
+    Name value{};
+    if (const auto* text = std::get_if<std::string>(&fact.value)) value = intern(values_, *text);
+    if (const auto* text = std::get_if<std::string_view>(&fact.value)) value = intern_constant(values_, *text);
+    facts.emplace_back(intern_constant(facts_, fact.name), value);
   }
 
   encoded_.resize(2 * kLargestSlice);
@@ -219,7 +213,7 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
   FixedBuffer begin(encoded_.data() + kLargestSlice, kLargestSlice);
   {
     Builder<TracePacket, FixedBuffer> packet(begin);
-    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.begin));
+    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(span.begin));
     packet.add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
     packet.add_uint32(TracePacket::sequence_flags,
                       begun_ ? perfetto::kNeedsIncrementalState
@@ -255,7 +249,7 @@ void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope)
   FixedBuffer end(space);
   {
     Builder<TracePacket, FixedBuffer> packet(end);
-    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.end));
+    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(span.end));
     packet.add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
     packet.add_uint32(TracePacket::sequence_flags, perfetto::kNeedsIncrementalState);
     Builder<perfetto::TrackEvent, FixedBuffer> ending(packet, TracePacket::track_event);

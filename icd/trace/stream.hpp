@@ -52,19 +52,14 @@ class Stream {
   /// Adds the packet that describes another track. @param parent a track that contains it
   void describe_track(std::uint64_t track, std::uint64_t parent, std::string_view name);
 
-  /// A slice, with references to what it says.
-  struct Content {
-    std::string_view category;  ///< of names.hpp
-    std::string_view name;
-    std::span<const Flow> flows;
-    std::span<const Fact> facts;
+  /// When a slice begins and ends, as now().
+  struct Span {
     std::int64_t begin;
     std::int64_t end;
-    bool is_constant = false;  ///< whether the name is never changed or freed, as a literal
   };
   /// Adds a slice. @param track 0: that of the thread
   /// @param scope what flows are relative to
-  void add(const Content& slice, std::uint64_t track, std::uint64_t scope);
+  void add(const SliceView& slice, Span span, std::uint64_t track, std::uint64_t scope);
 
   /// Appends the buffer to the file.
   void flush() noexcept;

@@ -71,6 +71,7 @@ struct KernelFunction {
   };
 
   std::string name;
+  std::string_view traced_name;  ///< trace::kept() name
   std::string entry;  ///< a second name for it, if not empty
   std::string attributes;
   std::vector<Parameter> parameters;

@@ -34,6 +34,12 @@ bool PendingCommands::add(const Ref<Event>& event) {
   return !lost_;
 }
 
+bool PendingCommands::add(protocol::CommandId id, TracedCommand&& command) {
+  const std::lock_guard lock(mutex_);
+  if (!lost_) traced_.try_emplace(id, std::move(command));
+  return !lost_;
+}
+
 void PendingCommands::expect_data(protocol::CommandId command, DataSink sink) {
   const std::lock_guard lock(mutex_);
   const auto found = pending_.find(command);
@@ -68,7 +74,21 @@ std::vector<Ref<Event>> PendingCommands::events(FunctionRef<bool(const Event&)> 
   return found;
 }
 
+bool PendingCommands::end_traced(Link& link, const protocol::EventState& state) {
+  std::optional<TracedCommand> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = traced_.find(state.command);
+    if (found == traced_.end() || state.status > CL_COMPLETE) return false;
+    ended.emplace(std::move(found->second));
+    traced_.erase(found);
+  }
+  ended->ended(state.command, state.status, local_times(link, state));
+  return true;
+}
+
 void PendingCommands::event_state(Link& link, const protocol::EventState& state) {
+  if (trace::on() && end_traced(link, state)) return;
   Pending pending;
   {
     const std::lock_guard lock(mutex_);
@@ -211,12 +231,16 @@ void PendingCommands::copied(Link& link, protocol::CommandId transfer) {
 
 void PendingCommands::lose() {
   std::unordered_map<protocol::CommandId, Pending> pending;
+  std::vector<std::pair<protocol::CommandId, TracedCommand>> traced;
   {
     const std::lock_guard lock(mutex_);
     lost_ = true;
     pending.swap(pending_);
+    for (auto& [id, command] : traced_) traced.emplace_back(id, std::move(command));
+    traced_.clear();
     outrun_ = 0;
   }
+  for (const auto& [id, command] : traced) command.ended(id, CL_DEVICE_NOT_AVAILABLE, {});
   for (auto& [id, entry] : pending) {
     if (entry.bulk.range) entry.bulk.range->close();
     entry.event->settle(CL_DEVICE_NOT_AVAILABLE);
