@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -43,7 +44,7 @@ struct Process {
 class Stream {
  public:
   /// @param sequence differs from that of every other stream in the file
-  Stream(File& file, std::uint32_t sequence) : file_(file), sequence_(sequence) {}
+  Stream(File& file, std::uint32_t sequence);
 
   /// Adds the packet that describes a process, and how its clocks compare.
   void describe(const Process& process);
@@ -104,8 +105,7 @@ class Stream {
   /// Of the slice that add() adds: the names of its facts, and their values that are texts. Kept for its
   /// memory.
   std::vector<std::pair<Name, Name>> added_facts_;
-  /// Where add() encodes. Kept for its memory.
-  std::vector<char> encoded_;
+  const std::unique_ptr<char[]> encoded_;  ///< where add() encodes a slice
 };
 
 }  // namespace clique::icd::trace

@@ -257,7 +257,6 @@ void TracedCommand::ended(protocol::CommandId id, cl_int status, const Event::Ti
                   {category_, name_, flows, std::span<const trace::Fact>(facts).first(count), true}, begin,
                   end);
   }
-  queue_->worker().release_event(id);
   if (status < 0) queue_->failed_silently(status);
 }
 

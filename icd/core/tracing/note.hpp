@@ -47,7 +47,7 @@ class TracedCommand {
   ~TracedCommand();
   TracedCommand(TracedCommand&&) noexcept;
 
-  /// Shows the command, which has ended, and has the worker forget it. To be called once, and without a lock.
+  /// Shows the command, which has ended. To be called once, and without a lock.
   /// @param times on this host's clock; 0 if not measured
   void ended(protocol::CommandId id, cl_int status, const Event::Times& times) const;
 

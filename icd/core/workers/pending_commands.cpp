@@ -5,11 +5,16 @@
 
 #include "icd/remote/errand.hpp"
 #include "icd/remote/link.hpp"
+#include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
+#include "protocol/messages/objects.hpp"
 
 namespace clique::icd {
 
 namespace {
+
+/// So many ended commands of traces are released at once.
+constexpr std::size_t kMostForgotten = 64;
 
 /// The reported times on this host's clock.
 Event::Times local_times(const Link& link, const protocol::EventState& state) {
@@ -76,13 +81,17 @@ std::vector<Ref<Event>> PendingCommands::events(FunctionRef<bool(const Event&)> 
 
 bool PendingCommands::end_traced(Link& link, const protocol::EventState& state) {
   std::optional<TracedCommand> ended;
+  std::vector<protocol::CommandId> forgotten;
   {
     const std::lock_guard lock(mutex_);
     const auto found = traced_.find(state.command);
     if (found == traced_.end() || state.status > CL_COMPLETE) return false;
     ended.emplace(std::move(found->second));
     traced_.erase(found);
+    forgotten_.push_back(state.command);
+    if (traced_.empty() || forgotten_.size() == kMostForgotten) forgotten.swap(forgotten_);
   }
+  if (!forgotten.empty()) link.post(protocol::Release{{}, std::move(forgotten)});
   ended->ended(state.command, state.status, local_times(link, state));
   return true;
 }

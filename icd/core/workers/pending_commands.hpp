@@ -103,6 +103,7 @@ class PendingCommands {
 
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
+  std::vector<protocol::CommandId> forgotten_;  ///< commands of traces that have ended, yet to be released
   /// Commands of which only the trace wants to know the end. There may be many, so that they share memory.
   std::pmr::unsynchronized_pool_resource traced_memory_;
   std::pmr::unordered_map<protocol::CommandId, TracedCommand> traced_{&traced_memory_};
