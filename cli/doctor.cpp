@@ -20,6 +20,7 @@ namespace {
 
 using doctor::Finding;
 using doctor::Findings;
+using doctor::SteadyClock;
 using doctor::Verdict;
 
 struct DoctorOptions {
