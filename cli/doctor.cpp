@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <future>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 using doctor::Finding;
 using doctor::Findings;
+using doctor::SteadyClock;
 using doctor::Verdict;
 
 struct DoctorOptions {
@@ -63,6 +66,26 @@ class Schedule {
   const SteadyClock::duration limit_;
 };
 
+/// Checks what needs nodes that answer: what their hosts lack, whether they reach each other, their devices.
+Findings check_usable(const Schedule& schedule, const icd::NodeSettings& settings,
+                      const std::vector<doctor::NodeFindings>& nodes) {
+  // Nodes that do not reach each other take as long as those that are silent.
+  auto cluster = std::async(std::launch::async, [&, deadline = schedule.answers_by(3, 2)] {
+    return doctor::check_cluster(settings, nodes, deadline);
+  });
+  Findings devices = doctor::check_devices(nodes, !settings.nodes.empty(), schedule.quarter(4));
+  Findings findings = cluster.get();
+  std::move(devices.begin(), devices.end(), std::back_inserter(findings));
+  return findings;
+}
+
+std::vector<doctor::NodeFindings> usable_of(const std::vector<doctor::NodeFindings>& nodes) {
+  std::vector<doctor::NodeFindings> usable;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable),
+               [](const doctor::NodeFindings& node) { return !node.name.empty(); });
+  return usable;
+}
+
 /// Makes all checks, and hands over what they find as they end.
 void examine(const Schedule& schedule, const std::function<void(Findings)>& take) {
   const icd::SettingValues values = icd::setting_values();
@@ -85,15 +108,21 @@ void examine(const Schedule& schedule, const std::function<void(Findings)>& take
            std::to_string(settings.nodes.size()) + " nodes announce themselves whose keys are known"}});
   }
   icd::remove_repeated(settings.nodes);
-  const auto nodes = doctor::check_nodes(settings, schedule.quarter(2), schedule.patience());
-  std::vector<doctor::NodeFindings> usable;
-  for (const doctor::NodeFindings& node : nodes) {
-    take(node.findings);
-    if (!node.name.empty()) usable.push_back(node);
-  }
-  // What their hosts lack, and whether they reach each other.
-  take(doctor::check_cluster(settings, usable, schedule.answers_by(3, 2)));
-  take(doctor::check_devices(usable, !settings.nodes.empty(), schedule.quarter(4)));
+  std::vector<doctor::NodeFindings> prompt;
+  std::future<Findings> checked;
+  const auto nodes = doctor::check_nodes(
+      settings, schedule.quarter(2), schedule.patience(),
+      [&](const std::vector<doctor::NodeFindings>& ended) {
+        prompt = usable_of(ended);
+        if (!prompt.empty())
+          checked = std::async(std::launch::async, [&] { return check_usable(schedule, settings, prompt); });
+      });
+  for (const doctor::NodeFindings& node : nodes) take(node.findings);
+  const auto usable = usable_of(nodes);
+  Findings findings = checked.valid() ? checked.get() : Findings();
+  // With those that were late, the devices have other numbers.
+  if (usable.size() > prompt.size() || usable.empty()) findings = check_usable(schedule, settings, usable);
+  take(std::move(findings));
 }
 
 void print_findings_as_json(const Findings& findings) {

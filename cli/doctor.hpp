@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,8 +52,11 @@ struct NodeFindings {
 /// Checks each configured node, all at the same time: name, port, key, admission, devices, clock, network.
 /// Returns at the deadline, also if a node has not answered. Then threads that wait for it still run.
 /// @param patience how long a node may be silent; one that starts its drivers says so
-std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline,
-                                      SteadyClock::duration patience);
+/// @param take_prompt called once with the nodes whose checks have ended, as soon as all have, or some are
+/// late: then others need not wait for those. May be empty
+std::vector<NodeFindings> check_nodes(
+    const icd::NodeSettings& settings, SteadyClock::time_point deadline, SteadyClock::duration patience,
+    const std::function<void(const std::vector<NodeFindings>&)>& take_prompt = {});
 
 /// Asks the nodes what their hosts lack, and has them try to reach each other. Returns at the deadline, or
 /// soon after it.

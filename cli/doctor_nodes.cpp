@@ -4,12 +4,14 @@
 #include <netinet/ip.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "cli/doctor.hpp"
@@ -29,6 +31,8 @@ using protocol::printable;
 
 /// The clocks of hosts may differ by this much: logs can be compared, and MUNGE accepts credentials.
 constexpr double kGoodClockSeconds = 60;
+/// A node whose checks take longer is late.
+constexpr std::chrono::milliseconds kPrompt{500};
 
 /// What a connection to an address says about the network.
 struct Route {
@@ -127,6 +131,12 @@ class NodeCheck {
     changed_.notify_all();
   }
 
+  /// Waits for the end, until a time at most. @returns what was found, if the check has ended
+  std::optional<NodeFindings> ended_by(SteadyClock::time_point time) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_until(lock, time, [this] { return ended_; })) return std::nullopt;
+    return node_;
+  }
   /// Waits for the end, until the deadline. @returns what is known then
   NodeFindings result() {
     std::unique_lock lock(mutex_);
@@ -264,8 +274,9 @@ class NodeCheck {
 
 }  // namespace
 
-std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyClock::time_point deadline,
-                                      SteadyClock::duration patience) {
+std::vector<NodeFindings> check_nodes(
+    const icd::NodeSettings& settings, SteadyClock::time_point deadline, SteadyClock::duration patience,
+    const std::function<void(const std::vector<NodeFindings>&)>& take_prompt) {
   std::vector<NodeFindings> results;
   if (settings.nodes.empty()) return results;
   std::shared_ptr<const icd::Trust> trust;
@@ -284,6 +295,13 @@ std::vector<NodeFindings> check_nodes(const icd::NodeSettings& settings, SteadyC
     checks.push_back(std::make_shared<NodeCheck>(node, trust, deadline, patience));
     // Detached: name servers, and daemons whose drivers are starting, can take longer than the deadline.
     std::thread([check = checks.back()] { check->run(); }).detach();
+  }
+  if (take_prompt) {
+    const auto late = std::min(deadline, SteadyClock::now() + kPrompt);
+    std::vector<NodeFindings> prompt;
+    for (const auto& check : checks)
+      if (const auto node = check->ended_by(late)) prompt.push_back(*node);
+    take_prompt(prompt);
   }
   for (const auto& check : checks) results.push_back(check->result());
   return results;

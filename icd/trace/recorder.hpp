@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,9 +43,10 @@ class Recorder {
   /// The stream of this thread, made with the first call.
   Stream& this_thread();
   /// Records a slice on this thread's track.
-  void add(const Stream::Content& slice) { this_thread().add(slice, 0, scope_); }
+  void add(const SliceView& slice, Stream::Span span) { this_thread().add(slice, span, 0, scope_); }
   /// Records a slice on another track.
-  void add(const Slice& slice, std::int64_t begin, std::int64_t end);
+  void add(Track& track, const SliceView& slice, std::int64_t begin, std::int64_t end);
+  std::string_view kept(std::string_view text);
 
   std::shared_ptr<Track> make_track(const std::string& group, std::string name);
   std::shared_ptr<Track> shared_track(const std::string& group, const std::string& name);
@@ -67,6 +71,7 @@ class Recorder {
   std::mutex tracks_mutex_;  // guards the members below; taken before the mutex of others_
   std::map<std::string, std::uint64_t> groups_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Track>> shared_;
+  std::set<std::string, std::less<>> kept_;
 
   std::mutex streams_mutex_;  // guards the members below; taken before the mutexes of streams
   std::vector<std::unique_ptr<Stream>> streams_;

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <protozero/basic_pbf_builder.hpp>
 #include <protozero/buffer_fixed.hpp>
 #include <protozero/buffer_string.hpp>
@@ -25,49 +25,92 @@ constexpr std::size_t kFull = 64U << 10U;
 constexpr std::size_t kMostNames = 4096;
 /// A longer name, in bytes, is cut off: nodes choose some of them.
 constexpr std::size_t kLongestName = 1024;
-/// The largest slice, in bytes: one with dozens of the longest names, or hundreds of flows.
-constexpr std::size_t kLargestSlice = 64U << 10U;
+/// What a slice shows at most.
+constexpr std::size_t kMostFlows = 256;
+constexpr std::size_t kMostFacts = 16;
+/// The largest slice, in bytes: numbers, and texts of which each is defined, or else is in the place of its
+/// number.
+constexpr std::size_t kLargestSlice = 512 + kMostFlows * 16 + (2 + 2 * kMostFacts) * (kLongestName + 64);
 
-/// Has no need to look for room in a string with every byte.
-using FixedBuffer = protozero::fixed_size_buffer_adaptor;
-
-template <typename Message, typename Buffer = std::string>
-using Builder = protozero::basic_pbf_builder<Buffer, Message>;
+template <typename Message>
+using Builder = protozero::basic_pbf_builder<std::string, Message>;
 
 using perfetto::TracePacket;
 
-/// The largest packet that ends a slice, in bytes: the numbers in it have a largest size.
-constexpr std::size_t kLargestEnd = 64;
+// Bytes of the lengths of messages.
 
-/// Appends a packet whose length is known, so that nothing has to be moved to make room for it.
-void append_packet(std::string& buffer, const FixedBuffer& packet) {
-  constexpr auto kTag = static_cast<std::uint64_t>(perfetto::Trace::packet) << 3U |
-                        static_cast<std::uint64_t>(protozero::pbf_wire_type::length_delimited);
-  std::array<char, std::size_t{2} * protozero::max_varint_length> head;
-  int size = protozero::add_varint_to_buffer(head.data(), kTag);
-  size += protozero::add_varint_to_buffer(head.data() + size, packet.size());
-  buffer.append(head.data(), static_cast<std::size_t>(size)).append(packet.data(), packet.size());
-}
+/// Below 128 bytes: that which ends a slice consists of a few numbers.
+constexpr int kLeastLength = 1;
+/// Below 16 KiB: numbers alone, or two texts.
+constexpr int kShortLength = 2;
+/// Below 2 MiB.
+constexpr int kLongLength = 3;
+static_assert(kMostFlows * 16 + kMostFacts * 64 + 512 < 1U << 14U && kLargestSlice < 1U << 21U);
 
 /// A packet in a buffer, from construction to destruction.
-template <typename Buffer>
 class Packet {
  public:
-  explicit Packet(Buffer& buffer) : trace_(buffer), packet_(trace_, perfetto::Trace::packet) {}
-  Builder<TracePacket, Buffer>* operator->() { return &packet_; }
-  Builder<TracePacket, Buffer>& operator*() { return packet_; }
+  explicit Packet(std::string& buffer) : trace_(buffer), packet_(trace_, perfetto::Trace::packet) {}
+  Builder<TracePacket>* operator->() { return &packet_; }
+  Builder<TracePacket>& operator*() { return packet_; }
 
  private:
-  Builder<perfetto::Trace, Buffer> trace_;
-  Builder<TracePacket, Buffer> packet_;
+  Builder<perfetto::Trace> trace_;
+  Builder<TracePacket> packet_;
 };
 
-/// The value of a fact that is a text.
-std::optional<std::string_view> text_of(const Fact& fact) {
-  if (const auto* text = std::get_if<std::string>(&fact.value)) return *text;
-  if (const auto* view = std::get_if<std::string_view>(&fact.value)) return *view;
-  return std::nullopt;
-}
+/// Encodes fields of messages in memory that has room for them. Slices are so many that the checks and moves
+/// of protozero's builders would take most of their time.
+class Fields {
+ public:
+  explicit Fields(char* at) : at_(at) {}
+
+  char* end() const { return at_; }
+  void number(auto field, std::uint64_t value) {
+    tag(field, protozero::pbf_wire_type::varint);
+    varint(value);
+  }
+  void fixed64(auto field, std::uint64_t value) {
+    tag(field, protozero::pbf_wire_type::fixed64);
+    std::memcpy(at_, &value, sizeof value);
+    at_ += sizeof value;
+  }
+  void text(auto field, std::string_view value) {
+    tag(field, protozero::pbf_wire_type::length_delimited);
+    varint(value.size());
+    bytes(value);
+  }
+  /// Adds fields that are encoded.
+  void bytes(std::string_view encoded) {
+    std::memcpy(at_, encoded.data(), encoded.size());
+    at_ += encoded.size();
+  }
+  /// Adds a message, whose fields add() adds. @param length_bytes for its length, which has 7 bits in each
+  void message(auto field, int length_bytes, auto add) {
+    tag(field, protozero::pbf_wire_type::length_delimited);
+    char* const length = at_;
+    at_ += length_bytes;
+    add();
+    auto size = static_cast<std::size_t>(at_ - length - length_bytes);
+    // A varint may have more bytes than it needs. Thus nothing has to be moved.
+    for (int i = 0; i < length_bytes; ++i, size >>= 7U)
+      length[i] = static_cast<char>((size & 0x7fU) | (i + 1 < length_bytes ? 0x80U : 0U));
+  }
+
+ private:
+  void tag(auto field, protozero::pbf_wire_type type) {
+    varint(static_cast<std::uint64_t>(field) << 3U | static_cast<std::uint64_t>(type));
+  }
+  void varint(std::uint64_t value) {
+    while (value >= 0x80U) {
+      *at_++ = static_cast<char>((value & 0x7fU) | 0x80U);
+      value >>= 7U;
+    }
+    *at_++ = static_cast<char>(value);
+  }
+
+  char* at_;
+};
 
 std::uint64_t time_of(clockid_t clock) {
   timespec time{};
@@ -94,6 +137,9 @@ void File::append(std::string_view packets) noexcept {
     }
   }
 }
+
+Stream::Stream(File& file, std::uint32_t sequence)
+    : file_(file), sequence_(sequence), encoded_(std::make_unique_for_overwrite<char[]>(kLargestSlice)) {}
 
 void Stream::describe(const Process& process) {
   const std::lock_guard lock(mutex_);
@@ -177,92 +223,92 @@ Stream::Name Stream::intern_constant(Names& names, std::string_view text) {
   return name;
 }
 
-void Stream::add(const Content& slice, std::uint64_t track, std::uint64_t scope) {
+void Stream::add(const SliceView& slice, Span span, std::uint64_t track, std::uint64_t scope) {
   const std::lock_guard lock(mutex_);
   const Name category = intern_constant(categories_, slice.category);
   const Name name = slice.is_constant ? intern_constant(names_, slice.name) : intern(names_, slice.name);
-  auto& facts = added_facts_;
-  facts.clear();
-  for (const Fact& fact : slice.facts) {
-    const auto text = text_of(fact);
-    facts.emplace_back(intern_constant(facts_, fact.name), text ? intern(values_, *text) : Name{});
+  const auto facts = slice.facts.first(std::min(slice.facts.size(), kMostFacts));
+  auto& fact_names = added_facts_;
+  fact_names.clear();
+  bool any_new = category.is_new || name.is_new;
+  bool has_texts = any_new || category.iid == 0 || name.iid == 0;
+  for (const Fact& fact : facts) {
+    Name value{};
+    if (const auto* text = std::get_if<std::string>(&fact.value)) value = intern(values_, *text);
+    if (const auto* text = std::get_if<std::string_view>(&fact.value))
+      value = intern_constant(values_, *text);
+    const auto& added = fact_names.emplace_back(intern_constant(facts_, fact.name), value);
+    any_new = any_new || added.first.is_new || value.is_new;
+    has_texts = has_texts || any_new || added.first.iid == 0 || (value.iid == 0 && !value.text.empty());
   }
 
-  encoded_.resize(2 * kLargestSlice);
-  const auto add_name = [](auto& message, auto number, auto text, const Name& added) {
-    if (added.iid != 0)
-      message.add_uint64(number, added.iid);
-    else
-      message.add_string(text, added.text.data(), added.text.size());
+  // Numbers alone, as in most slices, take less than 16 KiB.
+  const int length_bytes = has_texts ? kLongLength : kShortLength;
+
+  using perfetto::TrackEvent;
+  Fields fields(encoded_.get());
+  const auto add_header = [&](std::int64_t time, perfetto::SequenceFlags more) {
+    fields.number(TracePacket::timestamp, static_cast<std::uint64_t>(time));
+    fields.number(TracePacket::trusted_packet_sequence_id, sequence_);
+    fields.number(TracePacket::sequence_flags, perfetto::kNeedsIncrementalState | more);
   };
-  FixedBuffer event(encoded_.data(), kLargestSlice);
-  {
-    using perfetto::TrackEvent;
-    Builder<TrackEvent, FixedBuffer> begun(event);
-    begun.add_int32(TrackEvent::type, perfetto::kSliceBegin);
-    if (track != 0) begun.add_uint64(TrackEvent::track_uuid, track);
-    add_name(begun, TrackEvent::category_iids, TrackEvent::categories, category);
-    add_name(begun, TrackEvent::name_iid, TrackEvent::name, name);
-    for (const Flow flow : slice.flows) begun.add_fixed64(TrackEvent::flow_ids, scope + flow);
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      using perfetto::DebugAnnotation;
-      const auto& [key, value] = facts[i];
-      const auto* const number = std::get_if<std::uint64_t>(&slice.facts[i].value);
-      Builder<DebugAnnotation, FixedBuffer> annotation(begun, TrackEvent::debug_annotations);
-      add_name(annotation, DebugAnnotation::name_iid, DebugAnnotation::name, key);
-      if (number != nullptr)
-        annotation.add_uint64(DebugAnnotation::uint_value, *number);
-      else
-        add_name(annotation, DebugAnnotation::string_value_iid, DebugAnnotation::string_value, value);
-    }
-  }
-  FixedBuffer begin(encoded_.data() + kLargestSlice, kLargestSlice);
-  {
-    Builder<TracePacket, FixedBuffer> packet(begin);
-    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.begin));
-    packet.add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
-    packet.add_uint32(TracePacket::sequence_flags,
-                      begun_ ? perfetto::kNeedsIncrementalState
-                             : perfetto::kIncrementalStateCleared | perfetto::kNeedsIncrementalState);
-    if (!begun_) {
-      Builder<perfetto::TracePacketDefaults, FixedBuffer> defaults(packet,
-                                                                   TracePacket::trace_packet_defaults);
-      defaults.add_uint32(perfetto::TracePacketDefaults::timestamp_clock_id, perfetto::kMonotonic);
-    }
-    begun_ = true;
-    bool any_new = category.is_new || name.is_new;
-    for (const auto& [key, value] : facts) any_new = any_new || key.is_new || value.is_new;
-    if (any_new) {
-      Builder<perfetto::InternedData, FixedBuffer> data(packet, TracePacket::interned_data);
-      const auto define = [&data](perfetto::InternedData kind, const Name& defined) {
-        if (!defined.is_new) return;
-        Builder<perfetto::Interned, FixedBuffer> entry(data, kind);
-        entry.add_uint64(perfetto::Interned::iid, defined.iid);
-        entry.add_string(perfetto::Interned::name, defined.text.data(), defined.text.size());
-      };
-      define(perfetto::InternedData::event_categories, category);
-      define(perfetto::InternedData::event_names, name);
-      for (const auto& [key, value] : facts) {
-        define(perfetto::InternedData::debug_annotation_names, key);
-        define(perfetto::InternedData::debug_annotation_string_values, value);
-      }
-    }
-    packet.add_message(TracePacket::track_event, event.data(), event.size());
-  }
-  append_packet(buffer_, begin);
-
-  std::array<char, kLargestEnd> space;
-  FixedBuffer end(space);
-  {
-    Builder<TracePacket, FixedBuffer> packet(end);
-    packet.add_uint64(TracePacket::timestamp, static_cast<std::uint64_t>(slice.end));
-    packet.add_uint32(TracePacket::trusted_packet_sequence_id, sequence_);
-    packet.add_uint32(TracePacket::sequence_flags, perfetto::kNeedsIncrementalState);
-    Builder<perfetto::TrackEvent, FixedBuffer> ending(packet, TracePacket::track_event);
-    ending.add_int32(perfetto::TrackEvent::type, perfetto::kSliceEnd);
-    if (track != 0) ending.add_uint64(perfetto::TrackEvent::track_uuid, track);
-  }
-  append_packet(buffer_, end);
+  const auto add_name = [&](auto number, auto text, const Name& added) {
+    if (added.iid != 0)
+      fields.number(number, added.iid);
+    else
+      fields.text(text, added.text);
+  };
+  const auto add_fact = [&](const Fact& fact, const std::pair<Name, Name>& names) {
+    using perfetto::DebugAnnotation;
+    add_name(DebugAnnotation::name_iid, DebugAnnotation::name, names.first);
+    if (const auto* const number = std::get_if<std::uint64_t>(&fact.value))
+      fields.number(DebugAnnotation::uint_value, *number);
+    else
+      add_name(DebugAnnotation::string_value_iid, DebugAnnotation::string_value, names.second);
+  };
+  const auto define = [&](perfetto::InternedData kind, const Name& defined) {
+    if (!defined.is_new) return;
+    fields.message(kind, kShortLength, [&] {
+      fields.number(perfetto::Interned::iid, defined.iid);
+      fields.text(perfetto::Interned::name, defined.text);
+    });
+  };
+  fields.message(perfetto::Trace::packet, length_bytes, [&] {
+    const bool begins = !std::exchange(begun_, true);
+    add_header(span.begin, begins ? perfetto::kIncrementalStateCleared : perfetto::SequenceFlags{});
+    if (begins)
+      fields.message(TracePacket::trace_packet_defaults, kShortLength, [&] {
+        fields.number(perfetto::TracePacketDefaults::timestamp_clock_id, perfetto::kMonotonic);
+      });
+    if (any_new)
+      fields.message(TracePacket::interned_data, length_bytes, [&] {
+        define(perfetto::InternedData::event_categories, category);
+        define(perfetto::InternedData::event_names, name);
+        for (std::size_t i = 0; i < facts.size(); ++i) {
+          define(perfetto::InternedData::debug_annotation_names, fact_names[i].first);
+          define(perfetto::InternedData::debug_annotation_string_values, fact_names[i].second);
+        }
+      });
+    fields.message(TracePacket::track_event, length_bytes, [&] {
+      fields.number(TrackEvent::type, perfetto::kSliceBegin);
+      if (track != 0) fields.number(TrackEvent::track_uuid, track);
+      add_name(TrackEvent::category_iids, TrackEvent::categories, category);
+      add_name(TrackEvent::name_iid, TrackEvent::name, name);
+      for (const Flow flow : slice.flows.first(std::min(slice.flows.size(), kMostFlows)))
+        fields.fixed64(TrackEvent::flow_ids, scope + flow);
+      for (std::size_t i = 0; i < facts.size(); ++i)
+        fields.message(TrackEvent::debug_annotations, kShortLength,
+                       [&] { add_fact(facts[i], fact_names[i]); });
+    });
+  });
+  fields.message(perfetto::Trace::packet, kLeastLength, [&] {
+    add_header(span.end, {});
+    fields.message(TracePacket::track_event, kLeastLength, [&] {
+      fields.number(TrackEvent::type, perfetto::kSliceEnd);
+      if (track != 0) fields.number(TrackEvent::track_uuid, track);
+    });
+  });
+  buffer_.append(encoded_.get(), fields.end());
   flush_if_full();
 }
 

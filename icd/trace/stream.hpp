@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -43,7 +44,7 @@ struct Process {
 class Stream {
  public:
   /// @param sequence differs from that of every other stream in the file
-  Stream(File& file, std::uint32_t sequence) : file_(file), sequence_(sequence) {}
+  Stream(File& file, std::uint32_t sequence);
 
   /// Adds the packet that describes a process, and how its clocks compare.
   void describe(const Process& process);
@@ -52,19 +53,14 @@ class Stream {
   /// Adds the packet that describes another track. @param parent a track that contains it
   void describe_track(std::uint64_t track, std::uint64_t parent, std::string_view name);
 
-  /// A slice, with references to what it says.
-  struct Content {
-    std::string_view category;  ///< of names.hpp
-    std::string_view name;
-    std::span<const Flow> flows;
-    std::span<const Fact> facts;
+  /// When a slice begins and ends, as now().
+  struct Span {
     std::int64_t begin;
     std::int64_t end;
-    bool is_constant = false;  ///< whether the name is never changed or freed, as a literal
   };
   /// Adds a slice. @param track 0: that of the thread
   /// @param scope what flows are relative to
-  void add(const Content& slice, std::uint64_t track, std::uint64_t scope);
+  void add(const SliceView& slice, Span span, std::uint64_t track, std::uint64_t scope);
 
   /// Appends the buffer to the file.
   void flush() noexcept;
@@ -109,8 +105,7 @@ class Stream {
   /// Of the slice that add() adds: the names of its facts, and their values that are texts. Kept for its
   /// memory.
   std::vector<std::pair<Name, Name>> added_facts_;
-  /// Where add() encodes. Kept for its memory.
-  std::vector<char> encoded_;
+  const std::unique_ptr<char[]> encoded_;  ///< where add() encodes a slice
 };
 
 }  // namespace clique::icd::trace

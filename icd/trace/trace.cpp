@@ -32,8 +32,6 @@ namespace {
 constexpr std::chrono::milliseconds kFlushPeriod{200};
 /// The longest command line that the trace shows, in bytes.
 constexpr std::size_t kLongestCommandLine = 4096;
-/// The largest number of flows of one call.
-constexpr std::size_t kMostFlows = 256;
 
 /// This thread's part. Its trivial destructor lets exit handlers record, too.
 struct ThisThread {
@@ -165,18 +163,23 @@ void Recorder::retire(void* stream) {
   recorder->streams_.erase(found);
 }
 
-void Recorder::add(const Slice& slice, std::int64_t begin, std::int64_t end) {
+std::string_view Recorder::kept(std::string_view text) {
+  const std::lock_guard lock(tracks_mutex_);
+  return *kept_.emplace(text).first;
+}
+
+void Recorder::add(Track& track, const SliceView& slice, std::int64_t begin, std::int64_t end) {
   const std::lock_guard lock(tracks_mutex_);
   end = std::max(begin, end);
-  auto& lanes = slice.track->lanes_;
+  auto& lanes = track.lanes_;
   auto lane = std::find_if(lanes.begin(), lanes.end(),
                            [begin](const Track::Lane& each) { return each.end <= begin; });
   if (lane == lanes.end()) {
     lane = lanes.insert(lanes.end(), {next_track(), 0});
-    others_.describe_track(lane->id, slice.track->parent_, slice.track->name_);
+    others_.describe_track(lane->id, track.parent_, track.name_);
   }
   lane->end = end;
-  others_.add({slice.category, slice.name, slice.flows, slice.facts, begin, end}, lane->id, scope_);
+  others_.add(slice, {begin, end}, lane->id, scope_);
 }
 
 std::uint64_t Recorder::group_track(const std::string& group) {
@@ -223,11 +226,20 @@ std::shared_ptr<Track> shared_track(const std::string& group, const std::string&
   return recorder != nullptr ? recorder->shared_track(group, name) : nullptr;
 }
 
-void record(const Slice& slice, std::int64_t begin, std::int64_t end) noexcept {
+std::string_view kept(std::string_view text) {
   Recorder* const recorder = detail::recorder;
-  if (recorder == nullptr || !slice.track) return;
+  return recorder != nullptr ? recorder->kept(text) : std::string_view();
+}
+
+void record(const Slice& slice, std::int64_t begin, std::int64_t end) noexcept {
+  record(slice.track.get(), {slice.category, slice.name, slice.flows, slice.facts}, begin, end);
+}
+
+void record(Track* track, const SliceView& slice, std::int64_t begin, std::int64_t end) noexcept {
+  Recorder* const recorder = detail::recorder;
+  if (recorder == nullptr || track == nullptr) return;
   try {
-    recorder->add(slice, begin, end);
+    recorder->add(*track, slice, begin, end);
   } catch (...) {  // no memory: the slice is missing
   }
 }
@@ -244,7 +256,7 @@ Call::~Call() {
   this_thread.call = outer_;
   if (detail::recorder != recorder_) return;  // a forked child
   try {
-    recorder_->add({kApi, name_, flows_, facts_, begin_, next_time(), true});
+    recorder_->add({kApi, name_, {flows_.data(), flow_count_}, facts_, true}, {begin_, next_time()});
   } catch (...) {  // no memory: the slice is missing
   }
 }
@@ -270,11 +282,7 @@ void Call::say(std::string_view name, std::uint64_t value) noexcept {
 }
 
 void Call::connect(Flow flow) noexcept {
-  if (flows_.size() >= kMostFlows) return;
-  try {
-    flows_.push_back(flow);
-  } catch (...) {  // no memory: the arrow is missing
-  }
+  if (flow_count_ < flows_.size()) flows_[flow_count_++] = flow;
 }
 
 Wait::Wait(FunctionRef<std::string()> what) noexcept {
@@ -295,7 +303,7 @@ Wait::~Wait() {
   call_->waits_ = false;
   if (detail::recorder != call_->recorder_) return;
   try {
-    call_->recorder_->add({kWait, what_, {}, {}, begin_, next_time()});
+    call_->recorder_->add({kWait, what_}, {begin_, next_time()});
   } catch (...) {  // no memory: the slice is missing
   }
 }

@@ -6,7 +6,9 @@
 // the end of the process. No function here throws, takes a lock of other code, or calls other code of Clique.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,10 +40,14 @@ bool start();
 /// CLOCK_MONOTONIC, ns: the time of all slices.
 std::int64_t now();
 
+/// A copy of a text that is never freed; equal texts share one. For a limited number of texts. Empty if this
+/// process does not record.
+std::string_view kept(std::string_view text);
+
 /// A fact about a slice, shown when the slice is selected.
 struct Fact {
   std::string_view name;  ///< of names.hpp
-  /// A view refers to a text that outlives the slice: most commands have the same ones.
+  /// A view refers to a text that is never changed or freed, as a literal or kept().
   std::variant<std::uint64_t, std::string, std::string_view> value;
 };
 
@@ -58,6 +64,15 @@ struct Slice {
   std::vector<Fact> facts = {};
 };
 
+/// A slice with references to what it says.
+struct SliceView {
+  std::string_view category;  ///< of names.hpp
+  std::string_view name;
+  std::span<const Flow> flows = {};
+  std::span<const Fact> facts = {};
+  bool is_constant = false;  ///< whether the name is never changed or freed, as a literal or kept()
+};
+
 /// Makes a track, a row of the trace, within a named group of rows. Its slices may overlap.
 /// @returns null if this process does not record
 std::shared_ptr<Track> make_track(const std::string& group, std::string name);
@@ -67,6 +82,8 @@ std::shared_ptr<Track> shared_track(const std::string& group, const std::string&
 
 /// Records a slice. Times as now(). Without a track it does nothing.
 void record(const Slice& slice, std::int64_t begin, std::int64_t end) noexcept;
+/// Records a slice on a track, unless that is null.
+void record(Track* track, const SliceView& slice, std::int64_t begin, std::int64_t end) noexcept;
 
 /// The call of an entry point by the application, on the track of the thread: from construction to
 /// destruction.
@@ -93,12 +110,16 @@ class Call {
  private:
   friend class Wait;
 
+  /// The largest number of commands that the trace connects with one call.
+  static constexpr std::size_t kMostFlows = 128;
+
   const char* name_;
   Recorder* recorder_;
   Call* outer_ = nullptr;
   bool waits_ = false;
   std::int64_t begin_ = 0;
-  std::vector<Flow> flows_;
+  std::size_t flow_count_ = 0;
+  std::array<Flow, kMostFlows> flows_;  // the first flow_count_; an array needs no memory of its own
   std::vector<Fact> facts_;
 };
 

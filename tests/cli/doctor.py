@@ -1,17 +1,63 @@
 #!/usr/bin/env python3
 """clique doctor: what it finds where all is well, and where something is wrong."""
 
+import contextlib
 import json
 import os
 import pathlib
+import select
 import shutil
 import socket
+import subprocess
 import time
 
 import nodes
 from unreachable import SilentPort
 
 WITHOUT_NAMESPACES = str(pathlib.Path(__file__).resolve().parents[1] / 'security/without_namespaces')
+
+
+class MuteNode:
+    """Accepts connections, and never answers."""
+
+    def __init__(self):
+        self.server = socket.create_server(('127.0.0.1', 0))
+        self.server.settimeout(nodes.START_SECONDS)
+        self.address = f'127.0.0.1:{self.server.getsockname()[1]}'
+        self.connection = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.hang_up()
+        self.server.close()
+
+    def expect_question(self):
+        """Waits for a connection that says something: the first one only looks whether the port is open."""
+        while not self.is_asked():
+            self.hang_up()
+            self.connection = self.server.accept()[0]
+            self.connection.settimeout(nodes.START_SECONDS)
+            self.connection.recv(1, socket.MSG_PEEK)
+
+    def is_asked(self):
+        """Whether somebody waits for an answer."""
+        if not self.connection:
+            return False
+        self.connection.setblocking(False)
+        try:
+            waiting = self.connection.recv(1 << 16, socket.MSG_PEEK)
+        except OSError:
+            return False
+        poll = select.poll()
+        poll.register(self.connection, select.POLLRDHUP)
+        return bool(waiting) and not poll.poll(0)
+
+    def hang_up(self):
+        if self.connection:
+            self.connection.close()
+            self.connection = None
 
 
 class Doctor(nodes.TestCase):
@@ -104,6 +150,37 @@ class Doctor(nodes.TestCase):
         self.assert_finding(findings, 'bad', f'node {silent.address}, port', 'timed out', 'firewall')
         self.assert_finding(findings, 'bad', f'node {mute_address}', 'did not answer in time')
         self.assert_finding(findings, 'bad', 'node no.such.host.invalid:7890, name', 'cannot be resolved')
+
+    def test_nodes_do_not_wait_for_each_other(self):
+        node = self.node()
+        with MuteNode() as first, MuteNode() as second:
+            self.environment = self.using(first.address, second.address, node)
+            with self.doctor_under_way() as doctor:
+                # Both are asked while neither has answered, and meanwhile the other node's device is checked.
+                first.expect_question()
+                second.expect_question()
+                node.worker()
+                self.assertTrue(first.is_asked() and second.is_asked())
+                self.assertIsNone(doctor.poll())
+                first.hang_up()
+                second.hang_up()
+                said = doctor.communicate(timeout=nodes.START_SECONDS)[0]
+        self.assertEqual(doctor.returncode, 1, said)
+        findings = json.loads(said)
+        for mute in (first, second):
+            self.assert_finding(findings, 'bad', f'node {mute.address}')
+        self.assert_finding(findings, 'good', 'device 0', 'right result')
+
+    @contextlib.contextmanager
+    def doctor_under_way(self):
+        # The limit leaves nodes 40 s to answer, so that a busy host changes nothing.
+        with subprocess.Popen([nodes.CLIQUE, 'doctor', '--json', '--timeout', '600'], env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              preexec_fn=nodes.die_with_parent) as doctor:
+            try:
+                yield doctor
+            finally:
+                doctor.kill()
 
     def test_time_is_limited(self):
         with socket.create_server(('127.0.0.1', 0)) as mute:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the messages that users get from the library, from daemons that refuse their programs, and from the logs of
-nodes.
+"""Checks the messages that users get from the library, from daemons that refuse their programs, from the logs of nodes,
+and from the program clique.
 
-1. docs/troubleshooting.md has what the library says on standard error, why daemons refuse programs, and what they and
-   their workers warn of. The first of a message's constant texts that has three words must be in the page, or the
-   beginning of that text. Settings explain themselves: the page says how they look.
+1. docs/troubleshooting.md has what the library and the program clique say on standard error, why daemons refuse
+   programs, and what they and their workers warn of. The first of a message's constant texts that has three words must
+   be in the page, or the beginning of that text. Settings explain themselves: the page says how they look.
 2. Messages about settings, and refusals, name a value, and say what to do.
 
 A message is what the sources pass to the functions below, or what functions that give reasons return.
@@ -43,6 +43,11 @@ LITERAL = re.compile(r'R"\((.*?)\)"|"((?:[^"\\]|\\.)*)"', re.DOTALL)
 # What the daemon and its workers say, or end with when they start.
 NODE = 'daemon'
 TELLING = re.compile(r'\bConfigError\(|\bspdlog::(?:warn|error|critical)\(')
+# What the program clique says, or ends with.
+COMMAND = 'cli'
+ENDING = re.compile(r'\b(?:Failed|runtime_error|fail)\(|\bfprintf\(\s*stderr,')
+# What is not constant in the formats of fprintf(), and what all of its messages have.
+VARIABLE = re.compile(r'%l?[a-z]+|^clique: |\\n$')
 # What tells the reader what to do, or what is allowed.
 ADVICE = re.compile(r'\b(?:write|see|try|install|leave|raise|choose|start|check|set|ask|let|put|remove|wait|use)\b'
                     r'|known are|did you mean|has to change|admits (?:it|user \{\}) with|lists its')
@@ -98,7 +103,7 @@ def names_value(expression, function):
 
 def main():
     page = ' '.join(PAGE.read_text(encoding='utf-8').replace('|', ' ').split())
-    found = {'said': 0, 'about settings': 0, 'refusals': 0, 'of nodes': 0}
+    found = {'said': 0, 'about settings': 0, 'refusals': 0, 'of nodes': 0, 'of clique': 0}
     wrong = []
 
     def expect(condition, place, text, what):
@@ -150,8 +155,14 @@ def main():
             if text := found_by(texts_of(expression)):
                 found['of nodes'] += 1
                 in_page(text, f'{file.relative_to(ROOT)}:{line}')
+    for file in sorted((ROOT / COMMAND).glob('*.cpp')):
+        for expression, _, line in messages(file.read_text(encoding='utf-8'), ENDING):
+            if text := found_by(VARIABLE.sub('{}', text) for text in texts_of(expression)):
+                found['of clique'] += 1
+                in_page(text, f'{file.relative_to(ROOT)}:{line}')
     print('\n'.join(wrong + [', '.join(f'{count} {what}' for what, count in found.items()), f'{len(wrong)} wrong']))
-    if found['said'] < 40 or found['about settings'] < 30 or found['refusals'] < 15 or found['of nodes'] < 20:
+    least = {'said': 40, 'about settings': 30, 'refusals': 15, 'of nodes': 20, 'of clique': 35}
+    if any(found[what] < count for what, count in least.items()):
         print('too few messages were found in the sources: the check no longer works')
         return 1
     return 1 if wrong else 0

@@ -104,8 +104,9 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       property_list_(std::move(property_list)),
       order_(in_order()) {
   if (trace::on()) {
-    traced_device_ = device_text(*device_);
-    track_ = trace::make_track("Device " + traced_device_, "queue " + std::to_string(id_));
+    const std::string device = device_text(*device_);
+    traced_device_ = trace::kept(device);
+    track_ = trace::make_track("Device " + device, "queue " + std::to_string(id_));
   }
   // The application sees properties_; a trace needs times of all queues, and a combined device those of
   // launches.
@@ -134,7 +135,7 @@ Queue::Prepared Queue::prepare(Submission& submission) {
     return prepared;
   }
   const std::vector<Ref<Event>> transfers = bring_content(submission, prepared);
-  if (prepared.event && trace::on()) note_command(submission, prepared.silent, transfers, *prepared.event);
+  if (trace::on()) note(submission, prepared, transfers);
   std::vector<Ref<Event>> followed = wait_for(submission, transfers, prepared.header);
 
   std::vector<Ref<Event>> gates;
@@ -175,10 +176,14 @@ Queue::Prepared Queue::begin(Submission& submission) {
                                       [](const Access& a) { return a.memory->outlives_commands(); });
   if (prepared.keeps_memory || (shared_write && prepared.may_fail)) submission.event = EventUse::Report;
   if (shared_write && submission.event == EventUse::None) submission.event = EventUse::Order;
+  bool unhurried = false;
   if (trace::on() && !prepared.doomed) {
-    prepared.silent = submission.event == EventUse::None;
-    prepared.unhurried = submission.event != EventUse::Report;
-    submission.event = EventUse::Report;
+    unhurried = submission.event != EventUse::Report;
+    // Others need no event to be traced.
+    if (submission.event == EventUse::Order || submission.moves.bytes > 0) {
+      prepared.silent = submission.event == EventUse::None;
+      submission.event = EventUse::Report;
+    }
   }
 
   using protocol::Command;
@@ -189,10 +194,21 @@ Queue::Prepared Queue::begin(Submission& submission) {
     prepared.header.id = prepared.event->id();
     prepared.header.flags = Command::kEvent;
     if (submission.event == EventUse::Report) prepared.header.flags |= Command::kReport;
-    if (prepared.unhurried) prepared.header.flags |= Command::kUnhurried;
   }
+  if (unhurried) prepared.header.flags = Command::kEvent | Command::kReport | Command::kUnhurried;
   prepared.header.queue = id_;
   return prepared;
+}
+
+void Queue::note(const Submission& submission, const Prepared& prepared,
+                 std::span<const Ref<Event>> transfers) {
+  if (prepared.event) {
+    note_command(submission, prepared.silent, transfers, *prepared.event);
+    return;
+  }
+  TracedCommand traced(submission, *this, prepared.header.id, transfers);
+  if (!worker().pending().add(prepared.header.id, std::move(traced)))
+    traced.ended(prepared.header.id, CL_DEVICE_NOT_AVAILABLE, {});
 }
 
 std::vector<Ref<Event>> Queue::bring_content(const Submission& submission, Prepared& prepared) {

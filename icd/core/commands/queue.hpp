@@ -77,7 +77,6 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
     bool may_fail = false;  ///< whether an event that it waits for has not ended
     /// Whether the event is there only for the trace: a failure is treated as that of a command without one.
     bool silent = false;
-    bool unhurried = false;     ///< whether the event is reported only for the trace
     bool keeps_memory = false;  ///< whether the event keeps the memory objects alive that the command uses
   };
   /// Prepares a command. The caller posts its messages, with the header, and calls commit(), unless the
@@ -97,7 +96,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   /// The track of the trace with this queue's commands; null if this process does not record.
   const std::shared_ptr<trace::Track>& track() const { return track_; }
   /// What a trace calls the device; empty without a trace.
-  const std::string& traced_device() const { return traced_device_; }
+  std::string_view traced_device() const { return traced_device_; }
 
   /// Enqueues a marker, a command whose only work is to wait.
   Ref<Event> submit_marker(Submission submission);
@@ -158,6 +157,8 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
 
   /// Looks at the wait list, and makes event and header.
   Prepared begin(Submission& submission);
+  /// Has the trace show the command. @param transfers that it waits for
+  void note(const Submission& submission, const Prepared& prepared, std::span<const Ref<Event>> transfers);
   /// Brings the content that the command uses to the worker. @returns the transfers that it has to wait for.
   std::vector<Ref<Event>> bring_content(const Submission& submission, Prepared& prepared);
   /// Has the worker free memory of sparse buffers if it needs more for these accesses.
@@ -178,7 +179,7 @@ class Queue final : public Object<_cl_command_queue, Kind::Queue, CL_INVALID_COM
   std::vector<cl_queue_properties> property_list_;
   QueueOrder order_;
   std::shared_ptr<trace::Track> track_;
-  std::string traced_device_;
+  std::string_view traced_device_;  ///< trace::kept()
   std::atomic<cl_int> silent_failure_{CL_SUCCESS};
   std::mutex members_mutex_;
   std::vector<Ref<Queue>> members_;  ///< of members; empty until they are used

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "icd/trace/trace.hpp"
+
 namespace clique::icd {
 
 namespace {
@@ -140,6 +142,7 @@ const KernelFunction::OnDevice* KernelFunction::on(const Device& device) const {
 KernelFunction function_of(const protocol::KernelDescription& description, const BuildTraits& traits) {
   KernelFunction function;
   function.name = description.name;
+  function.traced_name = trace::kept(function.name);
   function.entry = description.entry;
   if (traits.from_source) function.attributes = description.attributes;
   function.parameters.resize(description.arg_count);

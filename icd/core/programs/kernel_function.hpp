@@ -71,7 +71,8 @@ struct KernelFunction {
   };
 
   std::string name;
-  std::string entry;  ///< a second name for it, if not empty
+  std::string_view traced_name;  ///< trace::kept() name
+  std::string entry;             ///< a second name for it, if not empty
   std::string attributes;
   std::vector<Parameter> parameters;
   /// What clGetKernelArgInfo returns; empty if the program was built without, or the driver has none.

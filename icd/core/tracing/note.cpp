@@ -3,6 +3,7 @@
 #include <CL/cl_ext.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "icd/core/commands/queue.hpp"
@@ -64,6 +65,13 @@ constexpr CommandName kCommandNames[] = {
     {CL_COMMAND_WRITE_FILE_CLIQUE, "write file"},
 };
 
+/// @returns null for a type that is not listed
+const CommandName* find_name(cl_command_type type) {
+  const auto* const found = std::find_if(std::begin(kCommandNames), std::end(kCommandNames),
+                                         [type](const CommandName& entry) { return entry.type == type; });
+  return found != std::end(kCommandNames) ? found : nullptr;
+}
+
 /// Where content is or goes.
 struct Route {
   std::string from;
@@ -100,6 +108,13 @@ trace::Slice slice_of(const HostTransfer& moves, const Worker& worker) {
   return slice_of(trace::kTransfer, route, moves.bytes);
 }
 
+/// A time that a node has reported. Nothing happens before it was posted, or after it was reported, whatever
+/// the node says.
+std::int64_t plausible(std::uint64_t time, std::int64_t posted, std::int64_t now) {
+  return static_cast<std::int64_t>(
+      std::clamp(time, static_cast<std::uint64_t>(posted), static_cast<std::uint64_t>(now)));
+}
+
 void connect_call(trace::Slice& slice, protocol::CommandId id) {
   slice.flows.push_back(id);
   trace::Call* const call = trace::Call::current();
@@ -126,6 +141,16 @@ std::string argument_text(const Need& need) {
   return text;
 }
 
+std::string failed_text(cl_int status) {
+  return "failed with " + std::to_string(status);
+}
+
+/// command_text(), never freed.
+std::string_view traced_name(cl_command_type type) {
+  const CommandName* const listed = find_name(type);
+  return listed != nullptr ? listed->name : trace::kept(command_text(type));
+}
+
 std::string user_text(const Need& need) {
   return need.kernel != nullptr ? "kernel " + need.kernel->name
                                 : "command \"" + command_text(need.command) + "\"";
@@ -143,9 +168,8 @@ std::string_view small_way(const Link& link) {
 }
 
 std::string command_text(cl_command_type type) {
-  const auto* const found = std::find_if(std::begin(kCommandNames), std::end(kCommandNames),
-                                         [type](const CommandName& entry) { return entry.type == type; });
-  return found != std::end(kCommandNames) ? std::string(found->name) : "command " + std::to_string(type);
+  const CommandName* const listed = find_name(type);
+  return listed != nullptr ? std::string(listed->name) : "command " + std::to_string(type);
 }
 
 std::string device_text(const Device& device) {
@@ -168,17 +192,13 @@ void show(const Event& event, Note& note) {
   if (!trace::on()) return;
   const std::int64_t now = trace::now();
   const Event::Times& times = event.times();
-  // Nothing happens before it was posted, or after it was reported, whatever the node says.
-  const auto within = [&](std::uint64_t time) {
-    return static_cast<std::int64_t>(
-        std::clamp(time, static_cast<std::uint64_t>(note.posted), static_cast<std::uint64_t>(now)));
-  };
+  const auto within = [&](std::uint64_t time) { return plausible(time, note.posted, now); };
   const auto time = [&](std::size_t i, std::int64_t otherwise) {
     return times[i] != 0 ? within(times[i]) : otherwise;
   };
   if (event.status() < 0)
     for (trace::Slice* const slice : {&note.slice, &note.transfer})
-      slice->facts.push_back({trace::kStatus, "failed with " + std::to_string(event.status())});
+      slice->facts.push_back({trace::kStatus, failed_text(event.status())});
   const std::int64_t end = time(3, now);
   if (event.is_internal()) {
     std::int64_t begin = note.posted;
@@ -195,6 +215,51 @@ void show(const Event& event, Note& note) {
   trace::record(note.transfer, begin, note.to_host ? now : end);
 }
 
+TracedCommand::TracedCommand(const Submission& submission, Queue& queue, protocol::CommandId id,
+                             std::span<const Ref<Event>> transfers)
+    : queue_(&queue) {
+  const KernelFunction* const kernel = submission.kernel.function;
+  category_ = kernel != nullptr ? trace::kKernel : trace::kCommand;
+  name_ = kernel != nullptr ? kernel->traced_name : traced_name(submission.command.type);
+  trace::Call* const call = trace::Call::current();
+  call_ = call != nullptr ? call->name() : nullptr;
+  // That of the call, if there is one, saves reading the clock.
+  posted_ = call != nullptr ? call->begin() : trace::now();
+  if (call != nullptr) call->connect(id);
+  for (const Ref<Event>& transfer : transfers.first(std::min(transfers.size(), kMostTransfers)))
+    transfers_.push_back(transfer->id());
+}
+
+TracedCommand::~TracedCommand() = default;
+
+TracedCommand::TracedCommand(TracedCommand&&) noexcept = default;
+
+void TracedCommand::ended(protocol::CommandId id, cl_int status, const Event::Times& times) const {
+  if (trace::on()) {
+    const std::int64_t now = trace::now();
+    const std::int64_t begin = times[2] != 0 ? plausible(times[2], posted_, now) : posted_;
+    const std::int64_t end = times[3] != 0 ? plausible(times[3], posted_, now) : now;
+    std::array<trace::Fact, 4> facts;
+    std::size_t count = 0;
+    facts[count++] = {trace::kDevice, queue_->traced_device()};
+    if (call_ != nullptr) facts[count++] = {trace::kCall, std::string_view(call_)};
+    if (times[2] != 0) facts[count++] = {trace::kQueued, static_cast<std::uint64_t>(begin - posted_)};
+    if (status < 0) facts[count++] = {trace::kStatus, failed_text(status)};
+    // Most wait for no transfers.
+    std::vector<trace::Flow> all;
+    std::span<const trace::Flow> flows(&id, 1);
+    if (!transfers_.empty()) {
+      all = transfers_;
+      all.insert(all.begin(), id);
+      flows = all;
+    }
+    trace::record(queue_->track().get(),
+                  {category_, name_, flows, std::span<const trace::Fact>(facts).first(count), true}, begin,
+                  end);
+  }
+  if (status < 0) queue_->failed_silently(status);
+}
+
 void note_command(const Submission& submission, bool silent, std::span<const Ref<Event>> transfers,
                   Event& event) {
   const Queue& queue = *event.queue();
@@ -204,7 +269,7 @@ void note_command(const Submission& submission, bool silent, std::span<const Ref
       Note{.slice = {.track = queue.track(),
                      .category = kernel != nullptr ? trace::kKernel : trace::kCommand,
                      .name = kernel != nullptr ? kernel->name : command_text(event.type()),
-                     .facts = {{trace::kDevice, std::string_view(queue.traced_device())}}},
+                     .facts = {{trace::kDevice, queue.traced_device()}}},
            .silent = silent,
            // That of the call, if there is one, saves reading the clock.
            .posted = call != nullptr ? call->begin() : trace::now()});
@@ -275,7 +340,7 @@ void show(const Compilation& compilation, const Worker& worker, trace::Flow flow
                 {trace::kProgram, compilation.program},
                 {trace::kDevices, std::uint64_t{compilation.devices}}}};
   if (compilation.status != CL_SUCCESS)
-    slice.facts.push_back({trace::kStatus, "failed with " + std::to_string(compilation.status)});
+    slice.facts.push_back({trace::kStatus, failed_text(compilation.status)});
   trace::record(slice, begin, end);
 }
 

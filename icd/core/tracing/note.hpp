@@ -37,6 +37,29 @@ struct Note {
   std::int64_t posted = trace::now();
 };
 
+/// A command that has no event, since only the trace wants to know how it ends. Costs a fraction of an event
+/// with a note.
+class TracedCommand {
+ public:
+  /// Connects it with the call that this thread is in. @param transfers that the command waits for
+  TracedCommand(const Submission& submission, Queue& queue, protocol::CommandId id,
+                std::span<const Ref<Event>> transfers);
+  ~TracedCommand();
+  TracedCommand(TracedCommand&&) noexcept;
+
+  /// Shows the command, which has ended. To be called once, and without a lock.
+  /// @param times on this host's clock; 0 if not measured
+  void ended(protocol::CommandId id, cl_int status, const Event::Times& times) const;
+
+ private:
+  Ref<Queue> queue_;
+  std::string_view category_;
+  std::string_view name_;  // trace::kept(), or a literal
+  const char* call_;       // null: none
+  std::int64_t posted_;
+  std::vector<trace::Flow> transfers_;
+};
+
 /// Shows a command or transfer that has ended. To be called once.
 void show(const Event& event, Note& note);
 

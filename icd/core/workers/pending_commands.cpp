@@ -5,11 +5,16 @@
 
 #include "icd/remote/errand.hpp"
 #include "icd/remote/link.hpp"
+#include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
+#include "protocol/messages/objects.hpp"
 
 namespace clique::icd {
 
 namespace {
+
+/// So many ended commands of traces are released at once.
+constexpr std::size_t kMostForgotten = 64;
 
 /// The reported times on this host's clock.
 Event::Times local_times(const Link& link, const protocol::EventState& state) {
@@ -31,6 +36,12 @@ bool PendingCommands::Pending::add_part(std::uint64_t offset, std::size_t size) 
 bool PendingCommands::add(const Ref<Event>& event) {
   const std::lock_guard lock(mutex_);
   if (!lost_) pending_[event->id()].event = event;
+  return !lost_;
+}
+
+bool PendingCommands::add(protocol::CommandId id, TracedCommand&& command) {
+  const std::lock_guard lock(mutex_);
+  if (!lost_) traced_.try_emplace(id, std::move(command));
   return !lost_;
 }
 
@@ -68,7 +79,25 @@ std::vector<Ref<Event>> PendingCommands::events(FunctionRef<bool(const Event&)> 
   return found;
 }
 
+bool PendingCommands::end_traced(Link& link, const protocol::EventState& state) {
+  std::optional<TracedCommand> ended;
+  std::vector<protocol::CommandId> forgotten;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = traced_.find(state.command);
+    if (found == traced_.end() || state.status > CL_COMPLETE) return false;
+    ended.emplace(std::move(found->second));
+    traced_.erase(found);
+    forgotten_.push_back(state.command);
+    if (traced_.empty() || forgotten_.size() == kMostForgotten) forgotten.swap(forgotten_);
+  }
+  if (!forgotten.empty()) link.post(protocol::Release{{}, std::move(forgotten)});
+  ended->ended(state.command, state.status, local_times(link, state));
+  return true;
+}
+
 void PendingCommands::event_state(Link& link, const protocol::EventState& state) {
+  if (trace::on() && end_traced(link, state)) return;
   Pending pending;
   {
     const std::lock_guard lock(mutex_);
@@ -211,12 +240,16 @@ void PendingCommands::copied(Link& link, protocol::CommandId transfer) {
 
 void PendingCommands::lose() {
   std::unordered_map<protocol::CommandId, Pending> pending;
+  std::vector<std::pair<protocol::CommandId, TracedCommand>> traced;
   {
     const std::lock_guard lock(mutex_);
     lost_ = true;
     pending.swap(pending_);
+    for (auto& [id, command] : traced_) traced.emplace_back(id, std::move(command));
+    traced_.clear();
     outrun_ = 0;
   }
+  for (const auto& [id, command] : traced) command.ended(id, CL_DEVICE_NOT_AVAILABLE, {});
   for (auto& [id, entry] : pending) {
     if (entry.bulk.range) entry.bulk.range->close();
     entry.event->settle(CL_DEVICE_NOT_AVAILABLE);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "icd/common/function_ref.hpp"
 #include "icd/core/events/event.hpp"
+#include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/arrived_parts.hpp"
 #include "icd/core/workers/expected.hpp"
 #include "protocol/messages/synchronisation.hpp"
@@ -27,6 +29,9 @@ class PendingCommands {
 
   /// Adds a command. @returns false if the worker is lost: then nothing will come.
   bool add(const Ref<Event>& event);
+  /// Adds a command without an event for the trace. @returns false, and leaves `command` as it is, if the
+  /// worker is lost.
+  bool add(protocol::CommandId id, TracedCommand&& command);
   /// Passes the data of a read to `sink` until its event has ended. To be called after add().
   void expect_data(protocol::CommandId command, DataSink sink);
   /// Notes that the command is a large transfer. To be called after add().
@@ -78,6 +83,8 @@ class PendingCommands {
 
   using Entry = std::unordered_map<protocol::CommandId, Pending>::iterator;
 
+  /// The end of a command of traced_. @returns false if it is not among them
+  bool end_traced(Link& link, const protocol::EventState& state);
   /// Removes a command whose event ends. Under mutex_.
   Pending take(Entry entry);
   static void finish(Link& link, const Pending& pending, const protocol::EventState& state);
@@ -96,6 +103,10 @@ class PendingCommands {
 
   mutable std::mutex mutex_;
   std::unordered_map<protocol::CommandId, Pending> pending_;
+  std::vector<protocol::CommandId> forgotten_;  ///< commands of traces that have ended, yet to be released
+  /// Commands of which only the trace wants to know the end. There may be many, so that they share memory.
+  std::pmr::unsynchronized_pool_resource traced_memory_;
+  std::pmr::unordered_map<protocol::CommandId, TracedCommand> traced_{&traced_memory_};
   std::unordered_set<protocol::CommandId> abandoned_;  ///< large reads that ended without all of their data
   std::size_t outrun_ = 0;                             ///< the number of pending_ that are outrun
   bool lost_ = false;
