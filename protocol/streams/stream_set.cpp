@@ -45,15 +45,15 @@ std::shared_ptr<Stream> make_stream(Dialled connection, StreamRequest::Content c
 }  // namespace
 
 unsigned stream_count(bool long_way, Encryption encryption) {
-  constexpr unsigned kMost = 8;
-  constexpr unsigned kMostEncrypted = 14;
   constexpr unsigned kLongWay = 4;
   // A connection moves several GB/s, and 1 to 2 GB/s if it is encrypted. Each has two threads at both ends,
   // and more threads than processors move less. What is left is for commands, the device and the application.
   static const unsigned processors = std::max(std::thread::hardware_concurrency(), 1U);
-  const unsigned count = encryption == Encryption::All
-                             ? std::clamp(processors - processors / 8, 1U, kMostEncrypted)
-                             : std::clamp(processors / 2, 1U, kMost);
+  // On hosts with many processors, memory and the kernel become the limit.
+  const unsigned count =
+      encryption == Encryption::All
+          ? std::clamp(processors * 7 / 16, std::min(processors - processors / 8, 14U), 28U)
+          : std::clamp(processors / 4, std::min(processors / 2, 8U), 16U);
   const unsigned useful = processors <= 2 ? 1 : count;
   return long_way ? std::max(useful, kLongWay) : useful;
 }
