@@ -119,14 +119,24 @@ class Filter {
   std::unique_ptr<void, decltype(&::seccomp_release)> filter_;
 };
 
+// Conditions on an argument of a call. libseccomp's macros for these are for C only.
+
+constexpr scmp_arg_cmp has_flag(unsigned int argument, scmp_datum_t flag) {
+  return {argument, SCMP_CMP_MASKED_EQ, flag, flag};
+}
+/// Compares the lower 32 bits, which are all of an `int`; the upper ones are undefined.
+constexpr scmp_arg_cmp compares(unsigned int argument, scmp_compare comparison, int value) {
+  return {argument, comparison, static_cast<std::uint32_t>(value), 0};
+}
+
 void refuse_namespaces(Filter& filter) {
   for (const int flag : {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER,
                          CLONE_NEWPID, CLONE_NEWNET}) {
     const auto bit = static_cast<scmp_datum_t>(flag);
 #ifdef __s390x__
-    filter.refuse("clone", SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit));
+    filter.refuse("clone", has_flag(1, bit));
 #else
-    filter.refuse("clone", SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit));
+    filter.refuse("clone", has_flag(0, bit));
 #endif
   }
   // Filters cannot see its flags, which are in memory. On ENOSYS the C library uses clone() instead.
@@ -135,9 +145,8 @@ void refuse_namespaces(Filter& filter) {
 
 /// Allows signals to this process only.
 void refuse_signals_to_others(Filter& filter) {
-  const auto own = static_cast<scmp_datum_t>(::getpid());
   for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
-    filter.refuse(name, SCMP_A0_32(SCMP_CMP_NE, own));
+    filter.refuse(name, compares(0, SCMP_CMP_NE, ::getpid()));
   filter.refuse("tkill");
 }
 
@@ -146,19 +155,19 @@ void allow_sockets(Filter& filter, std::initializer_list<int> families) {
   constexpr int kMost = 64;
   for (int family = 0; family < kMost; ++family)
     if (std::find(families.begin(), families.end(), family) == families.end())
-      filter.refuse("socket", SCMP_A0_32(SCMP_CMP_EQ, static_cast<scmp_datum_t>(family)));
-  filter.refuse("socket", SCMP_A0_32(SCMP_CMP_GE, kMost));
+      filter.refuse("socket", compares(0, SCMP_CMP_EQ, family));
+  filter.refuse("socket", compares(0, SCMP_CMP_GE, kMost));
 }
 
 /// Allows the calls of the compiler alone.
 void allow_for_compiler() {
   Filter filter(kUnknown);
   for (const char* name : kForCompiler) filter.add(SCMP_ACT_ALLOW, name);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(CLIQUE_SANITIZE_ADDRESS) || defined(CLIQUE_SANITIZE_THREAD)
   for (const char* name : {"personality", "mincore", "msync"}) filter.add(SCMP_ACT_ALLOW, name);
 #endif
   // The C library asks whether a file is a terminal.
-  filter.add(SCMP_ACT_ALLOW, "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TCGETS));
+  filter.add(SCMP_ACT_ALLOW, "ioctl", compares(1, SCMP_CMP_EQ, TCGETS));
   filter.add(SCMP_ACT_ALLOW, "execve");
   filter.load();
 }
@@ -173,12 +182,11 @@ void restrict_sockets(Role role) {
     // Drivers talk to services of their vendors, such as nvidia-persistenced.
     allow_sockets(filter, {AF_UNIX});
   constexpr scmp_datum_t kFlag = MSG_FASTOPEN;
-  filter.refuse("sendto", SCMP_A3(SCMP_CMP_MASKED_EQ, kFlag, kFlag));
-  filter.refuse("sendmsg", SCMP_A2(SCMP_CMP_MASKED_EQ, kFlag, kFlag));
-  filter.refuse("sendmmsg", SCMP_A3(SCMP_CMP_MASKED_EQ, kFlag, kFlag));
+  filter.refuse("sendto", has_flag(3, kFlag));
+  filter.refuse("sendmsg", has_flag(2, kFlag));
+  filter.refuse("sendmmsg", has_flag(3, kFlag));
   for (const int option : {TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE})
-    filter.refuse("setsockopt", SCMP_A1_32(SCMP_CMP_EQ, IPPROTO_TCP),
-                  SCMP_A2_32(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option)));
+    filter.refuse("setsockopt", compares(1, SCMP_CMP_EQ, IPPROTO_TCP), compares(2, SCMP_CMP_EQ, option));
   filter.load();
 }
 

@@ -18,7 +18,7 @@ namespace clique::icd {
 
 namespace {
 
-#ifdef __SANITIZE_THREAD__
+#ifdef CLIQUE_SANITIZE_THREAD
 // ThreadSanitizer takes any clone() for a fork, and the calling thread's state, which the child shares, for
 // the child's own. It would no longer see the locks of this thread.
 extern "C" int clone_unnoticed(int (*)(void*), void*, int, void*, ...) __asm__("__clone");

@@ -12,7 +12,7 @@ namespace clique::protocol {
 
 std::span<const PlacedMemory::Window> PlacedMemory::windows() {
   static constexpr Window kWindows[] = {
-#ifndef __SANITIZE_THREAD__
+#ifndef CLIQUE_SANITIZE_THREAD
       // Above the address sanitizer's shadow, and below the mappings of programs whose stack is unlimited.
       {0x1100'0000'0000, 0x2a00'0000'0000},
 #endif

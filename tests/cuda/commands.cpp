@@ -41,7 +41,7 @@ TEST_F(CudaCommands, GivenSeveralPartsThenOneCommand) {
   client_.send(CreateBuffer{kBuffer, kContext, 1, bytes});
   for (const ObjectId queue : {kInOrder, kOutOfOrder}) {
     std::uint64_t done = 0;
-    for (std::uint32_t part = 0; done < bytes; ++part) {
+    while (done < bytes) {
       const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - done);
       const std::uint8_t more = done + size < bytes ? Command::kMore : 0;
       client_.send(WriteBuffer{command(100 + queue, Command::kReport | more, {}, queue), kBuffer, done,

@@ -62,6 +62,9 @@ TEST(Limits, GivenALowSoftLimitThenAllProcessesHaveAsManyDescriptorsAsTheHardOne
   EXPECT_EQ(descriptors_of(node.worker_of("user")).rlim_cur, most);
 }
 
+// To check the type of an object, the undefined-behaviour sanitizer of Clang opens a pipe, and ends the
+// process if it cannot. The preset tsan runs this test.
+#ifndef CLIQUE_SANITIZE_ADDRESS
 TEST(Limits, GivenNoDescriptorIsLeftThenClientsAreToldAndServedLater) {
   const Node node({"--name", "alpha"});
   Client running(node, "running");
@@ -104,6 +107,7 @@ TEST(Limits, GivenNoDescriptorIsLeftThenClientsAreToldAndServedLater) {
     }
   }));
 }
+#endif
 
 class SessionMemory : public testing::Test {
  protected:

@@ -37,7 +37,7 @@ TEST_P(Peers, GivenPushAndExpectThenDataArrives) {
   const std::uint64_t shift = 4096;
   for (Client* client : {&a_, &b_}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, bytes + shift});
   std::uint64_t sent = 0;
-  for (std::uint32_t part = 0; sent < bytes; ++part) {
+  while (sent < bytes) {
     const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - sent);
     const std::uint8_t more = sent + size < bytes ? Command::kMore : 0;
     a_.send(WriteBuffer{command(100, Command::kReport | more), kBuffer, sent,

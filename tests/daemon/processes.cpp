@@ -47,7 +47,7 @@ TEST(Processes, GivenBusyKernelWhenTheClientSaysGoodbyeThenItsWorkerEnds) {
 }
 
 // Sanitizers do not support a child of a process with threads.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(CLIQUE_SANITIZE_ADDRESS) && !defined(CLIQUE_SANITIZE_THREAD)
 TEST(Processes, GivenClientProcessKilledThenItsWorkerEnds) {
   const Node node;
   int ready[2];

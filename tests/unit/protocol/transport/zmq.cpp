@@ -55,7 +55,7 @@ TEST(Receiving, DropsFramesBeyondTheLimitAndGoesOnWithTheNextMessage) {
 }
 
 // Sanitizers replace the allocator.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !defined(CLIQUE_SANITIZE_ADDRESS) && !defined(CLIQUE_SANITIZE_THREAD)
 TEST(PayloadMemory, IsThereForTheNextPayloads) {
   keep_payload_memory();
   const auto receive = [] {
