@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "daemon/common/log.hpp"
 #include "daemon/server/config_error.hpp"
 #include "protocol/security/munge.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "daemon/server/device_filter.hpp"
 #include "daemon/server/file_roots.hpp"
-#include "daemon/server/gate.hpp"
+#include "daemon/server/visitor.hpp"
 #include "protocol/security/key_files.hpp"
 
 namespace clique::daemon {

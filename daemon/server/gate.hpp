@@ -1,8 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -13,6 +10,7 @@
 
 #include "daemon/common/log.hpp"
 #include "daemon/server/listen_address.hpp"
+#include "daemon/server/visitor.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages/session.hpp"
 #include "protocol/messages/status.hpp"
@@ -24,16 +22,6 @@ namespace clique::daemon {
 
 /// The number of a connection at the gate. Never reused.
 using GuestId = std::uint64_t;
-
-/// The other end of a connection, as far as it has identified itself.
-struct Visitor {
-  std::string address;                     ///< ADDRESS:PORT; of a virtual machine vsock:CID:PORT
-  std::optional<uid_t> user;               ///< of the process, if it is on this host
-  protocol::PublicKey key;                 ///< it has proven that it has the private key
-  std::array<std::uint8_t, 32> binding{};  ///< TlsChannel::binding()
-  std::optional<uid_t> munge_user = {};    ///< whose credential it has shown
-  std::string munge_failure = {};          ///< why the credential is not valid; empty: none was checked
-};
 
 /// A client's request.
 struct Greeting {
