@@ -12,15 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "daemon/worker/cufile_use.hpp"
+#include "daemon/worker/connections/peer_links.hpp"
 #include "daemon/worker/errors.hpp"
-#include "daemon/worker/memory_budget.hpp"
-#include "daemon/worker/pacer.hpp"
-#include "daemon/worker/peer_links.hpp"
-#include "daemon/worker/report_order.hpp"
-#include "daemon/worker/reporter.hpp"
+#include "daemon/worker/limits/memory_budget.hpp"
+#include "daemon/worker/limits/pacer.hpp"
+#include "daemon/worker/reports/report_order.hpp"
+#include "daemon/worker/reports/reporter.hpp"
 #include "daemon/worker/tasks.hpp"
-#include "daemon/worker/waiting_data.hpp"
+#include "daemon/worker/transfers/cufile_use.hpp"
+#include "daemon/worker/transfers/waiting_data.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/streams/packing.hpp"

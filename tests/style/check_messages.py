@@ -30,7 +30,7 @@ REFUSING = re.compile(r'\brefuse\(|\bfailure_ =\s*(?=")|'
                       r'(?:\breturn|\breason \+?=|\bfailure_ =|\bwhy =|[?:])\s+(?:reason\(\s*)?fmt::format\(')
 # The functions whose results, or calls of refuse(), are reasons for programs.
 REASONS = {
-    'daemon/server/access.cpp': ('Access::decide',),
+    'daemon/server/configuration/access.cpp': ('Access::decide',),
     'daemon/server/server.cpp': ('other_version', 'Server::greet', 'Server::decide', 'Server::drains',
                                  'Server::limit_of', 'Server::serve_waiting'),
     'daemon/server/server_loads.cpp': ('Server::wanted', 'Server::hindrance'),

@@ -13,7 +13,7 @@
 #include "daemon/backend/common/memory_table.hpp"
 #include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/opencl/native.hpp"
-#include "daemon/worker/memory_budget.hpp"
+#include "daemon/worker/limits/memory_budget.hpp"
 #include "protocol/image_shape.hpp"
 
 namespace clique::daemon::opencl {

@@ -7,7 +7,7 @@
 #include "icd/core/programs/included_files.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 
 namespace clique::icd {
 
