@@ -25,6 +25,7 @@ Pipe make_pipe() {
 /// Ends with a null pointer, as posix_spawn() wants it.
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> found;
+  found.reserve(texts.size() + 1);
   for (std::string& text : texts) found.push_back(text.data());
   found.push_back(nullptr);
   return found;

@@ -51,6 +51,7 @@ Findings check_cluster(const icd::NodeSettings& settings, const std::vector<Node
   Findings findings;
   if (nodes.empty()) return findings;
   std::vector<icd::NodeAddress> addresses;
+  addresses.reserve(nodes.size());
   for (const NodeFindings& node : nodes) addresses.push_back(node.address);
   const icd::Trust trust(settings.security);
   const auto states = icd::look_at_nodes(addresses, icd::left_until(deadline) / 2, trust);

@@ -104,7 +104,7 @@ void load_drivers() {
 /// The platforms called Clique.
 std::vector<cl_platform_id> clique_platforms(const OpenClFunctions& cl) {
   const ProbeStep step("listing the platforms");
-  const std::vector<cl_platform_id> platforms = platforms_of_clique(cl);
+  std::vector<cl_platform_id> platforms = platforms_of_clique(cl);
   if (platforms.empty()) {
     if (!icd::is_off())
       probe_output().find(Verdict::Bad, "platform", "OpenCL's loader does not offer the platform Clique",
@@ -262,6 +262,7 @@ void probe_all() {
   if (platforms.empty()) return;
   const auto devices = probed_devices(cl, platforms[0]);
   std::vector<std::jthread> threads;
+  threads.reserve(devices.size());
   for (const ProbedDevice& device : devices)
     threads.emplace_back([&cl, &device] { examine_device(cl, device); });
 }

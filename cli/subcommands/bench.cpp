@@ -327,6 +327,7 @@ std::string figure_text(double value, Figure::Unit unit) {
 void print_figures(const Bench& bench, const Way& way, const std::vector<Figure>& figures) {
   std::printf("%s, %s\n\n", bench.device_name().c_str(), way.text.c_str());
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(figures.size());
   for (const Figure& figure : figures)
     rows.push_back({figure.name, figure_text(figure.value, figure.unit),
                     figure.best ? figure_text(*figure.best, figure.unit) + " " + figure.best_name : ""});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -188,7 +189,7 @@ std::vector<std::string> session_lines(const std::vector<SessionRow>& rows) {
 std::string bar(double part) {
   constexpr int kWidth = 20;
   const double share = std::clamp(part, 0.0, 1.0);
-  const auto full = static_cast<std::size_t>(share * kWidth + 0.5);
+  const auto full = static_cast<std::size_t>(std::lround(share * kWidth));
   char percent[16];
   std::snprintf(percent, sizeof percent, "%3.0f%%", share * 100);
   return "[" + std::string(full, '|') + std::string(kWidth - full, ' ') + "] " + percent;

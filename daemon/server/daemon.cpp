@@ -152,7 +152,7 @@ void check_walls(const Settings& settings, protocol::NodeHealth& health) {
 /// Removes abandoned folders of sessions.
 /// @returns the folder for folders of sessions; empty if the user has no place for it
 std::string prepare_session_folders() {
-  const std::string folders = environment("POCL_CACHE_DIR").value_or("");
+  std::string folders = environment("POCL_CACHE_DIR").value_or("");
   if (!folders.empty()) SessionFolder::remove_abandoned(folders);
   return folders;
 }

@@ -98,6 +98,7 @@ class TransferSink {
   /// For a transfer that nothing holds back any more.
   /// @param action gets the first byte of the range, or null if the transfer has failed. Any thread
   /// @returns false if the writer cannot reach the range; `action` is not called then
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it keep the action
   virtual bool map(Writer /*writer*/, std::function<void(std::shared_ptr<std::byte>)> /*action*/) {
     return false;
   }

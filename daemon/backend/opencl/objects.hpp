@@ -75,7 +75,7 @@ struct Program : Buildable {
     const std::string options;  ///< of the client
     const std::shared_ptr<const FileSet> files;
     const std::vector<cl_device_id> devices;
-    Handle<cl_program> native;  ///< the main thread's
+    Handle<cl_program> native = {};  ///< the main thread's
   };
   /// Of the latest build. Null if parts need no program of their own.
   std::shared_ptr<ForParts> for_parts;

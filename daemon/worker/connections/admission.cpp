@@ -33,8 +33,7 @@ void Admission::attach(const protocol::Incoming& incoming, std::string& routing_
 
 protocol::AttachLine Admission::attach_line(const protocol::Incoming& incoming) {
   protocol::AttachLine line;
-  read_first<protocol::AttachLine>(incoming,
-                                   [&](protocol::AttachLine&& message) { line = std::move(message); });
+  read_first<protocol::AttachLine>(incoming, [&](const protocol::AttachLine& message) { line = message; });
   return line;
 }
 

@@ -202,7 +202,7 @@ void ClientLines::send(protocol::PeerData&& part) {
     surroundings_.tasks.post([] {});
     return;
   }
-  if (streams_ != nullptr && part.data.bytes.size() > 0 && streams_->client_connected()) {
+  if (streams_ != nullptr && !part.data.bytes.empty() && streams_->client_connected()) {
     streams_->send_to_client(std::move(part));
     return;
   }

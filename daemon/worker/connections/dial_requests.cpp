@@ -35,7 +35,7 @@ class DialRequests::Asked final : public protocol::Dialling {
   short events() const override { return POLLIN; }
   bool step() override {
     const std::lock_guard lock(pending_->mutex);
-    if (pending_->failure) throw *pending_->failure;
+    if (pending_->failure) throw DialFailed(*pending_->failure);
     return pending_->connection.has_value();
   }
   Dialled take() override {

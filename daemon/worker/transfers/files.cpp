@@ -61,7 +61,7 @@ struct Files::File {
 
   /// Throws FileError unless it is open for this.
   void require(std::uint8_t wanted) const {
-    if (failure) throw *failure;
+    if (failure) throw FileError(*failure);
     if ((access & wanted) == 0)
       throw FileError(FileStatus::AccessDenied, wanted == protocol::file_access::kRead
                                                     ? "the program has opened it for writing only"
@@ -464,7 +464,7 @@ void Files::query(const protocol::QueryFile& message) {
     protocol::FileAnswer answer;
     answer.request = request;
     try {
-      if (file->failure) throw *file->failure;
+      if (file->failure) throw FileError(*file->failure);
       struct stat state{};
       if (::fstat(file->descriptor.get(), &state) != 0) throw FileError(errno);
       answer.size = static_cast<std::uint64_t>(state.st_size);

@@ -77,7 +77,7 @@ bool Platform::offered() {
 }
 
 Platform::Label Platform::label() {
-  const Label own{"Clique", "Clique"};
+  Label own{"Clique", "Clique"};
   static const bool native = [] {
     try {
       return native_vendor();

@@ -122,7 +122,7 @@ void SvmAllocation::post_create(Worker& worker) const {
                                             by_address ? address() : 0});
 }
 
-UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
+UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, const Ref<Context>& context,
                              Ref<Device> device, cl_bitfield flags, std::size_t size, std::size_t alignment)
     : UsmAllocation(type, context, std::move(device), flags, size, alignment,
                     is_host_memory(type, *context) ? make_segment(size) : nullptr) {}

@@ -159,13 +159,13 @@ class Link {
   /// Sends a request without waiting. `answer` is called once, on a receiving thread, or on the background
   /// thread when the limit is over; or at once if the link is lost.
   template <typename Reply, typename M>
-  void request(M message, Answer<Reply> answer, AnswerLimit limit = {}) {
+  void request(M message, Answer<Reply> answer, const AnswerLimit& limit = {}) {
     const auto id = expect(
         Reply::op,
         [answer = std::move(answer)](void* reply, const std::string& failure) {
           answer(static_cast<Reply*>(reply), failure);
         },
-        std::move(limit));
+        limit);
     if (id == 0) return;
     message.request = id;
     post(message);

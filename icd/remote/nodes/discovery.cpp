@@ -131,6 +131,7 @@ std::vector<Announced> parse_srv(const unsigned char* answer, std::size_t size) 
   std::stable_sort(targets.begin(), targets.end(),
                    [](const Target& one, const Target& other) { return one.priority < other.priority; });
   std::vector<Announced> result;
+  result.reserve(targets.size());
   for (Target& target : targets) result.push_back(std::move(target.service));
   return result;
 }

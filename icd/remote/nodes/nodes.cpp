@@ -329,7 +329,7 @@ std::unique_ptr<Node> start_node(protocol::ZmqContext& zmq, const NodeSettings& 
                          protocol::property_text(link->attached().platform, CL_PLATFORM_NAME), false,
                          protocol::property_text(link->attached().platform, CL_PLATFORM_VENDOR)});
     const std::string name = links[0]->endpoint().node;
-    auto once = std::make_shared<OpenedSession>(std::move(links));
+    auto once = std::make_shared<OpenedSession>(OpenedSession{std::move(links)});
     std::set<std::uint32_t> available = free_drivers(drivers);
     return std::make_unique<Node>(
         name, std::move(drivers), [once](const auto&) { return std::move(*once); },
