@@ -49,38 +49,36 @@ std::size_t parse_sessions(const std::string& text) {
   return *number;
 }
 
-/// See protocol::parse_bytes(). Empty text is 0: no limit.
-std::uint64_t parse_memory(const std::string& text) {
-  if (text.empty()) return 0;
+/// Throws std::invalid_argument if the text is not at least so many bytes, in the way of
+/// protocol::parse_bytes().
+/// @param allowed how the message goes on: what else may be written
+std::uint64_t parse_amount(const std::string& text, std::uint64_t least, const std::string& allowed) {
+  try {
+    const std::uint64_t bytes = protocol::parse_bytes(text);
+    if (bytes >= least) return bytes;
+  } catch (const protocol::SecurityError&) {
+    // Reported below, with what is allowed.
+  }
+  throw std::invalid_argument(in_quotes(text) + " is not a valid amount of memory; write " + allowed);
+}
+
+/// Empty text is 0: no limit.
+std::uint64_t parse_session_memory(const std::string& text) {
   // OpenCL's minimum for CL_DEVICE_MAX_MEM_ALLOC_SIZE.
   constexpr std::uint64_t kLeast = 32U << 20U;
-  std::uint64_t bytes = 0;
-  try {
-    bytes = protocol::parse_bytes(text);
-  } catch (const protocol::SecurityError&) {
-    // Reported below, with the minimum.
-  }
-  if (bytes < kLeast)
-    throw std::invalid_argument(
-        in_quotes(text) +
-        " is not a valid amount of memory for a session; write at least 32M: a number "
-        "of bytes, or a number with K, M, G or T, such as 8G; or leave the setting out "
-        "for no limit");
-  return bytes;
+  if (text.empty()) return 0;
+  return parse_amount(
+      text, kLeast,
+      "at least 32M: a number of bytes, or a number with K, M, G or T, such as 8G; or leave the "
+      "setting out for no limit");
 }
 
 /// Empty text is the default.
 std::optional<std::uint64_t> parse_guest_segments(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  try {
-    return protocol::parse_bytes(text);
-  } catch (const protocol::SecurityError&) {
-    throw std::invalid_argument(
-        in_quotes(text) +
-        " is not an amount of memory; write a number of bytes, or a number with K, M, "
-        "G or T, such as 256M; 0 for no segments; or leave the setting out for a "
-        "quarter of each file");
-  }
+  return parse_amount(text, 0,
+                      "a number of bytes, or a number with K, M, G or T, such as 256M; 0 for no segments; or "
+                      "leave the setting out for a quarter of each file");
 }
 
 std::string parse_log_level(const std::string& text) {
@@ -208,7 +206,7 @@ const std::array kSettings{
         "session-memory", Type::Text, "BYTES", "",
         "Memory that a session may allocate on the devices of one driver: at least 32M, with K, M, G or T "
         "for powers of 1024; no limit by default",
-        [](const std::string& text, Settings& s) { s.session.memory = parse_memory(text); }},
+        [](const std::string& text, Settings& s) { s.session.memory = parse_session_memory(text); }},
     Setting{
         "share", Type::Number, "NUMBER", "1",
         "How much of a device each session is to have while several use it, relative to the shares of the "
