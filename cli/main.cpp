@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "cli/commands.hpp"
+#include "cli/common/commands.hpp"
 
 namespace {
 

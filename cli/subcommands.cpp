@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 
-#include "cli/commands.hpp"
+#include "cli/common/commands.hpp"
 
 namespace clique::cli {
 

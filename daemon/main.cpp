@@ -9,11 +9,11 @@
 
 #include "daemon/common/control.hpp"
 #include "daemon/common/process.hpp"
-#include "daemon/server/backends.hpp"
 #include "daemon/server/daemon.hpp"
 #include "daemon/server/embedded.hpp"
-#include "daemon/server/probe.hpp"
-#include "daemon/server/trial.hpp"
+#include "daemon/server/processes/backends.hpp"
+#include "daemon/server/processes/probe.hpp"
+#include "daemon/server/processes/trial.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/worker.hpp"
 

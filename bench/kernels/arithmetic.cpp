@@ -167,7 +167,7 @@ void md5_search(const Bench& bench) {
   const auto items = bench.scale.pick<std::size_t>(1U << 22U, 1U << 10U);
   // "abc", padded: its first word is among those that are tried.
   const cl_uint word = 0x80636261, bits = 24;
-  const cl_uint first = bench.scale.pick<cl_uint>(0x60000000, 0x80600000);
+  const auto first = bench.scale.pick<cl_uint>(0x60000000, 0x80600000);
   // The digest of its digest, which is in RFC 1321, appendix A.5.
   const cl_uint4 wanted = {{0xf4a95daf, 0x00a3f75a, 0x97edade3, 0x87f68f2f}};
   const cl::Buffer found = bench.upload(std::vector<cl_uint>(1));

@@ -97,8 +97,8 @@ std::string journal_name(std::string_view name) {
 /// Hands lines over to the journal, or, if that fails, writes them to standard error.
 class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  JournalSink(Journal journal, std::string role, const std::string& node)
-      : journal_(std::move(journal)), role_(std::move(role)), node_(node) {}
+  JournalSink(const Journal& journal, std::string role, std::string node)
+      : journal_(journal), role_(std::move(role)), node_(std::move(node)) {}
 
   /// Adds an entry. @param fields null: there are none. @returns false if the journal does not take it
   bool add(std::string_view text, spdlog::level::level_enum level, const std::string& role,
@@ -204,9 +204,9 @@ class JsonLines final : public spdlog::formatter {
 void init_log(const std::string& role, const LogOptions& options) {
   log_format = options.format;
   // Processes of sessions cannot reach the journal's socket.
-  auto journal = role == "cliqued" && log_format == LogFormat::Text ? Journal::open() : std::nullopt;
+  const auto journal = role == "cliqued" && log_format == LogFormat::Text ? Journal::open() : std::nullopt;
   if (journal) {
-    journal_sink = std::make_shared<JournalSink>(*std::move(journal), role, options.node);
+    journal_sink = std::make_shared<JournalSink>(*journal, role, options.node);
     spdlog::set_default_logger(std::make_shared<spdlog::logger>(role, journal_sink));
   } else {
     spdlog::set_default_logger(spdlog::stderr_logger_mt(role));

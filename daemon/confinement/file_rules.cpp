@@ -150,6 +150,7 @@ int add_loader(dl_phdr_info* program, std::size_t /*size*/, void* rules) {
   for (int i = 0; i < program->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = program->dlpi_phdr[i];
     if (header.p_type != PT_INTERP) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as integers
     static_cast<Collector*>(rules)->add_resolved(
         reinterpret_cast<const char*>(program->dlpi_addr + header.p_vaddr), FileAccess::Execute);
   }

@@ -146,7 +146,7 @@ std::string mount_proc(const fs::path& where, const Fd& host) {
   make_folders(where);
   if (::mount("proc", where.c_str(), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return {};
   // Containers that hide parts of /proc do not allow mounting another one.
-  const std::string reason = std::string("a /proc of its own cannot be mounted: ") + std::strerror(errno);
+  std::string reason = std::string("a /proc of its own cannot be mounted: ") + std::strerror(errno);
   if (::syscall(kMoveMount, host.get(), "", AT_FDCWD, where.c_str(), kEmptySource) != 0)
     throw_failure("move_mount to /proc");
   return reason;
@@ -157,7 +157,7 @@ std::string build(const fs::path& root, Parts& parts, const Fd& proc, const fs::
   for (auto& [path, part] : parts) place(root, path, part);
   mount_memory(root / "dev/shm", "mode=1777,size=256m");
   link_to("/proc/self/fd", root / "dev/fd");
-  const std::string reason = mount_proc(root / "proc", proc);
+  std::string reason = mount_proc(root / "proc", proc);
   if (!folder.empty() && !parts.contains("/tmp")) {
     std::error_code missing;
     if (!fs::exists(root / "tmp", missing)) link_to(folder.c_str(), root / "tmp");

@@ -17,14 +17,14 @@
 #include "daemon/common/caches.hpp"
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
-#include "daemon/server/child_process.hpp"
-#include "daemon/server/command_line.hpp"
-#include "daemon/server/device_filter.hpp"
-#include "daemon/server/host_health.hpp"
+#include "daemon/server/configuration/command_line.hpp"
+#include "daemon/server/configuration/device_filter.hpp"
+#include "daemon/server/configuration/settings.hpp"
+#include "daemon/server/devices/host_health.hpp"
+#include "daemon/server/processes/child_process.hpp"
+#include "daemon/server/processes/trial.hpp"
 #include "daemon/server/server.hpp"
-#include "daemon/server/settings.hpp"
 #include "daemon/server/systemd.hpp"
-#include "daemon/server/trial.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/security/identity.hpp"
 #include "protocol/security/places.hpp"
@@ -105,7 +105,8 @@ std::string why_no_network_wall(const Settings& settings) {
   return setting.empty() ? setting : setting + ", for which sessions make connections themselves";
 }
 
-/// `cliqued --check`, whose lines `clique doctor` reads (cli/doctor_walls.cpp). @returns the exit status
+/// `cliqued --check`, whose lines `clique doctor` reads (cli/doctor/doctor_walls.cpp). @returns the exit
+/// status
 int list_walls(const Settings& settings) {
   const auto missing = try_walls();
   const std::string lifted = why_no_network_wall(settings);
@@ -151,7 +152,7 @@ void check_walls(const Settings& settings, protocol::NodeHealth& health) {
 /// Removes abandoned folders of sessions.
 /// @returns the folder for folders of sessions; empty if the user has no place for it
 std::string prepare_session_folders() {
-  const std::string folders = environment("POCL_CACHE_DIR").value_or("");
+  std::string folders = environment("POCL_CACHE_DIR").value_or("");
   if (!folders.empty()) SessionFolder::remove_abandoned(folders);
   return folders;
 }

@@ -12,12 +12,12 @@
 
 #include "daemon/common/environment.hpp"
 #include "daemon/common/log.hpp"
-#include "daemon/server/child_process.hpp"
-#include "daemon/server/config_error.hpp"
-#include "daemon/server/device_filter.hpp"
-#include "daemon/server/file_desk.hpp"
-#include "daemon/server/settings.hpp"
-#include "daemon/server/worker_lines.hpp"
+#include "daemon/server/configuration/config_error.hpp"
+#include "daemon/server/configuration/device_filter.hpp"
+#include "daemon/server/configuration/settings.hpp"
+#include "daemon/server/connections/file_desk.hpp"
+#include "daemon/server/processes/child_process.hpp"
+#include "daemon/server/processes/worker_lines.hpp"
 #include "daemon/worker/options.hpp"
 
 namespace clique::daemon {

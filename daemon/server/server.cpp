@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "daemon/common/caches.hpp"
-#include "daemon/server/descriptions.hpp"
+#include "daemon/server/devices/descriptions.hpp"
 #include "protocol/socket_address.hpp"
 #include "protocol/version.hpp"
 

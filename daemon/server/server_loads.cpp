@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "daemon/server/descriptions.hpp"
+#include "daemon/server/devices/descriptions.hpp"
 #include "daemon/server/server.hpp"
 #include "protocol/properties.hpp"
 #include "protocol/version.hpp"
@@ -159,7 +159,7 @@ void Server::reserve(Greeting&& greeting, Permit&& permit) {
            Refusal::Request, *reason);
     return;
   }
-  Wanted& wants = std::get<Wanted>(choice);
+  auto& wants = std::get<Wanted>(choice);
   if (wants.devices.empty()) {
     look(std::move(greeting), std::move(permit), std::move(wants));
     return;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "daemon/common/vendor_ids.hpp"
-#include "daemon/server/descriptions.hpp"
+#include "daemon/server/devices/descriptions.hpp"
 #include "daemon/server/server.hpp"
 #include "protocol/printable.hpp"
 #include "protocol/properties.hpp"

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "daemon/confinement/fixed_peer.hpp"
-#include "daemon/server/descriptions.hpp"
+#include "daemon/server/devices/descriptions.hpp"
 #include "daemon/server/server.hpp"
 #include "protocol/printable.hpp"
 

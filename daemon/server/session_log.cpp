@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/server/access.hpp"
+#include "daemon/server/configuration/access.hpp"
 
 namespace clique::daemon {
 

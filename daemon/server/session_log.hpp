@@ -12,7 +12,7 @@
 #include "daemon/common/control.hpp"
 #include "daemon/common/log.hpp"
 #include "daemon/common/usage_sum.hpp"
-#include "daemon/server/gate.hpp"
+#include "daemon/server/configuration/visitor.hpp"
 
 namespace clique::daemon {
 

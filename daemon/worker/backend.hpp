@@ -12,15 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "daemon/worker/cufile_use.hpp"
+#include "daemon/worker/connections/peer_links.hpp"
 #include "daemon/worker/errors.hpp"
-#include "daemon/worker/memory_budget.hpp"
-#include "daemon/worker/pacer.hpp"
-#include "daemon/worker/peer_links.hpp"
-#include "daemon/worker/report_order.hpp"
-#include "daemon/worker/reporter.hpp"
+#include "daemon/worker/limits/memory_budget.hpp"
+#include "daemon/worker/limits/pacer.hpp"
+#include "daemon/worker/reports/report_order.hpp"
+#include "daemon/worker/reports/reporter.hpp"
 #include "daemon/worker/tasks.hpp"
-#include "daemon/worker/waiting_data.hpp"
+#include "daemon/worker/transfers/cufile_use.hpp"
+#include "daemon/worker/transfers/waiting_data.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/streams/packing.hpp"
@@ -98,6 +98,7 @@ class TransferSink {
   /// For a transfer that nothing holds back any more.
   /// @param action gets the first byte of the range, or null if the transfer has failed. Any thread
   /// @returns false if the writer cannot reach the range; `action` is not called then
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that override it keep the action
   virtual bool map(Writer /*writer*/, std::function<void(std::shared_ptr<std::byte>)> /*action*/) {
     return false;
   }

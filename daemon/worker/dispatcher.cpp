@@ -2,8 +2,8 @@
 
 #include <thread>
 
-#include "daemon/worker/files.hpp"
-#include "daemon/worker/segments.hpp"
+#include "daemon/worker/transfers/files.hpp"
+#include "daemon/worker/transfers/segments.hpp"
 #include "protocol/transport/shared_offer.hpp"
 
 namespace clique::daemon {

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/worker/connections/traffic.hpp"
 #include "daemon/worker/recordings.hpp"
-#include "daemon/worker/remote_events.hpp"
-#include "daemon/worker/traffic.hpp"
-#include "daemon/worker/transfers.hpp"
+#include "daemon/worker/reports/remote_events.hpp"
+#include "daemon/worker/transfers/transfers.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/spin.hpp"

@@ -10,7 +10,7 @@
 #include "daemon/common/log.hpp"
 #include "daemon/common/port_range.hpp"
 #include "daemon/confinement/confine.hpp"
-#include "daemon/worker/cufile_use.hpp"
+#include "daemon/worker/transfers/cufile_use.hpp"
 #include "protocol/encryption.hpp"
 #include "protocol/streams/packing.hpp"
 

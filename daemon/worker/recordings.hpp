@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/worker/backend.hpp"
-#include "daemon/worker/waiting_data.hpp"
+#include "daemon/worker/transfers/waiting_data.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 

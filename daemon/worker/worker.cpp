@@ -10,7 +10,7 @@
 #include "daemon/common/process.hpp"
 #include "daemon/confinement/confine.hpp"
 #include "daemon/worker/backend.hpp"
-#include "daemon/worker/dial_requests.hpp"
+#include "daemon/worker/connections/dial_requests.hpp"
 #include "daemon/worker/options.hpp"
 #include "daemon/worker/session.hpp"
 #include "protocol/properties.hpp"

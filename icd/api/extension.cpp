@@ -19,9 +19,9 @@ struct Function {
   void (*traced)();
 };
 
-#define CLIQUE_NAMED_FUNCTION(name, function)                                 \
-  {name, reinterpret_cast<void (*)()>(entry_point<false, &function, name>()), \
-   reinterpret_cast<void (*)()>(entry_point<true, &function, name>())}
+#define CLIQUE_NAMED_FUNCTION(name, function)                                     \
+  {name, reinterpret_cast<void (*)()>(entry_point<false, &(function), (name)>()), \
+   reinterpret_cast<void (*)()>(entry_point<true, &(function), (name)>())}
 #define CLIQUE_FUNCTION(name) CLIQUE_NAMED_FUNCTION(#name, api::name)
 
 // The core functions, and those of the extensions that Clique offers.

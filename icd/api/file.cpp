@@ -5,6 +5,7 @@
 #include <cwchar>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "icd/api/arguments.hpp"
 #include "icd/api/entry_points.hpp"
@@ -102,7 +103,7 @@ cl_file_flags_clique flags_of(cl_file_flags_amd flags) {
 std::string utf8_of(const wchar_t* text) {
   std::string result;
   for (; *text != L'\0'; ++text) {
-    const auto code = static_cast<std::uint32_t>(*text);
+    const auto code = static_cast<std::uint32_t>(std::make_unsigned_t<wchar_t>(*text));
     require(code < 0x110000 && (code < 0xd800 || code > 0xdfff), CL_INVALID_VALUE, "file_name contains ",
             Hex{code}, ", which is not a character");
     const auto add = [&](std::uint32_t byte) { result += static_cast<char>(byte); };

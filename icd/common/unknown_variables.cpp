@@ -24,6 +24,7 @@ bool is_known(std::string_view name) {
 /// The user's variable with the most similar name; empty if none is similar.
 std::string nearest(std::string_view name) {
   std::vector<std::string_view> own;
+  own.reserve(std::size(kVariables));
   for (const SettingInfo& each : kVariables) own.push_back(each.name.substr(kPrefix.size()));
   const std::string_view meant = protocol::most_similar(name.substr(kPrefix.size()), own);
   return meant.empty() ? std::string() : std::string(kPrefix).append(meant);

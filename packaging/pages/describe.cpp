@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.hpp"
+#include "cli/common/commands.hpp"
 #include "daemon/common/environment.hpp"
-#include "daemon/server/command_line.hpp"
-#include "daemon/server/settings.hpp"
+#include "daemon/server/configuration/command_line.hpp"
+#include "daemon/server/configuration/settings.hpp"
 #include "icd/common/settings.hpp"
 
 namespace {

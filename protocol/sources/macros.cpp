@@ -173,7 +173,7 @@ class Macros::Expansion {
       if (c == '"') text += '\\';
       text += c;
     }
-    return {text + '"', false, false};
+    return {.text = text + '"'};
   }
 
   Tokens substitute(const Definition& definition, const std::vector<Tokens>& arguments) {

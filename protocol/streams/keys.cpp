@@ -7,6 +7,7 @@
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 
+#include <algorithm>
 #include <string>
 
 #include "protocol/security/public_key.hpp"

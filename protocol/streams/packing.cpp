@@ -88,7 +88,7 @@ std::size_t Packer::compress(Way& way, std::span<const std::byte> content) {
   const auto begin = Clock::now();
   const std::size_t size = compress_to(std::span(buffer_).first(most), way.packing, content);
   const std::chrono::duration<double, std::nano> time = Clock::now() - begin;
-  const double bytes = static_cast<double>(content.size());
+  const auto bytes = static_cast<double>(content.size());
   const auto learn = [](double& known, double measured) { known += kNew * (measured - known); };
   learn(way.cost, time.count() / bytes);
   learn(way.ratio, size == 0 ? 1 : static_cast<double>(size) / bytes);

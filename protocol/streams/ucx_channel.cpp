@@ -2,65 +2,31 @@
 
 #include <ifaddrs.h>
 #include <netinet/in.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "protocol/decode_error.hpp"
-#include "protocol/fd.hpp"
-#include "protocol/no_signals.hpp"
-#include "protocol/random.hpp"
-#include "protocol/spin.hpp"
 #include "protocol/streams/dial.hpp"
 #include "protocol/streams/stream.hpp"
-#include "protocol/streams/ucx_library.hpp"
+#include "protocol/streams/ucx_engine.hpp"
 #include "protocol/throw_errno.hpp"
 
 namespace clique::protocol {
 
 namespace {
 
-using UcxClock = std::chrono::steady_clock;
-using UcxLock = std::unique_lock<std::mutex>;
-
 /// How long the first record may make no progress: firewalls that drop packets are noticed here.
 constexpr std::chrono::seconds kFirstPatience{10};
-/// How long exit() may wait until UCX has given all memory back.
-constexpr std::chrono::seconds kLongestExit{2};
-/// The number of Clique's active messages.
-constexpr unsigned kUcxMessage = 1;
-/// The epoll event of UCX itself. Channels have other numbers.
-constexpr std::uint64_t kUcxEvents = 0;
-
-/// UCX's functions. Throws UcxError.
-const UcxLibrary& ucx() {
-  const UcxLibrary* const library = UcxLibrary::get();
-  if (library == nullptr) throw UcxError(UcxLibrary::missing());
-  return *library;
-}
-
-[[noreturn]] void throw_ucx(const char* what, ucs_status_t status) {
-  throw UcxError(std::string("UCX fails: ") + what + ": " + ucx().status_string(status));
-}
-
-std::string_view ucx_variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 /// Whether UCX_TLS asks for TCP, and for no other network.
 bool goes_through_tcp() {
@@ -121,70 +87,9 @@ struct UcxOperation {
   }
 };
 
-class Channel;
-
-/// UCX in this process: its context, one worker, and the thread that drives it while there are channels.
-/// Never destroyed, since UCX's own threads use it until the process ends. While the process exits, UCX's
-/// libraries clean up; nothing may call UCX from then on.
-class Engine {
+class Channel final : public UcxChannel, private UcxEnd {
  public:
-  /// That of a network interface. Throws UcxError.
-  /// @param interface empty: UCX chooses
-  static Engine& at(const std::string& interface);
-  /// To be called before UCX's libraries clean up.
-  static void stop_all();
-
-  std::mutex mutex;  // guards UCX's worker, and the channels
-  ucp_worker_h worker = nullptr;
-  bool exits = false;  // the process exits; under `mutex`
-
-  /// Adds a channel under a random number that strangers cannot guess. Throws StreamBroken. @returns the
-  /// number
-  std::uint64_t add(Channel& channel);
-  void remove(std::uint64_t number);
-
-  /// An epoll instance.
-  int events() const { return events_.get(); }
-
-  // Under `mutex`:
-
-  /// Has the thread look after what was just begun.
-  void wake() const {
-    if (sleeps_) ucx().worker_signal(worker);
-  }
-  /// From now on the end of this connection ends the channel.
-  void watch(int socket, std::uint64_t number) const;
-  /// Has the thread close the channel's endpoint.
-  void close(Channel& channel) {
-    closing_.push_back(&channel);
-    wake();
-  }
-
- private:
-  explicit Engine(const std::string& interface);
-  void stop();
-  static ucs_status_t take(void* engine, const void* header, std::size_t header_size, void* data,
-                           std::size_t size, const ucp_am_recv_param_t* how);
-  void run();
-  void sleep(UcxLock& lock);
-
-  static std::mutex engines_lock;
-  static std::map<std::string, Engine*>& engines();  // under engines_lock
-
-  const pid_t process_ = ::getpid();
-  Fd events_;
-  std::mutex life_;  // guards thread_
-  std::thread thread_;
-  // Under mutex:
-  std::map<std::uint64_t, Channel*> channels_;
-  std::vector<Channel*> closing_;
-  bool sleeps_ = false;
-  bool stops_ = false;
-};
-
-class Channel final : public UcxChannel {
- public:
-  Channel(Engine& engine, int socket) : engine_(engine), socket_(socket), number_(engine.add(*this)) {}
+  Channel(UcxEngine& engine, int socket) : engine_(engine), socket_(socket), number_(engine.add(*this)) {}
   ~Channel() override;
 
   std::vector<std::byte> address() const override;
@@ -198,16 +103,14 @@ class Channel final : public UcxChannel {
   bool more() override;
   void shut() override;
 
-  // For the engine's thread, under the engine's mutex:
-
-  /// A record arrives. @returns whether it keeps the data
-  bool take(const UcxHeader& header, std::size_t size, void* data);
-  void end(const std::string& why, bool by_ucx = false);
-  /// After end(): gives UCX everything back.
-  void close();
-  bool closed() const { return closed_; }
-
  private:
+  bool take(const UcxHeader& header, std::size_t size, void* data) override;
+  void end(const std::string& why) override;
+  /// end() for a reason that UCX has given.
+  void fail(const std::string& why);
+  void close() override;
+  bool closed() const override { return closed_; }
+
   /// Throws what end() was told. While the process exits, waits for shut() before: nobody is to take that for
   /// a loss.
   void check(UcxLock& lock);
@@ -217,7 +120,7 @@ class Channel final : public UcxChannel {
   void await(UcxLock& lock, UcxOperation& operation, ucs_status_ptr_t begun, const char* what);
   UcxHeader::Message header_of(const RecordHeader::Message& record, const RecordTag& tag);
 
-  Engine& engine_;
+  UcxEngine& engine_;
   const int socket_;
   const std::uint64_t number_;
   // Under the engine's mutex:
@@ -233,197 +136,6 @@ class Channel final : public UcxChannel {
   bool by_ucx_ = false;
   std::string why_;
 };
-
-// ---------------------------------------------------------------------------------------------- Engine
-
-std::mutex Engine::engines_lock;
-
-std::map<std::string, Engine*>& Engine::engines() {
-  static auto& all = *new std::map<std::string, Engine*>();
-  return all;
-}
-
-Engine& Engine::at(const std::string& interface) {
-  const std::lock_guard guard(engines_lock);
-  auto& engine = engines()[interface];
-  if (engine == nullptr) engine = new Engine(interface);
-  if (engine->process_ != ::getpid())
-    throw UcxError("UCX cannot be used in a process that was forked from one that uses it");
-  return *engine;
-}
-
-Engine::Engine(const std::string& interface) : events_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (!events_) throw UcxError("epoll_create1: " + error_text(errno));
-  ucp_config_t* config = nullptr;
-  if (const auto status = ucx().config_read(nullptr, nullptr, &config); status != UCS_OK)
-    throw_ucx("reading its settings", status);
-  const std::unique_ptr<ucp_config_t, decltype(ucx().config_release)> owner(config, ucx().config_release);
-  // What a release does not know yet, or any more, is not needed there.
-  const auto set = [&](const char* name, const char* value) {
-    if (ucx_variable((std::string("UCX_") + name).c_str()).empty())
-      static_cast<void>(ucx().config_modify(config, name, value));
-  };
-  // Only RDMA: TCP and shared memory are slower than streams without UCX, and no stranger may reach a port.
-  set("TLS", "^tcp,sm");
-  if (!interface.empty()) set("NET_DEVICES", interface.c_str());
-  // The stream's own connection tells whether the other end lives. UCX would look for its process id, which
-  // means nothing in another namespace.
-  set("KEEPALIVE_INTERVAL", "inf");
-  // Numbers instead of addresses of this process: what refers to an endpoint that is gone then finds nothing.
-  set("PROTO_INDIRECT_ID", "on");
-
-  ucp_params_t params{};
-  params.field_mask = UCP_PARAM_FIELD_FEATURES;
-  params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  constexpr unsigned kMajor = 1;
-  constexpr unsigned kMinor = 13;
-  ucp_context_h context = nullptr;
-  if (const auto status = ucx().init_version(kMajor, kMinor, &params, config, &context); status != UCS_OK)
-    throw_ucx("no usable network", status);
-  ucp_worker_params_t how{};
-  how.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  how.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  if (const auto status = ucx().worker_create(context, &how, &worker); status != UCS_OK) {
-    ucx().cleanup(context);
-    throw_ucx("no usable network", status);
-  }
-  ucp_am_handler_param_t handler{};
-  handler.field_mask =
-      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  handler.id = kUcxMessage;
-  handler.cb = &Engine::take;
-  handler.arg = this;
-  if (const auto status = ucx().worker_set_am_recv_handler(worker, &handler); status != UCS_OK)
-    throw_ucx("no active messages", status);
-  int descriptor = -1;
-  if (const auto status = ucx().worker_get_efd(worker, &descriptor); status != UCS_OK)
-    throw_ucx("no events", status);
-  watch(descriptor, kUcxEvents);
-}
-
-void Engine::watch(int socket, std::uint64_t number) const {
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP;
-  event.data.u64 = number;
-  if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event) != 0)
-    throw UcxError("epoll_ctl: " + error_text(errno));
-}
-
-/// Called while the process exits, or this library is unloaded: after functions of atexit() and destructors
-/// of static objects, which may still use OpenCL, and before UCX's libraries, which were loaded later.
-[[gnu::destructor]] void stop_ucx() {
-  Engine::stop_all();
-}
-
-void Engine::stop_all() {
-  const std::lock_guard guard(engines_lock);
-  for (const auto& [interface, engine] : engines())
-    if (engine != nullptr && engine->process_ == ::getpid()) engine->stop();
-}
-
-void Engine::stop() {
-  const std::lock_guard life(life_);
-  {
-    UcxLock lock(mutex);
-    exits = true;
-    for (const auto& [number, channel] : channels_) channel->end("the process exits");
-    const auto all_closed = [this] {
-      return std::ranges::all_of(channels_, [](const auto& entry) { return entry.second->closed(); });
-    };
-    const auto until = UcxClock::now() + kLongestExit;
-    while (thread_.joinable() && !all_closed() && UcxClock::now() < until) {
-      lock.unlock();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      lock.lock();
-    }
-    stops_ = true;
-    wake();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-std::uint64_t Engine::add(Channel& channel) {
-  const std::lock_guard life(life_);
-  std::uint64_t number = kUcxEvents;
-  {
-    const UcxLock lock(mutex);
-    if (exits) throw StreamBroken("the process exits");
-    while (number == kUcxEvents || channels_.contains(number))
-      fill_random({reinterpret_cast<std::uint8_t*>(&number), sizeof number});
-    channels_.emplace(number, &channel);
-    stops_ = false;
-  }
-  if (!thread_.joinable()) {
-    const NoSignals quiet;
-    thread_ = std::thread([this] { run(); });
-  }
-  return number;
-}
-
-void Engine::remove(std::uint64_t number) {
-  const std::lock_guard life(life_);
-  {
-    const UcxLock lock(mutex);
-    channels_.erase(number);
-    if (!channels_.empty() || exits) return;
-    stops_ = true;
-    wake();
-  }
-  thread_.join();
-}
-
-void Engine::run() {
-  Spinning spinning(false);
-  UcxLock lock(mutex);
-  while (!stops_) {
-    for (Channel* const channel : std::exchange(closing_, {})) channel->close();
-    if (ucx().worker_progress(worker) != 0)
-      spinning.restart();
-    else if (!spinning.go_on(UcxClock::now()))
-      sleep(lock);
-    lock.unlock();
-    // Those who wait for this moment hardly get the mutex otherwise.
-    std::this_thread::yield();
-    lock.lock();
-  }
-}
-
-void Engine::sleep(UcxLock& lock) {
-  // Whatever has happened in the meantime makes this fail.
-  if (!closing_.empty() || ucx().worker_arm(worker) != UCS_OK) return;
-  sleeps_ = true;
-  lock.unlock();
-  constexpr int kMost = 16;
-  std::array<epoll_event, kMost> events{};
-  const int count = ::epoll_wait(events_.get(), events.data(), kMost, -1);
-  lock.lock();
-  sleeps_ = false;
-  for (int i = 0; i < count; ++i) {
-    // A copy: epoll_event is packed, so a reference to its member would not be aligned.
-    const std::uint64_t id = events.at(static_cast<std::size_t>(i)).data.u64;
-    const auto channel = channels_.find(id);
-    if (channel != channels_.end()) channel->second->end("the other end closed the connection");
-  }
-}
-
-ucs_status_t Engine::take(void* engine, const void* header, std::size_t header_size, void* data,
-                          std::size_t size, const ucp_am_recv_param_t* how) {
-  auto& self = *static_cast<Engine*>(engine);
-  if (header_size != UcxHeader::kBytes) return UCS_OK;
-  UcxHeader::Message message{};
-  std::memcpy(message.data(), header, message.size());
-  const UcxHeader decoded = UcxHeader::decode(message);
-  const auto channel = self.channels_.find(decoded.channel);
-  if (channel == self.channels_.end()) return UCS_OK;
-  const bool offered = (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-  if (size > 0 && !offered) {
-    channel->second->end("data through UCX that nobody asked for");
-    return UCS_OK;
-  }
-  return channel->second->take(decoded, size, offered ? data : nullptr) ? UCS_INPROGRESS : UCS_OK;
-}
-
-// --------------------------------------------------------------------------------------------- Channel
 
 Channel::~Channel() {
   {
@@ -465,7 +177,7 @@ void Channel::connect(std::span<const std::byte> address) {
   params.address = reinterpret_cast<const ucp_address_t*>(address.data());
   params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   params.err_handler.cb = [](void* channel, ucp_ep_h /*endpoint*/, ucs_status_t status) {
-    static_cast<Channel*>(channel)->end(ucx().status_string(status), true);
+    static_cast<Channel*>(channel)->fail(ucx().status_string(status));
   };
   params.err_handler.arg = this;
   if (const auto status = ucx().ep_create(engine_.worker, &params, &endpoint_); status != UCS_OK) {
@@ -516,25 +228,25 @@ void Channel::post(const RecordHeader::Message& header, const RecordTag& tag) {
   how.user_data = message.get();
   const ucs_status_ptr_t begun =
       ucx().am_send_nbx(endpoint_, kUcxMessage, message->data(), message->size(), nullptr, 0, &how);
-  if (UCS_PTR_IS_ERR(begun)) end(ucx().status_string(UCS_PTR_STATUS(begun)), true);
+  if (UCS_PTR_IS_ERR(begun)) fail(ucx().status_string(UCS_PTR_STATUS(begun)));
   if (UCS_PTR_IS_PTR(begun)) static_cast<void>(message.release());
   engine_.wake();
   check(lock);
 }
 
 void Channel::await(UcxLock& lock, UcxOperation& operation, ucs_status_ptr_t begun, const char* what) {
-  if (UCS_PTR_IS_ERR(begun)) end(ucx().status_string(UCS_PTR_STATUS(begun)), true);
+  if (UCS_PTR_IS_ERR(begun)) fail(ucx().status_string(UCS_PTR_STATUS(begun)));
   if (UCS_PTR_IS_PTR(begun)) {
     engine_.wake();
     const auto patience = proven_ ? kStreamPatience : kFirstPatience;
     if (!changed_.wait_for(lock, patience, [&] { return operation.done; })) {
-      end(std::string(what) + " a record has made no progress for " + std::to_string(patience.count()) + " s",
-          true);
+      fail(std::string(what) + " a record has made no progress for " + std::to_string(patience.count()) +
+           " s");
       // Closing the endpoint ends everything that UCX does for it. Until then it may use the memory.
       changed_.wait(lock, [&] { return operation.done; });
     }
     ucx().request_free(begun);
-    if (operation.status != UCS_OK) end(ucx().status_string(operation.status), true);
+    if (operation.status != UCS_OK) fail(ucx().status_string(operation.status));
   }
   check(lock);
   proven_ = true;
@@ -593,18 +305,23 @@ bool Channel::take(const UcxHeader& header, std::size_t size, void* data) {
   return data != nullptr;
 }
 
-void Channel::end(const std::string& why, bool by_ucx) {
+void Channel::end(const std::string& why) {
   if (ended_) return;
   ended_ = true;
-  by_ucx_ = by_ucx;
   why_ = why;
   changed_.notify_all();
   engine_.close(*this);
 }
 
+void Channel::fail(const std::string& why) {
+  if (ended_) return;
+  by_ucx_ = true;
+  end(why);
+}
+
 void Channel::close() {
   for (void* const data : arrivals_.clear()) ucx().am_data_release(engine_.worker, data);
-  ::epoll_ctl(engine_.events(), EPOLL_CTL_DEL, socket_, nullptr);
+  engine_.unwatch(socket_);
   const auto closed = [this] {
     closed_ = true;
     changed_.notify_all();
@@ -645,7 +362,7 @@ const std::string& ucx_missing() {
 std::unique_ptr<UcxChannel> UcxChannel::open(int socket) {
   static_cast<void>(ucx());
   const bool bound = goes_through_tcp() && ucx_variable("UCX_NET_DEVICES").empty();
-  return std::make_unique<Channel>(Engine::at(bound ? interface_of(socket) : ""), socket);
+  return std::make_unique<Channel>(UcxEngine::at(bound ? interface_of(socket) : ""), socket);
 }
 
 }  // namespace clique::protocol

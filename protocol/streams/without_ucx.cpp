@@ -1,4 +1,4 @@
-// Instead of ucx_channel.cpp where UCX's headers are not installed.
+// Instead of ucx_channel.cpp and ucx_engine.cpp where UCX's headers are not installed.
 #include "protocol/streams/ucx_channel.hpp"
 
 namespace clique::protocol {

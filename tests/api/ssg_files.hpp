@@ -19,8 +19,10 @@ class SsgFileTest : public FileTest {
     return file;
   }
 
+// `member` is declared. NOLINTBEGIN(bugprone-macro-parentheses)
 #define CLIQUE_SSG(member, name) \
   decltype(&icd::api::name) member = extension_function<decltype(&icd::api::name)>(#name)
+  // NOLINTEND(bugprone-macro-parentheses)
   CLIQUE_SSG(create_ssg, clCreateSsgFileObjectAMD);
   CLIQUE_SSG(get_ssg_info, clGetSsgFileObjectInfoAMD);
   CLIQUE_SSG(retain_ssg, clRetainSsgFileObjectAMD);

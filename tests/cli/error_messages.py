@@ -62,8 +62,8 @@ class Case(nodes.TestCase):
 
 class Reaching(Case):
     """Nodes that cannot be reached. unreachable.py has those that do not answer; security/nodes_keys.py and clients.py
-    have keys, authorization and quotas; idle.py has devices that are taken; tests/unit/icd/remote/nodes.cpp has other
-    releases."""
+    have keys, authorization and quotas; idle.py has devices that are taken; tests/unit/icd/remote/nodes/nodes.cpp has
+    other releases."""
 
     # What a program may take to say that a node cannot be reached; and what a busy machine may add.
     SECONDS = 5

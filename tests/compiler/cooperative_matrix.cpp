@@ -1,4 +1,6 @@
 // cl_clique_cooperative_matrix: the instructions of matrices, and what is refused.
+#include <CL/cl.h>
+
 #include <algorithm>
 
 #include "daemon/compiler/contract/language_features.hpp"

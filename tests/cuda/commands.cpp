@@ -440,8 +440,8 @@ TEST_F(CudaCommands, GivenRangesThatAreNotRightThenTheStatusOfTheSpecification) 
   EXPECT_EQ(client_.ended(102).status, CL_INVALID_ARG_SIZE);
 }
 
-/// A program with the kernel add(global int*, int) of fake_driver.cpp, which gets the global offset of a
-/// dimension, and whose launches may run in parts.
+/// A program with the kernel add(global int*, int) of fake_driver/kernels.cpp, which gets the global offset
+/// of a dimension, and whose launches may run in parts.
 daemon::compiler::ProgramBinary program_with_add(std::uint8_t dimension) {
   using daemon::compiler::ArgKind;
   auto program = fake_program();

@@ -1,4 +1,4 @@
-// A libcufile.so.0 that reads files into the memory of fake_driver.cpp. It says on standard error what it
+// A libcufile.so.0 that reads files into the memory of fake_driver. It says on standard error what it
 // reads. FAKE_CUFILE names what the host is like:
 //   (not set)  without GPUDirect Storage: all goes through compatibility mode, if that is allowed
 //   gds        with GPUDirect Storage

@@ -1,4 +1,4 @@
-// Substitute for NVIDIA's management library: the state of the GPUs of fake_driver.cpp.
+// Substitute for NVIDIA's management library: the state of the GPUs of fake_driver.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

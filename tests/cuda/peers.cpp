@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Links, CudaPeers, testing::Bool(), [](const auto& param
   return std::string(parameter.param ? "SharedMemory" : "Socket");
 });
 
-/// What fake_driver.cpp writes into a CUipcMemHandle.
+/// What fake_driver/memory.cpp writes into a CUipcMemHandle.
 struct FakeHandle {
   pid_t process;
   int file;

@@ -26,7 +26,8 @@ inline constexpr ObjectId kIncrement = 10;  ///< kernels of fake_program()
 inline constexpr ObjectId kWait = 11;
 inline constexpr ObjectId kFault = 12;
 
-/// The kernels that fake_driver.cpp knows: increment(global int*), wait(int milliseconds) and fault().
+/// The kernels that fake_driver/kernels.cpp knows: increment(global int*), wait(int milliseconds) and
+/// fault().
 inline daemon::compiler::ProgramBinary fake_program() {
   using daemon::compiler::ArgKind;
   using daemon::compiler::Kernel;

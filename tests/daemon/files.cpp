@@ -14,10 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr ObjectId kFile = 20;
-constexpr CommandId kTransfer = 101;
 
 class NodeFiles : public testing::Test {
  protected:
+  /// The one that reads a file; the one that takes its content, or writes it to the file; and others.
+  static constexpr CommandId kReading = 100, kTransfer = 101, kSecondTransfer = 102, kFill = 90, kPush = 91,
+                             kMarker = 103, kRead = 104;
+
   NodeFiles() {
     std::ofstream(folder_ / "file") << std::string(kSize, 'f');
     client_.set_up();
@@ -34,7 +37,7 @@ class NodeFiles : public testing::Test {
     return {command(kTransfer, Command::kReport, {}, kOutOfOrder), kBuffer, 0, size};
   }
   static ReadFile reading(std::uint64_t offset, std::uint64_t size) {
-    return {command(100, 0), kFile, offset, size, kOwnPeer, kTransfer};
+    return {command(kReading, 0), kFile, offset, size, kOwnPeer, kTransfer};
   }
   /// The reason with which a session ends that sends this.
   template <typename M>
@@ -55,23 +58,23 @@ TEST_F(NodeFiles, GivenReadAndExpectInAnyOrderThenTheBufferHasTheContent) {
   client_.send(expectation(kSize), reading(0, kSize));
   EXPECT_EQ(client_.ended(kTransfer).status, 0);
   ReadFile second = reading(7, 100);
-  second.transfer = 102;
+  second.transfer = kSecondTransfer;
   Expect later = expectation(100);
-  later.command.id = 102;
+  later.command.id = kSecondTransfer;
   client_.send(second);
   client_.send(SyncClock{1});
   client_.next<ClockSynced>();
   client_.send(later);
-  EXPECT_EQ(client_.ended(102).status, 0);
-  client_.send(ReadBuffer{command(103), 0, kBuffer, 0, 1000});
-  EXPECT_EQ(client_.data(103), std::vector<std::byte>(1000, std::byte{'f'}));
+  EXPECT_EQ(client_.ended(kSecondTransfer).status, 0);
+  client_.send(ReadBuffer{command(kRead), 0, kBuffer, 0, 1000});
+  EXPECT_EQ(client_.data(kRead), std::vector<std::byte>(1000, std::byte{'f'}));
 }
 
 TEST_F(NodeFiles, GivenMoreReadThanExpectedThenTheTransferFailsAndNothingElse) {
   client_.send(expectation(kSize / 2), reading(0, kSize));
   EXPECT_LT(client_.ended(kTransfer).status, 0);
-  client_.send(FillBuffer{command(102), kBuffer, {1}, 0, kSize});
-  EXPECT_EQ(client_.ended(102).status, 0);
+  client_.send(FillBuffer{command(kFill), kBuffer, {1}, 0, kSize});
+  EXPECT_EQ(client_.ended(kFill).status, 0);
 }
 
 TEST_F(NodeFiles, GivenMissingPartOfTheFileThenItsStatusAndTheReason) {
@@ -81,9 +84,9 @@ TEST_F(NodeFiles, GivenMissingPartOfTheFileThenItsStatusAndTheReason) {
 }
 
 TEST_F(NodeFiles, GivenPushToItselfThenTheFileHasTheContent) {
-  client_.send(FillBuffer{command(90), kBuffer, {'b'}, 0, kSize},
+  client_.send(FillBuffer{command(kFill), kBuffer, {'b'}, 0, kSize},
                WriteFile{command(kTransfer), kFile, 10, 100},
-               Push{command(91, 0, {90}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
+               Push{command(kPush, 0, {kFill}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
   EXPECT_EQ(client_.ended(kTransfer).status, 0);
   std::ifstream file(path());
   std::string text(120, '\0');
@@ -93,9 +96,9 @@ TEST_F(NodeFiles, GivenPushToItselfThenTheFileHasTheContent) {
 
 TEST_F(NodeFiles, GivenEventOfAWriteThenCommandsMayWaitForIt) {
   client_.send(WriteFile{command(kTransfer), kFile, 0, 100},
-               Marker{command(102, Command::kReport, {kTransfer})});
-  client_.send(Push{command(91, 0, {}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
-  EXPECT_EQ(client_.ended(102).status, 0);
+               Marker{command(kMarker, Command::kReport, {kTransfer})});
+  client_.send(Push{command(kPush, 0, {}, kOutOfOrder), kBuffer, 0, 100, kOwnPeer, kTransfer});
+  EXPECT_EQ(client_.ended(kMarker).status, 0);
 }
 
 TEST_F(NodeFiles, GivenQueryThenTheSizeOrTheReason) {

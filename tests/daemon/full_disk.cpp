@@ -46,15 +46,16 @@ class FullDisk : public testing::Test {
   }
 
   static void expect_works(Client& client, int factor) {
+    constexpr CommandId kLaunch = 101, kRead = 102;
     const ProgramBuilt built =
         client.set_up("kernel void scale(global int* to) { to[get_global_id(0)] = " + std::to_string(factor) +
                       " * get_global_id(0); }");
     ASSERT_EQ(built.status, 0) << built.devices.at(0).log;
     client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 4096}, CreateKernel{kKernel, kProgram, "scale"},
-                RunKernel{command(101), kKernel, {object_arg(0, kBuffer)}, {}, {1024}, {}},
-                ReadBuffer{command(102), 0, kBuffer, 0, 4096});
-    EXPECT_EQ(client.ended(101).status, 0);
-    const auto data = client.data(102);
+                RunKernel{command(kLaunch), kKernel, {object_arg(0, kBuffer)}, {}, {1024}, {}},
+                ReadBuffer{command(kRead), 0, kBuffer, 0, 4096});
+    EXPECT_EQ(client.ended(kLaunch).status, 0);
+    const auto data = client.data(kRead);
     ASSERT_EQ(data.size(), 4096U);
     EXPECT_EQ(reinterpret_cast<const int*>(data.data())[1000], factor * 1000);
   }

@@ -67,6 +67,7 @@ class GuestSegments : public testing::Test {
 
   static constexpr std::uint64_t kBytes = 3 * kMiB + 20;
   static constexpr ObjectId kSegment = 900;
+  static constexpr CommandId kRemote = 50, kWrite = 200, kRead = 201;
 
   GuestSegments() {
     content_.resize(kBytes / 4);
@@ -77,13 +78,13 @@ class GuestSegments : public testing::Test {
     guest.client.send(PlaceSegment{kSegment, 4096, kBytes},
                       PlaceSegment{kSegment + 1, 8 * kMiB, guest.client.address.segments_size - 8 * kMiB});
     std::memcpy(guest.at(4096), content_.data(), kBytes);
-    guest.client.send(
-        WriteFromSegment{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kBytes, kSegment, 0});
-    EXPECT_EQ(guest.client.ended(200).status, 0);
+    guest.client.send(WriteFromSegment{command(kWrite, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kBytes,
+                                       kSegment, 0});
+    EXPECT_EQ(guest.client.ended(kWrite).status, 0);
     std::memset(guest.at(4096), 0, kBytes);
-    guest.client.send(
-        ReadToSegment{command(201, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kBytes, kSegment + 1, 5});
-    EXPECT_EQ(guest.client.ended(201).status, 0);
+    guest.client.send(ReadToSegment{command(kRead, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kBytes,
+                                    kSegment + 1, 5});
+    EXPECT_EQ(guest.client.ended(kRead).status, 0);
     EXPECT_EQ(std::memcmp(guest.at(8 * kMiB + 5), content_.data(), kBytes), 0);
   }
 
@@ -101,21 +102,21 @@ TEST_F(GuestSegments, GivenPlacedSegmentsThenContentNeedsNoPartsEitherWay) {
 
 TEST_F(GuestSegments, GivenASegmentIsFreedThenItsCommandsEndFirst) {
   Guest guest(node_, file_);
-  guest.client.send(
-      PlaceSegment{kSegment, 0, kBytes}, AwaitRemote{50, kContext},
-      WriteFromSegment{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, kBytes, kSegment, 0},
-      FreeSegment{kSegment});
+  guest.client.send(PlaceSegment{kSegment, 0, kBytes}, AwaitRemote{kRemote, kContext},
+                    WriteFromSegment{command(kWrite, Command::kReport, {kRemote}, kOutOfOrder), kBuffer, 0,
+                                     kBytes, kSegment, 0},
+                    FreeSegment{kSegment});
   EXPECT_FALSE(guest.client.reports.comes<SegmentFreed>(std::chrono::milliseconds(300)));
   std::memcpy(guest.at(0), content_.data(), kBytes);
-  guest.client.send(SetRemote{50, 0});
+  guest.client.send(SetRemote{kRemote, 0});
   EXPECT_EQ(guest.client.next<SegmentFreed>().segment, kSegment);
-  EXPECT_EQ(guest.client.ended(200).status, 0);
+  EXPECT_EQ(guest.client.ended(kWrite).status, 0);
   // The place can be used again.
   guest.client.send(
       PlaceSegment{kSegment + 1, 0, kBytes},
-      ReadToSegment{command(201, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kBytes, kSegment + 1, 0});
+      ReadToSegment{command(kRead, Command::kReport, {}, kOutOfOrder), kBuffer, 0, kBytes, kSegment + 1, 0});
   std::memset(guest.at(0), 0, kBytes);
-  EXPECT_EQ(guest.client.ended(201).status, 0);
+  EXPECT_EQ(guest.client.ended(kRead).status, 0);
 }
 
 TEST_F(GuestSegments, GivenRangesThatTheSessionDoesNotHaveThenItEndsAndOthersDoNot) {
@@ -140,7 +141,7 @@ TEST_F(GuestSegments, GivenUsesOutsideOfASegmentThenTheSessionEnds) {
        {std::pair<std::uint64_t, std::uint64_t>{0, 4097}, {4096, 1}, {~std::uint64_t{0}, 2}}) {
     Guest guest(node_, file_);
     guest.client.send(PlaceSegment{kSegment, 4096, 4096},
-                      ReadToSegment{command(200, Command::kReport), kBuffer, 0, size, kSegment, at});
+                      ReadToSegment{command(kRead, Command::kReport), kBuffer, 0, size, kSegment, at});
     EXPECT_NE(guest.end().find("of segment 900"), std::string::npos) << at << ' ' << size;
   }
 }

@@ -11,6 +11,8 @@ constexpr const char* kLimitKernels = R"(
 )";
 
 TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
+  constexpr CommandId kFirstFill = 99, kFirstLaunch = 100, kSecondFill = 101, kSecondLaunch = 102,
+                      kThirdLaunch = 103;
   const Node node({"--kernel-timeout", "1"});
   Client bystander(node, "a bystander");
   bystander.set_up(kLimitKernels);
@@ -18,16 +20,16 @@ TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
   const pid_t worker = node.worker_of("a culprit");
   ASSERT_EQ(client.set_up(kLimitKernels).status, 0);
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
-              FillBuffer{command(99), kBuffer, Bytes(4), 0, 64}, CreateKernel{kKernel, kProgram, "endless"},
-              CreateKernel{kOtherKernel, kProgram, "add"},
-              RunKernel{command(100, 0), kOtherKernel, {object_arg(0, kBuffer)}, {}, {4}, {}},
-              FillBuffer{command(101), kBuffer, Bytes(4), 0, 64},
-              RunKernel{command(102), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}},
-              RunKernel{command(103), kOtherKernel, {}, {}, {1}, {}});
-  EXPECT_EQ(client.ended(101).status, 0);
+              FillBuffer{command(kFirstFill), kBuffer, Bytes(4), 0, 64},
+              CreateKernel{kKernel, kProgram, "endless"}, CreateKernel{kOtherKernel, kProgram, "add"},
+              RunKernel{command(kFirstLaunch, 0), kOtherKernel, {object_arg(0, kBuffer)}, {}, {4}, {}},
+              FillBuffer{command(kSecondFill), kBuffer, Bytes(4), 0, 64},
+              RunKernel{command(kSecondLaunch), kKernel, {object_arg(0, kBuffer)}, {}, {1}, {}},
+              RunKernel{command(kThirdLaunch), kOtherKernel, {}, {}, {1}, {}});
+  EXPECT_EQ(client.ended(kSecondFill).status, 0);
   // CL_OUT_OF_RESOURCES
-  EXPECT_EQ(client.ended(102).status, -5);
-  EXPECT_EQ(client.ended(103).status, -5);
+  EXPECT_EQ(client.ended(kSecondLaunch).status, -5);
+  EXPECT_EQ(client.ended(kThirdLaunch).status, -5);
   const std::string reason = client.next<SessionEnded>().reason;
   EXPECT_NE(reason.find("kernel 'endless' ran for more than 1 s"), std::string::npos) << reason;
   EXPECT_TRUE(eventually([&] { return node.logged("kernel 'endless' ran for more than 1 s"); }));
@@ -36,16 +38,21 @@ TEST(KernelLimit, GivenAKernelThatNeverEndsThenOnlyItsSessionEnds) {
 }
 
 TEST(KernelLimit, GivenAKernelThatWaitsForSomethingElseThenThatTimeDoesNotCount) {
+  constexpr CommandId kLaunch = 100, kRemote = 900;
   const Node node({"--kernel-timeout", "1"});
   Client client(node);
   ASSERT_EQ(client.set_up(kLimitKernels).status, 0);
-  client.send(
-      CreateBuffer{kBuffer, kContext, kReadWrite, 64}, CreateKernel{kOtherKernel, kProgram, "add"},
-      AwaitRemote{900, kContext},
-      RunKernel{command(100, Command::kReport, {900}), kOtherKernel, {object_arg(0, kBuffer)}, {}, {4}, {}});
+  client.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, CreateKernel{kOtherKernel, kProgram, "add"},
+              AwaitRemote{kRemote, kContext},
+              RunKernel{command(kLaunch, Command::kReport, {kRemote}),
+                        kOtherKernel,
+                        {object_arg(0, kBuffer)},
+                        {},
+                        {4},
+                        {}});
   EXPECT_FALSE(client.reports.comes<SessionEnded>(std::chrono::milliseconds(2500)));
-  client.send(SetRemote{900, 0});
-  EXPECT_EQ(client.ended(100).status, 0);
+  client.send(SetRemote{kRemote, 0});
+  EXPECT_EQ(client.ended(kLaunch).status, 0);
 }
 
 }  // namespace

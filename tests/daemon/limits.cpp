@@ -208,13 +208,14 @@ TEST_F(SessionMemory, GivenImagesThenTheyCount) {
 }
 
 TEST_F(SessionMemory, GivenAnotherSessionThenItHasMemoryOfItsOwn) {
+  constexpr CommandId kFill = 100;
   client_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB});
   EXPECT_EQ(use(kBuffer), 0);
   Client other(node_, "the other");
   other.set_up();
   other.send(CreateBuffer{kBuffer, kContext, kReadWrite, 40 * kMiB},
-             FillBuffer{command(100), kBuffer, Bytes(4), 0, 4});
-  EXPECT_EQ(other.ended(100).status, 0);
+             FillBuffer{command(kFill), kBuffer, Bytes(4), 0, 4});
+  EXPECT_EQ(other.ended(kFill).status, 0);
 }
 
 /// What ends a session that has too much waiting in its worker.
@@ -268,13 +269,14 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_F(SessionMemory, GivenDataOfAnotherWorkerThatIsNotExpectedThenItCounts) {
+  constexpr CommandId kFill = 100;
   constexpr PeerId kPeer = 1;
   Client source(node_, "the source");
   source.set_up();
   source.send(ConnectPeer{kPeer, client_.peers_endpoint(), client_.address.peer, ""},
               CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB},
-              FillBuffer{command(100), kBuffer, Bytes(4), 0, 8 * kMiB});
-  EXPECT_EQ(source.ended(100).status, 0);
+              FillBuffer{command(kFill), kBuffer, Bytes(4), 0, 8 * kMiB});
+  EXPECT_EQ(source.ended(kFill).status, 0);
   expect_end_by([&](CommandId id) {
     source.send(Push{command(id, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 8 * kMiB, kPeer, id});
     // Of the last ones not all arrive.
@@ -285,6 +287,7 @@ TEST_F(SessionMemory, GivenDataOfAnotherWorkerThatIsNotExpectedThenItCounts) {
 }
 
 TEST_F(SessionMemory, GivenDataInMemoryOfOtherWorkersThatIsNotExpectedThenItCounts) {
+  constexpr CommandId kFill = 100;
   constexpr PeerId kPeer = 1;
   // Less than the memory that two workers share, so that all of it goes there.
   constexpr CommandId kAddsOfEach = 3;
@@ -297,8 +300,8 @@ TEST_F(SessionMemory, GivenDataInMemoryOfOtherWorkersThatIsNotExpectedThenItCoun
       source.set_up();
       source.send(ConnectPeer{kPeer, client_.peers_endpoint(), client_.address.peer, client_.address.shared},
                   CreateBuffer{kBuffer, kContext, kReadWrite, 8 * kMiB},
-                  FillBuffer{command(100), kBuffer, Bytes(4), 0, 8 * kMiB});
-      EXPECT_EQ(source.ended(100).status, 0);
+                  FillBuffer{command(kFill), kBuffer, Bytes(4), 0, 8 * kMiB});
+      EXPECT_EQ(source.ended(kFill).status, 0);
     }
     const CommandId other = id + 1000;
     sources.back()->send(

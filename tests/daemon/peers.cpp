@@ -30,6 +30,7 @@ class Peers : public testing::TestWithParam<bool> {
 };
 
 TEST_P(Peers, GivenPushAndExpectThenDataArrives) {
+  constexpr CommandId kWrite = 100, kPush = 101, kExpect = 200, kFirstRead = 201, kSecondRead = 202;
   // Larger than what is read ahead, and not a multiple of a chunk.
   std::vector<std::uint32_t> numbers(5'000'001);
   std::iota(numbers.begin(), numbers.end(), 17U);
@@ -40,33 +41,36 @@ TEST_P(Peers, GivenPushAndExpectThenDataArrives) {
   while (sent < bytes) {
     const auto size = std::min<std::uint64_t>(kMaxPayload, bytes - sent);
     const std::uint8_t more = sent + size < bytes ? Command::kMore : 0;
-    a_.send(WriteBuffer{command(100, Command::kReport | more), kBuffer, sent,
+    a_.send(WriteBuffer{command(kWrite, Command::kReport | more), kBuffer, sent,
                         payload(reinterpret_cast<const char*>(numbers.data()) + sent, size)});
     sent += size;
   }
-  b_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, shift, bytes});
-  a_.send(Push{command(101, Command::kReport, {100}, kOutOfOrder), kBuffer, 0, bytes, kB, 200});
-  EXPECT_EQ(a_.ended(101).status, 0);
-  EXPECT_EQ(b_.ended(200).status, 0);
-  b_.send(ReadBuffer{command(201, 0, {200}), 0, kBuffer, shift, 4096},
-          ReadBuffer{command(202, 0, {200}), 0, kBuffer, shift + bytes - 4096, 4096});
-  const auto first = b_.data(201);
-  const auto last = b_.data(202);
+  b_.send(Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kBuffer, shift, bytes});
+  a_.send(Push{command(kPush, Command::kReport, {kWrite}, kOutOfOrder), kBuffer, 0, bytes, kB, kExpect});
+  EXPECT_EQ(a_.ended(kPush).status, 0);
+  EXPECT_EQ(b_.ended(kExpect).status, 0);
+  b_.send(ReadBuffer{command(kFirstRead, 0, {kExpect}), 0, kBuffer, shift, 4096},
+          ReadBuffer{command(kSecondRead, 0, {kExpect}), 0, kBuffer, shift + bytes - 4096, 4096});
+  const auto first = b_.data(kFirstRead);
+  const auto last = b_.data(kSecondRead);
   EXPECT_EQ(std::memcmp(first.data(), numbers.data(), 4096), 0);
   EXPECT_EQ(std::memcmp(last.data(), reinterpret_cast<const char*>(numbers.data()) + bytes - 4096, 4096), 0);
 }
 
 TEST_P(Peers, GivenPushBeforeExpectThenDataWaits) {
-  a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, FillBuffer{command(100), kBuffer, Bytes{7}, 0, 64},
-          Push{command(101, Command::kReport, {100}, kOutOfOrder), kBuffer, 0, 64, kB, 200});
-  EXPECT_EQ(a_.ended(101).status, 0);
+  constexpr CommandId kFill = 100, kPush = 101, kExpect = 200, kRead = 201;
+  a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
+          FillBuffer{command(kFill), kBuffer, Bytes{7}, 0, 64},
+          Push{command(kPush, Command::kReport, {kFill}, kOutOfOrder), kBuffer, 0, 64, kB, kExpect});
+  EXPECT_EQ(a_.ended(kPush).status, 0);
   b_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
-          Expect{command(200, Command::kEvent, {}, kOutOfOrder), kBuffer, 0, 64},
-          ReadBuffer{command(201, 0, {200}), 0, kBuffer, 0, 64});
-  EXPECT_EQ(b_.data(201).at(63), std::byte{7});
+          Expect{command(kExpect, Command::kEvent, {}, kOutOfOrder), kBuffer, 0, 64},
+          ReadBuffer{command(kRead, 0, {kExpect}), 0, kBuffer, 0, 64});
+  EXPECT_EQ(b_.data(kRead).at(63), std::byte{7});
 }
 
 TEST_P(Peers, GivenImageThenItsPixelsArrive) {
+  constexpr CommandId kWriteImage = 100, kPush = 101, kExpect = 200, kReadImage = 201;
   constexpr std::uint32_t kRgba = 0x10B5;
   constexpr std::uint32_t kFloat = 0x10DE;
   constexpr std::uint32_t kImage3d = 0x10F2;
@@ -75,16 +79,18 @@ TEST_P(Peers, GivenImageThenItsPixelsArrive) {
   std::iota(pixels.begin(), pixels.end(), 0.F);
   for (Client* client : {&a_, &b_})
     client->send(CreateImage{kImage, kContext, kReadWrite, kRgba, kFloat, kImage3d, {300, 200, 3}, 0, 0, 0});
-  a_.send(WriteImage{command(100), kImage, {}, {300, 200, 3}, payload(pixels.data(), bytes)},
-          Push{command(101, Command::kReport, {100}, kOutOfOrder), kImage, 0, bytes, kB, 200});
-  b_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kImage, 0, bytes},
-          ReadImage{command(201, 0, {200}), 0, kImage, {}, {300, 200, 3}, bytes});
-  const auto data = b_.data(201);
+  a_.send(WriteImage{command(kWriteImage), kImage, {}, {300, 200, 3}, payload(pixels.data(), bytes)},
+          Push{command(kPush, Command::kReport, {kWriteImage}, kOutOfOrder), kImage, 0, bytes, kB, kExpect});
+  b_.send(Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kImage, 0, bytes},
+          ReadImage{command(kReadImage, 0, {kExpect}), 0, kImage, {}, {300, 200, 3}, bytes});
+  const auto data = b_.data(kReadImage);
   // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the bytes have to be the same
   EXPECT_EQ(std::memcmp(data.data(), pixels.data(), bytes), 0);
 }
 
 TEST_P(Peers, GivenRangeOfImageThenThesePixelsArrive) {
+  constexpr CommandId kFirstWriteImage = 100, kPush = 101, kSecondWriteImage = 199, kExpect = 200,
+                      kReadImage = 201;
   constexpr std::uint32_t kRgba = 0x10B5;
   constexpr std::uint32_t kUnsigned8 = 0x10DA;
   constexpr std::uint32_t kImage3d = 0x10F2;
@@ -97,31 +103,35 @@ TEST_P(Peers, GivenRangeOfImageThenThesePixelsArrive) {
   // From the middle of a row of one slice to the middle of a row of the last one.
   const std::uint64_t begin = 4 * (30 * 7 + 11);
   const std::uint64_t size = 4 * (30 * 20 * 3 + 2) - begin;
-  a_.send(WriteImage{command(100), kImage, {}, extent, payload(pixels.data(), bytes)},
-          Push{command(101, Command::kReport, {100}, kOutOfOrder), kImage, begin, size, kB, 200});
+  a_.send(WriteImage{command(kFirstWriteImage), kImage, {}, extent, payload(pixels.data(), bytes)},
+          Push{command(kPush, Command::kReport, {kFirstWriteImage}, kOutOfOrder), kImage, begin, size, kB,
+               kExpect});
   std::vector<std::uint8_t> zeros(bytes);
-  b_.send(WriteImage{command(199), kImage, {}, extent, payload(zeros.data(), bytes)},
-          Expect{command(200, Command::kReport, {199}, kOutOfOrder), kImage, begin, size},
-          ReadImage{command(201, 0, {200}), 0, kImage, {}, extent, bytes});
-  const auto data = b_.data(201);
+  b_.send(WriteImage{command(kSecondWriteImage), kImage, {}, extent, payload(zeros.data(), bytes)},
+          Expect{command(kExpect, Command::kReport, {kSecondWriteImage}, kOutOfOrder), kImage, begin, size},
+          ReadImage{command(kReadImage, 0, {kExpect}), 0, kImage, {}, extent, bytes});
+  const auto data = b_.data(kReadImage);
   for (std::size_t i = 0; i < bytes; ++i)
     ASSERT_EQ(std::to_integer<unsigned>(data[i]), i >= begin && i < begin + size ? pixels[i] : 0U) << i;
 }
 
 TEST_P(Peers, GivenPushThatFailsThenTheExpectFails) {
+  constexpr CommandId kRemote = 50, kPush = 101, kExpect = 200, kMarker = 201;
   constexpr std::int32_t kLost = -77;
-  a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, AwaitRemote{50, kContext},
-          Push{command(101, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, 64, kB, 200},
-          SetRemote{50, kLost});
+  a_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64}, AwaitRemote{kRemote, kContext},
+          Push{command(kPush, Command::kReport, {kRemote}, kOutOfOrder), kBuffer, 0, 64, kB, kExpect},
+          SetRemote{kRemote, kLost});
   b_.send(CreateBuffer{kBuffer, kContext, kReadWrite, 64},
-          Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64},
-          Marker{command(201, Command::kReport, {200})});
-  EXPECT_LT(a_.ended(101).status, 0);
-  EXPECT_LT(b_.ended(200).status, 0);
-  EXPECT_LT(b_.ended(201).status, 0);
+          Expect{command(kExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64},
+          Marker{command(kMarker, Command::kReport, {kExpect})});
+  EXPECT_LT(a_.ended(kPush).status, 0);
+  EXPECT_LT(b_.ended(kExpect).status, 0);
+  EXPECT_LT(b_.ended(kMarker).status, 0);
 }
 
 TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
+  constexpr CommandId kRemote = 50, kWrite = 100, kFirstPush = 101, kFirstExpect = 200, kSecondPush = 201,
+                      kSecondExpect = 300, kRead = 301;
   Client c{node_};
   c.set_up();
   connect(b_, kC, c);
@@ -129,54 +139,59 @@ TEST_P(Peers, GivenPushOfWhatIsExpectedThenItGoesOnAsItComes) {
   std::iota(numbers.begin(), numbers.end(), 17U);
   const std::uint64_t bytes = numbers.size() * 4;
   for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, bytes});
-  c.send(Expect{command(300, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes});
-  // What comes is not written there before 50 has ended.
-  b_.send(AwaitRemote{50, kContext},
-          Expect{command(200, Command::kReport, {50}, kOutOfOrder), kBuffer, 0, bytes},
-          Push{command(201, 0, {200}, kOutOfOrder), kBuffer, 0, bytes, kC, 300});
+  c.send(Expect{command(kSecondExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, bytes});
+  // What comes is not written there before kRemote has ended.
+  b_.send(AwaitRemote{kRemote, kContext},
+          Expect{command(kFirstExpect, Command::kReport, {kRemote}, kOutOfOrder), kBuffer, 0, bytes},
+          Push{command(kSecondPush, 0, {kFirstExpect}, kOutOfOrder), kBuffer, 0, bytes, kC, kSecondExpect});
   b_.finish();  // so that it has been told before anything comes
-  a_.send(WriteBuffer{command(100), kBuffer, 0, payload(numbers.data(), bytes)},
-          Push{command(101, 0, {100}, kOutOfOrder), kBuffer, 0, bytes, kB, 200});
-  EXPECT_EQ(c.ended(300).status, 0);
-  c.send(ReadBuffer{command(301, 0, {300}), 0, kBuffer, bytes - 4096, 4096});
-  const auto last = c.data(301);
+  a_.send(WriteBuffer{command(kWrite), kBuffer, 0, payload(numbers.data(), bytes)},
+          Push{command(kFirstPush, 0, {kWrite}, kOutOfOrder), kBuffer, 0, bytes, kB, kFirstExpect});
+  EXPECT_EQ(c.ended(kSecondExpect).status, 0);
+  c.send(ReadBuffer{command(kRead, 0, {kSecondExpect}), 0, kBuffer, bytes - 4096, 4096});
+  const auto last = c.data(kRead);
   EXPECT_EQ(std::memcmp(last.data(), reinterpret_cast<const char*>(numbers.data()) + bytes - 4096, 4096), 0);
-  b_.send(SetRemote{50, 0});
-  EXPECT_EQ(b_.ended(200).status, 0);
+  b_.send(SetRemote{kRemote, 0});
+  EXPECT_EQ(b_.ended(kFirstExpect).status, 0);
 }
 
 TEST_P(Peers, GivenPushOfWhatIsExpectedAndFailsThenAllFail) {
+  constexpr CommandId kRemote = 50, kFirstPush = 101, kFirstExpect = 200, kSecondPush = 201,
+                      kSecondExpect = 300;
   Client c{node_};
   c.set_up();
   connect(b_, kC, c);
   for (Client* client : {&a_, &b_, &c}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, 64});
-  c.send(Expect{command(300, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64});
-  b_.send(Expect{command(200, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64},
-          Push{command(201, 0, {200}, kOutOfOrder), kBuffer, 0, 64, kC, 300});
-  a_.send(AwaitRemote{50, kContext}, Push{command(101, 0, {50}, kOutOfOrder), kBuffer, 0, 64, kB, 200},
-          SetRemote{50, -77});
-  EXPECT_LT(b_.ended(200).status, 0);
-  EXPECT_LT(c.ended(300).status, 0);
+  c.send(Expect{command(kSecondExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64});
+  b_.send(Expect{command(kFirstExpect, Command::kReport, {}, kOutOfOrder), kBuffer, 0, 64},
+          Push{command(kSecondPush, 0, {kFirstExpect}, kOutOfOrder), kBuffer, 0, 64, kC, kSecondExpect});
+  a_.send(AwaitRemote{kRemote, kContext},
+          Push{command(kFirstPush, 0, {kRemote}, kOutOfOrder), kBuffer, 0, 64, kB, kFirstExpect},
+          SetRemote{kRemote, -77});
+  EXPECT_LT(b_.ended(kFirstExpect).status, 0);
+  EXPECT_LT(c.ended(kSecondExpect).status, 0);
 }
 
 TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
+  constexpr CommandId kFirstFill = 100, kWrite = 101, kPush = 102, kSecondFill = 199, kExpect = 200,
+                      kRead = 201;
   constexpr std::uint64_t kBytes = 3'000'000;
   const auto pushed = [&](std::uint64_t content_size, std::uint64_t offset) {
     const std::uint64_t size = kBytes - offset;
     for (Client* client : {&a_, &b_}) client->send(CreateBuffer{kBuffer, kContext, kReadWrite, kBytes});
     a_.send(CreateBuffer{kOther, kContext, kReadWrite, 16},
-            FillBuffer{command(100), kBuffer, Bytes{7}, 0, kBytes},
-            WriteBuffer{command(101), kOther, 0, payload(&content_size, sizeof content_size)},
-            Push{command(102, Command::kReport, {100, 101}, kOutOfOrder), kBuffer, offset, size, kB, 200, 0,
-                 kOther});
-    b_.send(FillBuffer{command(199), kBuffer, Bytes{9}, 0, kBytes},
-            Expect{command(200, Command::kReport, {199}, kOutOfOrder), kBuffer, offset, size});
-    EXPECT_EQ(a_.ended(102).status, 0);
-    EXPECT_EQ(b_.ended(200).status, 0);
-    b_.send(ReadBuffer{command(201, 0, {200}), 0, kBuffer, 0, kBytes});
-    const auto data = b_.data(201);
-    a_.send(Release{{5, 6}, {100, 101, 102}});
-    b_.send(Release{{5}, {199, 200}});
+            FillBuffer{command(kFirstFill), kBuffer, Bytes{7}, 0, kBytes},
+            WriteBuffer{command(kWrite), kOther, 0, payload(&content_size, sizeof content_size)},
+            Push{command(kPush, Command::kReport, {kFirstFill, kWrite}, kOutOfOrder), kBuffer, offset, size,
+                 kB, kExpect, 0, kOther});
+    b_.send(FillBuffer{command(kSecondFill), kBuffer, Bytes{9}, 0, kBytes},
+            Expect{command(kExpect, Command::kReport, {kSecondFill}, kOutOfOrder), kBuffer, offset, size});
+    EXPECT_EQ(a_.ended(kPush).status, 0);
+    EXPECT_EQ(b_.ended(kExpect).status, 0);
+    b_.send(ReadBuffer{command(kRead, 0, {kExpect}), 0, kBuffer, 0, kBytes});
+    const auto data = b_.data(kRead);
+    a_.send(Release{{5, 6}, {kFirstFill, kWrite, kPush}});
+    b_.send(Release{{5}, {kSecondFill, kExpect}});
     return std::count(data.begin(), data.end(), std::byte{7});
   };
   EXPECT_EQ(pushed(2'000'000, 0), 2'000'000);
@@ -188,8 +203,9 @@ TEST_P(Peers, GivenContentSizeThenNoMoreThanThatGoes) {
 }
 
 TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
+  constexpr CommandId kPush = 101;
   const auto push = [](ObjectId content_size, PeerId peer) {
-    return Push{command(101, 0, {}, kOutOfOrder), kBuffer, 0, 64, peer, 200, 0, content_size};
+    return Push{command(kPush, 0, {}, kOutOfOrder), kBuffer, 0, 64, peer, 200, 0, content_size};
   };
   for (const auto& [content_size, peer] :
        std::vector<std::pair<ObjectId, PeerId>>{{kOther, kB}, {77, kB}, {kBuffer, kClientPeer}}) {
@@ -203,22 +219,29 @@ TEST_P(Peers, GivenContentSizeThatIsNoneThenTheRuleIsBroken) {
 }
 
 TEST_P(Peers, GivenNotifyPeerThenTheOtherGoesOn) {
-  a_.send(AwaitRemote{50, kContext}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, kB});
-  b_.send(AwaitRemote{100, kContext}, Marker{command(200, Command::kReport, {100})}, NotifyPeer{200, kA});
-  a_.send(AwaitRemote{200, kContext}, Marker{command(102, Command::kReport, {200}, kOutOfOrder)});
+  constexpr CommandId kRemote = 50, kFirstMarker = 100, kSecondMarker = 102, kThirdMarker = 200;
+  a_.send(AwaitRemote{kRemote, kContext}, Marker{command(kFirstMarker, Command::kReport, {kRemote})},
+          NotifyPeer{kFirstMarker, kB});
+  b_.send(AwaitRemote{kFirstMarker, kContext},
+          Marker{command(kThirdMarker, Command::kReport, {kFirstMarker})}, NotifyPeer{kThirdMarker, kA});
+  a_.send(AwaitRemote{kThirdMarker, kContext},
+          Marker{command(kSecondMarker, Command::kReport, {kThirdMarker}, kOutOfOrder)});
   EXPECT_FALSE(b_.reports.comes<EventState>(std::chrono::milliseconds(50)));
-  a_.send(SetRemote{50, 0});
-  EXPECT_EQ(a_.ended(100).status, 0);
-  EXPECT_EQ(b_.ended(200).status, 0);
-  EXPECT_EQ(a_.ended(102).status, 0);
+  a_.send(SetRemote{kRemote, 0});
+  EXPECT_EQ(a_.ended(kFirstMarker).status, 0);
+  EXPECT_EQ(b_.ended(kThirdMarker).status, 0);
+  EXPECT_EQ(a_.ended(kSecondMarker).status, 0);
 }
 
 TEST_P(Peers, GivenFailureThenItTravels) {
-  a_.send(AwaitRemote{50, kContext}, Marker{command(100, Command::kReport, {50})}, NotifyPeer{100, kB});
-  b_.send(AwaitRemote{100, kContext}, Marker{command(200, Command::kReport, {100})});
-  a_.send(SetRemote{50, -99});
-  EXPECT_LT(a_.ended(100).status, 0);
-  EXPECT_LT(b_.ended(200).status, 0);
+  constexpr CommandId kRemote = 50, kFirstMarker = 100, kSecondMarker = 200;
+  a_.send(AwaitRemote{kRemote, kContext}, Marker{command(kFirstMarker, Command::kReport, {kRemote})},
+          NotifyPeer{kFirstMarker, kB});
+  b_.send(AwaitRemote{kFirstMarker, kContext},
+          Marker{command(kSecondMarker, Command::kReport, {kFirstMarker})});
+  a_.send(SetRemote{kRemote, -99});
+  EXPECT_LT(a_.ended(kFirstMarker).status, 0);
+  EXPECT_LT(b_.ended(kSecondMarker).status, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Links, Peers, testing::Bool(), [](const auto& parameter) {

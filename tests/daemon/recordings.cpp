@@ -43,6 +43,7 @@ class Recordings : public testing::Test {
 };
 
 TEST_F(Recordings, GivenRunsThenEachIsOneCommand) {
+  constexpr CommandId kRun = 203, kRead = 204;
   Client client(node_);
   prepare(client);
   client.send(DefineRecording{kRecording, recorded(adding(1), adding(10), adding(100))});
@@ -50,10 +51,10 @@ TEST_F(Recordings, GivenRunsThenEachIsOneCommand) {
     client.send(RunRecording{
         command(run, Command::kReport, run == 200 ? std::vector<CommandId>{} : std::vector{run - 1}),
         kRecording});
-  client.send(RunRecording{command(203, 0), kRecording}, ReadBuffer{command(204), 0, kBuffer, 0, kSize});
+  client.send(RunRecording{command(kRun, 0), kRecording}, ReadBuffer{command(kRead), 0, kBuffer, 0, kSize});
   for (const CommandId run : {200, 201, 202}) EXPECT_EQ(client.ended(run).status, 0);
-  EXPECT_TRUE(all_are(client.data(204), 444));
-  EXPECT_EQ(client.ended(204).status, 0);
+  EXPECT_TRUE(all_are(client.data(kRead), 444));
+  EXPECT_EQ(client.ended(kRead).status, 0);
   const auto& rest = client.reports.messages();
   EXPECT_TRUE(std::none_of(rest.begin(), rest.end(), [](const auto& message) {
     return std::holds_alternative<EventState>(message);
@@ -63,19 +64,23 @@ TEST_F(Recordings, GivenRunsThenEachIsOneCommand) {
 }
 
 TEST_F(Recordings, GivenUpdateThenLaterRunsHaveTheNewLaunch) {
+  constexpr CommandId kFirstRun = 200, kSecondRun = 201, kThirdRun = 202, kRead = 203;
   Client client(node_);
   prepare(client);
   client.send(DefineRecording{kRecording, recorded(adding(1), adding(10))},
-              RunRecording{command(200), kRecording}, UpdateRecording{kRecording, {1}, recorded(adding(100))},
-              RunRecording{command(201), kRecording},
+              RunRecording{command(kFirstRun), kRecording},
+              UpdateRecording{kRecording, {1}, recorded(adding(100))},
+              RunRecording{command(kSecondRun), kRecording},
               UpdateRecording{kRecording, {0, 1}, recorded(adding(1000), adding(10000))},
-              RunRecording{command(202), kRecording}, ReadBuffer{command(203), 0, kBuffer, 0, kSize});
-  for (const CommandId run : {200, 201, 202, 203}) EXPECT_EQ(client.ended(run).status, 0);
-  EXPECT_TRUE(all_are(client.data(203), 11 + 101 + 11000));
+              RunRecording{command(kThirdRun), kRecording}, ReadBuffer{command(kRead), 0, kBuffer, 0, kSize});
+  for (const CommandId run : {kFirstRun, kSecondRun, kThirdRun, kRead})
+    EXPECT_EQ(client.ended(run).status, 0);
+  EXPECT_TRUE(all_are(client.data(kRead), 11 + 101 + 11000));
 }
 
 // Each command but the first has to wait, or else the result is another one.
 TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitFor) {
+  constexpr CommandId kFill = 100, kRead = 300;
   Client client(node_);
   client.set_up(
       "kernel void next(global int* data, int amount) { size_t i = get_global_id(0);"
@@ -83,7 +88,7 @@ TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitF
   constexpr std::uint64_t kOutOfOrderMode = 1;
   client.send(CreateBuffer{kBuffer, kContext, kReadWrite, kSize}, CreateKernel{kKernel, kProgram, "next"},
               CreateQueue{8, kContext, 0, kOutOfOrderMode},
-              FillBuffer{command(100), kBuffer, Bytes(4), 0, kSize});
+              FillBuffer{command(kFill), kBuffer, Bytes(4), 0, kSize});
   const auto after = [](RunKernel launch, std::vector<CommandId> waits) {
     launch.command.waits = std::move(waits);
     return launch;
@@ -91,43 +96,46 @@ TEST_F(Recordings, GivenQueueWithoutOrderThenCommandsComeAfterThoseThatTheyWaitF
   client.send(
       DefineRecording{kRecording, recorded(adding(1), after(adding(2), {0}), after(adding(3), {0, 1}))});
   for (const CommandId run : {200, 201, 202})
-    client.send(RunRecording{command(run, Command::kReport, {run == 200 ? 100 : run - 1}, 8), kRecording});
-  client.send(ReadBuffer{command(300, Command::kReport, {202}), 0, kBuffer, 0, kSize});
+    client.send(RunRecording{command(run, Command::kReport, {run == 200 ? kFill : run - 1}, 8), kRecording});
+  client.send(ReadBuffer{command(kRead, Command::kReport, {202}), 0, kBuffer, 0, kSize});
   int expected = 0;
   for (int run = 0; run < 3; ++run)
     for (const int amount : {1, 2, 3})
       for (int n = 0; n < 1000; ++n) expected = expected % 1000003 * 3 + amount;
   for (const CommandId run : {200, 201, 202}) EXPECT_EQ(client.ended(run).status, 0);
-  EXPECT_TRUE(all_are(client.data(300), expected));
+  EXPECT_TRUE(all_are(client.data(kRead), expected));
 }
 
 TEST_F(Recordings, GivenProfilingThenTimesAreThoseOfAllCommands) {
+  constexpr CommandId kRun = 200;
   Client client(node_);
   prepare(client);
   constexpr std::uint64_t kProfiling = 2;
   client.send(CreateQueue{8, kContext, 0, kProfiling},
               DefineRecording{kRecording, recorded(adding(1), adding(1))},
-              RunRecording{command(200, Command::kReport, {}, 8), kRecording});
-  const auto times = client.ended(200).times;
+              RunRecording{command(kRun, Command::kReport, {}, 8), kRecording});
+  const auto times = client.ended(kRun).times;
   EXPECT_GT(times[0], 0U);
   EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
 }
 
 TEST_F(Recordings, GivenCommandThatTheDriverRefusesThenTheRunFailsAndTheSessionGoesOn) {
+  constexpr CommandId kRun = 200, kFirstMarker = 201, kSecondMarker = 202;
   Client client(node_);
   prepare(client);
   client.send(CreateKernel{9, kProgram, "absent"});
   RunKernel absent = adding(1);
   absent.kernel = 9;
   client.send(DefineRecording{kRecording, recorded(absent, adding(1))},
-              RunRecording{command(200), kRecording}, Marker{command(201, Command::kReport, {200})},
-              Marker{command(202)});
-  EXPECT_EQ(client.ended(200).status, -46);  // CL_INVALID_KERNEL_NAME
-  EXPECT_EQ(client.ended(201).status, -14);
-  EXPECT_EQ(client.ended(202).status, 0);
+              RunRecording{command(kRun), kRecording},
+              Marker{command(kFirstMarker, Command::kReport, {kRun})}, Marker{command(kSecondMarker)});
+  EXPECT_EQ(client.ended(kRun).status, -46);  // CL_INVALID_KERNEL_NAME
+  EXPECT_EQ(client.ended(kFirstMarker).status, -14);
+  EXPECT_EQ(client.ended(kSecondMarker).status, 0);
 }
 
 TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
+  constexpr CommandId kRun = 200;
   Client bystander(node_);
   bystander.set_up();
   struct Offence {
@@ -141,7 +149,7 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
     };
   };
   const auto run = [](Client& client, std::uint8_t flags, ObjectId recording) {
-    client.send(RunRecording{command(200, flags), recording});
+    client.send(RunRecording{command(kRun, flags), recording});
   };
   const auto updating = [](std::vector<CommandId> numbers, Bytes commands) {
     return [update = UpdateRecording{kRecording, std::move(numbers), std::move(commands)}](Client& client) {
@@ -177,7 +185,7 @@ TEST_F(Recordings, GivenWrongMessagesThenOnlyTheirSessionEnds) {
       {"a wait for part of nothing",
        [&](Client& client) {
          RunKernel alone = waiting;
-         alone.command = command(200, Command::kReport | Command::kAfterParts, {0});
+         alone.command = command(kRun, Command::kReport | Command::kAfterParts, {0});
          client.send(alone);
        },
        "not before it"},

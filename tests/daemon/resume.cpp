@@ -56,14 +56,15 @@ class Resume : public testing::Test {
 };
 
 TEST_F(Resume, GivenCutThenTheSessionGoesOnWhereItWas) {
+  constexpr CommandId kRemote = 50, kMarker = 101;
   EXPECT_EQ(client_.attached.resume_ms, 60'000U);
   set_up();
-  send(AwaitRemote{50, kContext}, Marker{command(101, Command::kReport, {50})});
+  send(AwaitRemote{kRemote, kContext}, Marker{command(kMarker, Command::kReport, {kRemote})});
   EXPECT_FALSE(client_.reports.comes<EventState>(std::chrono::milliseconds(100)));
   cut();
   EXPECT_EQ(resume_commands(), sent_);
   // Ends while nobody can be told.
-  send(SetRemote{50, 0});
+  send(SetRemote{kRemote, 0});
   resume_reports(client_.reports.batches());
   Receiver<Reports> reports(client_.reports_socket);
   const auto state = reports.next<EventState>();
@@ -110,6 +111,7 @@ TEST_F(Resume, GivenManyCutsThenNothingIsLostOrTwice) {
 }
 
 TEST_F(Resume, GivenAttachLineOfAnEarlierConnectionThenItIsIgnored) {
+  constexpr CommandId kMarker = 101;
   set_up();
   cut();
   const std::uint32_t earlier = ++attempts_;
@@ -121,7 +123,7 @@ TEST_F(Resume, GivenAttachLineOfAnEarlierConnectionThenItIsIgnored) {
   zmq::socket_t late_reports = connect(client_.address.reports, kReportsLine, 0, earlier);
   EXPECT_FALSE(Receiver<Acknowledgements>(late_commands).comes<Received>(std::chrono::milliseconds(100)));
   EXPECT_FALSE(Receiver<Reports>(late_reports).comes<Attached>(std::chrono::milliseconds(100)));
-  send(Marker{command(101)});
+  send(Marker{command(kMarker)});
   EXPECT_EQ(reports.next<EventState>().command, 101U);
 }
 

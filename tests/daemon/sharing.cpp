@@ -54,44 +54,48 @@ class SharedDevice : public testing::Test {
 };
 
 TEST_F(SharedDevice, GivenABatchOfManyKernelsThenAllOfThemRunInOrder) {
+  constexpr CommandId kMarker = 200;
   Batch batch;
   add_kernels(batch);
-  batch.add(Marker{command(200)});
+  batch.add(Marker{command(kMarker)});
   protocol::send(client_.commands, batch);
-  EXPECT_EQ(client_.ended(200).status, 0);
+  EXPECT_EQ(client_.ended(kMarker).status, 0);
   expect_all();
 }
 
 TEST_F(SharedDevice, GivenKernelsThatWaitForWhatComesBehindThemThenAllOfThemRun) {
+  constexpr CommandId kRemote = 50, kMarker = 200;
   Batch batch;
-  batch.add(AwaitRemote{50, kContext});
+  batch.add(AwaitRemote{kRemote, kContext});
   add_kernels(batch, {50});
-  batch.add(SetRemote{50, 0});
-  batch.add(Marker{command(200)});
+  batch.add(SetRemote{kRemote, 0});
+  batch.add(Marker{command(kMarker)});
   protocol::send(client_.commands, batch);
-  EXPECT_EQ(client_.ended(200).status, 0);
+  EXPECT_EQ(client_.ended(kMarker).status, 0);
   expect_all();
 }
 
 TEST_F(SharedDevice, GivenKernelsThatWaitIndirectlyThenAllOfThemRun) {
+  constexpr CommandId kRemote = 50, kFirstMarker = 150, kSecondMarker = 200;
   Batch batch;
-  batch.add(AwaitRemote{50, kContext});
-  batch.add(Marker{command(150, Command::kReport, {50}, kOutOfOrder)});
+  batch.add(AwaitRemote{kRemote, kContext});
+  batch.add(Marker{command(kFirstMarker, Command::kReport, {kRemote}, kOutOfOrder)});
   add_kernels(batch, {150});
-  batch.add(SetRemote{50, 0});
-  batch.add(Marker{command(200)});
+  batch.add(SetRemote{kRemote, 0});
+  batch.add(Marker{command(kSecondMarker)});
   protocol::send(client_.commands, batch);
-  EXPECT_EQ(client_.ended(200).status, 0);
+  EXPECT_EQ(client_.ended(kSecondMarker).status, 0);
   expect_all();
 }
 
 TEST_F(SharedDevice, GivenKernelsWhoseWaitFailsThenTheyDoNotRun) {
+  constexpr CommandId kRemote = 50, kLaunch = 150;
   Batch batch;
-  batch.add(AwaitRemote{50, kContext});
-  batch.add(RunKernel{command(150, Command::kReport, {50}), kKernel, {}, {}, {4}, {}});
-  batch.add(SetRemote{50, -5});
+  batch.add(AwaitRemote{kRemote, kContext});
+  batch.add(RunKernel{command(kLaunch, Command::kReport, {kRemote}), kKernel, {}, {}, {4}, {}});
+  batch.add(SetRemote{kRemote, -5});
   protocol::send(client_.commands, batch);
-  EXPECT_LT(client_.ended(150).status, 0);
+  EXPECT_LT(client_.ended(kLaunch).status, 0);
   EXPECT_EQ(client_.finish(kOutOfOrder).status, 0);
   expect_all();
 }

@@ -42,46 +42,55 @@ class Svm : public testing::Test {
 };
 
 TEST_F(Svm, GivenPointersThenKernelsFollowThem) {
+  constexpr CommandId kWrite = 100, kFirstLaunch = 101, kSecondLaunch = 102;
   const std::uint64_t target = address_ + 8192 + 12;
-  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_},
-               CreateBuffer{11, kContext, kReadWrite, 100, address_ + 8192},
-               WriteBuffer{command(100, 0), 10, 16, payload(&target, sizeof target)},
-               RunKernel{command(101), kKernel, {pointer_arg(0, 10, 16), value_arg(1, 5)}, {}, {1}, {}, {11}},
-               RunKernel{command(102), kOtherKernel, {pointer_arg(0, 11, 12), value_arg(1, 2)}, {}, {1}, {}});
-  EXPECT_EQ(client_.ended(101).status, 0);
-  EXPECT_EQ(client_.ended(102).status, 0);
+  client_.send(
+      CreateBuffer{10, kContext, kReadWrite, 100, address_},
+      CreateBuffer{11, kContext, kReadWrite, 100, address_ + 8192},
+      WriteBuffer{command(kWrite, 0), 10, 16, payload(&target, sizeof target)},
+      RunKernel{command(kFirstLaunch), kKernel, {pointer_arg(0, 10, 16), value_arg(1, 5)}, {}, {1}, {}, {11}},
+      RunKernel{
+          command(kSecondLaunch), kOtherKernel, {pointer_arg(0, 11, 12), value_arg(1, 2)}, {}, {1}, {}});
+  EXPECT_EQ(client_.ended(kFirstLaunch).status, 0);
+  EXPECT_EQ(client_.ended(kSecondLaunch).status, 0);
   EXPECT_EQ(read<int>(103, 11, 12), 7);
 }
 
 TEST_F(Svm, GivenPartsOfABufferWithAnAddressThenTheyMayBeginAnywhere) {
-  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_},
-               CreateSubBuffer{11, 10, kReadWrite, 4, 20}, CreateSubBuffer{12, 11, kReadWrite, 8, 8},
-               FillBuffer{command(100, 0), 10, Bytes{0}, 0, 100},
-               RunKernel{command(101), kOtherKernel, {object_arg(0, 12), value_arg(1, 3)}, {}, {1}, {}},
-               RunKernel{command(102), kOtherKernel, {pointer_arg(0, 12, 4), value_arg(1, 4)}, {}, {1}, {}});
-  EXPECT_EQ(client_.ended(102).status, 0);
+  constexpr CommandId kFill = 100, kFirstLaunch = 101, kSecondLaunch = 102;
+  client_.send(
+      CreateBuffer{10, kContext, kReadWrite, 100, address_}, CreateSubBuffer{11, 10, kReadWrite, 4, 20},
+      CreateSubBuffer{12, 11, kReadWrite, 8, 8}, FillBuffer{command(kFill, 0), 10, Bytes{0}, 0, 100},
+      RunKernel{command(kFirstLaunch), kOtherKernel, {object_arg(0, 12), value_arg(1, 3)}, {}, {1}, {}},
+      RunKernel{command(kSecondLaunch), kOtherKernel, {pointer_arg(0, 12, 4), value_arg(1, 4)}, {}, {1}, {}});
+  EXPECT_EQ(client_.ended(kSecondLaunch).status, 0);
   EXPECT_EQ(read<int>(103, 10, 12), 3);
   EXPECT_EQ(read<int>(104, 10, 16), 4);
   EXPECT_EQ(read<int>(105, 11, 8), 3);
 }
 
 TEST_F(Svm, GivenAddressInUseThenWhatUsesTheBufferFails) {
+  constexpr CommandId kFill = 100, kFirstLaunch = 101, kSecondLaunch = 102;
   client_.send(
       CreateBuffer{10, kContext, kReadWrite, 100, address_},
-      CreateBuffer{11, kContext, kReadWrite, 100, address_}, FillBuffer{command(100), 11, Bytes{1}, 0, 100},
-      RunKernel{command(101), kOtherKernel, {pointer_arg(0, 11, 0), value_arg(1, 1)}, {}, {1}, {}},
-      RunKernel{command(102), kOtherKernel, {pointer_arg(0, 10, 0), value_arg(1, 1)}, {}, {1}, {}, {11}});
-  for (const CommandId id : {100, 101, 102}) EXPECT_EQ(client_.ended(id).status, kAllocationFailure) << id;
+      CreateBuffer{11, kContext, kReadWrite, 100, address_}, FillBuffer{command(kFill), 11, Bytes{1}, 0, 100},
+      RunKernel{command(kFirstLaunch), kOtherKernel, {pointer_arg(0, 11, 0), value_arg(1, 1)}, {}, {1}, {}},
+      RunKernel{
+          command(kSecondLaunch), kOtherKernel, {pointer_arg(0, 10, 0), value_arg(1, 1)}, {}, {1}, {}, {11}});
+  for (const CommandId id : {kFill, kFirstLaunch, kSecondLaunch})
+    EXPECT_EQ(client_.ended(id).status, kAllocationFailure) << id;
 }
 
 TEST_F(Svm, GivenSegmentThenTheBufferIsTheClientsMemory) {
+  constexpr CommandId kFill = 100, kLaunch = 101;
   auto segment = SharedSegment::create(100);
   ASSERT_EQ(give(client_, *segment, address_), "");
-  client_.send(CreateBuffer{10, kContext, kReadWrite, 100, address_, 900}, FreeSegment{900},
-               FillBuffer{command(100), 10, Bytes{3}, 0, 100},
-               RunKernel{command(101), kOtherKernel, {pointer_arg(0, 10, 96), value_arg(1, 1)}, {}, {1}, {}});
-  EXPECT_EQ(client_.ended(100).status, 0);
-  EXPECT_EQ(client_.ended(101).status, 0);
+  client_.send(
+      CreateBuffer{10, kContext, kReadWrite, 100, address_, 900}, FreeSegment{900},
+      FillBuffer{command(kFill), 10, Bytes{3}, 0, 100},
+      RunKernel{command(kLaunch), kOtherKernel, {pointer_arg(0, 10, 96), value_arg(1, 1)}, {}, {1}, {}});
+  EXPECT_EQ(client_.ended(kFill).status, 0);
+  EXPECT_EQ(client_.ended(kLaunch).status, 0);
   EXPECT_EQ(segment->bytes()[95], std::byte{3});
   EXPECT_EQ(segment->bytes()[96], std::byte{4});
   segment->bytes()[0] = std::byte{9};
@@ -114,33 +123,36 @@ TEST_F(Svm, GivenSegmentThatCannotBeThereThenItIsRefused) {
 }
 
 TEST_F(Svm, GivenBuffersOverASegmentThenItsAddressIsFreeWhenTheyAreReleased) {
+  constexpr CommandId kFill = 100;
   for (ObjectId id = 10; id < 13; ++id) {
     const auto segment = SharedSegment::create(100);
     std::string refusal;
     EXPECT_TRUE(eventually([&] { return (refusal = give(client_, *segment, address_)).empty(); })) << refusal;
     client_.send(CreateBuffer{id, kContext, kReadWrite, 100, address_, 900}, FreeSegment{900},
-                 FillBuffer{command(100 + id), id, Bytes{1}, 0, 100});
-    EXPECT_EQ(client_.ended(100 + id).status, 0);
+                 FillBuffer{command(kFill + id), id, Bytes{1}, 0, 100});
+    EXPECT_EQ(client_.ended(kFill + id).status, 0);
     EXPECT_EQ(segment->bytes()[99], std::byte{1});
-    client_.send(Release{{id}, {100 + id}});
+    client_.send(Release{{id}, {kFill + id}});
   }
 }
 
 TEST_F(Svm, GivenReleasedBufferThenItsAddressIsFreeAgain) {
+  constexpr CommandId kFill = 100;
   for (ObjectId id = 10; id < 13; ++id) {
     client_.send(CreateBuffer{id, kContext, kReadWrite, 100, address_},
-                 FillBuffer{command(100 + id), id, Bytes{1}, 0, 100});
-    EXPECT_EQ(client_.ended(100 + id).status, 0);
-    client_.send(Release{{id}, {100 + id}});
+                 FillBuffer{command(kFill + id), id, Bytes{1}, 0, 100});
+    EXPECT_EQ(client_.ended(kFill + id).status, 0);
+    client_.send(Release{{id}, {kFill + id}});
   }
 }
 
 TEST_F(Svm, GivenPointersThatBreakARuleThenTheSessionEnds) {
+  constexpr CommandId kLaunch = 100;
   KernelArg short_offset = pointer_arg(0, 10, 0);
   short_offset.value.pop_back();
   const auto launch = [](KernelArg arg, std::vector<ObjectId> reached) {
-    return RunKernel{command(100), kOtherKernel,      {std::move(arg), value_arg(1, 1)}, {}, {1},
-                     {},           std::move(reached)};
+    return RunKernel{command(kLaunch),  kOtherKernel, {std::move(arg), value_arg(1, 1)}, {}, {1}, {},
+                     std::move(reached)};
   };
   for (const RunKernel& wrong :
        {launch(pointer_arg(0, 10, 100), {}), launch(pointer_arg(0, 12, 0), {}), launch(short_offset, {}),

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 
 #include "daemon/compiler/client/compiler_process.hpp"
@@ -355,7 +356,7 @@ int run(const Options& options) {
     try {
       run_seed(options.seed + i, process, options, counts);
     } catch (const Wrong& wrong) {
-      std::printf("WRONG: seed %llu: %s\n", static_cast<unsigned long long>(options.seed + i), wrong.what());
+      std::printf("WRONG: seed %s: %s\n", std::to_string(options.seed + i).c_str(), wrong.what());
       return EXIT_FAILURE;
     }
   }

@@ -7,7 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "daemon/server/worker_lines.hpp"
+#include "daemon/server/processes/worker_lines.hpp"
 #include "protocol/decode_error.hpp"
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -1,5 +1,5 @@
 // What a name server and others in the local network say of nodes: SRV records, and names of hosts.
-#include "icd/remote/discovery.hpp"
+#include "icd/remote/nodes/discovery.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "daemon/worker/backend.hpp"
-#include "daemon/worker/segments.hpp"
+#include "daemon/worker/transfers/segments.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace clique::fuzz {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "daemon/worker/dispatcher.hpp"
-#include "daemon/worker/files.hpp"
-#include "daemon/worker/print_capture.hpp"
-#include "daemon/worker/segments.hpp"
+#include "daemon/worker/reports/print_capture.hpp"
+#include "daemon/worker/transfers/files.hpp"
+#include "daemon/worker/transfers/segments.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/transport/shared_segment.hpp"
 #include "tests/fuzz/fake_backend.hpp"

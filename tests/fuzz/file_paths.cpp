@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "daemon/server/file_roots.hpp"
+#include "daemon/server/configuration/file_roots.hpp"
 #include "protocol/messages/files.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // The settings file of cliqued.
-#include "daemon/server/settings.hpp"
+#include "daemon/server/configuration/settings.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -29,13 +29,8 @@ std::string sample() {
 std::vector<std::string> clique::fuzz::seeds() {
   std::vector<std::string> all;
   const std::array<std::uint8_t, 4> sizes{1, 4, 8, 2};
-  for (std::uint8_t id = 0; id < sizes.size(); ++id)
-    all.push_back(Output()
-                      .number(id)
-                      .number(sizes.at(id))
-                      .bytes(std::string(sizes.at(id), '\x81'))
-                      .bytes(sample())
-                      .text());
+  for (std::uint8_t id = 0; const std::uint8_t size : sizes)
+    all.push_back(Output().number(id++).number(size).bytes(std::string(size, '\x81')).bytes(sample()).text());
   return all;
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <optional>
 
-#include "daemon/worker/client_lines.hpp"
-#include "daemon/worker/peer_inbox.hpp"
+#include "daemon/worker/connections/client_lines.hpp"
+#include "daemon/worker/connections/peer_inbox.hpp"
 #include "tests/fuzz/fake_worker.hpp"
 #include "tests/fuzz/filler.hpp"
 #include "tests/fuzz/incoming.hpp"

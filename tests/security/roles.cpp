@@ -1,6 +1,7 @@
 // What each role may still do behind its walls. Each test runs in a child process that sets up the walls.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>

@@ -30,7 +30,7 @@ REFUSING = re.compile(r'\brefuse\(|\bfailure_ =\s*(?=")|'
                       r'(?:\breturn|\breason \+?=|\bfailure_ =|\bwhy =|[?:])\s+(?:reason\(\s*)?fmt::format\(')
 # The functions whose results, or calls of refuse(), are reasons for programs.
 REASONS = {
-    'daemon/server/access.cpp': ('Access::decide',),
+    'daemon/server/configuration/access.cpp': ('Access::decide',),
     'daemon/server/server.cpp': ('other_version', 'Server::greet', 'Server::decide', 'Server::drains',
                                  'Server::limit_of', 'Server::serve_waiting'),
     'daemon/server/server_loads.cpp': ('Server::wanted', 'Server::hindrance'),
@@ -155,7 +155,7 @@ def main():
             if text := found_by(texts_of(expression)):
                 found['of nodes'] += 1
                 in_page(text, f'{file.relative_to(ROOT)}:{line}')
-    for file in sorted((ROOT / COMMAND).glob('*.cpp')):
+    for file in sorted((ROOT / COMMAND).rglob('*.cpp')):
         for expression, _, line in messages(file.read_text(encoding='utf-8'), ENDING):
             if text := found_by(VARIABLE.sub('{}', text) for text in texts_of(expression)):
                 found['of clique'] += 1

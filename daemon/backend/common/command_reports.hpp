@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "daemon/worker/errors.hpp"
-#include "daemon/worker/report_order.hpp"
-#include "daemon/worker/reporter.hpp"
+#include "daemon/worker/reports/report_order.hpp"
+#include "daemon/worker/reports/reporter.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon {

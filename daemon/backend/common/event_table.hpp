@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "daemon/backend/common/checks.hpp"
-#include "daemon/worker/report_order.hpp"
+#include "daemon/worker/reports/report_order.hpp"
 
 namespace clique::daemon {
 

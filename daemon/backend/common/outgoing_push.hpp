@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "daemon/worker/peer_links.hpp"
+#include "daemon/worker/connections/peer_links.hpp"
 #include "protocol/image_shape.hpp"
 #include "protocol/messages.hpp"
 

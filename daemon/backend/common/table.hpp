@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "daemon/worker/errors.hpp"
-#include "daemon/worker/reporter.hpp"
+#include "daemon/worker/reports/reporter.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon {

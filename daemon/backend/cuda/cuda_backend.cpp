@@ -3,7 +3,7 @@
 #include "daemon/backend/cuda/describe.hpp"
 #include "daemon/backend/cuda/gpu/cufile.hpp"
 #include "daemon/backend/cuda/make_backend.hpp"
-#include "daemon/worker/watchdog.hpp"
+#include "daemon/worker/limits/watchdog.hpp"
 
 namespace clique::daemon::cuda {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "daemon/backend/opencl/native.hpp"
-#include "daemon/worker/pacer.hpp"
+#include "daemon/worker/limits/pacer.hpp"
 
 namespace clique::daemon::opencl {
 

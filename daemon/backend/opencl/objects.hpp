@@ -13,7 +13,7 @@
 #include "daemon/backend/common/memory_table.hpp"
 #include "daemon/backend/common/program_files.hpp"
 #include "daemon/backend/opencl/native.hpp"
-#include "daemon/worker/memory_budget.hpp"
+#include "daemon/worker/limits/memory_budget.hpp"
 #include "protocol/image_shape.hpp"
 
 namespace clique::daemon::opencl {
@@ -75,7 +75,7 @@ struct Program : Buildable {
     const std::string options;  ///< of the client
     const std::shared_ptr<const FileSet> files;
     const std::vector<cl_device_id> devices;
-    Handle<cl_program> native;  ///< the main thread's
+    Handle<cl_program> native = {};  ///< the main thread's
   };
   /// Of the latest build. Null if parts need no program of their own.
   std::shared_ptr<ForParts> for_parts;

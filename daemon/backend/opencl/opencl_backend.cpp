@@ -5,7 +5,7 @@
 #include "daemon/backend/opencl/describe.hpp"
 #include "daemon/backend/opencl/make_backend.hpp"
 #include "daemon/common/log.hpp"
-#include "daemon/worker/watchdog.hpp"
+#include "daemon/worker/limits/watchdog.hpp"
 
 namespace clique::daemon::opencl {
 

@@ -177,7 +177,8 @@ void OpenClBackend::run_build(Program& program, const BuildJob& job) {
   const auto devices = natives(job.devices);
   program.for_parts.reset();
   if (job.in_parts && asks_for_group_ids(program.source, *job.files))
-    program.for_parts = std::make_shared<Program::ForParts>(job.options, job.files, devices);
+    program.for_parts =
+        std::make_shared<Program::ForParts>(Program::ForParts{job.options, job.files, devices});
   const auto count = static_cast<cl_uint>(devices.size());
   const cl_device_id* const list = devices.empty() ? nullptr : devices.data();
   cl_program native = program.native.get();
@@ -288,7 +289,8 @@ void OpenClBackend::handle(protocol::AnalyseProgram&& message) {
     analyses_ = std::make_unique<AnalysisThread>(
         [this](const protocol::ProgramAnalysed& answer) { surroundings_.reporter.report(answer); });
   auto files = files_.claim(message.files);
-  analyses_->post(programs_.get(message.program), std::move(message), device, std::move(files));
+  const auto program = programs_.get(message.program);
+  analyses_->post(program, std::move(message), device, std::move(files));
 }
 
 cl_kernel OpenClBackend::native_of_parts(Kernel& kernel) {

@@ -11,7 +11,7 @@
 #include "icd/core/tracing/note.hpp"
 #include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/limits.hpp"

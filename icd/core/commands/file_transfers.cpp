@@ -8,7 +8,7 @@
 #include "icd/core/objects/file.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 

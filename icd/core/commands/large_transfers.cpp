@@ -10,7 +10,7 @@
 #include "icd/core/transfers/post.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/limits.hpp"

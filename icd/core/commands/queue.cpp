@@ -14,8 +14,8 @@
 #include "icd/core/transfers/early_read.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 

@@ -9,7 +9,7 @@
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"

@@ -10,7 +10,7 @@
 #include "icd/common/say.hpp"
 #include "icd/common/setting_text.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "protocol/properties.hpp"
 
 namespace clique::icd {

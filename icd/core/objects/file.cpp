@@ -6,8 +6,8 @@
 
 #include "icd/core/objects/context.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/limits.hpp"
 #include "protocol/messages.hpp"

@@ -5,7 +5,7 @@
 
 #include "icd/core/objects/context.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 

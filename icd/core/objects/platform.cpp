@@ -13,9 +13,9 @@
 #include "icd/core/objects/combined_devices.hpp"
 #include "icd/core/objects/extensions.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
-#include "icd/remote/selection.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
+#include "icd/remote/nodes/selection.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/transport/zmq.hpp"
 #include "protocol/transport/zmq_context.hpp"
@@ -77,7 +77,7 @@ bool Platform::offered() {
 }
 
 Platform::Label Platform::label() {
-  const Label own{"Clique", "Clique"};
+  Label own{"Clique", "Clique"};
   static const bool native = [] {
     try {
       return native_vendor();

@@ -9,8 +9,8 @@
 #include "icd/core/objects/context.hpp"
 #include "icd/core/objects/device.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/transport/placed_memory.hpp"
@@ -122,7 +122,7 @@ void SvmAllocation::post_create(Worker& worker) const {
                                             by_address ? address() : 0});
 }
 
-UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context,
+UsmAllocation::UsmAllocation(cl_unified_shared_memory_type_intel type, const Ref<Context>& context,
                              Ref<Device> device, cl_bitfield flags, std::size_t size, std::size_t alignment)
     : UsmAllocation(type, context, std::move(device), flags, size, alignment,
                     is_host_memory(type, *context) ? make_segment(size) : nullptr) {}

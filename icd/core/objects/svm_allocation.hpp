@@ -51,7 +51,7 @@ class UsmAllocation final : public SvmAllocation {
   /// @param flags cl_mem_alloc_flags_intel, as the query reports them. Otherwise as SvmAllocation.
   /// Also throws Error(CL_OUT_OF_RESOURCES) if a worker whose devices use host memory cannot use it, and
   /// Error(CL_OUT_OF_HOST_MEMORY).
-  UsmAllocation(cl_unified_shared_memory_type_intel type, Ref<Context> context, Ref<Device> device,
+  UsmAllocation(cl_unified_shared_memory_type_intel type, const Ref<Context>& context, Ref<Device> device,
                 cl_bitfield flags, std::size_t size, std::size_t alignment);
   ~UsmAllocation() override;
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "icd/common/object.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/fd.hpp"
 #include "protocol/limits.hpp"

@@ -10,8 +10,8 @@
 #include "icd/core/programs/combined_launches.hpp"
 #include "icd/core/programs/program.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 

@@ -15,7 +15,7 @@
 #include "icd/core/programs/program.hpp"
 #include "icd/core/programs/program_analysis.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 
 namespace clique::icd {
 

@@ -7,8 +7,8 @@
 #include "icd/core/programs/spirv.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 
 namespace clique::icd {
 

@@ -7,7 +7,7 @@
 #include "icd/core/programs/included_files.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 
 namespace clique::icd {
 
@@ -22,7 +22,7 @@ std::string first_line(const std::string& text) {
 
 std::shared_ptr<ProgramAnalysis> ProgramAnalysis::begin(Worker& worker, protocol::AnalyseProgram request,
                                                         const IncludedFiles& files) {
-  const std::shared_ptr<ProgramAnalysis> analysis(new ProgramAnalysis);
+  std::shared_ptr<ProgramAnalysis> analysis(new ProgramAnalysis);
   request.files = post_files(worker.link(), worker.known_texts(), files);
   std::vector<std::pair<Worker*, protocol::AnalyseProgram>> requests;
   requests.emplace_back(&worker, std::move(request));

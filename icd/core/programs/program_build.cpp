@@ -12,7 +12,7 @@
 #include "icd/core/tracing/note.hpp"
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "icd/trace/trace.hpp"
 #include "protocol/sources/include_tree.hpp"
 

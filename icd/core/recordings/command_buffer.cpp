@@ -204,7 +204,7 @@ RecordedCommand CommandBuffer::launch_of(const Queue& queue, Kernel& kernel, con
 
 cl_sync_point_khr CommandBuffer::record(std::size_t queue, Kernel& kernel, const NdRange& range,
                                         SyncPoints waits, bool may_lack_arguments,
-                                        Ref<MutableCommand> handle) {
+                                        const Ref<MutableCommand>& handle) {
   if (!may_lack_arguments) kernel.require_args();
   const std::lock_guard lock(mutex_);
   require_room(0);

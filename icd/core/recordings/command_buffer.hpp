@@ -99,7 +99,7 @@ class CommandBuffer final
   /// @param may_lack_arguments whether they may be set later
   /// @param handle given to the application; null: it wants none
   cl_sync_point_khr record(std::size_t queue, Kernel& kernel, const NdRange& range, SyncPoints waits,
-                           bool may_lack_arguments, Ref<MutableCommand> handle);
+                           bool may_lack_arguments, const Ref<MutableCommand>& handle);
   /// Adds a barrier, which has no work of its own. With empty `waits` it follows everything before it.
   cl_sync_point_khr record_barrier(std::size_t queue, SyncPoints waits);
   /// Throws Error(CL_INVALID_OPERATION) if it is finalised already.

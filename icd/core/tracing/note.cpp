@@ -12,7 +12,7 @@
 #include "icd/core/programs/kernel_function.hpp"
 #include "icd/core/workers/worker.hpp"
 #include "icd/include/CL/cl_ext_clique.h"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "icd/trace/names.hpp"
 #include "protocol/limits.hpp"
 #include "protocol/printable.hpp"

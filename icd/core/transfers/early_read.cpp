@@ -6,7 +6,7 @@
 #include "icd/core/events/event.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "icd/trace/trace.hpp"
 
 namespace clique::icd {

@@ -6,7 +6,7 @@
 
 #include "icd/common/object.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/transport/shared_memory.hpp"

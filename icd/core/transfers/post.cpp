@@ -7,7 +7,7 @@
 #include "icd/core/transfers/host_segment.hpp"
 #include "icd/core/workers/pending_commands.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/link.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 

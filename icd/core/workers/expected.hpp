@@ -9,7 +9,7 @@
 #include <span>
 
 #include "icd/core/events/event.hpp"
-#include "icd/remote/copy.hpp"
+#include "icd/remote/transfers/copy.hpp"
 
 namespace clique::icd {
 

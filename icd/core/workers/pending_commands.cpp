@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "icd/remote/errand.hpp"
-#include "icd/remote/link.hpp"
+#include "icd/remote/link/errand.hpp"
+#include "icd/remote/link/link.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/decode_error.hpp"
 #include "protocol/messages/objects.hpp"

@@ -2,8 +2,8 @@
 
 #include "icd/core/workers/ask.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "icd/trace/trace.hpp"
 
 namespace clique::icd {

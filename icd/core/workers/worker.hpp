@@ -11,7 +11,7 @@
 
 #include "icd/common/object.hpp"
 #include "icd/core/programs/included_files.hpp"
-#include "icd/remote/reports.hpp"
+#include "icd/remote/link/reports.hpp"
 #include "protocol/ids.hpp"
 
 namespace clique::protocol {

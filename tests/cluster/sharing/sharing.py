@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Sessions of clients with different shares on one device.
 
-What part of the device each gets is tested with a simulated device (tests/unit/daemon/server/fair_share.cpp), since
-processors that do other things divide themselves otherwise. Here, the shares differ so much that only a node without
-any sharing would give both sessions the same.
+What part of the device each gets is tested with a simulated device (tests/unit/daemon/server/devices/fair_share.cpp),
+since processors that do other things divide themselves otherwise. Here, the shares differ so much that only a node
+without any sharing would give both sessions the same.
 """
 
 import json

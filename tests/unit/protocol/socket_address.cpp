@@ -6,6 +6,7 @@
 #include <linux/vm_sockets.h>
 
 #include <cerrno>
+#include <cstring>
 #include <stdexcept>
 
 namespace clique::protocol {

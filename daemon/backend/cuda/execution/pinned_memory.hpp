@@ -9,7 +9,7 @@
 
 #include "daemon/backend/common/staging.hpp"
 #include "daemon/backend/cuda/gpu/driver.hpp"
-#include "daemon/worker/reporter.hpp"
+#include "daemon/worker/reports/reporter.hpp"
 #include "protocol/messages.hpp"
 
 namespace clique::daemon::cuda {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/backend/cuda/execution/completions.hpp"
-#include "daemon/worker/pacer.hpp"
+#include "daemon/worker/limits/pacer.hpp"
 
 namespace clique::daemon::cuda {
 

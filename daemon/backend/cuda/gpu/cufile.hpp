@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "daemon/worker/backend.hpp"
-#include "daemon/worker/cufile_use.hpp"
+#include "daemon/worker/transfers/cufile_use.hpp"
 
 namespace clique::daemon::cuda {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "daemon/backend/cuda/gpu/memory.hpp"
-#include "daemon/worker/memory_budget.hpp"
+#include "daemon/worker/limits/memory_budget.hpp"
 #include "protocol/messages/message.hpp"
 
 namespace clique::daemon::cuda {

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "daemon/backend/cuda/gpu/driver.hpp"
-#include "daemon/worker/peer_links.hpp"
+#include "daemon/worker/connections/peer_links.hpp"
 #include "protocol/messages/transfers.hpp"
 #include "protocol/transport/free_ranges.hpp"
 

@@ -9,7 +9,7 @@
 #include "daemon/backend/cuda/execution/pinned_memory.hpp"
 #include "daemon/backend/cuda/execution/small_reads.hpp"
 #include "daemon/backend/cuda/handlers/commands.hpp"
-#include "daemon/worker/peer_links.hpp"
+#include "daemon/worker/connections/peer_links.hpp"
 
 namespace clique::daemon::cuda {
 

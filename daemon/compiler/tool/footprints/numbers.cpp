@@ -1,5 +1,7 @@
 #include "daemon/compiler/tool/footprints/numbers.hpp"
 
+#include <llvm/IR/Constants.h>
+
 #include <set>
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "daemon/common/environment.hpp"
-#include "daemon/server/settings.hpp"
+#include "daemon/server/configuration/settings.hpp"
 
 namespace clique::daemon {
 namespace {

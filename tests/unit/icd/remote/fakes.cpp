@@ -13,7 +13,7 @@
 #include <span>
 #include <system_error>
 
-#include "icd/remote/clock.hpp"
+#include "icd/remote/link/clock.hpp"
 #include "protocol/transport/zmq.hpp"
 
 namespace clique::icd::test {

@@ -11,9 +11,9 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "icd/remote/errand.hpp"
-#include "icd/remote/link.hpp"
-#include "icd/remote/reports.hpp"
+#include "icd/remote/link/errand.hpp"
+#include "icd/remote/link/link.hpp"
+#include "icd/remote/link/reports.hpp"
 #include "protocol/batch.hpp"
 #include "protocol/messages.hpp"
 #include "protocol/security/tls.hpp"

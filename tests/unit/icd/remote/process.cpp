@@ -6,10 +6,10 @@
 #include <csignal>
 #include <fstream>
 
-#include "fakes.hpp"
-#include "icd/remote/detached_process.hpp"
-#include "icd/remote/embedded.hpp"
+#include "icd/remote/nodes/detached_process.hpp"
+#include "icd/remote/nodes/embedded.hpp"
 #include "icd/remote/process.hpp"
+#include "unit/icd/remote/fakes.hpp"
 
 namespace clique::icd::test {
 namespace {

@@ -57,8 +57,9 @@ class Tls : public ::testing::Test {
     for (bool moved = true; moved;) {
       client->work();
       node->work();
-      moved = pass(to_client.b, to_node.b);
-      if (pass(to_node.b, to_client.b)) moved = true;
+      const bool from_client = pass(to_client.b, to_node.b);
+      const bool from_node = pass(to_node.b, to_client.b);
+      moved = from_client || from_node;
     }
   }
   /// @returns whether there were bytes

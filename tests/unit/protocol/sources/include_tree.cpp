@@ -61,7 +61,7 @@ TEST(FindIncludes, GivenTheWaysToWriteOneThenEachIsFound) {
                                    "#if __has_include(\"a.h\")\n#endif",
                                    "#define H __has_include ( /* */ \"a.h\" )"})
     EXPECT_EQ(operands(source), quoted) << source;
-  EXPECT_EQ(operands(std::string_view("#\0include\0\"a.h\"", 16)), quoted);
+  EXPECT_EQ(operands(std::string_view("#\0include\0\"a.h\"", 15)), quoted);
 }
 
 TEST(FindIncludes, GivenOtherOperandsThenTheyAreFound) {

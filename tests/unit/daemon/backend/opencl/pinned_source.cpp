@@ -1,6 +1,7 @@
 // Sources as drivers get them, which open included files themselves.
 #include "daemon/backend/opencl/pinned_source.hpp"
 
+#include <CL/cl.h>
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -17,7 +17,7 @@
 #include "icd/core/objects/device.hpp"
 #include "icd/core/objects/memory.hpp"
 #include "icd/core/workers/worker.hpp"
-#include "icd/remote/nodes.hpp"
+#include "icd/remote/nodes/nodes.hpp"
 #include "protocol/messages.hpp"
 #include "unit/icd/remote/fakes.hpp"
 
