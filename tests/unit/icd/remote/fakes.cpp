@@ -225,7 +225,11 @@ void Proxy::serve() {
       const auto size = ::recv(fds[i].fd, buffer, sizeof buffer, 0);
       if (size <= 0 || cut_next_.exchange(false)) {
         const int partner = partners_[fds[i].fd];
-        ::shutdown(partner, SHUT_RDWR);
+        if (partner >= 0) {
+          ::shutdown(partner, SHUT_RDWR);
+          // The next connection may get the number of this one.
+          partners_[partner] = -1;
+        }
         ::shutdown(fds[i].fd, SHUT_RDWR);
         partners_.erase(fds[i].fd);
         ::close(fds[i].fd);
