@@ -114,8 +114,8 @@ void FairShare::observe(Member& member, Clock::time_point now, std::chrono::nano
   if (!member.held)
     member.load +=
         (member.present - member.load) * -std::expm1(-double(elapsed.count()) / double(kLoadWindow.count()));
-  if (member.page.behind(member.device) > 0) member.ahead = now;
-  member.turns = member.runs && member.load >= kBacklogged && now - member.ahead < kLoadWindow;
+  if (member.page.behind(member.device) > 0) member.queued = now;
+  member.turns = member.runs && member.load >= kBacklogged && now - member.queued < kLoadWindow;
 }
 
 void FairShare::charge(std::chrono::nanoseconds elapsed) {

@@ -54,7 +54,7 @@ class FairShare {
     Clock::time_point beaten = {};  // when the page's number was last another one
     Clock::time_point used = {};    // when it last used the device, or was held
     bool runs = false;              // its worker has not stopped
-    Clock::time_point ahead = {};   // when it last had kernels behind the one that runs
+    Clock::time_point queued = {};  // when it last had kernels behind the one that runs
     bool turns = false;             // keeps the device busy, and has kernels for a turn
     bool held = false;
     bool idle = true;
