@@ -18,8 +18,8 @@ std::optional<std::chrono::microseconds> parse_spin_time(const char* text);
 void set_spin_time(std::optional<std::chrono::microseconds> time);
 
 /// How a thread spins before it sleeps, since sleeping and waking take 5 to 25 us on either side. On a host
-/// with few processors it yields to other threads between two looks, and sleeps if they keep it waiting. Used
-/// by one thread at a time.
+/// with few processors it yields to other threads between two looks, and sleeps if they keep it waiting. With
+/// many it does so later, and only while it expects something. Used by one thread at a time.
 class Spinning {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,16 +31,21 @@ class Spinning {
   void restart() { begun_ = false; }
   /// To be called after each look that found nothing.
   /// @param now a time after that look began
+  /// @param expects whether a command is under way whose end the thread waits for. It then goes on for
+  /// patience().
   /// @returns whether to look again; false: it is time to sleep.
-  bool go_on(Clock::time_point now);
+  bool go_on(Clock::time_point now, bool expects);
   /// Longest time to spin: that of set_spin_time(), or else a time that suits this host.
   std::chrono::microseconds time() const { return time_; }
+  /// Longest time to spin while something is expected; not less than time().
+  std::chrono::microseconds patience() const { return patience_; }
 
  private:
   const bool yields_;
   const std::chrono::microseconds time_;
+  const std::chrono::microseconds patience_;
   bool begun_ = false;
-  Clock::time_point end_;
+  Clock::time_point begin_;
   Clock::time_point crowded_until_;
 };
 

@@ -231,6 +231,8 @@ class Backend : public HandlesAll<DeviceMessages> {
   /// Called while the main thread polls for work: completes the commands that the device has finished.
   /// @returns whether there were any
   virtual bool attend() { return false; }
+  /// Whether commands have not ended whose end attend() notices first. Called on the main thread.
+  virtual bool awaits_device() { return false; }
 };
 
 }  // namespace clique::daemon

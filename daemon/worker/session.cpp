@@ -233,7 +233,8 @@ void Session::loop() {
       spinning.restart();
     } else if (backend_.attend()) {
       spinning.restart();
-    } else if (dispatcher_.paused() || (!spinning.go_on(now) && dispatcher_.transfers_over(now))) {
+    } else if (dispatcher_.paused() ||
+               (!spinning.go_on(now, backend_.awaits_device()) && dispatcher_.transfers_over(now))) {
       rest = true;
     }
     // Others choose devices by these numbers, so they must be right while the session rests.

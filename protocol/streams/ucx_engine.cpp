@@ -190,7 +190,7 @@ void UcxEngine::run() {
     for (UcxEnd* const channel : std::exchange(closing_, {})) channel->close();
     if (ucx().worker_progress(worker) != 0)
       spinning.restart();
-    else if (!spinning.go_on(UcxClock::now()))
+    else if (!spinning.go_on(UcxClock::now(), false))
       sleep(lock);
     lock.unlock();
     // Those who wait for this moment hardly get the mutex otherwise.

@@ -40,6 +40,7 @@ class CudaBackend : public Backend {
   std::unique_ptr<DirectFile> open_direct(Fd file) override;
   void flush() override { scheduler_.flush(); }
   bool attend() override { return scheduler_.completions().attend(); }
+  bool awaits_device() override { return scheduler_.completions().awaits(); }
 
   // All messages are handed on in one way, those that are as cheap to copy as to move, too.
   // NOLINTBEGIN(performance-move-const-arg)

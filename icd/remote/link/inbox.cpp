@@ -248,7 +248,7 @@ Inbox::Led Inbox::lead(Done done, Errand& errand) {
       continue;
     }
     const auto now = Clock::now();
-    if (!spinning_.go_on(now) && vigil_.over(now)) block(control_.idle());
+    if (!spinning_.go_on(now, true) && vigil_.over(now)) block(control_.idle());
   }
 }
 

@@ -73,15 +73,29 @@ TEST_F(Spin, GoesOnForItsTimeSinceTheLastNews) {
   set_spin_time(1ms);
   Spinning spinning(true);
   const auto begin = Spinning::Clock::now();
-  EXPECT_TRUE(spinning.go_on(begin));
-  EXPECT_FALSE(spinning.go_on(begin + 1ms));
-  EXPECT_FALSE(spinning.go_on(begin + 2ms));
+  EXPECT_TRUE(spinning.go_on(begin, false));
+  EXPECT_FALSE(spinning.go_on(begin + 1ms, false));
+  EXPECT_FALSE(spinning.go_on(begin + 2ms, false));
   // So much later that it does not matter whether other threads needed the processor.
   const auto later = begin + 1h;
-  EXPECT_FALSE(spinning.go_on(later));
+  EXPECT_FALSE(spinning.go_on(later, false));
   spinning.restart();
-  EXPECT_TRUE(spinning.go_on(later));
-  EXPECT_FALSE(spinning.go_on(later + 1ms));
+  EXPECT_TRUE(spinning.go_on(later, false));
+  EXPECT_FALSE(spinning.go_on(later + 1ms, false));
+}
+
+TEST_F(Spin, GoesOnLongerForWhatIsExpectedWhereThereAreProcessors) {
+  Spinning spinning(true);
+  EXPECT_EQ(spinning.patience() > spinning.time(), processors() >= 8);
+  const auto begin = Spinning::Clock::now();
+  EXPECT_EQ(spinning.go_on(begin, true), processors() > 1);
+  EXPECT_FALSE(spinning.go_on(begin + spinning.time(), false));
+  EXPECT_FALSE(spinning.go_on(begin + spinning.patience(), true));
+}
+
+TEST_F(Spin, HasNoPatienceBesideATimeThatWasAskedFor) {
+  set_spin_time(77us);
+  EXPECT_EQ(Spinning(true).patience(), 77us);
 }
 
 TEST_F(Spin, SleepsSoonWhereOthersWantTheProcessor) {
@@ -94,7 +108,7 @@ TEST_F(Spin, SleepsSoonWhereOthersWantTheProcessor) {
     }
   });
   const auto begin = Spinning::Clock::now();
-  while (spinning.go_on(Spinning::Clock::now())) {
+  while (spinning.go_on(Spinning::Clock::now(), false)) {
   }
   over = true;
   other.join();

@@ -62,6 +62,7 @@ void Completions::add(Stream& stream, std::vector<TaskRef>& tasks) {
     if (!stream.active_) {
       stream.active_ = true;
       active_.push_back(&stream);
+      awaits_.store(true, std::memory_order_relaxed);
       ++generation_;
     }
     wake = sleeping_;
@@ -80,6 +81,7 @@ std::vector<TaskRef> Completions::abandon() {
     stream->active_ = false;
   }
   active_.clear();
+  awaits_.store(false, std::memory_order_relaxed);
   ++generation_;
   return left;
 }
@@ -163,6 +165,7 @@ void Completions::collect(std::vector<Task::Place>& heads, std::string* overdue)
       *overdue = head->kernel;
   }
   std::erase_if(active_, [](const Stream* stream) { return !stream->active_; });
+  awaits_.store(!active_.empty(), std::memory_order_relaxed);
 }
 
 bool Completions::is_overdue(Stream& stream, const Task& task, bool free) const {

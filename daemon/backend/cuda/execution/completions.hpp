@@ -42,6 +42,8 @@ class Completions {
   /// the main thread.
   /// @returns whether there were any
   bool attend();
+  /// Whether a task has been added that was not seen to end. Any thread.
+  bool awaits() const { return awaits_.load(std::memory_order_relaxed); }
   /// Takes out the tasks that the GPU has not ended; no task ends from now on. For the end of the session.
   std::vector<TaskRef> abandon();
 
@@ -72,6 +74,7 @@ class Completions {
   std::atomic<bool> faulty_{false};
 
   std::atomic<std::uint64_t> generation_ = 0;  // changes with `active_`
+  std::atomic<bool> awaits_ = false;           // whether `active_` has any
   std::atomic<Clock::rep> attended_until_ = 0;
   std::mutex turn_;  // held by the thread that looks; guards what follows
   std::vector<TaskRef> ended_;
