@@ -45,7 +45,7 @@ Dial::Dial(const StreamTarget& target, const StreamRequest& request) : target_(t
   request_.worker = target.worker;
   request_.role = target.role;
   request_.cipher =
-      StreamRequest::encrypts(target.encryption, request.content) ? preferred_cipher() : StreamCipher::None;
+      StreamRequest::cipher_for(target.encryption, request.content, target.sealed_headers);
   fill_random(request_.nonce);
   constexpr bool kNumeric = true;
   try {
