@@ -15,7 +15,8 @@ namespace {
 /// As the reason for a refusal says it.
 const char* protection(protocol::StreamCipher cipher) {
   if (protocol::seals_payloads(cipher)) return "that is encrypted";
-  return cipher == protocol::StreamCipher::None ? "that is not encrypted" : "whose headers alone are protected";
+  return cipher == protocol::StreamCipher::None ? "that is not encrypted"
+                                                : "whose headers alone are protected";
 }
 
 }  // namespace
