@@ -13,6 +13,7 @@
 
 namespace clique::protocol {
 
+struct Pass;
 struct WorkerAddress;
 
 /// How many of the last fields of T may be missing. Each version that appends fields adds a line below, as in
@@ -23,5 +24,7 @@ inline constexpr std::size_t kAppendedFields = 0;
 
 template <>
 inline constexpr std::size_t kAppendedFields<WorkerAddress> = 2;  // 27: segments_at, segments_size
+template <>
+inline constexpr std::size_t kAppendedFields<Pass> = 1;  // 28: sealed_headers
 
 }  // namespace clique::protocol

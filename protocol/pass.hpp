@@ -20,13 +20,16 @@ struct Pass {
   Bytes stream_key = {};
   /// Although the worker encrypts, the parts of large transfers travel through streams as they are.
   bool clear_parts = false;
+  /// The worker knows the ciphers that protect headers alone, for those parts. False: it is of version 27 or
+  /// before.
+  bool sealed_headers = false;
 
   /// What is encrypted of the traffic that the pass admits to.
   Encryption encryption() const {
     if (worker.empty()) return Encryption::None;
     return clear_parts ? Encryption::Commands : Encryption::All;
   }
-  CLIQUE_FIELDS(Pass, worker, secret, stream_key, clear_parts)
+  CLIQUE_FIELDS(Pass, worker, secret, stream_key, clear_parts, sealed_headers)
 };
 
 }  // namespace clique::protocol

@@ -63,6 +63,7 @@ struct StreamTarget {
   StreamRequest::Role role = StreamRequest::Role::Client;
   Bytes secret;  ///< Pass::stream_key
   Encryption encryption = Encryption::All;
+  bool sealed_headers = false;                  ///< Pass::sealed_headers
   Compression compression = Compression::Auto;  ///< of what this end sends
   bool ucx = false;                             ///< parts travel through UCX
   Dialler dialler = {};                         ///< makes the connections; empty: Dial does

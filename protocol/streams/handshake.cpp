@@ -75,6 +75,18 @@ StreamMac mac_of_answer(std::span<const std::uint8_t> secret, const StreamReques
 
 }  // namespace
 
+StreamCipher StreamRequest::cipher_for(Encryption encryption, Content content, bool sealed_headers) {
+  const bool payloads = encrypts(encryption, content);
+  const bool headers = encryption == Encryption::Commands && sealed_headers;
+  return payloads || headers ? preferred_cipher(payloads) : StreamCipher::None;
+}
+
+bool StreamRequest::accepts(Encryption encryption, Content content, StreamCipher cipher) {
+  if (encrypts(encryption, content)) return seals_payloads(cipher);
+  // Clients of version 27 and before seal no headers. Nobody can make others omit it: requests are authentic.
+  return cipher == StreamCipher::None || (encryption == Encryption::Commands && !seals_payloads(cipher));
+}
+
 StreamRequest::Message StreamRequest::encode(std::span<const std::uint8_t> secret) const {
   Message message{};
   std::copy(kMagic.begin(), kMagic.end(), message.begin());
@@ -103,7 +115,7 @@ std::optional<StreamRequest> StreamRequest::decode(const Message& masked) {
   if (!unmasked_message) return std::nullopt;
   const Message& message = *unmasked_message;
   if (message[kRole] > static_cast<std::uint8_t>(Role::Peer) ||
-      message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305) ||
+      message[kCipher] > static_cast<std::uint8_t>(StreamCipher::ChaCha20Poly1305Headers) ||
       message[kContent] > static_cast<std::uint8_t>(Content::UcxParts) || message[kReserved] != 0)
     return std::nullopt;
   StreamRequest request;

@@ -37,6 +37,11 @@ struct StreamRequest {
   static constexpr bool encrypts(Encryption encryption, Content content) {
     return encryption >= (content == Content::Batches ? Encryption::Commands : Encryption::All);
   }
+  /// What protects records with this content, as the side that connects chooses it.
+  /// @param sealed_headers Pass::sealed_headers
+  static StreamCipher cipher_for(Encryption encryption, Content content, bool sealed_headers);
+  /// Whether a worker with this encryption accepts records with this content that the cipher protects.
+  static bool accepts(Encryption encryption, Content content, StreamCipher cipher);
 
   StreamAddress worker{};
   Role role = Role::Client;

@@ -29,13 +29,14 @@ using Owned = std::unique_ptr<T, void (*)(T*)>;
 
 }  // namespace
 
-StreamCipher preferred_cipher() {
+StreamCipher preferred_cipher(bool payloads) {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul") ? StreamCipher::Aes256Gcm
-                                                                           : StreamCipher::ChaCha20Poly1305;
+  const bool aes = __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
 #else
-  return StreamCipher::ChaCha20Poly1305;
+  constexpr bool aes = false;
 #endif
+  if (payloads) return aes ? StreamCipher::Aes256Gcm : StreamCipher::ChaCha20Poly1305;
+  return aes ? StreamCipher::Aes256GcmHeaders : StreamCipher::ChaCha20Poly1305Headers;
 }
 
 ConnectionKeys derive_keys(std::span<const std::uint8_t> secret, const StreamNonce& connecting,
@@ -86,8 +87,8 @@ bool same_mac(const StreamMac& a, const StreamMac& b) {
 
 RecordCipher::RecordCipher(StreamCipher cipher, const StreamKey& key, Direction direction)
     : context_(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
-  const EVP_CIPHER* const kind =
-      cipher == StreamCipher::Aes256Gcm ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
+  const bool aes = cipher == StreamCipher::Aes256Gcm || cipher == StreamCipher::Aes256GcmHeaders;
+  const EVP_CIPHER* const kind = aes ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
   // Both have keys of 256 bits, nonces of 96 and tags of 128.
   require(context_ != nullptr && EVP_CipherInit_ex(context_.get(), kind, nullptr, key.data(), nullptr,
                                                    direction == Direction::Seal ? 1 : 0) == 1,
@@ -139,7 +140,8 @@ void RecordCipher::verify(const RecordTag& tag) {
         "something");
 }
 
-ConnectionCiphers::ConnectionCiphers(StreamCipher cipher, const ConnectionKeys& keys, StreamEnd end) {
+ConnectionCiphers::ConnectionCiphers(StreamCipher cipher, const ConnectionKeys& keys, StreamEnd end)
+    : payloads(seals_payloads(cipher)) {
   if (cipher == StreamCipher::None) return;
   const bool connecting = end == StreamEnd::Connecting;
   sealer.emplace(cipher, connecting ? keys.to_worker : keys.from_worker, RecordCipher::Direction::Seal);

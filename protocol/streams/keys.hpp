@@ -17,13 +17,21 @@ namespace clique::protocol {
 
 /// What protects the records of a stream.
 enum class StreamCipher : std::uint8_t {
-  None = 0,              ///< nothing: the node does not encrypt what the stream carries
-  Aes256Gcm = 1,         ///< NIST SP 800-38D
-  ChaCha20Poly1305 = 2,  ///< RFC 8439
+  None = 0,                    ///< nothing
+  Aes256Gcm = 1,               ///< NIST SP 800-38D
+  ChaCha20Poly1305 = 2,        ///< RFC 8439
+  Aes256GcmHeaders = 3,        ///< Aes256Gcm authenticates the headers; payloads travel as they are
+  ChaCha20Poly1305Headers = 4  ///< the same with ChaCha20Poly1305
 };
 
+/// Whether payloads are encrypted, and authentic.
+constexpr bool seals_payloads(StreamCipher cipher) {
+  return cipher == StreamCipher::Aes256Gcm || cipher == StreamCipher::ChaCha20Poly1305;
+}
+
 /// The cipher that this process should choose: AES if the processor has instructions for it.
-StreamCipher preferred_cipher();
+/// @param payloads see seals_payloads()
+StreamCipher preferred_cipher(bool payloads);
 
 inline constexpr std::size_t kStreamKeyBytes = 32;
 using StreamKey = std::array<std::uint8_t, kStreamKeyBytes>;
@@ -79,13 +87,14 @@ class RecordCipher {
   std::uint64_t records_ = 0;
 };
 
-/// The ciphers of both directions of a connection; nothing if it is not encrypted.
+/// The ciphers of both directions of a connection; nothing if its cipher is None.
 struct ConnectionCiphers {
   /// Throws SecurityError.
   ConnectionCiphers(StreamCipher cipher, const ConnectionKeys& keys, StreamEnd end);
 
   std::optional<RecordCipher> sealer;  ///< for what this end sends
   std::optional<RecordCipher> opener;  ///< for what it receives
+  bool payloads = false;               ///< they protect payloads, too, not only headers
 };
 
 }  // namespace clique::protocol

@@ -55,6 +55,14 @@ void Stream::send(const RecordHeader& header, std::span<const std::byte> payload
     return;
   }
   ciphers_.sealer->begin(head);
+  if (!ciphers_.payloads) {
+    // The tag comes before the payload, so that the size is authentic before anybody waits for that much.
+    const RecordTag tag = ciphers_.sealer->seal();
+    std::array<std::byte, head.size() + tag.size()> front{};
+    std::ranges::copy(std::as_bytes(std::span(tag)), std::ranges::copy(head, front.begin()).out);
+    write(front, payload);
+    return;
+  }
   sealed_.resize(std::min(payload.size(), kSealedPiece));
   std::span<const std::byte> before = head;
   while (!payload.empty()) {
@@ -146,11 +154,15 @@ void Stream::read(std::byte* to, std::size_t size, bool idle) const {
 RecordHeader Stream::receive_header() {
   constexpr bool kIdle = true;
   read(header_.data(), header_.size(), kIdle);
+  if (ciphers_.opener && !ciphers_.payloads) {
+    ciphers_.opener->begin(header_);
+    verify_tag();
+  }
   return RecordHeader::decode(header_);
 }
 
 void Stream::receive_payload(const RecordHeader& header, std::byte* to) {
-  if (!ciphers_.opener) {
+  if (!ciphers_.payloads) {
     read(to, header.size);
     return;
   }
@@ -160,6 +172,10 @@ void Stream::receive_payload(const RecordHeader& header, std::byte* to) {
     read(to + at, piece);
     ciphers_.opener->transform({to + at, piece}, to + at);
   }
+  verify_tag();
+}
+
+void Stream::verify_tag() {
   RecordTag tag{};
   read(reinterpret_cast<std::byte*>(tag.data()), tag.size());
   ciphers_.opener->verify(tag);

@@ -36,7 +36,9 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  bool sealed() const { return ciphers_.sealer.has_value(); }
+  /// Whether payloads are encrypted, and authentic once receive_payload() has returned. Otherwise nothing
+  /// protects them; headers may be authentic all the same.
+  bool seals_payloads() const { return ciphers_.payloads; }
 
   /// Sends a record. Waits until the system has taken it. Throws StreamBroken and SecurityError.
   virtual void send(const RecordHeader& header, std::span<const std::byte> payload);
@@ -49,8 +51,9 @@ class Stream {
   /// Sends the rest. Waits until the system has taken it. Throws StreamBroken.
   virtual void flush();
 
-  /// Waits for the next record's header. Throws StreamBroken and DecodeError. If records are sealed, it is
-  /// not authentic until receive_payload() has returned.
+  /// Waits for the next record's header. Throws StreamBroken and DecodeError. If payloads are sealed,
+  /// it is not authentic until receive_payload() has returned. Throws SecurityError if headers alone are
+  /// sealed, and this one is not authentic.
   virtual RecordHeader receive_header();
   /// Receives the payload of that record, even if it is empty. Nothing in `to` may be used unless this
   /// returns. Throws StreamBroken, and SecurityError if the record is not authentic.
@@ -78,6 +81,9 @@ class Stream {
   /// @param idle nothing needs to come, unless some of it has
   void read(std::byte* to, std::size_t size, bool idle = false) const;
   void flush_rest();
+  /// Receives the tag of the record that is being opened. Throws StreamBroken, and SecurityError if the
+  /// record is not authentic.
+  void verify_tag();
 
   const Fd socket_;
   ConnectionCiphers ciphers_;      // the sealer under sending_

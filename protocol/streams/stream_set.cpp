@@ -410,7 +410,7 @@ void StreamSet::take_part(Line& line, Stream& stream, const RecordHeader& header
     const bool is_packed = header.packing != RecordHeader::Packing::None;
     if (is_packed) stream.receive_payload(header, room(scratch.packed, header.size));
     // A compressed part is authentic before its content is written.
-    if (part.size > 0) memory = owner_.place(part, stream.sealed() && !is_packed);
+    if (part.size > 0) memory = owner_.place(part, stream.seals_payloads() && !is_packed);
     to = memory.get();
     if (to == nullptr && part.size > 0) to = room(scratch.content, part.size);
     if (is_packed)

@@ -66,10 +66,12 @@ void UcxStream::send_sealed(UcxChannel& to, const RecordHeader& header, std::spa
   RecordTag tag{};
   if (auto& sealer = ciphers().sealer) {
     sealer->begin(head);
-    sealed_payload_.resize(std::max(sealed_payload_.size(), payload.size()));
-    if (!payload.empty()) sealer->transform(payload, sealed_payload_.data());
+    if (ciphers().payloads) {
+      sealed_payload_.resize(std::max(sealed_payload_.size(), payload.size()));
+      if (!payload.empty()) sealer->transform(payload, sealed_payload_.data());
+      payload = std::span(sealed_payload_).first(payload.size());
+    }
     tag = sealer->seal();
-    payload = std::span(sealed_payload_).first(payload.size());
   }
   if (data_size(header) == 0)
     to.post(head, tag);
@@ -87,13 +89,17 @@ RecordHeader UcxStream::receive_header() {
     throw;
   }
   try {
+    if (auto& opener = ciphers().opener; opener && !ciphers().payloads) {
+      opener->begin(record_.header);
+      opener->verify(record_.tag);
+    }
     const RecordHeader header = RecordHeader::decode(record_.header);
     if (header.kind == RecordHeader::Kind::Address) throw DecodeError("a second address for UCX");
     if (record_.size != data_size(header))
       throw DecodeError("a record with " + std::to_string(record_.size) + " bytes through UCX instead of " +
                         std::to_string(data_size(header)));
     return header;
-  } catch (const DecodeError&) {
+  } catch (const std::exception&) {
     channel_->drop(record_);
     throw;
   }
@@ -103,8 +109,8 @@ void UcxStream::receive_payload(const RecordHeader& header, std::byte* to) {
   std::array<std::byte, kNothing.size()> nothing{};
   const std::span payload(to, header.size);
   channel_->receive(record_, header.size == 0 ? std::span<std::byte>(nothing).first(record_.size) : payload);
+  if (!ciphers().payloads) return;
   auto& opener = ciphers().opener;
-  if (!opener) return;
   opener->begin(record_.header);
   if (!payload.empty()) opener->transform(payload, to);
   opener->verify(record_.tag);

@@ -98,7 +98,9 @@ Authenticator::Authenticator(zmq::context_t& context, Encryption encryption)
       continue;
     }
     const KeyPair keys = new_keys();
-    role.pass = {own.public_key, keys.secret_key, random_bytes(), encryption == Encryption::Commands};
+    constexpr bool kSealedHeaders = true;
+    role.pass = {own.public_key, keys.secret_key, random_bytes(), encryption == Encryption::Commands,
+                 kSealedHeaders};
     role.public_key.resize(kKeyBytes);
     if (zmq_z85_decode(reinterpret_cast<std::uint8_t*>(role.public_key.data()), keys.public_key.c_str()) ==
         nullptr)

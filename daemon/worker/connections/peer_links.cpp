@@ -51,6 +51,7 @@ void PeerLinks::add_streams(Link& link, const protocol::ConnectPeer& message) {
                                 .role = protocol::StreamRequest::Role::Peer,
                                 .secret = message.pass.stream_key,
                                 .encryption = message.pass.encryption(),
+                                .sealed_headers = message.pass.sealed_headers,
                                 .compression = compression_,
                                 .ucx = message.ucx,
                                 .dialler = dialler_};

@@ -10,6 +10,17 @@ namespace clique::daemon {
 
 using protocol::StreamRequest;
 
+namespace {
+
+/// As the reason for a refusal says it.
+const char* protection(protocol::StreamCipher cipher) {
+  if (protocol::seals_payloads(cipher)) return "that is encrypted";
+  return cipher == protocol::StreamCipher::None ? "that is not encrypted"
+                                                : "whose headers alone are protected";
+}
+
+}  // namespace
+
 WorkerStreams::WorkerStreams(const protocol::Authenticator& authenticator, const Surroundings& surroundings,
                              Backend& backend, Dispatcher& dispatcher, PeerInbox& peers)
     : authenticator_(authenticator),
@@ -41,12 +52,11 @@ bool WorkerStreams::accept(Fd connection, const protocol::Bytes& request, const 
                  fmt::format("closed a connection of {}: it does not know the session's key", address));
     return false;
   }
-  const bool encrypts = StreamRequest::encrypts(pass.encryption(), decoded->content);
-  if (encrypts != (decoded->cipher != protocol::StreamCipher::None))
+  if (!StreamRequest::accepts(pass.encryption(), decoded->content, decoded->cipher))
     throw protocol::DecodeError(
-        fmt::format("a connection for {} that is {}encrypted, where the node's encryption is {}",
+        fmt::format("a connection for {} {}, where the node's encryption is {}",
                     decoded->content == StreamRequest::Content::Batches ? "messages" : "large transfers",
-                    encrypts ? "not " : "", to_text(pass.encryption())));
+                    protection(decoded->cipher), to_text(pass.encryption())));
   if (decoded->content == StreamRequest::Content::Batches) {
     if (!client) {
       peer_inbox_.accept(std::move(connection), *decoded, pass.stream_key);

@@ -166,6 +166,33 @@ TEST(StreamRecords, AreThoseOfTheVectors) {
   EXPECT_EQ(sealed(chacha, header()), "62b7003c6ad3668b631a15ff3e0ad1c469695d2dac54");
 }
 
+/// The tag of a record whose header alone is sealed.
+std::string sealed_header(RecordCipher& cipher, const RecordHeader::Message& head) {
+  cipher.begin(head);
+  return hex(cipher.seal());
+}
+
+TEST(StreamCiphers, AreThoseThatBothEndsKnow) {
+  using Content = StreamRequest::Content;
+  constexpr bool kSealedHeaders = true;
+  for (const Encryption encryption : {Encryption::None, Encryption::Commands, Encryption::All}) {
+    for (const Content content : {Content::Parts, Content::Batches, Content::UcxParts}) {
+      for (const bool headers : {kSealedHeaders, !kSealedHeaders}) {
+        const StreamCipher cipher = StreamRequest::cipher_for(encryption, content, headers);
+        EXPECT_TRUE(StreamRequest::accepts(encryption, content, cipher));
+        EXPECT_EQ(seals_payloads(cipher), StreamRequest::encrypts(encryption, content));
+      }
+    }
+  }
+  const StreamCipher headers =
+      StreamRequest::cipher_for(Encryption::Commands, Content::Parts, kSealedHeaders);
+  EXPECT_NE(headers, StreamCipher::None);
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::All, Content::Parts, headers));
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::Commands, Content::Batches, headers));
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::None, Content::Parts, headers));
+  EXPECT_FALSE(StreamRequest::accepts(Encryption::Commands, Content::Parts, StreamCipher::Aes256Gcm));
+}
+
 TEST(StreamVectors, AreThoseOfTheProtocolsPage) {
   std::ifstream file(CLIQUE_SOURCE_DIR "/protocol/security.md");
   // Numbers are divided there, by spaces and lines.
@@ -186,6 +213,12 @@ TEST(StreamVectors, AreThoseOfTheProtocolsPage) {
     RecordCipher sealer(cipher, keys().to_worker, RecordCipher::Direction::Seal);
     const std::string first = sealed(sealer, header());
     has(name, first + sealed(sealer, header()));
+  }
+  for (const auto& [name, cipher] : {std::pair{"AESalone", StreamCipher::Aes256GcmHeaders},
+                                     {"ChaCha20alone", StreamCipher::ChaCha20Poly1305Headers}}) {
+    RecordCipher sealer(cipher, keys().to_worker, RecordCipher::Direction::Seal);
+    const std::string first = sealed_header(sealer, header());
+    has(name, first + sealed_header(sealer, header()));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstring>
 #include <ctime>
 #include <functional>
@@ -164,10 +165,16 @@ class Middle {
     for (const auto& socket : sockets_) ::shutdown(socket->get(), SHUT_RDWR);
     sockets_.clear();
   }
+  using Change = std::function<void(std::vector<char>&)>;
   /// From now on, calls `change` with all that comes from the side that connects. It may change the bytes.
-  void set_change(std::function<void(std::vector<char>&)> change) {
+  void set_change(Change change) {
     const std::lock_guard lock(mutex_);
     change_ = std::move(change);
+  }
+  /// The same with what comes from the side that accepts.
+  void set_change_back(Change change) {
+    const std::lock_guard lock(mutex_);
+    change_back_ = std::move(change);
   }
 
  private:
@@ -186,9 +193,10 @@ class Middle {
       const ssize_t count = ::recv(from.get(), bytes.data(), bytes.size(), 0);
       if (count <= 0) break;
       bytes.resize(static_cast<std::size_t>(count));
-      if (outward) {
+      {
         const std::lock_guard lock(mutex_);
-        if (change_) change_(bytes);
+        const Change& change = outward ? change_ : change_back_;
+        if (change) change(bytes);
       }
       for (std::size_t at = 0; at < bytes.size();) {
         const ssize_t sent = ::send(to.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
@@ -201,7 +209,8 @@ class Middle {
   }
 
   std::mutex mutex_;
-  std::function<void(std::vector<char>&)> change_;
+  Change change_;
+  Change change_back_;
   std::vector<std::shared_ptr<Fd>> sockets_;
   std::vector<std::thread> threads_;
   Listener listener_;
@@ -211,11 +220,13 @@ constexpr unsigned kStreams = 3;
 
 /// How two sets talk to each other.
 struct Way {
-  bool encrypts;
+  Encryption encryption;
   bool ucx;
 };
 void PrintTo(const Way& way, std::ostream* to) {
-  *to << (way.encrypts ? "All" : "None") << (way.ucx ? "ThroughUcx" : "");
+  std::string name(to_text(way.encryption));
+  name[0] = static_cast<char>(std::toupper(name[0]));
+  *to << name << (way.ucx ? "ThroughUcx" : "");
 }
 
 /// Two sets that are connected to each other, with somebody in the middle.
@@ -225,7 +236,8 @@ class StreamSets : public testing::TestWithParam<Way> {
     // Before UCX reads its environment.
     ::setenv("UCX_TLS", "tcp,self", 0);
     target.secret.assign(32, 7);
-    target.encryption = GetParam().encrypts ? Encryption::All : Encryption::None;
+    target.encryption = GetParam().encryption;
+    target.sealed_headers = true;
     target.ucx = GetParam().ucx;
     target.endpoint = "tcp://127.0.0.1:" + std::to_string(middle.port());
   }
@@ -429,9 +441,12 @@ TEST_P(StreamSets, AdmitNobodyWhoDoesNotKnowTheSecret) {
 }
 
 std::vector<Way> ways() {
-  std::vector<Way> all{{false, false}, {true, false}};
+  const std::vector encryptions{Encryption::None, Encryption::Commands, Encryption::All};
+  std::vector<Way> all;
+  for (const Encryption encryption : encryptions) all.push_back({encryption, false});
 #ifndef CLIQUE_SANITIZE_THREAD  // which does not see how UCX's own threads synchronise
-  if (ucx_missing().empty()) all.insert(all.end(), {{false, true}, {true, true}});
+  if (ucx_missing().empty())
+    for (const Encryption encryption : encryptions) all.push_back({encryption, true});
 #endif
   return all;
 }
@@ -481,7 +496,89 @@ TEST_P(AttackedStreams, ShowNothingOfWhatTheyCarry) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Encrypted, AttackedStreams, testing::Values(Way{true, false}));
+INSTANTIATE_TEST_SUITE_P(Encrypted, AttackedStreams, testing::Values(Way{Encryption::All, false}));
+
+/// What somebody in the middle may do to records whose headers alone are protected.
+class ClearParts : public StreamSets {
+ protected:
+  /// Has a set send a part, and somebody change a byte of a record on the way. The set that receives ends,
+  /// and the part does not arrive.
+  void expect_end(std::size_t byte, bool outward) {
+    SCOPED_TRACE("byte " + std::to_string(byte) + (outward ? " outward" : " back"));
+    there = std::make_unique<StreamSet>(far);
+    connect();
+    Receiver& receiver = outward ? far : near;
+    // Until now the connection carries its handshake.
+    here->send(part(1, next_, 1000));
+    there->send(part(2, next_, 1000));
+    ++next_;
+    ASSERT_TRUE(eventually([&] { return far.count() == next_ && near.count() == next_; }));
+    const int failures = receiver.failures();
+    // An acknowledgement may come first. It is a record of as many bytes.
+    std::size_t passed = 0;
+    const auto change = [&](std::vector<char>& bytes) {
+      if (passed <= byte && byte < passed + bytes.size()) bytes[byte - passed] ^= 1;
+      passed += bytes.size();
+    };
+    outward ? middle.set_change(change) : middle.set_change_back(change);
+    (outward ? *here : *there).send(part(1, kChanged, 1000));
+    EXPECT_TRUE(eventually([&] { return receiver.failures() > failures; }));
+    EXPECT_NE(receiver.reason().find("is not what the other end has sent"), std::string::npos)
+        << receiver.reason();
+    middle.set_change({});
+    middle.set_change_back({});
+    EXPECT_TRUE(receiver.flawless());
+    EXPECT_EQ(receiver.count(), next_) << "the changed part has arrived";
+    here->close();
+    there->close();
+  }
+
+  static constexpr std::uint64_t kChanged = 1'000'000;
+  std::size_t next_ = 0;
+};
+
+TEST_P(ClearParts, EndWhenAnyByteOfAHeaderIsChanged) {
+  for (std::size_t byte = 0; byte < RecordHeader::kBytes + sizeof(RecordTag); ++byte)
+    for (const bool outward : {true, false}) expect_end(byte, outward);
+}
+
+TEST_P(ClearParts, EndWhenRecordsAreRepeatedOrRemoved) {
+  for (const bool repeated : {true, false}) {
+    there = std::make_unique<StreamSet>(far);
+    connect();
+    const std::size_t before = far.count();
+    here->send(part(1, before, 1000));
+    ASSERT_TRUE(eventually([&] { return far.count() == before + 1; }));
+    const int failures = far.failures();
+    std::atomic<bool> done{false};
+    middle.set_change([&](std::vector<char>& bytes) {
+      if (done.exchange(true)) return;
+      const std::vector<char> once = bytes;
+      if (repeated)
+        bytes.insert(bytes.end(), once.begin(), once.end());
+      else
+        bytes.clear();
+    });
+    for (std::uint64_t i = 1; i < 30; ++i) here->send(part(1, before + i, 1000));
+    EXPECT_TRUE(eventually([&] { return far.failures() > failures; }));
+    middle.set_change({});
+    here->close();
+    there->close();
+  }
+  EXPECT_TRUE(far.flawless());
+}
+
+TEST_P(ClearParts, OfAnOlderWorkerHaveNoProtection) {
+  target.sealed_headers = false;
+  connect();
+  here->send(part(1, 0, 1000));
+  there->send(part(2, 0, 1000));
+  EXPECT_TRUE(eventually([&] { return far.count() == 1 && near.count() == 1; }));
+  EXPECT_TRUE(far.flawless());
+  EXPECT_TRUE(near.flawless());
+}
+
+INSTANTIATE_TEST_SUITE_P(Encrypted, ClearParts, testing::Values(Way{Encryption::Commands, false}));
 
 }  // namespace
 }  // namespace clique::protocol

@@ -34,8 +34,10 @@ class WorkerDials : public testing::Test {
     return ::poll(&item, 1, 0) == 1;
   }
 
-  protocol::StreamTarget target_{
-      .endpoint = "tcp://host:1", .secret = {1, 2, 3}, .encryption = protocol::Encryption::Commands};
+  protocol::StreamTarget target_{.endpoint = "tcp://host:1",
+                                 .secret = {1, 2, 3},
+                                 .encryption = protocol::Encryption::Commands,
+                                 .sealed_headers = true};
   std::vector<DialRequest> asked_;
   DialRequests dials_{[this](const DialRequest& request) { asked_.push_back(request); }};
 };
@@ -46,6 +48,7 @@ TEST_F(WorkerDials, AskWhatTheTargetSays) {
   EXPECT_EQ(asked_[0].endpoint, target_.endpoint);
   EXPECT_EQ(asked_[0].secret, target_.secret);
   EXPECT_EQ(asked_[0].encryption, target_.encryption);
+  EXPECT_EQ(asked_[0].sealed_headers, target_.sealed_headers);
   EXPECT_EQ(asked_[0].content, protocol::StreamRequest::Content::Batches);
   EXPECT_EQ(asked_[0].line, 9U);
   EXPECT_EQ(asked_[0].attempt, 2U);
