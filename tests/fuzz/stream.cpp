@@ -18,10 +18,9 @@
 #include "protocol/streams/ucx_message.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
+namespace clique::fuzz::target_stream {
 namespace {
 
-using namespace clique;
-using namespace clique::fuzz;
 using namespace clique::protocol;
 
 const std::array<std::uint8_t, kStreamKeyBytes> kSecret{1, 2, 3};
@@ -112,10 +111,6 @@ void receive_through_ucx(std::string_view input) {
   }
 }
 
-}  // namespace
-
-namespace clique::fuzz {
-
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
   StreamRequest request;
@@ -155,9 +150,7 @@ std::vector<std::string> seeds() {
   return all;
 }
 
-}  // namespace clique::fuzz
-
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void test(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   shake_hands(input);
   receive_through_ucx(input);
@@ -165,5 +158,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     receive_parts(input, cipher);
     receive_batches(input, cipher);
   }
-  return 0;
 }
+
+const Registration kTarget{"stream", seeds, test};
+
+}  // namespace
+}  // namespace clique::fuzz::target_stream
